@@ -51,6 +51,9 @@ spec:
 """
 
 
+OIDC = "{provider: {issuer: 'https://id.example.com'}, clientID: a, clientSecret: {name: s}}"
+
+
 def jwt(fields: str = "") -> str:
     return f"jwt: {{{fields + ', ' * bool(fields)}{JWT}}}"
 
@@ -160,6 +163,27 @@ ENVOY_GATEWAY = [
         ("warning", "cors.allowOrigins of SecurityPolicy shop/login now holds *"),
     ),
     ("cors: {allowOrigins: ['https://a.example.com']}", "cors: {allowOrigins: ['*']}", None),
+    (
+        jwt(),
+        jwt().replace(f"{ISSUER}, ", ""),
+        ("warning", "jwt.providers[0].issuer of SecurityPolicy shop/login is gone, tokens of any issuer with these"),
+    ),
+    (
+        f"{jwt()}\n  oidc: {OIDC}",
+        f"{jwt()}\n  oidc: {OIDC.replace('{', '{passThroughAuthHeader: true, ', 1)}",
+        ("warning", "oidc.passThroughAuthHeader of SecurityPolicy shop/login goes from false to true"),
+    ),
+    ("csrf: {}", "cors: {allowOrigins: ['https://a.example.com']}", ("warning", "csrf of SecurityPolicy shop/login")),
+    (
+        "csrf: {additionalOrigins: ['https://a.example.com']}",
+        "csrf: {additionalOrigins: ['*']}",
+        ("warning", "csrf.additionalOrigins of SecurityPolicy shop/login now holds *"),
+    ),
+    (
+        "csrf: {}",
+        "csrf: {shadowFraction: {numerator: 100}}",
+        ("warning", "csrf.shadowFraction of SecurityPolicy shop/login is there now"),
+    ),
 ]
 
 
@@ -211,6 +235,39 @@ CLIENTS = [
         ("warning", "tls.clientValidation.spkiHashes of ClientTrafficPolicy infra/tls is gone"),
     ),
     (client("connection: {bufferLimit: 1Mi}"), validation("mode: Request"), None),
+    (
+        client("tls: {minVersion: '1.3'}"),
+        client("tls: {minVersion: Auto}"),
+        (
+            "warning",
+            "tls.minVersion of ClientTrafficPolicy infra/tls goes from 1.3 to Auto, clients with an older version",
+        ),
+    ),
+    (
+        client("tls: {minVersion: '1.3'}"),
+        "",
+        ("warning", "tls.minVersion of ClientTrafficPolicy infra/tls goes from 1.3 t"),
+    ),
+    (
+        client("connection: {bufferLimit: 1Mi}"),
+        client("tls: {minVersion: '1.0'}"),
+        ("warning", "tls.minVersion of ClientTrafficPolicy infra/tls goes from 1.2 to 1.0"),
+    ),
+    (client("tls: {minVersion: '1.2'}"), "", None),
+    (client("tls: {minVersion: Auto}"), client("tls: {minVersion: '1.2'}"), None),
+    (
+        client("connection: {bufferLimit: 1Mi}"),
+        client("headers: {xForwardedClientCert: {mode: AlwaysForwardOnly}}"),
+        ("warning", "headers.xForwardedClientCert.mode of ClientTrafficPolicy infra/tls goes from Sanitize to Always"),
+    ),
+    (
+        client("clientIPDetection: {xForwardedFor: {trustedCIDRs: [10.0.0.0/8]}}"),
+        client("clientIPDetection: {xForwardedFor: {trustedCIDRs: [0.0.0.0/0]}}"),
+        (
+            "warning",
+            "clientIPDetection.xForwardedFor.trustedCIDRs of ClientTrafficPolicy infra/tls now holds 0.0.0.0/0",
+        ),
+    ),
 ]
 
 
@@ -219,6 +276,38 @@ def test_client_certificates(tmp_path: Path, before: str, after: str, expected: 
     found = weakened(tmp_path, (*WORLD, before), (*WORLD, after) if after else WORLD)
     assert_is(said(found), expected)
     assert all(each.message.startswith("HTTPRoute shop/checkout is protected less: ") for each in found)
+
+
+def limits(rule: str, scope: str = "global") -> str:
+    rules = f"[{{{rule}limit: {{requests: 9, unit: Minute}}}}]"
+    fields = f"rateLimit: {{type: {scope.capitalize()}, {scope}: {{rules: {rules}}}}}"
+    return policy("BackendTrafficPolicy", "limits", CHECKOUT, fields)
+
+
+SOME = "clientSelectors: [{headers: [{name: x, value: a}]}], "
+LIMITS = [
+    (
+        limits(""),
+        limits("shadowMode: true, "),
+        "rules[0].shadowMode of BackendTrafficPolicy shop/limits goes from false",
+    ),
+    (limits(""), limits(SOME), "rules of BackendTrafficPolicy shop/limits now has clientSelectors in every entry"),
+    (
+        limits("", "local"),
+        limits(SOME, "local"),
+        "rules of BackendTrafficPolicy shop/limits now has clientSelectors in every entry",
+    ),
+    (limits(SOME), limits(SOME.replace("value: a", "value: b")), ""),
+    (limits("", "local"), limits("shadowMode: true, ", "local"), ""),  # for global limits alone
+]
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), LIMITS)
+def test_rate_limits(tmp_path: Path, before: str, after: str, expected: str) -> None:
+    found = said(weakened(tmp_path, (*WORLD, before), (*WORLD, after)))
+    assert len(found) == bool(expected)
+    assert all(expected in message for _, message in found), found
+    assert weakened(tmp_path, (*WORLD, after), (*WORLD, before)) == []
 
 
 EDGE = "kind: Gateway, name: edge"

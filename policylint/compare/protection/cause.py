@@ -35,6 +35,7 @@ class Cause(NamedTuple):
         fix: what to do instead, one clause.
         severity: where a purpose is still served.
         void: the purpose that is no longer served, "" where something still serves it.
+        own: whether it concerns the object at the end of a way, and not the routes behind it.
     """
 
     field: str
@@ -47,6 +48,7 @@ class Cause(NamedTuple):
     fix: str = ""
     severity: Literal["warning", "note"] = "warning"
     void: str = ""
+    own: bool = False
 
 
 WeakenedWay = tuple[Cause, str, Path]
@@ -97,11 +99,11 @@ class AffectedObjects:
         self.routes: dict[ResourceKey, set[Node]] = defaultdict(set)
         self.others: set[ResourceKey] = set()
 
-    def add(self, routes_behind: RoutesBehind, path: Path) -> None:
-        """Add what a context affects, by its path."""
+    def add(self, routes_behind: RoutesBehind | None, path: Path) -> None:
+        """Add what a context affects, by its path: what it ends in, and without `routes_behind` nothing behind that."""
         last = path[-1]
         is_route = last.key.kind.endswith("Route")
-        routes = {last.key} if is_route else routes_behind.of(last)
+        routes = {last.key} if is_route else set() if routes_behind is None else routes_behind.of(last)
         for route in routes:
             self.routes[route].update(node for node in path if is_route and node.role.endswith("Rule"))
         if not routes:

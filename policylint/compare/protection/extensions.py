@@ -38,11 +38,13 @@ def extension_weakened(sides: Sides) -> Iterator[WeakenedWay]:
             former = set(map(pairing.path, _naming(before, old.key)))
             ways = [way for way in _naming(after, new.key) if way in former]
             for weakening in changes:
-                cause = _cause(weakening, old, new)
+                field = path(("spec", *weakening.after))
+                fix = f"keep `{field}` as it was, or give those who need it an object of their own"
+                cause = weakened(weakening, old, new, fix)
                 yield from ((cause, "", way) for way in ways)
 
 
-def _cause(weakening: Weakening, old: Resource, new: Resource) -> Cause:
+def weakened(weakening: Weakening, old: Resource, new: Resource, fix: str) -> Cause:
     """Return the cause for a weakening of an object."""
     field = ("spec", *weakening.after)
     return Cause(
@@ -50,14 +52,14 @@ def _cause(weakening: Weakening, old: Resource, new: Resource) -> Cause:
         weakening.change,
         weakening.weak.says,
         (new.key,),
-        location=_nearest(new, field),
-        before=_nearest(old, ("spec", *weakening.before)),
-        fix=f"keep `{path(field)}` as it was, or give those who need it an object of their own",
+        location=nearest(new, field),
+        before=nearest(old, ("spec", *weakening.before)),
+        fix=fix,
         severity=weakening.weak.severity,
     )
 
 
-def _nearest(resource: Resource, pointer: Pointer) -> Location:
+def nearest(resource: Resource, pointer: Pointer) -> Location:
     """Return the location of a field, or of the nearest one above it that is written."""
     pointer = deepest_written(resource.body, pointer)
     return resource.location(*pointer, key=bool(pointer) and isinstance(pointer[-1], str))

@@ -28,6 +28,7 @@ from policylint.compare.protection.certificates import certificates_dropped
 from policylint.compare.protection.decisions import let_in
 from policylint.compare.protection.extensions import extension_weakened
 from policylint.compare.protection.guards import demanding, purposes
+from policylint.compare.protection.handshakes import handshakes_widened
 from policylint.compare.protection.istio import authorization_weakened, contexts_requiring_tokens
 from policylint.compare.protection.meshes import strangers_let_in
 from policylint.compare.protection.spec import Weakening, weakenings
@@ -47,10 +48,12 @@ def protection_weakened(sides: Sides, contexts: Iterable[ContextChange]) -> Iter
     routes_behind, redirects = RoutesBehind(sides.after), _RedirectRules(sides.after)
     by_cause: dict[tuple[int, str], tuple[Cause, str, AffectedObjects]] = {}
     ways = chain(_weakened_settings(sides, contexts), authorization_weakened(sides), extension_weakened(sides))
-    ways = chain(ways, certificates_dropped(sides), strangers_let_in(sides))
+    ways = chain(ways, certificates_dropped(sides), strangers_let_in(sides), handshakes_widened(sides))
     for cause, void, way in ways:
         if not redirects.lies_on(way):
-            by_cause.setdefault((id(cause), void), (cause, void, AffectedObjects()))[2].add(routes_behind, way)
+            by_cause.setdefault((id(cause), void), (cause, void, AffectedObjects()))[2].add(
+                None if cause.own else routes_behind, way
+            )
     affected_by_cause: dict[Cause, AffectedObjects] = defaultdict(AffectedObjects)
     for cause, void, affected in by_cause.values():
         affected_by_cause[cause._replace(void=void)].join(affected)

@@ -206,9 +206,11 @@ def _introduced(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, A
 
 def _narrowed(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
     """Yield the list that makes a setting, which was for everybody, one for some alone."""
-    place = tuple(weak.path.partition(".*.")[0].split("."))
+    listed, _, name = weak.path.partition(".*.")
+    place = tuple(listed.split("."))
     if weak.narrows(after) and not weak.narrows(before) and holds(before, place[:-1]):
-        yield Weakening(weak, place[:-1], place, "is there now", opens=bool(weak.opens))
+        change = f"now has {name} in every entry" if holds(before, place) else "is there now"
+        yield Weakening(weak, place[:-1], place, change, opens=bool(weak.opens))
 
 
 def _admits(weak: Weakness, value: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from policylint.compare.protection.guards import purposes
@@ -73,7 +73,7 @@ class RequestAnswer(NamedTuple):
     unknown: str
     asked: Mapping[str, Asked]
     demands: Mapping[str, Mapping[DemandKey, Demanded]]
-    treated: tuple[tuple[str, str], ...]
+    treated: tuple[Treatment, ...]
     rest: tuple[object, ...]
     unread: tuple[object, ...] = ()
 
@@ -88,6 +88,14 @@ class RequestAnswer(NamedTuple):
                 for purpose, given in self.asked.items()
             }
         )
+
+
+class Treatment(NamedTuple):
+    """One thing that a route does to a request, in words and in full; `asks` where it may be who asks."""
+
+    words: str
+    detail: str = ""
+    asks: bool = False
 
 
 class Difference(NamedTuple):
@@ -263,23 +271,27 @@ def _shares(trace: Trace) -> dict[tuple[ResourceKey | None, int | None], float]:
     return shares
 
 
-def _treated(trace: Trace) -> Iterator[tuple[str, str]]:
-    """Yield what a route does to a request, in words and in full; who asks it is `RequestAnswer.asked`."""
+def _treated(trace: Trace) -> Iterator[Treatment]:
+    """Yield what a route does to a request; whom it asks is `RequestAnswer.asked`."""
     if trace.route is None:
         return
-    yield from ((step.what, "") for step in trace.steps if step.pointer[-1] not in ("externalAuth", "extensionRef"))
-    yield from ((f"mirror to {mirror.path}", "") for mirror in trace.mirrors)
+    for step in trace.steps:
+        if step.pointer[-1] not in ("externalAuth", "extensionRef"):
+            yield Treatment(step.what)
+    for mirror in trace.mirrors:
+        yield Treatment(f"mirror to {mirror.path}")
     for binding in trace.extensions:
-        kind, resource = binding.kind, binding.resolution.resource
-        if binding.form == "filter" and (kind is None or (kind.policy_class == "Other" and not any(purposes(kind)))):
-            yield str(binding.wanted), "" if resource is None else _text(resource.spec)
+        if binding.form == "filter":
+            resource, kind = binding.resolution.resource, binding.kind
+            asks = kind is not None and any(purposes(kind))
+            yield Treatment(str(binding.wanted), "" if resource is None else _text(resource.spec), asks)
     rule = mapping(value_at(trace.route.body, trace.rule_pointer[:3]))
     for holder in (rule, *map(mapping, sequence(rule.get("backendRefs")))):
         for route_filter in map(mapping, sequence(holder.get("filters"))):
             if route_filter.get("type") == "CORS":  # a step only for requests with an Origin
                 cors = mapping(route_filter.get("cors"))
                 credentials = " with credentials" if cors.get("allowCredentials") is True else ""
-                yield f"CORS for {listing(texts(cors.get('allowOrigins')))}{credentials}", _text(cors)
+                yield Treatment(f"CORS for {listing(texts(cors.get('allowOrigins')))}{credentials}", _text(cors))
 
 
 def differences(before: RequestAnswer, after: RequestAnswer) -> Iterator[Difference]:
@@ -291,9 +303,15 @@ def differences(before: RequestAnswer, after: RequestAnswer) -> Iterator[Differe
             difference = _of_purpose(purpose, before, after)
             if difference is not None:
                 yield difference
-        if sorted(before.treated) != sorted(after.treated) or _sent(before.trace) != _sent(after.trace):
-            was, now = _own(before.treated, after.treated), _own(after.treated, before.treated)
-            yield Difference("changed", "", was, now, (FILTERS,))
+        was, now = _comparable(before.treated, after.treated), _comparable(after.treated, before.treated)
+        if sorted(was) != sorted(now) or _sent(before.trace) != _sent(after.trace):
+            yield Difference("changed", "", _own(was, now), _own(now, was), (FILTERS,))
+
+
+def _comparable(treated: tuple[Treatment, ...], other: tuple[Treatment, ...]) -> list[Treatment]:
+    """Return what one side does to a request, but for who asks there alone."""
+    named = {treatment.words for treatment in other}
+    return [treatment for treatment in treated if not treatment.asks or treatment.words in named]
 
 
 def _sent(trace: Trace) -> tuple[object, ...]:
@@ -302,10 +320,10 @@ def _sent(trace: Trace) -> tuple[object, ...]:
     return (() if sent is None else (sent.host, sent.path, sent.headers)), trace.response
 
 
-def _own(treated: tuple[tuple[str, str], ...], other: tuple[tuple[str, str], ...]) -> str:
+def _own(treated: Sequence[Treatment], other: Collection[Treatment]) -> str:
     """Return what one side alone does to a request, all of it where the order alone makes the difference."""
-    own = [words for words, detail in treated if (words, detail) not in other]
-    return ", ".join(own or (words for words, _ in treated if set(treated) == set(other))) or "nothing"
+    own = [treatment for treatment in treated if treatment not in other]
+    return ", ".join(treatment.words for treatment in (treated if set(treated) == set(other) else own)) or "nothing"
 
 
 def _of_ends(before: RequestAnswer, after: RequestAnswer) -> Difference:

@@ -1,0 +1,130 @@
+"""GWP304 for Gateway API itself: routes that may attach, objects that may be named, sites that may use credentials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from policylint.checks.kit.locations import path
+from policylint.compare.pairing import Sides
+from policylint.compare.protection.cause import Cause, Path, WeakenedWay
+from policylint.compare.protection.extensions import nearest, weakened
+from policylint.compare.protection.spec import weakenings
+from policylint.documents import Pointer
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, is_symbolic, mapping, sequence, text
+from policylint.model.weakness import Weakness
+from policylint.model.words import listing
+from policylint.topology import whole
+from policylint.topology.grants import KINDS as GRANTS
+from policylint.topology.routes import rules
+
+_FROM = (("None",), ("Same",), ("Selector",), ("All",))
+_OF_LISTENERS = (
+    Weakness(
+        "listeners.*.allowedRoutes.namespaces.from",
+        "routes of other namespaces may attach beside",
+        order=_FROM,
+        unset="Same",
+        without="Same",
+        severity="note",
+    ),
+    Weakness(
+        "listeners.*.allowedRoutes.namespaces.selector.matchLabels",
+        "routes of more namespaces may attach",
+        list="demands",
+        where={"allowedRoutes.namespaces.from": "Selector"},
+        severity="note",
+    ),
+)
+_WEAKER: Mapping[str, tuple[Weakness, ...]] = {
+    "Gateway": (
+        *_OF_LISTENERS,
+        Weakness(
+            "allowedListeners.namespaces.from",
+            "ListenerSets of other namespaces may add listeners",
+            order=_FROM,
+            unset="None",
+            without="None",
+            severity="note",
+        ),
+    ),
+    "ListenerSet": _OF_LISTENERS,
+    "HTTPRoute": (
+        Weakness(
+            "rules.*.filters.*.cors.allowOrigins",
+            "scripts of every site may use the credentials of visitors",
+            everybody=("*",),
+            where={"cors.allowCredentials": True},
+        ),
+    ),
+}
+
+
+def handshakes_widened(sides: Sides) -> Iterator[WeakenedWay]:
+    """Yield causes with the Gateways, rules or namespaces that they open."""
+    for kind, weaker in _WEAKER.items():
+        for old, new in _edited(sides, kind):
+            for weakening in weakenings(weaker, old.spec, new.spec):
+                fix = f"keep `{path(weakening.after)}` as narrow as what needs it"
+                cause = weakened(weakening, old, new, fix)
+                yield cause._replace(own=kind != "HTTPRoute"), "", _way(new, weakening.after)
+    for kind in GRANTS:
+        for old, new in _edited(sides, kind):
+            way = (whole(ResourceKey("", "Namespace", "", new.key.namespace)),)
+            yield from ((cause, "", way) for cause in _of_grant(old, new))
+
+
+def _edited(sides: Sides, kind: str) -> Iterator[tuple[Resource, Resource]]:
+    """Yield the objects of a kind of Gateway API whose specs differ."""
+    for old in sides.before.world.of_kind(GATEWAY_GROUP, kind):
+        new = sides.after.world.get(sides.pairing.key(old.key))
+        if new is not None and new.body is not old.body and new.spec != old.spec:
+            yield old, new
+
+
+def _way(resource: Resource, pointer: Pointer) -> Path:
+    """Return the way to the rule that a pointer below a spec lies in, else to the object itself."""
+    holder = whole(resource.key)
+    return (holder, *(rule.node for rule in rules(resource) if pointer[:2] == ("rules", rule.number)))
+
+
+def _of_grant(old: Resource, new: Resource) -> Iterator[Cause]:
+    """Yield what a ReferenceGrant permits beyond all that it permitted; nothing where something else is exchanged."""
+    for field, says in (("from", "they may name objects here"), ("to", "other namespaces may name them")):
+        before, after = (_entries(grant.spec.get(field)) for grant in (old, new))
+        gained = [entry for entry in after if not _is_covered(entry, before)]
+        if before and gained and all(_is_covered(entry, after) for entry in before):
+            yield Cause(
+                f"spec.{field}",
+                f"gains {listing([' '.join(filter(None, _words(entry))) for entry in gained], most=3)}",
+                says,
+                (new.key,),
+                location=nearest(new, ("spec", field)),
+                before=nearest(old, ("spec", field)),
+                fix=f"keep `spec.{field}` to what needs it",
+                severity="note",
+            )
+
+
+_Entry = tuple[str, str, str, str]
+"""Group, kind, trusted namespace and name of an entry of `from` or `to`."""
+
+
+def _entries(listed: object) -> list[_Entry]:
+    entries = (mapping(entry) for entry in sequence(listed))
+    return [
+        (text(entry.get("group")), text(entry.get("kind")), text(entry.get("namespace")), text(entry.get("name")))
+        for entry in entries
+    ]
+
+
+def _is_covered(entry: _Entry, others: Iterable[_Entry]) -> bool:
+    """Return whether others permit the same, or every name of it; what holds a variable may be anything."""
+    return any(is_symbolic(part) for part in entry) or any(
+        entry == other or (entry[:3] == other[:3] and not other[3]) for other in others
+    )
+
+
+def _words(entry: _Entry) -> tuple[str, str, str]:
+    """Return `HTTPRoute of shop`, `Service db`, `every Service` in parts."""
+    _, kind, namespace, name = entry
+    return ("" if namespace or name else "every", kind, f"of {namespace}" if namespace else name)

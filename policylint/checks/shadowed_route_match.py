@@ -17,9 +17,12 @@ from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapp
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
+from policylint.topology.gateways import precedence
 from policylint.topology.hostnames import widest_written
+from policylint.topology.state import Candidate
 
 RULE = "GWP408"
+_AGES = "the older of the two routes wins, and the manifests do not state their ages"
 
 
 class WrittenMatch(NamedTuple):
@@ -66,6 +69,32 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if match not in winners:
             reported.add((match.route.key, match.rule))
             yield _finding(match, winners[0], own_slots[0])
+    for state in simulation.topology.routes:
+        lost = [candidate for parent in state.parents for candidate in parent.candidates if candidate.rival is not None]
+        rival = simulation.world.get(lost[0].rival) if lost and lost[0].rival is not None else None
+        if rival is not None:
+            yield _refused(simulation, state.route, lost[0], rival)
+
+
+def _refused(simulation: Simulation, route: Resource, lost: Candidate, rival: Resource) -> Finding:
+    """Return the finding of a route that a listener refuses whole: a route of the other kind has its hostname there."""
+    stated = bool(route.created and rival.created)
+    holder = simulation.topology.gateway(lost.holder.key)
+    known = holder is not None and simulation.catalog.implementation_of_controller(holder.controller) is not None
+    ground = _AGES if not stated else "" if known else "some controllers serve both"
+    return Finding(
+        RULE,
+        "warning",
+        f"{route.key} gets no requests on {lost.node}: {rival.key} has its hostname there",
+        at(route, ("spec",), "hostnames", "parentRefs"),
+        resources=(route.key, rival.key),
+        label=f"of an HTTPRoute and a GRPCRoute one gets the hostname, here {rival.key}",
+        related=(Related("this route has the hostname", at(rival, ("spec",), "hostnames", "parentRefs")),),
+        help=("fix: give the two different hostnames, or write both as one HTTPRoute",),
+        confidence="assumed" if ground else "certain",
+        ground=ground,
+        field="spec.hostnames",
+    )
 
 
 def _suspects(simulation: Simulation) -> Iterator[tuple[WrittenMatch, list[_Place]]]:
@@ -150,9 +179,8 @@ def _named(entries: object, fold: Any = str) -> frozenset[tuple[str, str, str]]:
 
 
 def _first(matches: list[WrittenMatch]) -> WrittenMatch:
-    """Return the winner: the oldest route where all ages are stated, else the first by name."""
-    stated = all(match.route.created for match in matches)
-    return min(matches, key=lambda match: (match.route.created if stated else "", match.route.key.path, *match[1:]))
+    """Return the winner: the oldest route, then the first by name, then the first rule."""
+    return min(matches, key=lambda match: (*precedence(match.route), *match[1:]))
 
 
 def _finding(match: WrittenMatch, winner: WrittenMatch, slot: Slot) -> Finding:
@@ -172,6 +200,6 @@ def _finding(match: WrittenMatch, winner: WrittenMatch, slot: Slot) -> Finding:
         related=(Related("the same conditions", winner.route.location(*winner.pointer)),),
         help=("fix: remove one of the two, or make its conditions narrower",),
         confidence="certain" if stated else "assumed",
-        ground="" if stated else "the older of the two routes wins, and the manifests do not state their ages",
+        ground="" if stated else _AGES,
         field=path(match.pointer),
     )

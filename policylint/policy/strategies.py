@@ -44,8 +44,9 @@ def merge(stack: Stack) -> Effective:
         overrides = declared.mode == "overrides"
         granularity = _granularity(kind, declared, challenger.declared[0])
         if granularity in ("atomic", "none"):
-            # An empty challenger counts as absent: the established policy prevails though it only has defaults.
-            prevails = overrides or empty
+            # What is empty counts as absent: a challenger even where defaults are established, an override that sets
+            # nothing even where it is (docs/design/semantics.md §6, trap 7).
+            prevails = empty or (overrides and not is_empty(declared, kind))
             atomic(folding, established, units_of(declared, patterns), prevails=prevails, challenger=challenger)
             empty = is_empty(declared, kind) if prevails else empty
         else:

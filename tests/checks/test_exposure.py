@@ -12,6 +12,7 @@ from tests.checks.linting import GATEWAY, SERVICE, lint, only, policy, rules
 from tests.worlds import GATEWAY_API, gateway_class
 
 ENVOY = "gateway.envoyproxy.io/gatewayclass-controller"
+OLDER, NEWER = "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"
 RETRY = "retry: {numRetries: 3}"
 LOGIN = "basicAuth: {users: {name: users}}"
 
@@ -164,6 +165,42 @@ def test_the_older_route_wins_where_ages_are_stated(tmp_path: Path) -> None:
     )
     assert unstated.confidence == "assumed"
     assert "is in a tie against" in unstated.message
+    half = only(lint(tmp_path, GATEWAY, SERVICE, route("a", host="shop.example.com"), old), "GWP408")
+    assert half.message.startswith("HTTPRouteRule shop/a#rule-1 is in a tie against HTTPRouteRule shop/b#rule-1")
+
+
+@pytest.mark.parametrize(
+    ("controller", "ages", "message"),
+    [
+        (
+            "example.net/other",
+            (OLDER, NEWER),
+            "HTTPRoute shop/web gets no requests on Listener infra/edge#http: GRPCRoute",
+        ),
+        (
+            "example.net/other",
+            (NEWER, OLDER),
+            "GRPCRoute shop/api gets no requests on Listener infra/edge#http: HTTPRoute",
+        ),
+        (
+            "example.net/other",
+            ("", ""),
+            "HTTPRoute shop/web gets no requests on Listener infra/edge#http: GRPCRoute shop/a",
+        ),
+        (ENVOY, (OLDER, NEWER), ""),
+    ],
+)
+def test_of_both_kinds_of_routes_one_gets_a_hostname(
+    tmp_path: Path, controller: str, ages: tuple[str, str], message: str
+) -> None:
+    api, web = (
+        worlds.route(name, kind=kind, created=created, more="hostnames: [a.example], rules: [{}]")
+        for name, kind, created in (("api", "GRPCRoute", ages[0]), ("web", "HTTPRoute", ages[1]))
+    )
+    found = lint(tmp_path, gateway_class(controller=controller), worlds.gateway(), api, web)
+    said = [each for each in found if each.rule == "GWP408"]
+    assert [each.message.startswith(message) for each in said] == [True] * bool(message)
+    assert {each.confidence for each in said} <= {"assumed"}
 
 
 OFFICE = "authorization: {defaultAction: Deny, rules: [{action: Allow, principal: {%s}}]}"

@@ -110,16 +110,16 @@ def test_every_surviving_leaf_has_an_owner_that_set_it(specs: list[dict[str, Any
     st.lists(st.sampled_from(["defaults", "overrides"]), min_size=4, max_size=4),
 )
 def test_atomic_merges_are_the_fold_of_semantics_a3_step_6(specs: list[dict[str, Any]], modes: list[str]) -> None:
-    """Bottom-up: overrides take the established spec, defaults the challenger unless that is empty.
+    """Bottom-up: overrides take the established spec, defaults the challenger, unless that is empty.
 
-    Source: docs/design/semantics.md §6, trap 1.
+    Source: docs/design/semantics.md §6, traps 1 and 7.
     """
     stack = [
         attachment(f"p{n}", spec, mode, "atomic") for n, (spec, mode) in enumerate(zip(specs, modes, strict=False))
     ]
     expected = specs[-1]
     for spec, mode in list(zip(specs, modes, strict=False))[-2::-1]:
-        expected = spec if mode == "overrides" or not expected else expected
+        expected = spec if (mode == "overrides" and spec) or not expected else expected
     result = merged(*stack, of=kind("atomic-defaults"))
     assert result.spec == expected
     assert len(result.sources) <= 1

@@ -19,6 +19,13 @@ def verdicts(simulation: Simulation) -> dict[str, tuple[str, list[str]]]:
     return {key.name: (state.verdict, [each.name for each in state.by]) for key, state in simulation.policies.items()}
 
 
+@pytest.mark.parametrize("above", ["overrides: {}", "defaults: {}"])
+def test_what_sets_nothing_turns_nothing_off(world: World, above: str) -> None:
+    found = world(color("gw", "Gateway/g", above) + color("route", "HTTPRoute/r", "color: blue"))
+    assert verdicts(found) == {"gw": ("Accepted", []), "route": ("Enforced", [])}
+    assert all(group.effective.spec == {"color": "blue"} for group in found.groups)
+
+
 @pytest.mark.parametrize(
     ("policies", "label", "expected"),
     [

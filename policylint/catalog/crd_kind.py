@@ -7,7 +7,7 @@ below are those of docs/design/semantics.md §1.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from policylint.catalog.crd_shape import SpecShape
 from policylint.catalog.crd_targets import target_kinds
@@ -58,7 +58,7 @@ def kind_of_crd(
         deprecated_versions=deprecated,
         cluster_scoped=crd.spec.get("scope") == "Cluster",
         label=label or "",
-        cross_namespace="grant" if shape.open or shape.in_reference("namespace") else "no",
+        cross_namespace=_cross_namespace(shape, semantics),
         selects_across_namespaces=shape.in_reference("namespaces"),
         max_targets=shape.max_targets(),
         conflict=_conflict(direct, base, semantics),
@@ -94,6 +94,13 @@ def _class(
         return base.policy_class
     declared = {(target.group, target.kind) for target in targets if target.kind != "*"}
     return "Inherited" if len(declared or shape.targeted()) > 1 else "Direct"
+
+
+def _cross_namespace(shape: SpecShape, semantics: str) -> Literal["no", "grant", "clients"]:
+    """Return whether another namespace may be named (13, 14): in the edition of 2023 for traffic from one's own."""
+    if not (shape.open or shape.in_reference("namespace")):
+        return "no"
+    return "clients" if semantics == "gep-713-2023" else "grant"
 
 
 def _conflict(direct: bool, base: PolicyKind | None, semantics: str) -> str:

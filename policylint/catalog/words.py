@@ -179,6 +179,8 @@ def _targets(kind: PolicyKind) -> Iterator[str]:
         yield "Another namespace may be named if a ReferenceGrant there allows it."
     elif kind.cross_namespace == "yes":
         yield "Another namespace may be named."
+    elif kind.cross_namespace == "clients":
+        yield "Another namespace may be named, for traffic from the policy's own namespace alone."
     elif kind.cross_namespace == "ignored":
         yield "Targets are in the policy's own namespace, whatever namespace the reference names."
     elif not kind.cluster_scoped and kind.targets:

@@ -59,7 +59,7 @@ def _missing(
         homes = []
     if homes:
         move = f"move the policy to namespace {homes[0]}"
-        if state.kind.cross_namespace in ("grant", "yes"):
+        if state.kind.cross_namespace in ("grant", "yes", "clients"):
             move = f"add `namespace: {homes[0]}`, or {move}"
         help_.append(f"fix: {key._replace(namespace=homes[0])} exists: {move}")
     elif guess:

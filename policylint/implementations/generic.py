@@ -107,11 +107,37 @@ class Implementation:
 
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Return the effective policies of a kind, by default one per stack of policies over all contexts."""
+        if kind.cross_namespace == "clients":
+            return self._groups_of_clients(kind, kept, topology)
         return self.effects(kind, kept, topology).groups()
 
     def of_http(self, kind: PolicyKind) -> Collection[str]:
         """Return the settings of a kind that no connection without HTTP can have; by default every login."""
         return kind.settings.authentication
+
+    def _groups_of_clients(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
+        """Return the groups of a kind whose policies on other namespaces are for traffic from their own alone.
+
+        Traffic comes from the namespace of the Gateway, or of the route of a mesh, that it passes first (GEP-713 of
+        2023, «Policy TargetRef API»).
+        """
+        clients = {attachment.policy.key.namespace for attached in kept.values() for attachment in attached
+                   if _is_of_client(attachment)}  # fmt: skip
+        groups: list[Group] = []
+        for namespace in (None, *sorted(clients)):
+            acting = {
+                node: [each for each in attached if not _is_of_client(each) or each.policy.key.namespace == namespace]
+                for node, attached in kept.items()
+            }
+            elsewhere = frozenset(
+                vertex
+                for vertex, key in ancestry.origins(topology)
+                if (key.namespace in clients if namespace is None else key.namespace != namespace)
+            )
+            unread = ancestry.unread(topology, kind, self.catalog) | elsewhere
+            effects = Effects(topology, kind, acting, self.merge, ends_above=self.ends_above, unread=unread)
+            groups += effects.groups(alone=namespace is None)
+        return groups
 
     def effects(
         self, kind: PolicyKind, kept: Attachments, topology: Topology, idle: frozenset[tuple[Node, Node]] = frozenset()
@@ -333,3 +359,9 @@ def _accepted(state: PolicyState) -> Iterator[Condition]:
         reason = next((word for word in (state.verdict, f"Not{name}") if word in reasons), "")
         if reason:
             yield Condition(name, "False", reason, fault_of(state))
+
+
+def _is_of_client(attachment: Attachment) -> bool:
+    """Return whether a policy is attached to an object of another namespace."""
+    home, namespace = attachment.policy.key.namespace, attachment.node.key.namespace
+    return bool(home and namespace) and home != namespace

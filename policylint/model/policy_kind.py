@@ -139,7 +139,7 @@ class PolicyKind(NamedTuple):
     cluster_scoped: bool = False
     label: str = ""
     default_target: Literal["none", "namespace", "mesh"] = "none"
-    cross_namespace: Literal["no", "grant", "yes", "ignored"] = "no"
+    cross_namespace: Literal["no", "grant", "yes", "ignored", "clients"] = "no"
     selects_across_namespaces: bool = False
     max_targets: int = 16
     conflict: str = "none"

@@ -91,15 +91,15 @@ class Effects:
 
             self.wanted = settings_2023((attachment for at_node in kept.values() for attachment in at_node), kind)
 
-    def groups(self) -> list[Group]:
-        """Return all groups of the kind: those in the topology, then targets that stand alone."""
+    def groups(self, *, alone: bool = True) -> list[Group]:
+        """Return all groups of the kind: those in the topology and, unless another walk does, targets alone."""
         groups: list[Group] = []
         if self.kind.policy_class == "Direct":
             for key in sorted({node.key for node in self.kept}):
                 groups += self._collect(self._walk_direct(key))
         else:
             groups += self._collect(self._walk_inherited())
-        return groups + self._alone()
+        return groups + self._alone() if alone else groups
 
     def _number(self, entry: _Entry) -> int:
         self.entries.append(entry)

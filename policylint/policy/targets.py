@@ -215,7 +215,7 @@ def _crossing(
     Source: docs/design/semantics.md §1, rules 13, 14.
     """
     home = policy.key.namespace
-    if not home or not key.namespace or key.namespace == home or kind.cross_namespace == "yes":
+    if not home or not key.namespace or key.namespace == home or kind.cross_namespace in ("yes", "clients"):
         return None
     if world.movable:  # a kustomization may yet bring the two together
         return None

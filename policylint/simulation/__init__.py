@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
-from policylint.model import Node, PolicyKind, Resolution, ResourceKey, World, faults
+from policylint.model import ROUTE_KINDS, Node, PolicyKind, Resolution, ResourceKey, World, faults
 from policylint.model.world import Note
 from policylint.policy.bindings import ObjectBinding, bindings
 from policylint.policy.connections import without_http
@@ -252,10 +252,17 @@ def _of_shape(policies: Mapping[ResourceKey, PolicyState]) -> Iterator[ObjectBin
 
 
 def _is_refused(broken: BrokenObject, catalog: Catalog) -> bool:
-    """Tell whether an object is in no computation; by a shipped schema only policies are, the cluster's may differ."""
-    return broken.refusal is not None and (
-        broken.schema.origin is not None or catalog.get(*broken.resource.key[:2]) is not None
-    )
+    """Tell whether an object is in no computation.
+
+    By a shipped schema policies are, as the cluster's may differ for the rest, and routes, of which every release of
+    Gateway API refuses the same, but for words that a later one may know (a type of filter). What hangs on a Gateway or
+    ListenerSet is judged by what it says all the same.
+    """
+    if broken.refusal is None:
+        return False
+    if broken.schema.origin is not None or catalog.get(*broken.resource.key[:2]) is not None:
+        return True
+    return broken.schema.lasting and broken.resource.key.kind in ROUTE_KINDS and broken.refusal.code != "enum"
 
 
 def _evaluate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from policylint.catalog.kinds import CORE, Catalog
-from policylint.model import Node, PolicyKind, ResourceKey
+from policylint.model import ROUTE_KINDS, Node, PolicyKind, ResourceKey
 from policylint.topology.graph import Topology, walk, whole
 from policylint.topology.state import GatewayState, RouteState
 
@@ -47,6 +47,14 @@ def unread(topology: Topology, kind: PolicyKind, catalog: Catalog) -> frozenset[
         if not catalog.reads(implementation_of(state, catalog), kind)
         for vertex in topology.vertices_of(whole(state.gateway.key))
     )
+
+
+def origins(topology: Topology) -> list[tuple[int, ResourceKey]]:
+    """Return the vertices at which traffic comes in, with their objects: Gateways, and routes that a mesh reads."""
+    keys = ((vertex, topology.vertices[vertex].nodes[0].key) for vertex in topology.roots)
+    of_mesh = [(vertex, key) for vertex, key in keys if key.kind in ROUTE_KINDS]
+    gateways = [state.gateway.key for state in topology.gateways]
+    return of_mesh + [(vertex, key) for key in gateways for vertex in topology.vertices_of(whole(key))]
 
 
 def serving(topology: Topology, node: Node) -> tuple[list[GatewayState], bool]:

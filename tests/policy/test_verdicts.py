@@ -266,3 +266,44 @@ def test_what_a_target_resolves_to(tmp_path: Path, target: str, section: str, ex
     )
     state = worlds.state(simulation, "p")
     assert (state.verdict, state.targets[0].resolution.state) == expected
+
+
+@pytest.mark.parametrize(
+    ("semantics", "verdict", "first"),
+    [
+        ("gep-713-2023", "Enforced", {"HTTPRoute b/client", "Gateway b/edge"}),
+        ("gep-713", "Invalid", set()),
+    ],
+)
+def test_in_2023_a_policy_on_another_namespace_is_for_clients_of_its_own(
+    world: World, semantics: str, verdict: str, first: set[str]
+) -> None:
+    """GEP-713 of 2023, «Policy TargetRef API»; a ReferenceGrant is what later editions ask for."""
+    to_service = "[{group: '', kind: Service, name: s, namespace: default, port: 80}]"
+    backend = "rules: [{backendRefs: [{name: s, namespace: default, port: 80}]}]"
+    trusted = (
+        f"from: [{{group: {worlds.GATEWAY_API}, kind: HTTPRoute, namespace: b}}], to: [{{group: '', kind: Service}}]"
+    )
+    grant = worlds.manifest(
+        f"{worlds.GATEWAY_API}/v1beta1", "ReferenceGrant", "routes", "default", f"spec: {{{trusted}}}"
+    )
+    clients = (
+        route("client", "b", to_service, more=backend),
+        gateway("edge", "b", of_class="c"),
+        route("way", "b", "[{name: edge}]", more=backend),
+        grant,
+    )
+    target = "spec: {targetRef: {group: '', kind: Service, name: s, namespace: default}, default: {color: red}}"
+    policy = worlds.manifest("example.org/v1", "ColorPolicy", "clients", "b", target)
+    found = world("---".join((*clients, policy)), semantics=semantics)
+    assert verdicts(found)["clients"] == (verdict, [])
+    acting = {path for group in found.groups for path in group.contexts()}
+    origins = {next(str(node) for node in path if node.key.kind in ("Gateway", "HTTPRoute")) for path in acting}
+    assert origins == first
+
+
+def test_in_2023_a_policy_on_another_namespace_without_clients_acts_nowhere(world: World) -> None:
+    target = "spec: {targetRef: {group: '', kind: Service, name: s, namespace: default}, default: {color: red}}"
+    found = world(worlds.manifest("example.org/v1", "ColorPolicy", "clients", "b", target), semantics="gep-713-2023")
+    assert (verdicts(found)["clients"], list(found.groups)) == (("Accepted", []), [])
+    assert [finding.rule for finding in run(found) if finding.rule.startswith("GWP1")] == ["GWP106"]

@@ -11,6 +11,8 @@ from policylint.model import ResourceKey
 from policylint.policy.results import PolicyState
 from policylint.schema.known import shipped_schema
 from policylint.simulation import Simulation
+from policylint.trace import Tracer, request
+from tests import worlds
 from tests.worlds import GATEWAY_API, opened
 
 CRD = """
@@ -282,3 +284,37 @@ def test_where_a_shipped_rule_lets_no_policy_act_none_does(
     assert policy(simulation, "aimed", "TrafficPolicy").verdict == verdict
     said = [finding for finding in run(simulation) if finding.rule == "GWP501"]
     assert [finding.confidence for finding in said] == ([] if name == "web" else ["assumed"])
+
+
+REPEATED = "{type: URLRewrite, urlRewrite: {hostname: a}}, {type: URLRewrite, urlRewrite: {hostname: b}}"
+
+
+@pytest.mark.parametrize(
+    ("rule", "served"),
+    [
+        ("{backendRefs: [{name: app, port: 80}]}", True),
+        (f"{{filters: [{REPEATED}], backendRefs: [{{name: app, port: 80}}]}}", False),
+        ("{matches: [{path: {value: /a/..}}], backendRefs: [{name: app, port: 80}]}", False),
+        ("{backendRefs: [{name: app}]}", False),  # a Service needs a port
+        ("{backendRefs: [{name: app, port: '80'}]}", False),
+        ("{filters: [{type: Sparkle}], backendRefs: [{name: app, port: 80}]}", True),  # a later release may know it
+        ("{name: Not a name, backendRefs: [{name: app, port: 80}]}", True),  # limits and patterns are loosened
+    ],
+)
+def test_a_route_that_the_api_server_refuses_does_not_exist(tmp_path: Path, rule: str, served: bool) -> None:
+    target = "spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}], csrf: {}}"
+    policy = worlds.manifest("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "csrf", "shop", target)
+    found = worlds.opened(
+        tmp_path,
+        worlds.gateway_class(controller="gateway.envoyproxy.io/gatewayclass-controller"),
+        worlds.gateway(),
+        worlds.service("app", "shop"),
+        worlds.route(more=f"rules: [{rule}]"),
+        policy,
+    )
+    assert bool(found.topology.routes) == served
+    assert worlds.verdicts(found) == {"csrf": "Enforced" if served else "Unknown"}
+    trace = Tracer(found).trace(request({"host": "a.example"}))
+    assert served or trace.outcome.status == 404
+    said = {(finding.severity, finding.confidence) for finding in run(found) if finding.rule == "GWP501"}
+    assert served or ("error", "certain") in said

@@ -23,9 +23,9 @@ STAMPS = ("", "2020-01-01T00:00:00Z", "2021-01-01T00:00:00Z")
 a_match = st.fixed_dictionaries(
     {},
     optional={
-        "method": st.tuples(st.sampled_from(SERVICES), st.sampled_from(METHODS)).map(
-            lambda pair: {name: value for name, value in zip(("service", "method"), pair, strict=True) if value}
-        ),
+        "method": st.tuples(st.sampled_from(SERVICES), st.sampled_from(METHODS))
+        .filter(any)
+        .map(lambda pair: {name: value for name, value in zip(("service", "method"), pair, strict=True) if value}),
         "headers": st.lists(
             st.tuples(st.sampled_from(["h", "H", "i"]), st.sampled_from("12")).map(
                 lambda pair: {"name": pair[0], "value": pair[1]}

@@ -9,6 +9,7 @@ from policylint.catalog.kinds import Catalog, Phase
 from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World
 from policylint.policy import order, targets, verdict
+from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
 from policylint.policy.folding import Stack
@@ -292,6 +293,33 @@ class Implementation:
         Args:
             groups: the effective policies of this implementation.
         """
+        return None
+
+    def routing(
+        self,
+        service: Resource,  # noqa: ARG002
+        caller: Resource | None,  # noqa: ARG002
+        port: int | None,  # noqa: ARG002
+        world: World,  # noqa: ARG002
+        *,
+        stream: bool,  # noqa: ARG002
+    ) -> Routing | None:
+        """Return which routes of a Service the requests of a workload meet; by default None: that is not known.
+
+        Args:
+            caller: None where it is not known.
+            stream: whether they are connections without requests.
+        """
+        return None
+
+    def blocked(
+        self,
+        service: Resource,  # noqa: ARG002
+        caller: Resource | None,  # noqa: ARG002
+        port: int | None,  # noqa: ARG002
+        world: World,  # noqa: ARG002
+    ) -> Decision | None:
+        """Return the refusal of a workload's own proxy to send requests to a Service; by default it sends them."""
         return None
 
     def proxied(self, workload: Resource, world: World) -> bool | None:  # noqa: ARG002

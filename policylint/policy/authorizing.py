@@ -19,6 +19,8 @@ from policylint.spaces import Predicate
 from policylint.spaces.addresses import address_set, number_of
 
 Answer = Literal["allowed", "denied", "depends"]
+Routing = Literal["all", "producers", "none"]
+"""Which routes of a Service requests of the mesh meet: those of the client's namespace too, the Service's, or none."""
 _COMPARED = Pattern(r"""\s*request\.(method|host|path|url_path)\s*(==|!=)\s*(["'])([^"'\\]*)\3\s*""")
 _STARTS = Pattern(r"""\s*request\.(path|url_path|host)\.startsWith\(\s*(["'])([^"'\\]*)\2\s*\)\s*""")
 _HEADER = Pattern(r"""\s*request\.headers\[\s*(["'])([\w-]+)\1\s*\]\s*(==|!=)\s*(["'])([^"'\\]*)\4\s*""")

@@ -10,7 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from policylint.implementations import Implementation, implementation
 from policylint.model import Node, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.ternary import some
-from policylint.policy.authorizing import Checkpoint, Client, PlacedDecision, RequestFacts, RequestQuestion
+from policylint.policy.authorizing import (
+    Checkpoint,
+    Client,
+    Decision,
+    PlacedDecision,
+    RequestFacts,
+    RequestQuestion,
+    Routing,
+)
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
@@ -35,7 +43,7 @@ _STREAMS = ("tcp", "tls", "udp")
 class Admissions:
     """The proxies of an environment that may turn requests away."""
 
-    __slots__ = ("_asked", "_behind_services", "_simulation")
+    __slots__ = ("_asked", "_behind_services", "_meshes", "_routed", "_simulation")
 
     def __init__(self, simulation: Simulation) -> None:
         catalog, world = simulation.catalog, simulation.world
@@ -44,6 +52,8 @@ class Admissions:
         names.update(filter(None, map(catalog.implementation_of_controller, _enrolments(world))))
         self._simulation = simulation
         self._behind_services: dict[ResourceKey, list[Resource]] = {}
+        self._meshes: list[Implementation] | None = None
+        self._routed: set[ResourceKey] | None = None
         self._asked: list[tuple[Implementation, list[Group]]] = []
         for name in sorted(names):
             behaviour = implementation(name, catalog.settings(name))
@@ -60,15 +70,18 @@ class Admissions:
         """Whether any proxy of a mesh is asked at all."""
         return bool(self._asked)
 
-    def beyond(self, key: ResourceKey, caller: Resource | None) -> tuple[Node, ...]:
+    def beyond(
+        self, key: ResourceKey, caller: Resource | None, asked_for: ResourceKey | None = None
+    ) -> tuple[Node, ...]:
         """Return the nodes that a request to a Service passes beside it: a waypoint, workloads, what selects them.
 
         Args:
             caller: the Gateway or the workload that sends it on; None where that is not known.
+            asked_for: the Service that a client of the mesh calls, where routes lead from it to this one.
         """
         if not self._asked:
             return ()
-        nodes = [front.path[0] for front in self._fronts(key, caller)]
+        nodes = [front.path[0] for front in self._fronts(asked_for or key, caller)]
         for workload in self.workloads(key):
             nodes.append(whole(workload.key))
             for server in servers_selecting(self._simulation.world, workload):
@@ -76,10 +89,34 @@ class Admissions:
                 nodes += [whole(route.key) for route in server_routes(self._simulation.world, server)]
         return tuple(dict.fromkeys(nodes))
 
-    def applied(self, trace: Trace, client: Client, *, stream: bool = False) -> Trace:
+    def routing(self, service: ResourceKey, caller: Resource | None, port: int | None, *, stream: bool) -> Routing:
+        """Return which routes of a Service the requests of a workload meet: all where nothing else is known."""
+        resource = self._simulation.world.get(service)
+        if resource is None:
+            return "all"
+        world = self._simulation.world
+        answers = (mesh.routing(resource, caller, port, world, stream=stream) for mesh in self._known_meshes())
+        return next((answer for answer in answers if answer is not None), "all")
+
+    def _known_meshes(self) -> list[Implementation]:
+        """Return the meshes that anything in the world speaks of: policies, Gateways, labels of Namespaces."""
+        if self._meshes is None:
+            catalog, topology = self._simulation.catalog, self._simulation.topology
+            names = {implementation_of(gateway, catalog) for gateway in topology.gateways}
+            labels = {str(name) for each in self._simulation.world.of_kind("", "Namespace") for name in each.labels}
+            names.update(catalog.implementation_of_controller(name) for name in labels if "/" in name)
+            asked = [behaviour for behaviour, _ in self._asked]
+            more = sorted(filter(None, names - {behaviour.name for behaviour in asked}))
+            self._meshes = asked + [implementation(name, catalog.settings(name)) for name in more]
+        return self._meshes
+
+    def applied(
+        self, trace: Trace, client: Client, *, stream: bool = False, asked_for: ResourceKey | None = None
+    ) -> Trace:
         """Return a trace with what the proxies on its way answer, and with the end that this means.
 
         Args:
+            asked_for: the Service that a client of the mesh calls, whatever backend its routes lead to.
             stream: whether the proxies see no HTTP request in it.
         """
         if not self._asked:
@@ -103,6 +140,13 @@ class Admissions:
             meshed = any(behaviour.name == served_by for behaviour, _ in self._asked)
             client = Client(gateway.gateway, gateway.gateway.key.namespace) if meshed else Client()
             caller = gateway.gateway
+        elif asked_for is not None:
+            answers, client = self._before(asked_for, call, client)
+            found += answers
+            denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
+            if denied is not None:
+                trace = trace._replace(admissions=tuple(found), questions=tuple(asked), forwarded=None, per_backend={})
+                return trace._replace(outcome=_end(denied))
         shares = list(trace.outcome.shares)
         ends: list[PlacedDecision] = []
         for number, share in enumerate(shares):
@@ -121,6 +165,38 @@ class Admissions:
         end = _end(ends[0])
         return trace._replace(outcome=end._replace(shares=tuple(shares)), forwarded=None, per_backend={})
 
+    def _before(
+        self, asked_for: ResourceKey, call: RequestFacts, client: Client
+    ) -> tuple[list[PlacedDecision], Client]:
+        """Return what a client's own proxy and the waypoint of what it calls answer, and who sends the request on."""
+        world, caller = self._simulation.world, client.workload
+        resource = world.get(asked_for)
+        if resource is None or client.account == "":  # strangers go past waypoints
+            return [], client
+        if caller is not None and asked_for[:2] == ("", "Service"):
+            refusals = (behaviour.blocked(resource, caller, call.port, world) for behaviour, _ in self._asked)
+            own = [
+                PlacedDecision(Checkpoint((whole(caller.key),), caller), each) for each in refusals if each is not None
+            ]
+            if own:
+                return own, client
+        found: list[PlacedDecision] = []
+        for front in self._fronts(asked_for, caller):
+            found += self._ask(call, front)
+            client = Client() if front.doubt else Client(front.resource, front.resource.key.namespace)
+        return found, client
+
+    def _has_routes(self, service: ResourceKey) -> bool:
+        """Tell whether a Service has routes of its own namespace for the requests of the mesh."""
+        if self._routed is None:
+            self._routed = {
+                parent.wanted
+                for state in self._simulation.topology.routes
+                for parent in state.parents
+                if parent.mesh and parent.accepted and parent.wanted.namespace == state.route.key.namespace
+            }
+        return service in self._routed
+
     def _behind(
         self,
         trace: Trace,
@@ -134,20 +210,25 @@ class Admissions:
         """Return what is answered before a backend and at its pods, and the answer that turns the request away.
 
         Args:
-            caller: who sends the request on; `client` and `namespace` are what is known of its identity.
+            caller: the Gateway that sends the request on, None for requests of the mesh; `client` is what is known of
+                the identity.
         """
         request = trace.request
         message = trace.per_backend.get(share.key) or trace.forwarded
         host, path = (request.host, request.path) if message is None else (message.host, message.path)
         found: list[PlacedDecision] = []
-        through = ""
-        for front in self._fronts(share.key, caller) if client.account != "" else ():  # strangers go past waypoints
+        for front in self._fronts(share.key, caller) if trace.gateway is not None else ():
             found += self._ask(_call(request, host, path, share.port, client, asked, stream=stream), front)
+            if self._has_routes(share.key):
+                why = f"the routes of {share.key}, which its waypoint applies"
+                found.append(PlacedDecision(front, Decision("depends", why=why)))
             client = Client() if front.doubt else Client(front.resource, front.resource.key.namespace)
-            through = "" if front.doubt else f" (this one comes from waypoint {front.resource.key.path})"
         denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
         if denied is not None:
             return found, denied
+        sender = client.workload
+        is_waypoint = sender is not None and sender.key.kind == "Gateway" and sender.key != trace.gateway
+        through = f" (this one comes from waypoint {sender.key.path})" if sender is not None and is_waypoint else ""
         workloads = self.workloads(share.key)
         service = self._simulation.world.get(share.key) if share.key[:2] == ("", "Service") else None
         turned_away = []

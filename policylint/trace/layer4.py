@@ -86,7 +86,7 @@ def along_route(
         beyond=tuple(dict.fromkeys(node for share in working for node in beyond(share.key))),
         notes=(*start.notes, *taken_for_granted(state, working)),
     )
-    return tracer.admissions.applied(trace, tracer.client(start), stream=True)
+    return tracer.admissions.applied(trace, tracer.client(start), stream=True, asked_for=tracer.asked_for(start))
 
 
 def _beaten(loser: tuple[tuple[Any, ...], str, RouteState], hostname: str, winner: RouteState) -> Considered:

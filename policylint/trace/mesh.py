@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from policylint.model import Resource, ResourceKey, World, text, texts
 from policylint.model.hosts import names_service
 from policylint.model.spelling import find, same_kind, spelled, spelling
-from policylint.policy.authorizing import Client
+from policylint.policy.authorizing import Client, Routing
 from policylint.topology import RouteState, whole
 from policylint.topology.backends import port_node, ports
 from policylint.topology.workloads import WORKLOADS, services_selecting
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 UNMESHED = "unmeshed"
 """A client that is not in the mesh: nobody there knows who it is."""
 _WORKLOADS = tuple(kind for _, kind in WORKLOADS)
+_STREAMS = {"tcp": "TCPRoute", "tls": "TLSRoute", "udp": "UDPRoute"}
+"""The kind of the routes of connections, by the scheme of a request."""
 
 
 def to_service(tracer: Tracer, request: Request) -> Trace:
@@ -34,19 +36,19 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
 
     The client's own routes for it come first, then those of the Service's namespace; else it goes straight there.
     """
-    service = _object(tracer, request.service, ("Service", "ServiceImport"))
-    client = _namespace(tracer.simulation.world, request.client)
+    service = service_of(tracer, request)
     start = Trace(request, Outcome())
-    other = _routed_otherwise(tracer.simulation.world, service, client)
+    meets = _routing(tracer, service, request)
+    applies = service.namespace if meets == "producers" else _namespace(tracer.simulation.world, request.client)
+    other = None if meets == "none" else _routed_otherwise(tracer.simulation.world, service, applies)
     if other is not None:
         reason = f"{other.key} routes requests for {service}, and VirtualServices are not evaluated"
         return start._replace(outcome=Outcome(unknown=True, reason=reason))
     chosen, is_consumer = _chosen(tracer, service, request)
-    streams = {"tcp": "TCPRoute", "tls": "TLSRoute", "udp": "UDPRoute"}
-    if request.scheme in streams:
+    if request.scheme in _STREAMS:
         from policylint.trace.layer4 import along_route
 
-        fitting = [state for state in chosen if state.route.key.kind == streams[request.scheme]]
+        fitting = [state for state in chosen if state.route.key.kind == _STREAMS[request.scheme]]
         fitting.sort(key=lambda state: (not state.route.created, state.route.created, state.route.key.path))
         return along_route(tracer, start, fitting[0], ()) if fitting else _direct(tracer, start, service)
     candidates = _candidates(chosen, request)
@@ -86,6 +88,23 @@ def to_pod(tracer: Tracer, request: Request) -> Trace:
     )
 
 
+def service_of(tracer: Tracer, request: Request) -> ResourceKey:
+    """Return the Service that a request of the mesh is for.
+
+    Raises:
+        RequestError: there is none of this name.
+    """
+    return _object(tracer, request.service, ("Service", "ServiceImport"))
+
+
+def _routing(tracer: Tracer, service: ResourceKey, request: Request) -> Routing:
+    """Return which routes of a Service the requests of a client meet; who is not in the mesh meets none."""
+    if request.client == UNMESHED:
+        return "none"
+    caller = tracer.sender(request.client).workload
+    return tracer.admissions.routing(service, caller, request.port, stream=request.scheme in _STREAMS)
+
+
 def _routed_otherwise(world: World, service: ResourceKey, client: str) -> Resource | None:
     """Return a VirtualService of Istio that routes the requests of a namespace to a Service inside the mesh.
 
@@ -108,7 +127,7 @@ def past_services(tracer: Tracer, request: Request) -> Trace:
 
 def contenders(tracer: Tracer, request: Request) -> list[RuleCandidate]:
     """Return every match that might take a request for a Service from the same namespace, by precedence."""
-    chosen, _ = _chosen(tracer, _object(tracer, request.service, ("Service", "ServiceImport")), request)
+    chosen, _ = _chosen(tracer, service_of(tracer, request), request)
     candidates = _candidates(chosen, request) or ()
     return sorted((each for each in candidates if each.match.grpc == request.grpc), key=lambda each: each.order)
 
@@ -120,12 +139,13 @@ def consumers(tracer: Tracer, service: ResourceKey, port: int | None) -> list[st
 
 
 def _chosen(tracer: Tracer, service: ResourceKey, request: Request) -> tuple[list[RouteState], bool]:
-    """Return the routes that count for a client, and whether they are its own; who is not in the mesh has none."""
-    if request.client == UNMESHED:
+    """Return the routes that count for a client, and whether they are its own."""
+    meets = _routing(tracer, service, request)
+    if meets == "none":
         return [], False
-    client = _namespace(tracer.simulation.world, request.client)
+    home = _namespace(tracer.simulation.world, request.client) if meets == "all" else service.namespace
     attached = _routes(tracer, service, request.port)
-    own = [state for state in attached if state.route.key.namespace == client != service.namespace]
+    own = [state for state in attached if state.route.key.namespace == home != service.namespace]
     return own or [state for state in attached if state.route.key.namespace == service.namespace], bool(own)
 
 
@@ -134,7 +154,8 @@ def _candidates(chosen: Sequence[RouteState], request: Request) -> list[RuleCand
     calls = request.grpc and any(state.route.key.kind == "GRPCRoute" for state in chosen)
     kind = "GRPCRoute" if calls else "HTTPRoute"
     listed = [(state.route, state.hostnames) for state in chosen if state.route.key.kind == kind]
-    return list(rule_candidates(listed, request, grpc=calls)) if listed else None
+    taken = listed or any(state.route.key.kind in ("GRPCRoute", "HTTPRoute") for state in chosen)
+    return list(rule_candidates(listed, request, grpc=calls)) if taken else None
 
 
 def _routes(tracer: Tracer, service: ResourceKey, port: int | None) -> list[RouteState]:
@@ -169,7 +190,7 @@ def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool 
         beyond=tracer.beyond(start)(service),
         extensions=tracer.policies.extensions((), [share]),
     )
-    return tracer.admissions.applied(trace, tracer.client(start))
+    return tracer.admissions.applied(trace, tracer.client(start), asked_for=service)
 
 
 def _object(tracer: Tracer, name: str, kinds: tuple[str, ...]) -> ResourceKey:

@@ -116,6 +116,7 @@ class Tracer:
         self._exact: dict[tuple[Node, str], dict[str, list[int]]] = {}
         self._served: dict[tuple[Node, str, str], _Served] = {}
         self._spelled: dict[str, ResourceKey] = {}
+        self._senders: dict[str, Client] = {}
         self.authorizes = self.admissions.any or self.policies.authorize
 
     def trace(self, request: Request, among: Sequence[RuleCandidate] | None = None) -> Trace:
@@ -457,19 +458,33 @@ class Tracer:
             extensions=extensions,
             considered=_considered(winner, fitting),
         )
-        return trace if refused or left or denial is not None else self.admissions.applied(trace, self.client(start))
+        if refused or left or denial is not None:
+            return trace
+        return self.admissions.applied(trace, self.client(start), asked_for=self.asked_for(start))
 
     def client(self, start: Trace) -> Client:
         """Return who sends a request through the mesh, or to a Gateway."""
         if start.gateway is not None:
             return Client(None, "")
-        return mesh.client(self.simulation.world, start.request.client)
+        return self.sender(start.request.client)
+
+    def sender(self, name: str) -> Client:
+        """Return who a client of the mesh is, by the name that requests give it."""
+        if name not in self._senders:
+            if len(self._senders) >= _MOST_SERVED:
+                self._senders.clear()
+            self._senders[name] = mesh.client(self.simulation.world, name)
+        return self._senders[name]
 
     def beyond(self, start: Trace) -> Callable[[ResourceKey], tuple[Node, ...]]:
         """Return what says which nodes a request passes beside a backend, by who sends it there."""
         gateway = None if start.gateway is None else self.topology.gateway(start.gateway)
         caller = self.client(start).workload if gateway is None else gateway.gateway
-        return partial(self.admissions.beyond, caller=caller)
+        return partial(self.admissions.beyond, caller=caller, asked_for=self.asked_for(start))
+
+    def asked_for(self, start: Trace) -> ResourceKey | None:
+        """Return the Service that a client of the mesh calls; None for requests at Gateways and straight to pods."""
+        return mesh.service_of(self, start.request) if start.request.service else None
 
     def _implementation(self, key: ResourceKey | None) -> str | None:
         """Return the implementation that serves a Gateway, None where that is not known."""

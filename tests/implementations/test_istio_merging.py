@@ -56,8 +56,8 @@ def test_the_order_of_authorization_policies_means_nothing() -> None:
 
 def test_jwt_rules_are_joined_by_issuer() -> None:
     policies = [
-        policy("RequestAuthentication", "one", "jwtRules: [{issuer: z}, {issuer: m, jwksUri: one}]"),
-        policy("RequestAuthentication", "two", "jwtRules: [{issuer: a}, {issuer: m, jwksUri: two}]", ROOT),
+        policy("RequestAuthentication", "one", "jwtRules: [{issuer: z}, {issuer: m, jwksUri: https://one}]"),
+        policy("RequestAuthentication", "two", "jwtRules: [{issuer: a}, {issuer: m, jwksUri: https://two}]", ROOT),
     ]
     found = effective(simulated(deployment(), *policies), "Deployment foo/web")
     assert [each["issuer"] for each in found.spec["jwtRules"]] == ["a", "m", "m", "z"]

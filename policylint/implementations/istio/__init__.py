@@ -38,7 +38,7 @@ from policylint.implementations.istio.no_effect import idle
 from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
 from policylint.implementations.istio.validation import faults
 from policylint.model import Node, PolicyKind, Resource, World, mapping, sequence, text
-from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts
+from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.order import by_age
@@ -135,6 +135,8 @@ class Istio(Implementation):
             if state.verdict == "Accepted" and conditions.may_be_bound(state, mesh, world):
                 state.verdict = "Unknown"
             if state.kind.implementation == self.name:
+                if state.verdict in ("Enforced", "PartiallyEnforced") and conditions.is_of_other_revision(state, mesh):
+                    state.verdict = "Unknown"
                 state.idle = idle(state, mesh, world, self.root_namespace)
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
@@ -172,9 +174,27 @@ class Istio(Implementation):
             return Decision("depends", why=hop.doubt)
         if here.keys().isdisjoint(admission.ASKED):
             return None
-        outputs = {} if call.sender.workload is None else tokens.headers_of(call.sender.workload, groups)
-        several = self.settings.get("multipleCustomProviders") is True
-        return admission.admit(call, hop, here, world, outputs, self._trust_domains, several_providers=several)
+        before = call.sender.workload
+        outputs = {} if before is None else tokens.headers_of(before.key, groups)
+        past = admission.Past(outputs, () if before is None else tokens.rules_at(before.key, groups))
+        rules = admission.OfMesh(
+            self.root_namespace,
+            self._trust_domains,
+            several_providers=self.settings.get("multipleCustomProviders") is True,
+            strips_ports=self.settings.get("stripHostPort") is True,
+        )
+        return admission.admit(call, hop, here, world, past, rules)
+
+    def routing(
+        self, service: Resource, caller: Resource | None, port: int | None, world: World, *, stream: bool
+    ) -> Routing | None:
+        """Return which routes of a Service the sidecar, the waypoint or the ztunnel of a workload applies."""
+        return calling.routing(service, caller, port, world.once(Mesh), world, self.root_namespace, stream=stream)
+
+    def blocked(self, service: Resource, caller: Resource | None, port: int | None, world: World) -> Decision | None:
+        """Return the refusal of a workload's sidecar, where only known hosts may be called (REGISTRY_ONLY)."""
+        mode = text(self.settings.get("outboundTrafficPolicy"), "ALLOW_ANY")
+        return calling.blocked(service, caller, port, world.once(Mesh), world, self.root_namespace, mode)
 
     def proxied(self, workload: Resource, world: World) -> bool | None:
         """Return whether a workload is in the mesh; None where nothing says so, and nothing says otherwise."""

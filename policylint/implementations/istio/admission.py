@@ -14,12 +14,14 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.implementations.istio import labels, tokens
 from policylint.implementations.istio.calling import Sender, takes_inbound
-from policylint.implementations.istio.mesh import Mesh
+from policylint.implementations.istio.mesh import Mesh, Proxy
+from policylint.implementations.istio.protocols import carries_connections
 from policylint.implementations.istio.tokens import Outputs
 from policylint.implementations.istio.ztunnel import HTTP, L4_CONDITIONS, for_streams
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.resource import value_at
 from policylint.model.ternary import every, negated, some
+from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import (
     AuthorizationRule,
     Checkpoint,
@@ -31,6 +33,7 @@ from policylint.policy.authorizing import (
 )
 from policylint.policy.results import Group
 from policylint.spaces import Predicate
+from policylint.topology.hostnames import without_port
 
 ASKED = (labels.REQUEST_AUTHENTICATION, labels.PEER_AUTHENTICATION, labels.AUTHORIZATION)
 """The kinds that turn requests away."""
@@ -42,15 +45,36 @@ _SLASHES = 4
 _UNREAD_PORT = "whether the sidecar takes the port"
 
 
+class Past(NamedTuple):
+    """What the proxy before has done to a request.
+
+    Args:
+        outputs: the headers that it adds.
+        token_rules: its rules for tokens, by which it may have kept one.
+    """
+
+    outputs: Outputs
+    token_rules: tuple[Mapping[str, Any], ...]
+
+
+class OfMesh(NamedTuple):
+    """What holds for the whole mesh.
+
+    Args:
+        root: the root namespace.
+        trust_domains: the mesh's own one, then its aliases.
+        several_providers: whether policies with action CUSTOM may name different providers.
+        strips_ports: whether Gateways take the port off the Host header.
+    """
+
+    root: str
+    trust_domains: Sequence[str]
+    several_providers: bool
+    strips_ports: bool
+
+
 def admit(
-    call: RequestFacts,
-    hop: Checkpoint,
-    here: Mapping[str, Group],
-    world: World,
-    outputs: Outputs,
-    trust_domains: Sequence[str],
-    *,
-    several_providers: bool,
+    call: RequestFacts, hop: Checkpoint, here: Mapping[str, Group], world: World, past: Past, rules: OfMesh
 ) -> Decision | None:
     """Return what the policies of a context make of a request, None where nobody is asked.
 
@@ -58,9 +82,6 @@ def admit(
 
     Args:
         here: the effective policies of the context, by kind.
-        outputs: the headers that the proxy before it adds.
-        trust_domains: the mesh's own one, then its aliases.
-        several_providers: whether policies with action CUSTOM may name different providers.
     """
     mesh = world.once(Mesh)
     proxy = mesh.proxy(hop.path[0].key)
@@ -68,20 +89,39 @@ def admit(
     if taken is False:
         return None
     ambient = proxy is not None and proxy.ambient
+    behind = world.get(hop.path[-1].key) if hop.path[-1].key[:2] == labels.SERVICE else call.service
+    if not ambient and carries_connections(behind, call.port if call.service is None else call.dialled):
+        call = call._replace(stream=True)
+    if rules.strips_ports and hop.resource.key.kind == "Gateway":
+        call = call._replace(host=without_port(call.host))
     checking, peers, asked = (here.get(kind) for kind in ASKED)
     mode, by, place = (_PERMISSIVE, None, ()) if peers is None else tls_mode(peers, call.port)
     plain = mode == "DISABLE" and not ambient
-    sender = Sender(call, mesh, world, checked=checking is not None, plain=plain)
-    decisions = [_mutual(mode, by, place, sender), tokens.refusal(call, checking)]
+    token_rules = tokens.rules_of(checking)
+    has_token = checking is not None and not tokens.is_kept(call, past.token_rules, token_rules)
+    sender = Sender(call, mesh, world, rules.root, checked=has_token, plain=plain)
+    decisions = [_mutual(mode, by, place, sender), tokens.refusal(call, checking) if has_token else None]
     if asked is not None:
-        judge = _Judge(call, sender, tokens.rules_of(checking), outputs, trust_domains, ambient=ambient)
-        decision = _authorize(judge, asked, several_providers=several_providers)
+        revision = labels.DEFAULT_REVISION if proxy is None else proxy.revision
+        judge = _Judge(call, sender, token_rules, past.outputs, rules.trust_domains, revision, ambient=ambient)
+        decision = _authorize(judge, asked, several_providers=rules.several_providers)
         decisions.append(decision._replace(resets=ambient or call.stream))
-    given = [decision for decision in decisions if decision is not None]
+    given = [_of_revision(decision, proxy) for decision in decisions if decision is not None]
     chosen = next((each for answer in _WEIGHTIEST for each in given if each.answer == answer), None)
     if chosen is None or chosen.answer != "denied" or (taken and (proxy is None or proxy.sure)):
         return chosen
     return chosen._replace(answer="depends", why="whether its pods are in the mesh" if taken else _UNREAD_PORT)
+
+
+def _of_revision(decision: Decision, proxy: Proxy | None) -> Decision:
+    """Return a decision as it is where another control plane than the proxy's may be the one to read its policy."""
+    if decision.by is None or proxy is None or labels.counts_for(decision.by, proxy.revision):
+        return decision
+    return Decision("depends", why=_doubtful(decision.by)) if decision.answer != "allowed" else decision
+
+
+def _doubtful(policy: Resource) -> str:
+    return f"whether {policy.key}, of revision {policy.labels.get(labels.REVISION)}, counts there"
 
 
 def tls_mode(peers: Group, port: int | None) -> tuple[str, Resource | None, Pointer]:
@@ -119,12 +159,14 @@ def _authorize(judge: _Judge, group: Group, *, several_providers: bool) -> Decis
     denying = (rule for policy in by_action.get("DENY", ()) for rule in judge.rules(policy, "DENY"))
     asked = (_of_provider(rule, several=several) for policy in asking for rule in judge.rules(policy, "CUSTOM"))
     allowing = by_action.get("ALLOW", [])
-    allowed = (rule for policy in allowing for rule in judge.rules(policy, "ALLOW"))
+    allowed: Iterable[AuthorizationRule] = (rule for policy in allowing for rule in judge.rules(policy, "ALLOW"))
     default = otherwise((), allows=True)
     if allowing:
         words = "no ALLOW policy lets it in" if len(allowing) > 1 else "it lets in other requests only"
         words = words if any(sequence(policy.spec.get("rules")) for policy in allowing) else "it lets nothing in"
         default = otherwise(("spec",), words, allowing[-1], allows=False)
+        if not any(map(judge.counts, allowing)):  # without them everything is let in
+            allowed = chain(allowed, [AuthorizationRule(None, True, (), _doubtful(allowing[-1]))])
     return first_match(chain(denying, asked, allowed), default)
 
 
@@ -145,7 +187,7 @@ def _of_provider(rule: AuthorizationRule, *, several: bool) -> AuthorizationRule
 class _Judge:
     """Matches rules against one request; what it could not know last is in `unknown`."""
 
-    __slots__ = ("_ambient", "_call", "_home", "_outputs", "_source", "_tokens", "_trusted", "unknown")
+    __slots__ = ("_ambient", "_call", "_home", "_outputs", "_revision", "_source", "_tokens", "_trusted", "unknown")
 
     def __init__(
         self,
@@ -154,13 +196,19 @@ class _Judge:
         token_rules: Sequence[Mapping[str, Any]],
         outputs: Outputs,
         trust_domains: Sequence[str],
+        revision: str,
         *,
         ambient: bool,
     ) -> None:
+        self._revision = revision
         self._call, self._source, self._ambient = call, source, ambient
         self._tokens, self._outputs, self._trusted = token_rules, outputs, trust_domains
         self.unknown = ""
         self._home = ""
+
+    def counts(self, policy: Resource) -> bool:
+        """Tell whether the control plane of the proxy reads a policy for certain."""
+        return labels.counts_for(policy, self._revision)
 
     def rules(self, policy: Resource, action: str) -> Iterator[AuthorizationRule]:
         """Yield each rule of a policy, judged."""
@@ -175,7 +223,10 @@ class _Judge:
                     continue
             matches = every(self._clauses(left, deny=deny))
             on = self.unknown if matches is None else "it denies such requests" if deny else ""
-            yield AuthorizationRule(matches, not deny, ("spec", "rules", index), on, policy)
+            if matches and not self.counts(policy):
+                yield AuthorizationRule(None, not deny, (), _doubtful(policy))
+            else:
+                yield AuthorizationRule(matches, not deny, ("spec", "rules", index), on, policy)
 
     def _clauses(self, rule: Mapping[str, Any], *, deny: bool) -> Iterator[bool | None]:
         """Yield whether each of `from`, `to` and the conditions holds; a rule without any matches everything."""
@@ -233,8 +284,7 @@ class _Judge:
             case "request.auth.audiences" | "request.auth.presenter":
                 return self._of_token(call, "aud" if name.endswith("audiences") else "azp", wanted)
             case "hosts":
-                host = call.host.partition(":")[0] if not call.host.startswith("[") else call.host
-                return call.has("host", host.lower(), *(_predicate(each.lower()) for each in wanted))
+                return call.has("host", call.host.lower(), *(_predicate(each.lower()) for each in wanted))
             case "methods":
                 return call.has_method(*map(_predicate, wanted))
             case "paths":

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.implementations.istio import labels
+from policylint.implementations.istio.client_tls import DestinationRules
 from policylint.implementations.istio.mesh import Mesh, Proxy, pod_place
+from policylint.implementations.istio.protocols import carries_connections
+from policylint.implementations.istio.visibility import Sidecars, View
 from policylint.implementations.istio.waypoints import WaypointBinding
-from policylint.model import Resource, World, mapping, sequence, text
-from policylint.model.hosts import names_service
-from policylint.policy.authorizing import Checkpoint, RequestFacts
+from policylint.model import Resource, World, mapping, text
+from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
 from policylint.spaces import Predicate
 from policylint.topology import whole
 
@@ -26,6 +28,7 @@ class Sender:
     """The client as the proxy at a hop knows it.
 
     Args:
+        root: the root namespace.
         checked: whether anybody checks tokens at the hop.
         plain: whether the proxy takes plain text only, so that nobody shows a certificate.
 
@@ -38,7 +41,7 @@ class Sender:
 
     __slots__ = ("_call", "doubt", "namespace", "principal", "token")
 
-    def __init__(self, call: RequestFacts, mesh: Mesh, world: World, *, checked: bool, plain: bool) -> None:
+    def __init__(self, call: RequestFacts, mesh: Mesh, world: World, root: str, *, checked: bool, plain: bool) -> None:
         self._call = call
         self.namespace: str | None = call.sender.namespace
         self.principal: str | None = None
@@ -47,21 +50,42 @@ class Sender:
         client = call.sender.workload
         if self.namespace == "" or plain:
             self.principal = ""
-        elif client is None and call.sender.account is None:
+        elif client is not None or call.sender.account is not None:
+            self._find(call, client, mesh, world, root)
+
+    def _find(self, call: RequestFacts, client: Resource | None, mesh: Mesh, world: World, root: str) -> None:
+        """Find out which certificate the client shows to the Service that it calls."""
+        home = self.namespace or ""
+        proxy = None if client is None else _proxy_of(client, mesh)
+        pod_labels = None if client is None else proxy.labels if proxy is not None else {}
+        is_gateway = client is not None and client.key.kind == "Gateway"
+        sends = is_gateway or client is None or (False if proxy is None else takes_outbound(proxy, call.dialled))
+        if sends is False:
+            self.principal = ""
             return
-        elif (rule := _tls_rule(call.service, client, mesh, world)) is not None:
-            self.doubt = f"the TLS that {rule.key} sets for clients"
-        elif client is None:
-            self.principal = call.sender.account
-        elif client.key.kind == "Gateway":
-            self.principal = f"{self.namespace}/{_gateway_account(client)}"
-        else:
-            proxy = _proxy_of(client, mesh)
-            sends = False if proxy is None else takes_outbound(proxy, call.dialled)
-            if sends is False:
+        if call.service is not None and not (proxy is not None and proxy.ambient):
+            if not is_gateway:
+                view = world.once(Sidecars).view(call.service, call.dialled, home, pod_labels, root)
+                if view.seen is False:
+                    self.principal = ""
+                    return
+                if view.seen is None and view.by is not None:
+                    self.doubt = f"whether {view.by.key} shows it the Service"
+                    return
+            rules = world.once(DestinationRules)
+            shown = rules.for_client(call.service, call.dialled, home, pod_labels, root)
+            if shown.rule is not None and (shown.identity is None or (proxy is not None and proxy.waypoint)):
+                self.doubt = f"the TLS that {shown.rule.key} sets for clients"
+                return
+            if shown.identity is False:
                 self.principal = ""
-            elif proxy is not None and proxy.sure and sends:
-                self.principal = f"{self.namespace}/{_account(client)}"
+                return
+        if client is None:
+            self.principal = call.sender.account
+        elif is_gateway:
+            self.principal = f"{self.namespace}/{_gateway_account(client)}"
+        elif proxy is not None and proxy.sure and sends:
+            self.principal = f"{self.namespace}/{_account(client)}"
 
     def is_one_of(self, identities: Iterable[str]) -> bool | None:
         """Return whether it has one of some identities; those of other namespaces it never has."""
@@ -71,35 +95,6 @@ class Sender:
             anyone = [Predicate("Pair", f"{pair.partition('/')[0]}/*") for pair in wanted]
             return None if any(each.takes(f"{self.namespace}/") for each in anyone) else False
         return answer
-
-
-class ClientTls:
-    """The DestinationRules of a world that give clients other TLS than the mesh's."""
-
-    __slots__ = ("rules",)
-
-    def __init__(self, world: World) -> None:
-        self.rules = [each for each in world.of_kind("networking.istio.io", "DestinationRule") if _sets_tls(each)]
-
-
-def _sets_tls(rule: Resource) -> bool:
-    policies = [mapping(rule.spec.get("trafficPolicy"))]
-    policies += [mapping(mapping(each).get("trafficPolicy")) for each in sequence(rule.spec.get("subsets"))]
-    policies += [mapping(each) for policy in policies for each in sequence(policy.get("portLevelSettings"))]
-    return any(text(mapping(policy.get("tls")).get("mode")) not in ("", "ISTIO_MUTUAL") for policy in policies)
-
-
-def _tls_rule(service: Resource | None, client: Resource | None, mesh: Mesh, world: World) -> Resource | None:
-    """Return a DestinationRule that gives the clients of a Service other TLS; ztunnel reads none.
-
-    Which of several acts, and for whom, is not asked: whose the identity is then remains open.
-    """
-    rules = world.once(ClientTls).rules if service is not None else []
-    proxy = _proxy_of(client, mesh) if client is not None and rules else None
-    if service is None or not rules or (proxy is not None and proxy.ambient):
-        return None
-    hosts = ((rule, text(rule.spec.get("host"))) for rule in rules)
-    return next((rule for rule, host in hosts if names_service(host, rule.key.namespace, service.key)), None)
 
 
 def takes_inbound(proxy: Proxy, port: int | None) -> bool | None:
@@ -156,14 +151,63 @@ def _passes(caller: Resource | None, backend: Resource, mesh: Mesh, world: World
     if caller.key.kind == "Gateway":
         if proxy is None or proxy.assumed:
             return None  # the pods of another controller's Gateway may be in the mesh
-        if proxy.waypoint or _is_east_west(proxy):
-            return not proxy.waypoint
+        if proxy.waypoint:
+            return _is_east_west(proxy)
         around = world.namespace_labels(backend.key.namespace)
         own = backend.labels if labels.INGRESS_USE_WAYPOINT in backend.labels else around
         return None if own is None else text(own.get(labels.INGRESS_USE_WAYPOINT)).lower() == "true"
     if proxy is None or proxy.ambient or proxy.gateway:
         return proxy is not None and proxy.ambient
     return False if proxy.sure or world.namespace_labels(caller.key.namespace) is not None else None
+
+
+def routing(
+    service: Resource, caller: Resource | None, port: int | None, mesh: Mesh, world: World, root: str, *, stream: bool
+) -> Routing | None:
+    """Return which routes of a Service the requests of a caller meet, None where that is not known.
+
+    Sidecars apply the routes of their own namespace and of the Service's, waypoints those of the Service's alone, and
+    ztunnel none; nor does a sidecar that does not see the Service, or takes the port for one of connections.
+    """
+    if carries_connections(service, port) and not stream:
+        return "none"
+    if caller is None:
+        return None
+    proxy = _proxy_of(caller, mesh)
+    if proxy is None:
+        return "none"
+    if proxy.ambient:
+        binding = mesh.waypoints.binding(service)
+        return "producers" if binding.waypoint is not None else None if binding.unknown else "none"
+    view = _view(service, proxy, port, world, root)
+    return "none" if view.seen is False or takes_outbound(proxy, port) is False else "all"
+
+
+def blocked(
+    service: Resource, caller: Resource | None, port: int | None, mesh: Mesh, world: World, root: str, mode: str
+) -> Decision | None:
+    """Return the refusal of a caller's own sidecar to let requests out, None where it lets them.
+
+    Where it listens for requests at the port it answers 502, else it closes the connection.
+
+    Args:
+        mode: of the mesh's outboundTrafficPolicy.
+    """
+    proxy = None if caller is None else _proxy_of(caller, mesh)
+    if proxy is None or proxy.ambient or proxy.gateway or takes_outbound(proxy, port) is not True:
+        return None
+    view, sidecars = _view(service, proxy, port, world, root), world.once(Sidecars)
+    if view.seen or view.by is None or not sidecars.refuses_unknown(proxy.namespace, proxy.labels, root, mode):
+        return None
+    why = "it lets nothing out to hosts that it does not see"
+    if view.seen is None or not proxy.sure:
+        return Decision("depends", view.pointer, why, by=view.by)
+    listens = sidecars.hears(port, proxy.namespace, proxy.labels, root)
+    return Decision("denied", view.pointer, why, status=502, by=view.by, resets=not listens)
+
+
+def _view(service: Resource, proxy: Proxy, port: int | None, world: World, root: str) -> View:
+    return world.once(Sidecars).view(service, port, proxy.namespace, proxy.labels, root)
 
 
 def _is_east_west(proxy: Proxy) -> bool:

@@ -36,6 +36,15 @@ def may_be_bound(state: PolicyState, mesh: Mesh, world: World) -> bool:
     return any(service is not None and mesh.waypoints.binding(service).unknown for service in services)
 
 
+def is_of_other_revision(state: PolicyState, mesh: Mesh) -> bool:
+    """Tell whether a policy is labelled for a revision that none of the proxies in its contexts has by its labels."""
+    if labels.REVISION not in state.policy.labels:
+        return False
+    places = (path[0].key for group in state.groups for path in group.contexts())
+    proxies = (mesh.proxy(key) for key in dict.fromkeys(places))
+    return not any(proxy is None or labels.counts_for(state.policy, proxy.revision) for proxy in proxies)
+
+
 def flat(state: PolicyState, mesh: Mesh, world: World, root: str) -> tuple[Condition, ...]:
     """Return the one condition that the object gets."""
     if state.kind.kind != labels.AUTHORIZATION or state.invalid_code or not _ambient(state, mesh):

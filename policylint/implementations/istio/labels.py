@@ -44,6 +44,9 @@ PROXY_ANNOTATION = "proxy.istio.io/config"
 IGNORE_ATTACHMENT = "istio.io/ignore-policy-attachment"
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 
+DEFAULT_REVISION = "default"
+"""The tag that every installation has, and the revision of one that states none."""
+
 SERVICE = ("", "Service")
 SERVICE_ENTRY = ("networking.istio.io", "ServiceEntry")
 GATEWAY = (GATEWAY_GROUP, "Gateway")
@@ -90,6 +93,14 @@ def match_labels(policy: Resource) -> dict[str, object]:
 def is_dry_run(policy: Resource) -> bool:
     """Tell whether a policy is only tried: its annotation holds what Go's ParseBool takes for true."""
     return text(policy.annotations.get(DRY_RUN)) in _TRUE
+
+
+def counts_for(policy: Resource, revision: str) -> bool:
+    """Tell whether the control plane of a revision reads a policy for certain (LabelsInRevision).
+
+    One labelled with another name is read where that is a tag of the revision, which manifests rarely say.
+    """
+    return text(policy.labels.get(REVISION), revision) == revision
 
 
 def has_references(policy: Resource) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from policylint.documents import Pointer, read
 from policylint.implementations.istio import labels
+from policylint.implementations.istio.labels import DEFAULT_REVISION
 from policylint.implementations.istio.waypoints import Waypoints
 from policylint.model import Node, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.model.selectors import Labelled
@@ -57,6 +58,7 @@ class Proxy(NamedTuple):
         serves_pods: whether requests to the addresses of workloads pass a waypoint.
         annotations: of the pods that a sidecar is injected into.
         own: the workload's own settings, None without any.
+        revision: of its control plane, or the tag that its labels name.
     """
 
     node: Node
@@ -71,6 +73,7 @@ class Proxy(NamedTuple):
     serves_pods: bool = False
     annotations: Mapping[str, Any] = {}
     own: Attachment | None = None
+    revision: str = DEFAULT_REVISION
 
     @property
     def namespace(self) -> str:
@@ -114,7 +117,8 @@ class Mesh:
         self.proxies = [proxy for workload in workloads for proxy in _sidecar(workload, world)]
         for gateway, controller in gateways:
             if labels.is_istio(controller) or not controller:
-                self.proxies += _gateway(gateway, controller, self.waypoints)
+                around = world.namespace_labels(gateway.key.namespace) or {}
+                self.proxies += _gateway(gateway, controller, self.waypoints, around)
         self.by_namespace: dict[str, list[Proxy]] = {}
         for proxy in self.proxies:
             self.by_namespace.setdefault(proxy.namespace, []).append(proxy)
@@ -144,11 +148,16 @@ def _controller(gateway: Resource, classes: Mapping[str, str]) -> str:
     return "?"
 
 
-def _gateway(gateway: Resource, controller: str, waypoints: Waypoints) -> Iterator[Proxy]:
-    """Yield the Deployment that istiod makes for a Gateway, unless `addresses` points to an existing one."""
+def _gateway(gateway: Resource, controller: str, waypoints: Waypoints, around: Mapping[str, Any]) -> Iterator[Proxy]:
+    """Yield the Deployment that istiod makes for a Gateway, unless `addresses` points to an existing one.
+
+    Args:
+        around: the labels of its namespace.
+    """
     if not _is_managed(gateway):
         return
-    waypoint, openshift = controller == labels.MESH_CONTROLLER, labels.is_openshift(controller)
+    waypoint = controller in (labels.MESH_CONTROLLER, labels.EAST_WEST_CONTROLLER)
+    openshift = labels.is_openshift(controller)
     infrastructure = mapping(gateway.spec.get("infrastructure"))
     pod_labels = {
         **(mapping(infrastructure.get("labels")) if infrastructure else gateway.labels),
@@ -165,6 +174,7 @@ def _gateway(gateway: Resource, controller: str, waypoints: Waypoints) -> Iterat
         root=labels.OPENSHIFT_ROOT if openshift else "",
         services=tuple(waypoints.bound.get(gateway.key, ())) if waypoint else (),
         serves_pods=gateway.key in waypoints.of_workloads.values(),
+        revision=_revision(gateway.labels, around),
     )
 
 
@@ -224,20 +234,29 @@ def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
         return
     around = world.namespace_labels(workload.key.namespace) or {}
     inject = text(pod_labels.get(labels.INJECT)) or text(mapping(metadata.get("annotations")).get(labels.INJECT))
-    mode = text(pod_labels.get(labels.DATAPLANE_MODE)) or text(around.get(labels.DATAPLANE_MODE))
+    own_mode = text(pod_labels.get(labels.DATAPLANE_MODE))
+    mode = own_mode or text(around.get(labels.DATAPLANE_MODE))
     on_host = spec.get("hostNetwork") is True
     refused = inject == "false" or on_host or workload.key.namespace in _NEVER_INJECTED
     enrolled = inject == "true" or labels.REVISION in pod_labels or around.get(labels.INJECTION) == "enabled"
     enrolled = enrolled or (labels.REVISION in around and labels.INJECTION not in around)
     if mode == "ambient" and not on_host and (refused or not enrolled):
         yield Proxy(node, pod_labels, ambient=True)
-    elif not refused and (enrolled or around.get(labels.INJECTION) != "disabled"):
+    elif not refused and (enrolled or not (around.get(labels.INJECTION) == "disabled" or own_mode == "none")):
         revision = text(pod_labels.get(labels.REVISION)) or text(around.get(labels.REVISION))
         by_revision = bool(revision) and inject != "true" and around.get(labels.INJECTION) != "enabled"
         sure = enrolled and (not by_revision or _is_installed(revision, world))
         sure = sure or workload.key.kind in ("WorkloadEntry", "WorkloadGroup")
         own = _own_settings(workload, metadata, (*pod_place(workload), "metadata"))
-        yield Proxy(node, pod_labels, sure=sure, annotations=mapping(metadata.get("annotations")), own=own)
+        annotations = mapping(metadata.get("annotations"))
+        named = _revision(pod_labels, around if by_revision else {})
+        yield Proxy(node, pod_labels, sure=sure, annotations=annotations, own=own, revision=named)
+
+
+def _revision(own: Mapping[str, Any], around: Mapping[str, Any]) -> str:
+    """Return the revision that the labels of an object name, else those of its namespace."""
+    named = text(own.get(labels.REVISION)) or text(around.get(labels.REVISION))
+    return named or DEFAULT_REVISION
 
 
 def _is_installed(revision: str, world: World) -> bool:

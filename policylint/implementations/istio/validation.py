@@ -5,12 +5,15 @@ Source: docs/design/implementations/istio.md §0 1-2, §1, §3; pkg/config/valid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.istio import labels
-from policylint.model import PolicyKind, Resource, is_symbolic, mapping, sequence, text
+from policylint.model import PolicyKind, Resource, is_symbolic, mapping, sequence, text, texts
 from policylint.policy.declared import Reading
+from policylint.spaces.addresses import cidr, number_of
 
 _NOT_WITH_CUSTOM = (
     *("namespaces", "notNamespaces", "serviceAccounts", "notServiceAccounts"),
@@ -20,6 +23,23 @@ _NOT_WITH_CUSTOM = (
 _CONDITIONS_NOT_WITH_CUSTOM = ("source.namespace", "source.serviceAccount", "source.principal")
 _IDENTITIES = ("principals", "notPrincipals", "namespaces", "notNamespaces")
 _PORTS = range(1, 65536)
+_ADDRESSES = ("ipBlocks", "notIpBlocks", "remoteIpBlocks", "notRemoteIpBlocks")
+_OTHER_TEMPLATE = re.compile(r"/\{\w+=\*\*?\}|\{\w*\}|/\*\*?|\*\*?/")
+"""What no path with `{*}` or `{**}` may hold beside: names, single stars (unsupportedPathTempRegex)."""
+_ATTRIBUTES = frozenset(
+    {
+        *("source.ip", "remote.ip", "source.namespace", "source.principal", "source.serviceAccount"),
+        *("request.auth.principal", "request.auth.audiences", "request.auth.presenter"),
+        *("destination.ip", "destination.port", "connection.sni"),
+    }
+)
+_MAPS = ("request.headers", "request.auth.claims", "experimental.envoy.filters.")
+_REPLACED = {
+    "destination.namespace": "the policy's own namespace says it",
+    "destination.labels": "its selector says it",
+    "destination.name": "only v1alpha1 knew it",
+    "destination.user": "only v1alpha1 knew it",
+}
 
 
 def faults(policy: Resource, kind: PolicyKind) -> Iterator[Reading]:
@@ -87,6 +107,7 @@ def _rule(rule: object, place: Pointer, action: str) -> Iterator[Reading]:
             if accounts and any(name in _IDENTITIES for name in attributes):
                 reason = "serviceAccounts cannot be set with namespaces or principals"
                 yield Reading(code="service-accounts", reason=reason, pointer=(*pointer, inner, accounts))
+            yield from _values(mapping(mapping(entry).get(inner)), (*pointer, inner))
     for index, condition in enumerate(map(mapping, sequence(mapping(rule).get("when")))):
         key, pointer = text(condition.get("key")), (*place, "when", index)
         if not key:
@@ -97,6 +118,56 @@ def _rule(rule: object, place: Pointer, action: str) -> Iterator[Reading]:
         if action == "CUSTOM" and (key in _CONDITIONS_NOT_WITH_CUSTOM or key.startswith("request.auth.")):
             reason = f"{key} is not supported with CUSTOM"
             yield Reading(code="not-with-custom", reason=reason, pointer=(*pointer, "key"))
+        if key and not is_symbolic(key):
+            if fault := _attribute_fault(key):
+                yield Reading(code="attribute", reason=fault, pointer=(*pointer, "key"))
+            yield from _condition_values(key, condition, pointer)
+
+
+def _values(attributes: Mapping[str, Any], place: Pointer) -> Iterator[Reading]:
+    """Check the values of a source or an operation, each as what it stands for."""
+    for name, values in attributes.items():
+        for index, value in enumerate(texts(values)):
+            if fault := "" if is_symbolic(value) else _value_fault(name, value):
+                yield Reading(code="value", reason=f"{name}: {fault}", pointer=(*place, name, index))
+
+
+def _condition_values(key: str, condition: Mapping[str, Any], place: Pointer) -> Iterator[Reading]:
+    means = {
+        "source.ip": "ipBlocks",
+        "remote.ip": "ipBlocks",
+        "destination.ip": "ipBlocks",
+        "destination.port": "ports",
+    }
+    for field in ("values", "notValues"):
+        for index, value in enumerate(texts(condition.get(field))):
+            if fault := "" if is_symbolic(value) else _value_fault(means.get(key, ""), value):
+                yield Reading(code="value", reason=f"{key}: {fault}", pointer=(*place, field, index))
+
+
+def _value_fault(name: str, value: str) -> str:
+    """Return why a value cannot be what its field is for (CheckEmptyValues, ValidateIPs, ValidatePorts)."""
+    if not value:
+        return "an empty value is not allowed"
+    if name in _ADDRESSES and (cidr(value) if "/" in value else number_of(value)) is None:
+        return f"{value} is neither an address nor a CIDR"
+    if name in ("ports", "notPorts") and not (value.isascii() and value.isdecimal() and int(value) <= max(_PORTS)):
+        return f"{value} is no port: they are numbers up to 65535"
+    if name in ("paths", "notPaths") and ("{*}" in value or "{**}" in value) and _OTHER_TEMPLATE.search(value):
+        return f"{value} is no path template: beside {{*}} and {{**}} it may hold neither names nor stars"
+    return ""
+
+
+def _attribute_fault(key: str) -> str:
+    """Return why no condition may be on an attribute (ValidateAttribute)."""
+    if key.startswith(_MAPS):
+        _, bracket, name = key.partition("[")
+        written = bracket and key.endswith("]") and len(name) > 1
+        return "" if written else f"{key} must have the form name[key]"
+    replaced = next((why for name, why in _REPLACED.items() if key == name or key.startswith(f"{name}[")), "")
+    if replaced:
+        return f"no condition can be on {key}: {replaced}"
+    return "" if key in _ATTRIBUTES else f"{key} is no attribute of requests that Istio knows"
 
 
 def _peer_authentication(policy: Resource) -> Iterator[Reading]:
@@ -118,6 +189,38 @@ def _request_authentication(policy: Resource) -> Iterator[Reading]:
             yield Reading(code="jwks", reason=reason, pointer=(*pointer, keys[1]))
         if isinstance(rule, dict) and not rule.get("issuer") and not keys:
             yield Reading(code="no-issuer", reason="a rule needs an issuer or jwksUri", pointer=pointer)
+        yield from _token_rule(mapping(rule), pointer)
+
+
+def _token_rule(rule: Mapping[str, Any], place: Pointer) -> Iterator[Reading]:
+    """Check where keys come from and what claims are written to (validateJwtRule)."""
+    for name in ("jwksUri", "jwks_uri"):
+        address = text(rule.get(name))
+        if address and not is_symbolic(address) and not address.lower().startswith(("http://", "https://")):
+            reason = f"{address} is no address of the scheme http or https"
+            yield Reading(code="jwks-uri", reason=reason, pointer=(*place, name))
+    keys = text(rule.get("jwks"))
+    if keys and not is_symbolic(keys) and not _is_key_set(keys):
+        yield Reading(code="jwks-content", reason="jwks is no set of keys in JSON", pointer=(*place, "jwks"))
+    for field in ("audiences", "fromParams", "fromCookies"):
+        for index, value in enumerate(sequence(rule.get(field))):
+            if value == "":
+                reason = f"an empty value is not allowed in {field}"
+                yield Reading(code="value", reason=reason, pointer=(*place, field, index))
+    for index, output in enumerate(map(mapping, sequence(rule.get("outputClaimToHeaders")))):
+        if not output.get("header") or not output.get("claim"):
+            reason = "outputClaimToHeaders needs a header and a claim"
+            yield Reading(code="output", reason=reason, pointer=(*place, "outputClaimToHeaders", index))
+
+
+def _is_key_set(keys: str) -> bool:
+    """Tell whether a text may be a JSON Web Key or a set of them."""
+    import json
+
+    try:
+        return isinstance(json.loads(keys), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _traffic_extension(policy: Resource) -> Iterator[Reading]:

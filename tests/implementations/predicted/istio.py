@@ -221,8 +221,8 @@ WORLDS = {
         base=base(INJECTED, "team: a", OF_ENVOY_GATEWAY, edge=worlds.gateway(of_class="envoy"))),
     "with DISABLE nobody has an identity": Predicted(
         "auto mTLS", (tls("DISABLE", name="q"), rule(FROM_CALLER)), "403", {"p": "Enforced", "q": "Enforced"}),
-    "a DestinationRule may take mTLS from clients": Predicted(
-        "client tls", (tls("STRICT"),), "depends", OF_PEER, loses=True, base=base(INJECTED, INJECTED, PLAIN_CLIENTS)),
+    "a DestinationRule takes mTLS from clients": Predicted(
+        "client tls", (tls("STRICT"),), "reset", OF_PEER, base=base(INJECTED, INJECTED, PLAIN_CLIENTS)),
     "but not from those of ztunnel": Predicted(
         "client tls", (tls("STRICT"),), "allowed", OF_PEER, loses=True, base=base(AMBIENT, AMBIENT, PLAIN_CLIENTS)),
     "one for another Service does not": Predicted(

@@ -1,0 +1,140 @@
+"""The TLS that DestinationRules give the clients of a Service: whether these show a certificate of the mesh.
+
+Source: pilot/pkg/model/push_context.go, destinationRule; destination_rule.go, mergeDestinationRule (1.28);
+istio.io/docs/reference/config/networking/destination-rule, «ClientTLSSettings-TLSmode».
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
+from policylint.model.hosts import names_service
+from policylint.model.selectors import matches
+from policylint.namedtuple import NamedTuple
+from policylint.policy.order import age, order_stated
+from policylint.topology.references import port_number
+
+_OF_THE_MESH = ("", "ISTIO_MUTUAL")
+_WITHOUT_CERTIFICATE = ("DISABLE", "SIMPLE")
+
+
+class ClientTls(NamedTuple):
+    """What a client shows to a Service.
+
+    Args:
+        identity: whether it shows a certificate of the mesh; None where that is not known.
+        rule: the DestinationRule that says so, None where the mesh's own TLS holds.
+    """
+
+    identity: bool | None = True
+    rule: Resource | None = None
+
+
+class DestinationRules:
+    """The DestinationRules of a world by namespace, oldest first."""
+
+    __slots__ = ("_by_namespace",)
+
+    def __init__(self, world: World) -> None:
+        self._by_namespace: dict[str, list[Resource]] = {}
+        for rule in sorted(world.of_kind("networking.istio.io", "DestinationRule"), key=age):
+            self._by_namespace.setdefault(rule.key.namespace, []).append(rule)
+
+    def for_client(
+        self, service: Resource, port: int | None, home: str, pod_labels: Mapping[str, Any] | None, root: str
+    ) -> ClientTls:
+        """Return what clients in a namespace show to a port of a Service.
+
+        The rules of their own namespace are looked at first, then those of the Service's, then of the root namespace;
+        the first namespace that has any for the host decides.
+
+        Args:
+            pod_labels: of the client; None where they are not known.
+        """
+        if not self._by_namespace:
+            return ClientTls()
+        of_root = self._by_namespace.get(root, [])
+        exported = [rule for rule in self._by_namespace.get(service.key.namespace, ()) if not _is_private(rule)]
+        exported_of_root = [rule for rule in of_root if not _is_private(rule)]
+        own = self._by_namespace.get(home, []) if home != root else [rule for rule in of_root if _is_private(rule)]
+        for rules in (own, exported, exported_of_root):
+            if any(is_symbolic(text(rule.spec.get("host"))) and _sets_tls(rule) for rule in rules):
+                return ClientTls(None, next(rule for rule in rules if is_symbolic(text(rule.spec.get("host")))))
+            named = list(_most_specific(service, rules))
+            shown = named if rules is own else [rule for rule in named if _is_shown(rule, home) is not False]
+            if rules is not own and any(_is_shown(rule, home) is None for rule in shown):
+                return ClientTls(None, shown[0])
+            if shown:
+                return _acting(shown, port, pod_labels if shown[0].key.namespace == home else {})
+        return ClientTls()
+
+
+def _is_private(rule: Resource) -> bool:
+    """Tell whether a rule is for the clients of its own namespace alone."""
+    return texts(rule.spec.get("exportTo")) == ["."]
+
+
+def _sets_tls(rule: Resource) -> bool:
+    return _shows_identity(rule, None) is not True
+
+
+def _is_shown(rule: Resource, home: str) -> bool | None:
+    """Return whether a rule counts for the clients of a namespace; None where a variable says so."""
+    readers = texts(rule.spec.get("exportTo"))
+    if not readers or "*" in readers or home in readers or ("." in readers and home == rule.key.namespace):
+        return True
+    return None if any(map(is_symbolic, readers)) else False
+
+
+def _most_specific(service: Resource, rules: Iterable[Resource]) -> Iterator[Resource]:
+    """Yield the rules with the host that names a Service most closely: its own name, then the longest wildcard."""
+    named = [(text(rule.spec.get("host")), rule) for rule in rules]
+    named = [(host, rule) for host, rule in named if names_service(host, rule.key.namespace, service.key)]
+    closest = max((_closeness(host) for host, _ in named), default=0)
+    return (rule for host, rule in named if _closeness(host) == closest)
+
+
+def _closeness(host: str) -> int:
+    return len(host) if host.startswith("*") else 1 << 16
+
+
+def _acting(rules: Sequence[Resource], port: int | None, pod_labels: Mapping[str, Any] | None) -> ClientTls:
+    """Return what the rules of one host and namespace say: one that selects the client, else the oldest that sets any.
+
+    Rules for one host are merged, and the first that has a trafficPolicy gives it (mergeDestinationRule).
+    """
+    selecting = [rule for rule in rules if rule.spec.get("workloadSelector") is not None]
+    if selecting and pod_labels is None:
+        return ClientTls(None, selecting[0])
+    chosen = [rule for rule in selecting if matches(mapping(rule.spec.get("workloadSelector")), pod_labels or {})]
+    chosen = chosen or [rule for rule in rules if rule not in selecting]
+    setting = [rule for rule in chosen if isinstance(rule.spec.get("trafficPolicy"), dict)]
+    answers = [ClientTls(_shows_identity(rule, port), rule) for rule in setting]
+    if not answers:
+        return ClientTls()
+    differing = next((other for other in answers[1:] if other.identity is not answers[0].identity), None)
+    if differing is not None and differing.rule is not None and not order_stated(setting[0], differing.rule):
+        return ClientTls(None, differing.rule)
+    return answers[0] if answers[0].identity is not True else ClientTls()
+
+
+def _shows_identity(rule: Resource, port: int | None) -> bool | None:
+    """Return whether the clients of a rule show a certificate of the mesh at a port, None where it is not known.
+
+    What is set for a port does not inherit from what is set for all (PortTrafficPolicy).
+    """
+    policy = mapping(rule.spec.get("trafficPolicy"))
+    of_ports = [mapping(each) for each in sequence(policy.get("portLevelSettings"))]
+    numbers = [port_number(mapping(each.get("port")).get("number")) for each in of_ports]
+    if port is None and of_ports:
+        modes = [_mode(policy), *map(_mode, of_ports)]
+    else:
+        modes = [_mode(of_ports[numbers.index(port)] if port in numbers else policy)]
+    answers = {True if mode in _OF_THE_MESH else False if mode in _WITHOUT_CERTIFICATE else None for mode in modes}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _mode(policy: Mapping[str, Any]) -> str:
+    return text(mapping(policy.get("tls")).get("mode"), "DISABLE" if isinstance(policy.get("tls"), dict) else "")

@@ -1,0 +1,166 @@
+"""What the sidecar of a client sees of the mesh: the hosts that its Sidecar lets in, and what becomes of the others.
+
+Source: pilot/pkg/model/push_context.go, getSidecarScope; sidecar.go, selectServices and needsPortMatch (1.28);
+istio.io/docs/reference/config/networking/sidecar. To a Service that it does not see a sidecar passes connections as
+they are, without mTLS, or, with REGISTRY_ONLY, none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.implementations.istio.protocols import carries_connections
+from policylint.model import Resource, World, is_symbolic, mapping, sequence, text
+from policylint.model.hosts import names_service
+from policylint.model.selectors import matches
+from policylint.model.ternary import some
+from policylint.namedtuple import NamedTuple
+from policylint.policy.order import age, order_stated
+from policylint.topology.references import port_number
+
+_EXPORT_TO = "networking.istio.io/exportTo"
+_DOMAIN = "svc.cluster.local"
+
+
+class View(NamedTuple):
+    """What a client sees of a Service.
+
+    Args:
+        seen: whether it does; None where that is not known.
+        by: the Sidecar that says so; the Service where its own annotation does.
+        pointer: of what says so in it.
+    """
+
+    seen: bool | None = True
+    by: Resource | None = None
+    pointer: Pointer = ()
+
+
+class Sidecars:
+    """The Sidecars of a world by namespace: those that select workloads first, then by age."""
+
+    __slots__ = ("_by_namespace", "_world")
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._by_namespace: dict[str, list[Resource]] = {}
+        for sidecar in sorted(world.of_kind("networking.istio.io", "Sidecar"), key=age):
+            self._by_namespace.setdefault(sidecar.key.namespace, []).append(sidecar)
+        for sidecars in self._by_namespace.values():
+            sidecars.sort(key=lambda sidecar: sidecar.spec.get("workloadSelector") is None)
+
+    def of(self, namespace: str, pod_labels: Mapping[str, Any] | None, root: str) -> tuple[Resource, ...]:
+        """Return the Sidecar of a workload; several where nothing says which of them is the oldest, or its labels."""
+        of_namespace = self._by_namespace.get(namespace, ())
+        own = [each for each in of_namespace if pod_labels is None or _selects(each, pod_labels)]
+        if not own and namespace != root:
+            everywhere = self._by_namespace.get(root, ())
+            own = [each for each in everywhere if each.spec.get("workloadSelector") is None]
+        alike = [each for each in own if pod_labels is None or _is_alike(each, own[0])]
+        return tuple(each for each in alike if each is own[0] or not order_stated(own[0], each))
+
+    def view(
+        self, service: Resource, port: int | None, namespace: str, pod_labels: Mapping[str, Any] | None, root: str
+    ) -> View:
+        """Return what the sidecar of a workload sees of a port of a Service."""
+        shown = _is_exported(service, namespace)
+        if not shown:
+            return View(shown, service, ("metadata", "annotations", _EXPORT_TO))
+        views = [_through(sidecar, service, port, namespace) for sidecar in self.of(namespace, pod_labels, root)]
+        if not views or all(view.seen for view in views):
+            return View()
+        if len({view.seen for view in views}) > 1 or (views[0].seen is False and self._is_routed_to(service)):
+            return views[0]._replace(seen=None)
+        return views[0]
+
+    def refuses_unknown(self, namespace: str, pod_labels: Mapping[str, Any] | None, root: str, mode: str) -> bool:
+        """Tell whether the sidecar of a workload lets nothing out to hosts that it does not see.
+
+        Args:
+            mode: the mesh's own, for workloads whose Sidecar says nothing about it.
+        """
+        for sidecar in self.of(namespace, pod_labels, root)[:1]:
+            policy = sidecar.spec.get("outboundTrafficPolicy")
+            if isinstance(policy, dict):  # the first of the enum's values is the default
+                mode = text(policy.get("mode"), "REGISTRY_ONLY")
+        return mode == "REGISTRY_ONLY"
+
+    def hears(self, port: int | None, namespace: str, pod_labels: Mapping[str, Any] | None, root: str) -> bool:
+        """Tell whether a sidecar listens for requests at a port because of any Service that it sees."""
+        return any(
+            any(port_number(mapping(each).get("port")) == port for each in sequence(service.spec.get("ports")))
+            and not carries_connections(service, port)
+            and self.view(service, port, namespace, pod_labels, root).seen
+            for service in self._world.of_kind("", "Service")
+        )
+
+    def _is_routed_to(self, service: Resource) -> bool:
+        """Tell whether a VirtualService names a Service as a destination, which shows it to who sees the former."""
+        for virtual in self._world.of_kind("networking.istio.io", "VirtualService"):
+            home = virtual.key.namespace
+            if any(names_service(host, home, service.key) for host in _destinations(virtual)):
+                return True
+        return False
+
+
+def _destinations(virtual: Resource) -> Iterator[str]:
+    for kind in ("http", "tcp", "tls"):
+        for route in map(mapping, sequence(virtual.spec.get(kind))):
+            for share in map(mapping, sequence(route.get("route"))):
+                yield text(mapping(share.get("destination")).get("host"))
+
+
+def _selects(sidecar: Resource, pod_labels: Mapping[str, Any]) -> bool:
+    selector = sidecar.spec.get("workloadSelector")
+    return selector is None or matches({"matchLabels": mapping(mapping(selector).get("labels"))}, pod_labels)
+
+
+def _is_alike(sidecar: Resource, other: Resource) -> bool:
+    """Tell whether neither of two Sidecars goes before the other for what it selects."""
+    return (sidecar.spec.get("workloadSelector") is None) == (other.spec.get("workloadSelector") is None)
+
+
+def _is_exported(service: Resource, namespace: str) -> bool | None:
+    """Return whether a Service is shown to a namespace by its annotation, None where a variable says so."""
+    readers = [reader.strip() for reader in text(service.annotations.get(_EXPORT_TO)).split(",")]
+    if readers == [""] or "*" in readers:
+        return True
+    if "~" in readers:
+        return False
+    if namespace in readers or ("." in readers and namespace == service.key.namespace):
+        return True
+    return None if any(map(is_symbolic, readers)) else False
+
+
+def _through(sidecar: Resource, service: Resource, port: int | None, namespace: str) -> View:
+    """Return what one Sidecar shows of a port of a Service to the workloads of a namespace."""
+    listeners = [mapping(listener) for listener in sequence(sidecar.spec.get("egress"))]
+    if not listeners:
+        return View()
+    answer = some(_lists(listener, service, port, namespace) for listener in listeners)
+    return View(answer, sidecar, ("spec", "egress"))
+
+
+def _lists(listener: Mapping[str, Any], service: Resource, port: int | None, namespace: str) -> bool | None:
+    """Return whether an egress listener has a port of a Service."""
+    own = mapping(listener.get("port"))
+    number = port_number(own.get("number")) or 0
+    if number and text(own.get("protocol")).upper() != "HTTP_PROXY" and port is not None and number != port:
+        return False
+    answer = some(_names(text(host), service, namespace) for host in sequence(listener.get("hosts")))
+    return None if answer and number and port is None else answer
+
+
+def _names(written: str, service: Resource, namespace: str) -> bool | None:
+    """Return whether a host such as `shop/*`, `./web.infra.svc.cluster.local` or `*/*` is a Service."""
+    home, slash, host = written.partition("/")
+    if is_symbolic(written):
+        return None
+    if not slash or home == "~":
+        return False
+    if home not in ("*", service.key.namespace) and not (home == "." and namespace == service.key.namespace):
+        return False
+    full = f"{service.key.name}.{service.key.namespace}.{_DOMAIN}"
+    return full.endswith(host[1:]) if host.startswith("*") else host == full

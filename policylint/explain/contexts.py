@@ -117,9 +117,9 @@ def nodes_of(simulation: Simulation, node: Node) -> list[Node]:
     from policylint.topology.workloads import (
         is_workload,
         server_routes,
+        servers_behind,
         servers_selecting,
         services_selecting,
-        workloads_selected,
     )
 
     world, resource = simulation.world, simulation.world.get(node.key)
@@ -128,7 +128,7 @@ def nodes_of(simulation: Simulation, node: Node) -> list[Node]:
     if is_workload(node.key.group, node.key.kind):
         workloads, others = [resource], services_selecting(world, resource)
     elif (node.key.group, node.key.kind) == ("", "Service"):
-        workloads, others = workloads_selected(world, resource), []
+        workloads, others = servers_behind(world, resource), []
     else:
         return [node]
     for workload in workloads:

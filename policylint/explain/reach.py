@@ -15,7 +15,7 @@ from policylint.policy.results import Group, PolicyState
 from policylint.simulation import Simulation
 from policylint.topology.ancestry import gateways_above
 from policylint.topology.graph import walk
-from policylint.topology.workloads import is_workload, workloads_selected
+from policylint.topology.workloads import is_workload, servers_behind
 
 Extent = Literal["whole", "part", "none"]
 
@@ -82,7 +82,7 @@ def reach(simulation: Simulation, state: PolicyState) -> PolicyReach:
     world = simulation.world
     for key in list(survival):
         resource = world.get(key) if (key.group, key.kind) == ("", "Service") else None
-        for workload in workloads_selected(world, resource) if resource is not None else ():
+        for workload in servers_behind(world, resource) if resource is not None else ():
             survival[workload.key] |= survival[key]
             lost_settings[workload.key] |= lost_settings[key]
             prevailing[workload.key] |= prevailing[key]

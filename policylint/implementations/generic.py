@@ -322,6 +322,10 @@ class Implementation:
         """Return the refusal of a workload's own proxy to send requests to a Service; by default it sends them."""
         return None
 
+    def may_refuse(self, call: RequestFacts, service: Resource, world: World) -> bool:  # noqa: ARG002
+        """Tell whether a policy may turn a request away at the pods of a Service, of which none was seen."""
+        return False
+
     def proxied(self, workload: Resource, world: World) -> bool | None:  # noqa: ARG002
         """Return whether the pods of a workload have a proxy of the mesh beside them; None where it is not known."""
         return False

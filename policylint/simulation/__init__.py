@@ -19,8 +19,9 @@ from policylint.policy.validity import SCHEMA, edition, structural
 from policylint.schema.broken import BrokenObject, as_stored, broken_objects, message
 from policylint.simulation.dispatch import Dispatch, Evaluation
 from policylint.simulation.selected import Selected
-from policylint.topology import RouteState, Topology, build
+from policylint.topology import BackendState, RouteState, Topology, build
 from policylint.topology.ancestry import implementation_of
+from policylint.topology.backends import VIRTUAL
 from policylint.topology.grants import Grants
 
 if TYPE_CHECKING:
@@ -329,12 +330,17 @@ def _with_faults(route: RouteState, behaviour: Implementation, *, topology: Topo
     faults = behaviour.backend_faults(route, topology)
     if not faults:
         return route
-    marked = (
-        backend if backend.reason or fault is None else backend._replace(reason=fault[0], message=fault[1])
-        for backend in route.backends
-        for fault in (faults.get(backend.pointer),)
-    )
-    return route._replace(backends=tuple(marked))
+    return route._replace(backends=tuple(_marked(backend, faults.get(backend.pointer)) for backend in route.backends))
+
+
+def _marked(backend: BackendState, fault: tuple[str, str] | None) -> BackendState:
+    """Return a backend with what its controller has against it; a host that it does not know is missing."""
+    if backend.reason or fault is None:
+        return backend
+    reason, message = fault
+    if reason == "BackendNotFound" and backend.resolution is VIRTUAL:
+        return backend._replace(reason=reason, message=message, resolution=Resolution("missing", message))
+    return backend._replace(reason=reason, message=message)
 
 
 def _resolve(

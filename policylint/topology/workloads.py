@@ -21,6 +21,8 @@ WORKLOADS = (
     ("", "ReplicationController"),
 )
 """Kinds (group, kind) that make Pods, and Pods themselves."""
+MACHINE = ("networking.istio.io", "WorkloadEntry")
+"""What stands for a machine of a mesh that is no Pod."""
 
 
 def is_workload(group: str, kind: str) -> bool:
@@ -112,6 +114,21 @@ def workloads_selected(world: World, service: Resource) -> list[Resource]:
     """Return the workloads whose Pods a Service selects."""
     workloads = (workload for kind in WORKLOADS for workload in world.in_namespace(*kind, service.key.namespace))
     return [workload for workload in workloads if _selects(service, pod_labels(workload))]
+
+
+def servers_behind(world: World, service: Resource) -> list[Resource]:
+    """Return what answers at a Service: the workloads whose Pods it selects, and the WorkloadEntries with its labels.
+
+    Source: istio.io/docs/reference/config/networking/workload-entry; PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES is on.
+    """
+    machines = world.in_namespace(*MACHINE, service.key.namespace)
+    selected = [machine for machine in machines if _selects(service, machine_labels(machine))]
+    return [*workloads_selected(world, service), *selected]
+
+
+def machine_labels(machine: Resource) -> Mapping[str, Any]:
+    """Return the labels of a WorkloadEntry, its own before those of its spec."""
+    return {**mapping(machine.spec.get("labels")), **machine.labels}
 
 
 def _selects(service: Resource, labels: Mapping[str, Any]) -> bool:

@@ -29,8 +29,8 @@ from policylint.topology.workloads import (
     is_workload,
     pod_template,
     server_routes,
+    servers_behind,
     servers_selecting,
-    workloads_selected,
 )
 from policylint.trace.matching import demands
 from policylint.trace.precedence import doubt, ordered, rule_candidates
@@ -232,6 +232,12 @@ class Admissions:
         workloads = self.workloads(share.key)
         service = self._simulation.world.get(share.key) if share.key[:2] == ("", "Service") else None
         turned_away = []
+        if service is not None and not workloads:
+            call = _call(request, host, path, None, client, asked, stream=stream)
+            call = call._replace(dialled=share.port, service=service)
+            if any(behaviour.may_refuse(call, service, self._simulation.world) for behaviour, _ in self._asked):
+                doubt = Decision("depends", why=f"the pods of {share.key.path}, which were not seen")
+                found.append(PlacedDecision(Checkpoint((whole(share.key),), service), doubt))
         for workload in workloads:
             port = self._container_port(share, workload)
             call = _call(request, host, path, port, client, asked, stream=stream)
@@ -264,12 +270,12 @@ class Admissions:
         return [front for front in fronts if front is not None]
 
     def workloads(self, key: ResourceKey) -> list[Resource]:
-        """Return the workloads behind a Service; a workload itself."""
+        """Return the workloads and machines behind a Service; a workload itself."""
         if key not in self._behind_services:
             resource = self._simulation.world.get(key)
             found = [] if resource is None or not is_workload(key.group, key.kind) else [resource]
             if resource is not None and (key.group, key.kind) == ("", "Service"):
-                found = workloads_selected(self._simulation.world, resource)
+                found = servers_behind(self._simulation.world, resource)
             self._behind_services[key] = found
         return self._behind_services[key]
 

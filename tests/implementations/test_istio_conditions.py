@@ -70,7 +70,10 @@ def test_a_class_must_be_the_waypoints() -> None:
     ("spec", "condition"),
     [
         ("", "True/Accepted"),
-        ("rules: [{from: [{source: {namespaces: [a]}}], when: [{key: source.ip, values: [10.0.0.1]}]}]", "True/Accepted"),
+        (
+            "rules: [{from: [{source: {namespaces: [a]}}], when: [{key: source.ip, values: [10.0.0.1]}]}]",
+            "True/Accepted",
+        ),
         ("rules: [{to: [{operation: {paths: [/a], ports: ['80']}}]}]", "True/UnsupportedValue"),
         ("rules: [{when: [{key: 'request.headers[a]', values: [b]}]}]", "True/UnsupportedValue"),
         ("action: AUDIT, rules: [{}]", "False/UnsupportedValue"),

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation
 from policylint.implementations.istio import (
     additive,
@@ -30,6 +31,7 @@ from policylint.implementations.istio import (
     labels,
     routes,
     tokens,
+    unseen,
 )
 from policylint.implementations.istio import targets as naming
 from policylint.implementations.istio.contexts import ProxyContexts
@@ -155,6 +157,10 @@ class Istio(Implementation):
         """Return the topology's conditions, with Istio's own order of faults and its Hostname backends."""
         return routes.conditions(route, parent, topology)
 
+    def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:
+        """Return the backends of a route that are hosts which nobody has."""
+        return routes.backend_faults(route, topology)
+
     def in_words(self, policy: Resource) -> str:
         return additive.in_words(policy) if policy.key.kind == "AuthorizationPolicy" else ""
 
@@ -195,6 +201,10 @@ class Istio(Implementation):
         """Return the refusal of a workload's sidecar, where only known hosts may be called (REGISTRY_ONLY)."""
         mode = text(self.settings.get("outboundTrafficPolicy"), "ALLOW_ANY")
         return calling.blocked(service, caller, port, world.once(Mesh), world, self.root_namespace, mode)
+
+    def may_refuse(self, call: RequestFacts, service: Resource, world: World) -> bool:
+        """Tell whether a policy may turn a request away at the pods of a Service, of which none was seen."""
+        return unseen.may_refuse(call, service, world.once(Mesh), world, self.root_namespace)
 
     def proxied(self, workload: Resource, world: World) -> bool | None:
         """Return whether a workload is in the mesh; None where nothing says so, and nothing says otherwise."""

@@ -19,6 +19,7 @@ from policylint.model.selectors import Labelled
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment, Declared, Target
 from policylint.topology import whole
+from policylint.topology.workloads import machine_labels
 
 _TEMPLATES = (
     ("apps", "DaemonSet"),
@@ -209,7 +210,7 @@ def pod_place(workload: Resource) -> Pointer:
 def _pod(workload: Resource) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Return metadata and spec of the pods, or of the machines that WorkloadEntry and WorkloadGroup stand for."""
     if workload.key.kind == "WorkloadEntry":
-        return {"labels": {**mapping(workload.spec.get("labels")), **workload.labels}}, {}
+        return {"labels": machine_labels(workload)}, {}
     body: Mapping[str, Any] = workload.body
     for step in pod_place(workload):
         body = mapping(body.get(str(step)))
@@ -251,6 +252,13 @@ def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
         annotations = mapping(metadata.get("annotations"))
         named = _revision(pod_labels, around if by_revision else {})
         yield Proxy(node, pod_labels, sure=sure, annotations=annotations, own=own, revision=named)
+
+
+def may_inject(namespace: str, world: World) -> bool:
+    """Tell whether pods of a namespace may be in the mesh, as far as its name and labels say."""
+    around = world.namespace_labels(namespace) or {}
+    ambient = text(around.get(labels.DATAPLANE_MODE)) == "ambient"
+    return ambient or (namespace not in _NEVER_INJECTED and around.get(labels.INJECTION) != "disabled")
 
 
 def _revision(own: Mapping[str, Any], around: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ Source: docs/design/implementations/istio.md §8, end; gateway/conditions.go.
 
 from __future__ import annotations
 
+from policylint.documents import Pointer
 from policylint.implementations.istio.labels import SERVICE, SERVICE_ENTRY
 from policylint.model import ResourceKey, World, is_symbolic, mapping, sequence
 from policylint.topology import BackendState, Candidate, Condition, ParentState, RouteState, Topology
@@ -19,7 +20,7 @@ _NO_HOSTNAME = "NoMatchingListenerHostname"
 def conditions(route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
     """Return the topology's conditions with Istio's reasons: the listener that refused, and the backends."""
     return tuple(
-        _accepted(each, route, parent, topology) if each.type == "Accepted" else _resolved(each, route, topology)
+        _accepted(each, route, parent, topology) if each.type == "Accepted" else _resolved(each, route)
         for each in parent.conditions
     )
 
@@ -51,14 +52,13 @@ def _shares(candidate: Candidate, route: RouteState, topology: Topology) -> bool
     return any(map(is_symbolic, (listener.hostname, *names))) or bool(narrowed(listener.hostname, names))
 
 
-def _resolved(condition: Condition, route: RouteState, topology: Topology) -> Condition:
+def _resolved(condition: Condition, route: RouteState) -> Condition:
     """Return ResolvedRefs: an ExtensionRef filter comes first, then an unknown kind; hosts are looked up."""
     if condition.type != "ResolvedRefs":
         return condition
     if _extends(route):
         return Condition("ResolvedRefs", "False", "InvalidFilter", "Istio supports no filter of type ExtensionRef")
-    faults = (_fault(backend, topology.world) for backend in route.backends)
-    failing = [(reason, message) for reason, message in faults if reason]
+    failing = [(backend.reason, backend.message) for backend in route.backends if backend.reason]
     if not failing:
         return condition
     reason, message = next((fault for fault in failing if fault[0] == "InvalidKind"), failing[0])
@@ -72,13 +72,17 @@ def _extends(route: RouteState) -> bool:
     return any(route_filter.get("type") == "ExtensionRef" for route_filter in filters)
 
 
-def _fault(backend: BackendState, world: World) -> tuple[str, str]:
+def backend_faults(route: RouteState, topology: Topology) -> dict[Pointer, tuple[str, str]]:
+    """Return the backends of a route that are hosts which nobody has (buildDestination)."""
+    unknown = (backend for backend in route.backends if not backend.reason and _is_unknown(backend, topology.world))
+    return {each.pointer: ("BackendNotFound", f"backend({each.wanted.name}) not found") for each in unknown}
+
+
+def _is_unknown(backend: BackendState, world: World) -> bool:
     key = backend.wanted
-    if backend.reason or (key.group, key.kind) != _HOSTNAME or is_symbolic(key.name):
-        return backend.reason, backend.message
-    if _is_known(key.name, world) or world.unseen.reason(ResourceKey(*SERVICE_ENTRY, key.namespace, "")):
-        return "", ""
-    return "BackendNotFound", f"backend({key.name}) not found"
+    if (key.group, key.kind) != _HOSTNAME or is_symbolic(key.name) or _is_known(key.name, world):
+        return False
+    return not world.unseen.reason(ResourceKey(*SERVICE_ENTRY, key.namespace, ""))
 
 
 def _is_known(host: str, world: World) -> bool:

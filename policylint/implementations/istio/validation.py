@@ -50,6 +50,12 @@ def faults(policy: Resource, kind: PolicyKind) -> Iterator[Reading]:
         yield from _OF_KIND[policy.key.kind](policy)
 
 
+def is_refused(policy: Resource) -> bool:
+    """Tell whether the webhook refuses what a policy says, wherever it is about."""
+    of_kind = _OF_KIND.get(policy.key.kind)
+    return any(_selector(policy)) or (of_kind is not None and any(of_kind(policy)))
+
+
 def _references(policy: Resource, kind: PolicyKind) -> Iterator[Reading]:
     selector, _ = labels.selector_path(policy)
     if labels.has_references(policy) and policy.spec.get(selector) is not None:

@@ -10,7 +10,7 @@ from policylint.model import Node
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import conditions
-from policylint.policy.authorizing import PlacedDecision
+from policylint.policy.authorizing import Decision, PlacedDecision
 from policylint.report.kit import extensions
 from policylint.report.kit.display import Paint, aligned, one_line, padded, short_place, width
 from policylint.report.kit.identity import Names
@@ -303,13 +303,18 @@ def _condition(trace: Trace) -> str:
     """Return `, if SecurityPolicy shop/own allows it (jwt)` where that depends on what no manifest says."""
     words = [f"{judged.policy} allows it ({judged.decision.why})" for judged in trace.depends]
     doubts = [admission.decision for admission in trace.admissions if admission.decision.answer == "depends"]
-    named = dict.fromkeys(
-        f"{doubt.why} ({'its default' if doubt.by is None else doubt.by.key.path})" for doubt in doubts
-    )
+    named = dict.fromkeys(f"{doubt.why}{_owner(doubt)}" for doubt in doubts)
     judged_by = " and ".join(dict.fromkeys(words))
     both = [judged_by] if judged_by else []
     both += [f"let in: that depends on {listing(list(named))}"] if named else []
     return "".join(f", {'and ' if number else ''}if {words}" for number, words in enumerate(both))
+
+
+def _owner(doubt: Decision) -> str:
+    """Return whose decision it is that depends: ` (shop/own)`, of a default ` (its default)`; of nobody's ""."""
+    if doubt.by is not None:
+        return f" ({doubt.by.key.path})"
+    return " (its default)" if doubt.pointer else ""
 
 
 def _in_words(value: Any) -> str:

@@ -30,6 +30,7 @@ from tests.implementations.predicted.istio import (
     ZTUNNEL,
     base,
     deployment,
+    of,
     rule,
     service,
     tls,
@@ -56,6 +57,9 @@ SOURCES = {
     "revisions": f"{_ISTIO} pkg/config/model.go, LabelsInRevision, and pilot/pkg/config/kube/crdclient",
     "capture": f"{_ISTIO} cni/pkg/util/podutil.go, PodRedirectionEnabled",
     "east-west": f"{_ISTIO} pilot/pkg/config/kube/gateway/deploymentcontroller.go: of the template of waypoints",
+    "machines": "istio.io/latest/docs/reference/config/networking/workload-entry",
+    "unseen pods": "istio.io/latest/docs/reference/config/security/authorization-policy: all pods of a namespace",
+    "hosts": f"{_ISTIO} pilot/pkg/config/kube/gateway/conversion.go, buildDestination",
     "attachment": f"{_ISTIO} pilot/pkg/model/policyattachment.go",
     "ztunnel": f"{_ISTIO} pilot/pkg/serviceregistry/ambient/authorization.go",
     "dry run": f"{_ISTIO} pilot/pkg/security/authz/builder/builder.go, isDryRun",
@@ -117,6 +121,17 @@ def labelled(policy: str, labels: str) -> str:
     return policy.replace("metadata: {", f"metadata: {{labels: {{{labels}}}, ", 1)
 
 
+def without_front() -> tuple[str, ...]:
+    """The usual objects but for the route to the Service."""
+    return tuple(manifest for manifest in base() if "HTTPRoute" not in manifest)
+
+
+def to_host(host: str) -> str:
+    """A route whose backend is a host."""
+    backend = f"{{group: networking.istio.io, kind: Hostname, name: {host}, port: 443}}"
+    return worlds.route("ext", more=f"hostnames: [a.example], rules: [{{backendRefs: [{backend}]}}]")
+
+
 HIDES, SHOWS = sidecar("./*"), sidecar("shop/*")
 NEIGHBOUR = service(namespace="infra", name="near")
 REGISTRY = "outboundTrafficPolicy: {mode: REGISTRY_ONLY}"
@@ -136,6 +151,24 @@ PLANE = worlds.manifest(
     "spec: {selector: {matchLabels: {app: istiod}}, template: {metadata: {labels: {app: istiod}}, spec: {}}}",
     more="labels: {app: istiod, istio.io/rev: one}",
 )  # fmt: skip
+MACHINE = worlds.manifest(
+    NETWORKING,
+    "WorkloadEntry",
+    "vm",
+    "shop",
+    "spec: {address: 10.0.0.1, serviceAccount: web}",
+    more="labels: {app: web}",
+)
+ENTRY = worlds.manifest(
+    NETWORKING, "ServiceEntry", "api", "shop",
+    "spec: {hosts: [api.example.com], ports: [{name: tls, number: 443, protocol: TLS}], resolution: DNS}",
+)  # fmt: skip
+ON_OTHER = rule("selector: {matchLabels: {app: other}}, " + DENY_ALL)
+ELSEWHERE = (
+    deployment("other", "shop"),
+    service(name="other").replace("app: web", "app: other"),
+    mesh_route(kind="TCPRoute", rules="backendRefs: [{name: other, port: 80}]"),
+)
 EAST_WEST = worlds.gateway(
     "ew", "infra", "[{name: mesh, port: 15008, protocol: HBONE}, {name: http, port: 80, protocol: HTTP,"
     " allowedRoutes: {namespaces: {from: All}}}]", of_class="istio-east-west",
@@ -418,6 +451,71 @@ WORLDS = {
     "STRICT for another revision": Predicted(
         "revisions", (labelled(tls("STRICT"), "istio.io/rev: two"),), "depends", {"p": "Unknown"}, loses=True,
         request=STRANGE),
+    # what is behind a Service
+    "a machine behind the Service": Predicted(
+        "machines", (rule(DENY_ALL),), "403", OF_PEER, base=seen(MACHINE, web="")),
+    "by the labels of its spec": Predicted(
+        "machines", (rule("selector: {matchLabels: {app: web}}, " + DENY_ALL),), "403", OF_PEER,
+        base=seen(MACHINE.replace("labels: {app: web}", "annotations: {}").replace(
+            "serviceAccount: web", "serviceAccount: web, labels: {app: web}"), web="")),
+    "a machine of another Service": Predicted(
+        "machines", (rule("selector: {matchLabels: {app: vm}}, " + DENY_ALL),), "allowed", OF_PEER, loses=True,
+        base=seen(MACHINE.replace("app: web", "app: vm"))),
+    "plain text to a machine": Predicted(
+        "machines", STRICT, "reset", OF_PEER, request=STRANGE, base=seen(MACHINE, web="")),
+    "pods that nobody has seen": Predicted(
+        "unseen pods", (rule(DENY_ALL),), "depends", base=seen(web="")),
+    "and that a policy elsewhere cannot be about": Predicted(
+        "unseen pods", (rule("selector: {matchLabels: {app: other}}, " + DENY_ALL),), "allowed", base=seen(web="")),
+    "STRICT before unseen pods, for a client of the mesh": Predicted(
+        "unseen pods", STRICT, "allowed", base=seen(web="")),
+    "and for who is in none": Predicted("unseen pods", STRICT, "depends", request=STRANGE, base=seen(web="")),
+    "what is only tried before unseen pods": Predicted(
+        "unseen pods", (rule(DENY_ALL, annotations="istio.io/dry-run: 'true'"),), "allowed", base=seen(web="")),
+    "unseen pods of a namespace that is in no mesh": Predicted(
+        "unseen pods", (rule(DENY_ALL),), "allowed", base=seen(shop="istio-injection: disabled", web="")),
+    # ServiceEntries
+    "a policy on a ServiceEntry behind a waypoint": Predicted(
+        "attachment", (rule(to("ServiceEntry.networking.istio.io/api") + DENY_ALL),), "allowed", OF_PEER, loses=True,
+        base=(*BEHIND, ENTRY)),
+    "a policy on one that no waypoint serves": Predicted(
+        "attachment", (rule(to("ServiceEntry.networking.istio.io/api") + DENY_ALL),), "allowed", {"p": "Accepted"},
+        ("GWP106",), base=seen(ENTRY)),
+    "a policy on one that is not there": Predicted(
+        "attachment", (rule(to("ServiceEntry.networking.istio.io/ap") + DENY_ALL),), "allowed",
+        {"p": "TargetNotFound"}, ("GWP101",), base=(*BEHIND, ENTRY)),
+    "a host of a ServiceEntry as a backend": Predicted(
+        "hosts", (rule(DENY_ADMIN, "infra"),), "allowed", OF_PEER, request={**IN, "host": "a.example"}, loses=True,
+        conditions={"HTTPRoute shop/ext": ("ResolvedRefs=True/ResolvedRefs",)},
+        base=(*without_front(), ENTRY, to_host("api.example.com"))),
+    "a host that nobody has": Predicted(
+        "hosts", (rule(DENY_ADMIN, "infra"),), "500", OF_PEER, request={**IN, "host": "a.example"},
+        loses=True, conditions={"HTTPRoute shop/ext": ("ResolvedRefs=False/BackendNotFound",)},
+        base=(*without_front(), ENTRY, to_host("nobody.example.com"))),
+    # connections, and other kinds
+    "a route of connections for a sidecar": Predicted(
+        "mesh routes", (ON_OTHER,), "reset", OF_PEER, request={"scheme": "tcp", "port": 80},
+        base=seen(*ELSEWHERE, front=port_named("tcp"))),
+    "and not for ztunnel": Predicted(
+        "mesh routes", (ON_OTHER,), "allowed", OF_PEER, request={"scheme": "tcp", "port": 80}, loses=True,
+        base=base(AMBIENT, AMBIENT, *ELSEWHERE, front=port_named("tcp"))),
+    "a plugin by selector": Predicted(
+        "attachment", (of("WasmPlugin", "p", "selector: {matchLabels: {app: web}}, url: oci://x"),), "allowed",
+        OF_PEER),
+    "a plugin on a Service that no waypoint serves": Predicted(
+        "attachment", (of("WasmPlugin", "p", to("Service/web") + "url: oci://x"),), "allowed", {"p": "Accepted"},
+        ("GWP106",)),
+    "a filter on the class of waypoints": Predicted(
+        "attachment", (of("EnvoyFilter", "p", to("GatewayClass/istio-waypoint") + "configPatches: []",
+                          "istio-system"),), "allowed", base=BEHIND),
+    "a Telemetry of the namespace at its waypoint": Predicted(
+        "attachment", (of("Telemetry", "p", "tracing: [{randomSamplingPercentage: 1}]"),), "allowed", OF_PEER,
+        base=BEHIND),
+    "two Gateways of one policy": Predicted(
+        "attachment", (rule(to(EDGE, "Gateway/way") + DENY_ALL, "infra"),), "403", OF_PEER, request=IN,
+        base=seen(waypoint("infra"))),
+    "a policy on the Gateway of the client's side only": Predicted(
+        "attachment", (rule(to(EDGE) + DENY_ALL, "infra"),), "allowed", OF_PEER, loses=True),
     "pods that want no capture": Predicted(
         "capture", (rule(DENY_ALL),), "allowed", loses=False,
         base=base(AMBIENT, AMBIENT, web=deployment("web", "shop", "istio.io/dataplane-mode: none"))),

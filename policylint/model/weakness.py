@@ -34,6 +34,7 @@ class Weakness(NamedTuple):
         entries: values that the fields of an entry must have to count as one of the list.
         opens: the purpose that is no longer served once the weakest step is reached.
         unless: fields that serve it all the same, as `path` or `path=value`.
+        admits_all: values with which nobody is turned away, not even who comes with something false.
         severity: a note for what is plainly written to let somebody else in.
     """
 
@@ -50,6 +51,7 @@ class Weakness(NamedTuple):
     entries: Mapping[str, Any] = {}
     opens: Purpose = ""
     unless: tuple[str, ...] = ()
+    admits_all: tuple[Any, ...] = ()
     severity: Literal["warning", "note"] = "warning"
 
     def narrows(self, spec: Mapping[str, Any]) -> bool:
@@ -76,6 +78,7 @@ def weakness(entry: Mapping[str, Any]) -> Weakness:
         entries=entry.get("entries", {}),
         opens=entry.get("opens", ""),
         unless=tuple(entry.get("unless", ())),
+        admits_all=tuple(entry.get("admitsAll", ())),
         severity=entry.get("severity", "warning"),
     )
 
@@ -90,4 +93,5 @@ def weakness_entry(weak: Weakness) -> dict[str, Any]:
     entry |= {name: value for name in fields if (value := getattr(weak, name))}
     entry |= {name: list(value) for name in ("everybody", "unless") if (value := getattr(weak, name))}
     entry |= {name: dict(value) for name in ("where", "entries") if (value := getattr(weak, name))}
+    entry |= {"admitsAll": list(weak.admits_all)} if weak.admits_all else {}
     return entry | ({"severity": weak.severity} if weak.severity != "warning" else {})

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from policylint.catalog.kinds import Catalog
-from policylint.model import PolicyKind, ResourceKey, World, mapping, text
+from policylint.model import PolicyKind, ResourceKey, Severity, World, mapping, text
 from policylint.model.resource import value_at
 from policylint.model.weakness import Weakness
 from policylint.namedtuple import NamedTuple
@@ -20,6 +20,10 @@ from policylint.policy.results import Effective
 from policylint.policy.units import at_path
 
 Purpose = Literal["authentication", "authorization"]
+TurnedAway = Literal["without", "false", "nobody"]
+"""Who is turned away: whoever comes without what is asked for, whoever comes with something false, nobody."""
+SEVERITY_OF_LOSS: Mapping[TurnedAway, Severity] = {"without": "error", "false": "warning", "nobody": "note"}
+"""How bad it is that a login goes, by whom it turned away: an optional one kept nobody out who sent nothing."""
 _EXTENSION = "extensionRef"
 _ANSWERING = {
     "lua": ("respond",),
@@ -73,6 +77,7 @@ class Ask(NamedTuple):
         must: whether a request without what it asks for is turned away.
         unless: where it need not, what lets requests pass: `jwt.optional`.
         inside: the part of the setting that asks, where it holds other things too: `rules.authentication` of `rules`.
+        turns_away: who loses by it; some of those without, where conditions say which requests are asked.
     """
 
     purpose: Purpose
@@ -80,6 +85,7 @@ class Ask(NamedTuple):
     must: bool
     unless: str = ""
     inside: str = ""
+    turns_away: TurnedAway = "without"
 
     @property
     def asking(self) -> str:
@@ -103,9 +109,20 @@ def asks(kind: PolicyKind, spec: Mapping[str, Any]) -> Iterator[Ask]:
     for purpose, path in _settings(kind):
         inside = kind.settings.inside.get(purpose, "")
         if _is_asked(_at(spec, path)) and _is_asked(_at(spec, inside or path)):
-            weak = next((weak.path for weak in kind.weaker if _lets_pass(weak, purpose, path, spec)), "")
-            unless = path if path in kind.settings.optional else weak or condition
-            yield Ask(purpose, path, not unless, unless, inside)
+            weak = [weak for weak in kind.weaker if _lets_pass(weak, purpose, path, spec)]
+            optional = path in kind.settings.optional
+            unless = path if optional else weak[0].path if weak else condition
+            lenient = [weakness for weakness in weak if weakness.presence != "narrows"]
+            turns_away: TurnedAway = "false" if optional or lenient else "without"
+            if any(_refuses_nobody(weakness, spec) for weakness in lenient):
+                turns_away = "nobody"
+            yield Ask(purpose, path, not unless, unless, inside, turns_away)
+
+
+def strongest(asking: Iterable[Ask]) -> TurnedAway:
+    """Return who is turned away by the strictest of some settings; nobody by none."""
+    found = {ask.turns_away for ask in asking}
+    return "without" if "without" in found else "false" if "false" in found else "nobody"
 
 
 def unread(kind: PolicyKind, spec: Mapping[str, Any], own: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
@@ -147,7 +164,7 @@ def asked(kind: PolicyKind, effective: Effective, world: World, catalog: Catalog
         weak = (
             _weak_extension(named, kind.group, owner.namespace, world, catalog) if owner is not None and named else ""
         )
-        found.append(ask._replace(must=False, unless=weak) if ask.must and weak else ask)
+        found.append(ask._replace(must=False, unless=weak, turns_away="false") if ask.must and weak else ask)
     return found
 
 
@@ -170,14 +187,24 @@ def is_weak(weak: Weakness, spec: Mapping[str, Any]) -> bool:
     if weak.order:
         if "*" in weak.path:
             return any(unit.value in step for unit in at_path(spec, weak.path) for step in weak.order[1:])
-        value = _at(spec, weak.path)
-        if value is None and weak.instead:
-            value = _at(spec, weak.instead)
-        value = weak.unset if value is None else value
+        value = _value(weak, spec)
         return any(value in step and isinstance(value, bool) == isinstance(step[0], bool) for step in weak.order[1:])
     if weak.presence == "narrows":
         return weak.narrows(spec)
     return weak.presence == "grants" and any(unit.value is not None for unit in at_path(spec, weak.path))
+
+
+def _value(weak: Weakness, spec: Mapping[str, Any]) -> Any:
+    """Return the value that counts for a weakness with an order."""
+    value = _at(spec, weak.path)
+    if value is None and weak.instead:
+        value = _at(spec, weak.instead)
+    return weak.unset if value is None else value
+
+
+def _refuses_nobody(weak: Weakness, spec: Mapping[str, Any]) -> bool:
+    """Return whether a weakness that is there lets pass whoever comes with something false, too."""
+    return weak.presence == "grants" or _value(weak, spec) in weak.admits_all
 
 
 def _weak_extension(named: Mapping[str, Any], group: str, namespace: str, world: World, catalog: Catalog) -> str:

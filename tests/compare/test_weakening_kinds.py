@@ -183,8 +183,8 @@ def test_a_gateway_extension_is_weaker_for_those_who_name_it(tmp_path: Path) -> 
     strict, missing = extension("jwt: {providers: []}"), extension("jwt: {validationMode: AllowMissing, providers: []}")
     (found,) = weakened(tmp_path, (*world, strict), (*world, missing))
     assert found.message == (
-        "HTTPRoute shop/checkout is protected less: spec.jwt.validationMode of GatewayExtension shop/idp goes from "
-        "Strict to AllowMissing, requests without a token pass"
+        "HTTPRoute shop/checkout has no authentication in effect any more: spec.jwt.validationMode of GatewayExtension "
+        "shop/idp goes from Strict to AllowMissing, requests without a token pass"
     )
     assert weakened(tmp_path, (*world, missing), (*world, strict)) == []
     other = (extension("jwt: {}", "other"), extension("jwt: {validationMode: AllowMissing}", "other"))

@@ -10,7 +10,7 @@ from policylint.checks.kit.locations import target_at
 from policylint.model import Finding, Location, Node, PolicyKind, Related, Resource, ResourceKey, Severity
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import conditions
+from policylint.policy.asking import SEVERITY_OF_LOSS, asks, conditions, strongest
 from policylint.policy.results import Attachment, Group, Lost, PolicyState
 from policylint.simulation import Simulation
 
@@ -85,7 +85,7 @@ def _add(
         drop = by_pair[pair] = Drop(group.kind, winner, loser, {}, "note", {}, empty)
     for name, lost in sorted(gone.items()):
         drop.fields.setdefault(name, _key_of(lost, loser.policy))
-    severity = _severity(group, set(gone), standing)
+    severity = _severity(group, loser, set(gone), standing)
     if ("error", "warning", "note").index(severity) < ("error", "warning", "note").index(drop.severity):
         by_pair[pair] = drop._replace(severity=severity)
     for node in group.nodes:
@@ -101,10 +101,12 @@ def _below(node: Node, winner: Attachment) -> bool:
     return not (target.section and target.role.endswith("Rule")) or node == target
 
 
-def _severity(group: Group, gone: set[str], standing: set[str]) -> Severity:
+def _severity(group: Group, loser: Attachment, gone: set[str], standing: set[str]) -> Severity:
     settings = group.kind.settings
-    if gone & set(settings.authentication) and not standing & set(settings.authentication):
-        return "error"
+    login = gone & set(settings.authentication)
+    if login and not standing & set(settings.authentication):
+        asking = [ask for spec in loser.declared for ask in asks(group.kind, spec.proper) if ask.path in login]
+        return SEVERITY_OF_LOSS[strongest(asking)] if asking else "error"
     return "warning" if gone & settings.security else "note"
 
 

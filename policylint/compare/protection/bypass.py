@@ -16,10 +16,11 @@ from policylint.checks.kit.locations import at
 from policylint.checks.kit.unseen_authentication import may_authenticate_unseen
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import target_place
-from policylint.compare.protection.guards import Demand, Guard, ways
+from policylint.compare.protection.guards import LEFT_OPEN, Demand, Guard, ways
 from policylint.compare.settings import sources
 from policylint.model import Finding, Location, Node, Related, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
+from policylint.policy.asking import SEVERITY_OF_LOSS, TurnedAway
 from policylint.topology import RouteState
 from policylint.topology.routes import rules
 from policylint.trace.matching import Match, matches
@@ -49,6 +50,7 @@ class _Bypass(NamedTuple):
 
     Args:
         way: the listener, or the rule.
+        turned_away: on the other ways.
         taken: for a rule, whether it takes requests from a protected one.
     """
 
@@ -56,6 +58,7 @@ class _Bypass(NamedTuple):
     names: tuple[str, ...]
     owners: tuple[ResourceKey, ...]
     way: Node
+    turned_away: TurnedAway = "without"
     taken: bool = True
 
 
@@ -157,7 +160,7 @@ def _matches_of(holder: Resource, node: Node) -> list[Match]:
 def _bypass(purpose: str, demand: Demand, way: Node) -> _Bypass:
     """Return the reason for a way on which a demand of before is not made."""
     owners = {source.policy for name in demand.names for source in sources(demand.effective, name)}
-    return _Bypass(purpose, demand.names, tuple(sorted(owners)), way)
+    return _Bypass(purpose, demand.names, tuple(sorted(owners)), way, demand.turned_away)
 
 
 def _finding(sides: Sides, bypass: _Bypass, routes: list[_RouteWays]) -> Finding:
@@ -167,20 +170,22 @@ def _finding(sides: Sides, bypass: _Bypass, routes: list[_RouteWays]) -> Finding
     key = first.now.route.key
     owners = " and ".join(map(str, bypass.owners))
     names = ", ".join(bypass.names)
+    purpose = f"{LEFT_OPEN[bypass.turned_away]}{bypass.purpose}"
     of_rule = bypass.way.key == key
     places = list(_causes(sides, bypass, routes))
     subject = str(key) if len(routes) == 1 else f"{len(routes)} routes"
     if of_rule and bypass.taken:
-        change = f"{key} loses its {bypass.purpose} for what its new rule {bypass.way.section} takes over"
+        change = f"{key} loses its {purpose} for what its new rule {bypass.way.section} takes over"
     elif of_rule:
-        change = f"{key} gains rule {bypass.way.section} without the {bypass.purpose} of its other rules"
+        change = f"{key} gains rule {bypass.way.section} without the {purpose} of its other rules"
     else:
         possessive = "its" if len(routes) == 1 else "their"
-        change = f"{subject} can be reached without {possessive} {bypass.purpose} through {bypass.way}"
+        change = f"{subject} can be reached without {possessive} {purpose} through {bypass.way}"
     (location, label), *related = places
+    severity = SEVERITY_OF_LOSS[bypass.turned_away]
     return Finding(
         RULE,
-        "error" if bypass.taken else "warning",
+        "warning" if severity == "error" and not bypass.taken else severity,
         f"{change}: {names} of {owners} does not act there",
         location,
         resources=(key, *bypass.owners, *(() if of_rule else (bypass.way.key,))),

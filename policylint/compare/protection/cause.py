@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Literal
 
 from policylint.checks.confidence import NOT_RENDERED
 from policylint.checks.kit.locations import target_at
 from policylint.compare.attachment import rules_of
 from policylint.compare.pairing import Sides
-from policylint.model import Finding, Location, Node, Related, ResourceKey
+from policylint.model import Finding, Location, Node, Related, ResourceKey, Severity
 from policylint.model.words import count, listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
@@ -46,7 +45,7 @@ class Cause(NamedTuple):
     location: Location | None = None
     before: Location | None = None
     fix: str = ""
-    severity: Literal["warning", "note"] = "warning"
+    severity: Severity = "warning"
     void: str = ""
     own: bool = False
 

@@ -5,7 +5,7 @@ Such an object is weaker for everything that names it before and after.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from policylint.checks.kit.locations import deepest_written, path, value_at
@@ -13,7 +13,8 @@ from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, Path, WeakenedWay
 from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.documents import Pointer
-from policylint.model import Location, Node, Resource, ResourceKey, mapping, sequence, text
+from policylint.model import Location, Node, PolicyKind, Resource, ResourceKey, mapping, sequence, text
+from policylint.policy.asking import asked, strongest
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology.routes import rules
@@ -21,8 +22,12 @@ from policylint.topology.routes import rules
 _FIELD = "extensionRef"
 
 
-def extension_weakened(sides: Sides) -> Iterator[WeakenedWay]:
-    """Yield causes with the contexts, or rules of routes, that name the weaker object on both sides."""
+def extension_weakened(sides: Sides, others: Callable[[Path, PolicyKind, str], bool]) -> Iterator[WeakenedWay]:
+    """Yield causes with the contexts, or rules of routes, that name the weaker object on both sides.
+
+    Args:
+        others: whether another kind of policy serves a purpose on a way.
+    """
     before, after, pairing = sides
     for group, name in after.world.kinds():
         kind = after.catalog.get(group, name)
@@ -35,13 +40,16 @@ def extension_weakened(sides: Sides) -> Iterator[WeakenedWay]:
             changes = list(weakenings(kind.weaker, old.spec, new.spec))
             if not changes:
                 continue
-            former = set(map(pairing.path, _naming(before, old.key)))
-            ways = [way for way in _naming(after, new.key) if way in former]
+            former = {pairing.path(way) for way, _ in _naming(before, old.key)}
+            ways = [(way, by) for way, by in _naming(after, new.key) if way in former]
             for weakening in changes:
                 field = path(("spec", *weakening.after))
                 fix = f"keep `{field}` as it was, or give those who need it an object of their own"
                 cause = weakened(weakening, old, new, fix)
-                yield from ((cause, "", way) for way in ways)
+                purpose = weakening.weak.opens if weakening.opens else ""
+                for way, by in ways:
+                    served = by is None or _served(after, by, purpose) or others(way, by.kind, purpose)
+                    yield cause, "" if served else purpose, way
 
 
 def weakened(weakening: Weakening, old: Resource, new: Resource, fix: str) -> Cause:
@@ -65,16 +73,22 @@ def nearest(resource: Resource, pointer: Pointer) -> Location:
     return resource.location(*pointer, key=bool(pointer) and isinstance(pointer[-1], str))
 
 
-def _naming(side: Simulation, key: ResourceKey) -> Iterator[Path]:
+def _served(side: Simulation, group: Group, purpose: str) -> bool:
+    """Return whether an effective policy turns away who comes without what it asks for a purpose."""
+    asking = asked(group.kind, group.effective, side.world, side.catalog)
+    return strongest(ask for ask in asking if ask.purpose == purpose) == "without"
+
+
+def _naming(side: Simulation, key: ResourceKey) -> Iterator[tuple[Path, Group | None]]:
     """Yield the contexts whose effective policy names an object, and the rules with a filter that names it."""
     for group in side.groups:
         if any(_is(reference, key, namespace) for reference, namespace in _references(group)):
-            yield from group.contexts()
+            yield from ((way, group) for way in group.contexts())
     for state in side.topology.routes:
         for rule in rules(state.route):
             filters = map(mapping, sequence(rule.body.get("filters")))
             if any(_is(mapping(route_filter.get(_FIELD)), key, state.route.key.namespace) for route_filter in filters):
-                yield (Node(state.route.key, "", state.route.key.kind), rule.node)
+                yield (Node(state.route.key, "", state.route.key.kind), rule.node), None
 
 
 def _references(group: Group) -> Iterator[tuple[Any, str]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from policylint.model import Node, PolicyKind, ResourceKey, mapping, sequence
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import asks
+from policylint.policy.asking import TurnedAway, asked, asks, strongest
 from policylint.policy.results import Effective, Group
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
@@ -34,17 +34,22 @@ def purposes(kind: PolicyKind) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield "authorization", kind.settings.authorization
 
 
+LEFT_OPEN: Mapping[TurnedAway, str] = {"without": "", "false": "optional ", "nobody": "unenforced "}
+"""What such a login is called before the word for its purpose."""
+
+
 def demanding(kind: PolicyKind, spec: Mapping[str, Any], purpose: str) -> tuple[str, ...]:
     """Return the settings that ask something for a purpose, sorted."""
     return tuple(sorted(ask.path for ask in asks(kind, spec) if ask.purpose == purpose))
 
 
 class Demand(NamedTuple):
-    """An effective policy that demands something on a way, and its fields that do."""
+    """An effective policy that demands something on a way, its fields that do, and whom they turn away."""
 
     kind: PolicyKind
     effective: Effective
     names: tuple[str, ...]
+    turned_away: TurnedAway
 
 
 class Guard:
@@ -64,7 +69,9 @@ class Guard:
             names = demanding(group.kind, group.effective.spec, purpose)
             if not names or not _concerns(group, routes):
                 continue
-            demand = Demand(group.kind, group.effective, names)
+            asking = asked(group.kind, group.effective, side.world, side.catalog)
+            turned_away = strongest(ask for ask in asking if ask.purpose == purpose)
+            demand = Demand(group.kind, group.effective, names, turned_away)
             for path in islice(group.contexts(), room + 1):
                 room -= 1
                 place = _place(path)

@@ -12,13 +12,13 @@ from policylint.checks.confidence import NOT_RENDERED
 from policylint.compare.change import ContextChange, Responsible, SettingChange
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import located, share_of_rules, target_place
-from policylint.compare.protection.guards import demanding, purposes
+from policylint.compare.protection.guards import LEFT_OPEN, demanding, purposes
 from policylint.compare.settings import settings
 from policylint.compare.subjects import subject_of
 from policylint.model import Finding, Location, Node, Related, ResourceKey
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import asks
+from policylint.policy.asking import SEVERITY_OF_LOSS, TurnedAway, asked, asks, strongest
 from policylint.simulation import Simulation
 
 RULE = "GWP302"
@@ -26,9 +26,14 @@ _MOST_RELATED = 4
 
 
 class _Loss(NamedTuple):
-    """One reason for which routes lose a protection: its purpose and settings, their sources, and who prevails."""
+    """One reason for which routes lose a protection: its purpose and settings, their sources, and who prevails.
+
+    Args:
+        turned_away: by all of the settings.
+    """
 
     purpose: str
+    turned_away: TurnedAway
     names: tuple[str, ...]
     sources: tuple[Responsible, ...]
     by: tuple[Responsible, ...]
@@ -67,7 +72,10 @@ def authentication_removed(sides: Sides, contexts: Iterable[ContextChange]) -> I
             sources = tuple(dict.fromkeys(source for setting in lost_settings for source in setting.sources_before))
             # A setting that is still there has been switched off: whoever sets it now prevails.
             by = first.sources_after if first.change != "removed" else first.by
-            loss = _Loss(purpose, tuple(setting.name for setting in lost_settings), sources, by, first.because)
+            asking = asked(context.kind, context.before, sides.before.world, sides.before.catalog)
+            turned_away = strongest(ask for ask in asking if ask.purpose == purpose)
+            names = tuple(setting.name for setting in lost_settings)
+            loss = _Loss(purpose, turned_away, names, sources, by, first.because)
             rules = losses.setdefault(loss, {}).setdefault(subject, set())
             rules.update(node for node in context.path if node.role.endswith("Rule"))
     for loss, routes in losses.items():
@@ -112,8 +120,8 @@ def _finding(sides: Sides, loss: _Loss, routes: dict[ResourceKey, set[Node]]) ->
     subject = f"{first} loses its" if len(routes) == 1 else f"{len(routes)} routes lose their"
     return Finding(
         RULE,
-        "error",
-        f"{subject} {loss.purpose}{share}: {', '.join(loss.names)} of {owners}",
+        SEVERITY_OF_LOSS[loss.turned_away],
+        f"{subject} {LEFT_OPEN[loss.turned_away]}{loss.purpose}{share}: {', '.join(loss.names)} of {owners}",
         location,
         resources=(first, *(source.policy for source in loss.sources), *winners),
         label=f"{winners[0]} prevails over it" if winners else f"{owners} {_is(loss.because)}",

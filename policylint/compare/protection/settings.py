@@ -27,7 +27,7 @@ from policylint.compare.protection.cause import (
 from policylint.compare.protection.certificates import certificates_dropped
 from policylint.compare.protection.decisions import let_in
 from policylint.compare.protection.extensions import extension_weakened
-from policylint.compare.protection.guards import demanding, purposes
+from policylint.compare.protection.guards import LEFT_OPEN, demanding, purposes
 from policylint.compare.protection.handshakes import handshakes_widened
 from policylint.compare.protection.istio import authorization_weakened, contexts_requiring_tokens
 from policylint.compare.protection.meshes import strangers_let_in
@@ -35,7 +35,7 @@ from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.compare.settings import settings
 from policylint.documents import Pointer
 from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey, mapping, sequence
-from policylint.policy.asking import asks
+from policylint.policy.asking import SEVERITY_OF_LOSS, TurnedAway, asked, asks, strongest
 from policylint.policy.results import Attachment, Effective, holds
 from policylint.simulation import Simulation
 from policylint.topology.routes import rules
@@ -47,7 +47,9 @@ def protection_weakened(sides: Sides, contexts: Iterable[ContextChange]) -> Iter
     """Yield one finding per cause."""
     routes_behind, redirects = RoutesBehind(sides.after), _RedirectRules(sides.after)
     by_cause: dict[tuple[int, str], tuple[Cause, str, AffectedObjects]] = {}
-    ways = chain(_weakened_settings(sides, contexts), authorization_weakened(sides), extension_weakened(sides))
+    others = _OtherKinds(sides.after)
+    ways = chain(_weakened_settings(sides, contexts, others), authorization_weakened(sides))
+    ways = chain(ways, extension_weakened(sides, others.serve))
     ways = chain(ways, certificates_dropped(sides), strangers_let_in(sides), handshakes_widened(sides))
     for cause, void, way in ways:
         if not redirects.lies_on(way):
@@ -60,9 +62,8 @@ def protection_weakened(sides: Sides, contexts: Iterable[ContextChange]) -> Iter
     yield from (finding(sides, cause, affected) for cause, affected in affected_by_cause.items())
 
 
-def _weakened_settings(sides: Sides, contexts: Iterable[ContextChange]) -> Iterator[WeakenedWay]:
+def _weakened_settings(sides: Sides, contexts: Iterable[ContextChange], others: _OtherKinds) -> Iterator[WeakenedWay]:
     """Yield the causes in settings of policies, each with the contexts it reaches."""
-    others = _OtherKinds(sides.after)
     causes_by_pair: dict[tuple[int, int], list[tuple[Cause, str]]] = {}
     contexts_with_tokens: frozenset[Path] | None = None
     for context in contexts:
@@ -95,14 +96,36 @@ def _causes(sides: Sides, change: ContextChange) -> Iterator[tuple[Cause, str]]:
         removed |= demanded - remaining
         known = known or bool(demanded - remaining)
         if remaining and remaining < demanded:
-            yield _fewer(sides, change, sorted(demanded - remaining), sorted(remaining)), ""
+            cause = _fewer(sides, change, sorted(demanded - remaining), sorted(remaining))
+            was, now = (
+                _turned_away(side, change.kind, effective, purpose)
+                for side, effective in ((sides.before, change.before), (sides.after, change.after))
+            )
+            if was == "without" != now:
+                yield cause._replace(says=f"{cause.says}, and need not be met"), purpose
+            else:
+                yield cause, ""
     weaknesses = [weakness for weakness in change.kind.weaker if before or weakness.without is not None]
     for weakening in weakenings(weaknesses, before, after):
         known = True
-        if weakening.weak.path.split(".")[0] not in removed:
-            yield _cause(sides, change, weakening), weakening.weak.opens if weakening.opens else ""
+        if weakening.weak.path.split(".")[0] in removed:
+            continue
+        cause, purpose = _cause(sides, change, weakening), weakening.weak.opens if weakening.opens else ""
+        turned_away = _turned_away(sides.before, change.kind, change.before, purpose) if purpose else "without"
+        if turned_away != "without":  # nobody was kept out who came with nothing
+            passes = "whoever comes with something false passes" if weakening.was else cause.says
+            says = f"{passes} (it was {LEFT_OPEN[turned_away].strip()})"
+            cause, purpose = cause._replace(says=says, severity=SEVERITY_OF_LOSS[turned_away]), ""
+        yield cause, purpose
     if not known and change.before is not None and change.after is not None:
         yield from let_in(sides, change)
+
+
+def _turned_away(side: Simulation, kind: PolicyKind, effective: Effective | None, purpose: str) -> TurnedAway:
+    """Return who is turned away by what an effective policy asks; all without it, where the catalog does not say."""
+    asking = [] if effective is None else asked(kind, effective, side.world, side.catalog)
+    found = [ask for ask in asking if ask.purpose == purpose]
+    return strongest(found) if found else "without"
 
 
 def _keys(effective: Effective | None) -> list[ResourceKey]:

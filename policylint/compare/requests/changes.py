@@ -12,6 +12,7 @@ from policylint.compare.requests.reasons import Reasons
 from policylint.compare.requests.touched import touched_entries
 from policylint.model import ResourceKey
 from policylint.namedtuple import NamedTuple
+from policylint.policy.asking import strongest
 from policylint.reach import (
     EntryPoint,
     Stated,
@@ -311,9 +312,15 @@ def _turned_away(before: RequestAnswer) -> Iterator[str]:
 
 
 def _is_exposed(pair: _Pair) -> bool:
-    """Return whether a policy stood in the way of requests, and anybody can send some of them now."""
+    """Return whether a policy stood in the way of requests, and anybody can send some of them now.
+
+    An optional login stands in the way of those that come with something false.
+    """
     before, after = pair.before, pair.after
     stood = before.denied or any(given.state == "asked" for given in before.asked.values())
+    if after.serves and after.asked["authentication"].state == "open":
+        asking = (ask for met in before.trace.policies for ask in met.asks if ask.purpose == "authentication")
+        stood = stood or strongest(asking) == "false"
     return (
         stood
         and after.serves

@@ -94,7 +94,9 @@ def _fate(key: ResourceKey, after: Effective | None, sides: Sides) -> str:
     if state.invalid_code and (was is None or not was.invalid_code):
         return f"now invalid: {state.invalid}"
     if after is not None and any(attachment.key == key for attachment in after.stack):
-        return "no longer sets it"
+        told = {fault.message for fault in was.faults} if was is not None else set()
+        fault = next((fault.message for fault in state.faults if fault.message not in told), "")
+        return f"does nothing now: {fault}" if fault else "no longer sets it"
     if state.refused:
         return f"refused, {state.refused[0].by.path} claims the same target"
     if any(target.selector is not None for target in state.targets):

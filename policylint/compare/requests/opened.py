@@ -42,9 +42,10 @@ def requests_opened(sides: Sides, environment: EnvironmentChange, beside: Iterab
                 by_key.setdefault(key, []).append(finding)
     for change in more:
         about = {who.policy for who in change.by}
-        if not any(key in side.policies for key in about for side in (sides.before, sides.after)):
+        named = {key for key in about if not any(key in side.policies for side in (sides.before, sides.after))}
+        if named == about:
             about.update(change.routes)
-        if not any(_tells(finding, change) for key in about for finding in by_key.get(key, ())):
+        if not any(_tells(finding, change, named) for key in about for finding in by_key.get(key, ())):
             said = _finding(sides, change)
             if said is not None:
                 yield said
@@ -56,12 +57,17 @@ def _identity(change: RequestChange) -> str:
     return " ".join([change.change, change.purpose, *change.settings, "; ".join(dict.fromkeys(sets))])
 
 
-def _tells(finding: Finding, change: RequestChange) -> bool:
+def _tells(finding: Finding, change: RequestChange, named: set[ResourceKey]) -> bool:
     """Return whether a finding about one of the objects that did it says the same: that these settings ask for less.
 
     Requests that nothing served before have no such setting: of them it is told where the route is said to ask nothing,
     or to be reached through their Gateway without what it asks elsewhere.
+
+    Args:
+        named: those of the objects that did it that policies name: what is said of them is said of no setting.
     """
+    if finding.rule in _LOSSES and not named.isdisjoint(finding.resources[1:]):
+        return True
     settings = {setting.partition(".")[0] for setting in (*change.settings, *change.turned_away)}
     if not settings:
         gateways = {requests.gateway for requests in change.requests}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from policylint.compare.change import Responsible
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import target_place
 from policylint.compare.requests.answers import Difference, RequestAnswer
 from policylint.compare.settings import sources
-from policylint.model import Location, ResourceKey
+from policylint.model import Location, Resource, ResourceKey, text
 from policylint.policy.results import Group
+from policylint.simulation import Simulation
 
 _MOST = 4
 
@@ -27,11 +28,16 @@ class Reasons:
         self._changed = changed
 
     def of(self, difference: Difference, before: RequestAnswer, after: RequestAnswer) -> tuple[Responsible, ...]:
-        """Return who is responsible for a difference: policies, else a rule, else what stands around it."""
+        """Return who is responsible for a difference.
+
+        Policies, else a rule, else what the policies name (the Service that they ask, a Secret, a grant), else what
+        stands around it.
+        """
         of_policies, of_rules = self._policies(difference, before, after), self._rules(before, after)
+        named = self._named(difference, before, after)
         by_policy = difference.purpose or before.denied != after.denied
-        first, second = (of_policies, of_rules) if by_policy else (of_rules, of_policies)
-        for candidates in (first, second, self._around(before, after)):
+        order = (of_policies, named, of_rules) if by_policy else (of_rules, of_policies, named)
+        for candidates in (*order, self._around(before, after)):
             found = {responsible.policy: responsible for responsible in candidates}
             if found:
                 return tuple(found[key] for key in sorted(found)[:_MOST])
@@ -69,6 +75,28 @@ class Reasons:
         for key, place in places.items():
             if key in self._changed:
                 yield Responsible(key, place or self._place(key))
+
+    def _named(self, difference: Difference, before: RequestAnswer, after: RequestAnswer) -> Iterator[Responsible]:
+        """Yield the changed objects that policies on the way name, and those that such an object names in turn."""
+        groups = {
+            id(demand.group): (is_after, demand.group)
+            for is_after, answer in ((False, before), (True, after))
+            for demand in answer.demands.get(difference.purpose, {}).values()
+        } or {
+            id(met.group): (is_after, met.group)
+            for is_after, answer in ((False, before), (True, after))
+            for met in answer.trace.policies
+        }
+        for is_after, group in groups.values():
+            simulation = self._sides.after if is_after else self._sides.before
+            holders = [simulation.policies[key].policy for key in _stack(group) if key in simulation.policies]
+            for holder in holders:
+                names = set(_names(holder.spec, holder.key.namespace))
+                for key in self._changed:
+                    own = key if is_after else self._sides.pairing.was(key)
+                    if _is_named(own, names):
+                        yield Responsible(key, self._place(key))
+                holders.extend(_between(simulation, names) if holder.key in simulation.policies else ())
 
     def _rules(self, before: RequestAnswer, after: RequestAnswer) -> Iterator[Responsible]:
         """Yield the changed route whose rule takes the requests now, or took them."""
@@ -112,3 +140,34 @@ class Reasons:
 
 def _stack(group: Group) -> set[ResourceKey]:
     return {attachment.key for attachment in group.effective.stack}
+
+
+_Name = tuple[str, str, str]
+"""Kind, namespace and name; the kind is "" where it is not written."""
+
+
+def _names(value: object, home: str) -> Iterator[_Name]:
+    """Yield what the references of a spec name: whatever has a name, in the `home` of the policy unless they say."""
+    if isinstance(value, Mapping):
+        if isinstance(name := value.get("name"), str):
+            yield text(value.get("kind")), text(value.get("namespace")) or home, name
+        for inner in value.values():
+            yield from _names(inner, home)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _names(inner, home)
+
+
+def _is_named(key: ResourceKey, names: Collection[_Name]) -> bool:
+    """Return whether an object is among those named, or is the grant that lets them be named."""
+    if key.kind == "ReferenceGrant":
+        return any(namespace == key.namespace for _, namespace, _ in names)
+    return any((kind, key.namespace, key.name) in names for kind in ("", key.kind))
+
+
+def _between(simulation: Simulation, names: Collection[_Name]) -> Iterator[Resource]:
+    """Yield the objects among those named that act through the policy, and name what they ask themselves."""
+    for group, name in simulation.world.kinds():
+        kind = simulation.catalog.get(group, name)
+        if kind is not None and kind.bound_by == "object":
+            yield from (each for each in simulation.world.of_kind(group, name) if _is_named(each.key, names))

@@ -284,7 +284,9 @@ def _told(environment: EnvironmentChange) -> dict[int, RequestChange]:
 
 def _request_row(report: DiffReport, change: RequestChange, found: Mapping[tuple[str, str], str]) -> str:
     about = f"{escape(subject)}: " if (subject := what_differs(change)) else ""
-    by = ", ".join(_links(report, [who], frozenset()) for who in change.by)
+    by = ", ".join(
+        f"{code(str(who.policy))}{f' {_place(report, who.location)}' if who.location else ''}" for who in change.by[:3]
+    )
     before = spoken(cut(change.before, 160))
     after = spoken(cut(change.after, 160)) if change.before != change.after else "other values"
     what = f"{code(cut(sets_in_words(change), 240))}, {escape(doors_in_words(change))}"

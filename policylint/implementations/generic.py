@@ -265,6 +265,16 @@ class Implementation:
         """
         return spec
 
+    def written_out(
+        self,
+        kind: PolicyKind,  # noqa: ARG002
+        effective: Effective,  # noqa: ARG002
+        spec: Mapping[str, Any],
+        world: World,  # noqa: ARG002
+    ) -> Mapping[str, Any]:
+        """Return what of an effective spec is about one request, with the code that it names in its place."""
+        return spec
+
     def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:  # noqa: ARG002
         """Return what the rule of a route answers, and why, because the controller refuses it; by default None.
 

@@ -89,6 +89,9 @@ class Policies:
                 concerned = group.effective._replace(spec=spec)
                 asks = tuple(asked(group.kind, concerned, self._simulation.world, self._simulation.catalog))
                 backend_keys: Iterable[ResourceKey | None] = [None] if len(keys) == len(backends) else keys
+                spec = self._implementation(group.kind).written_out(
+                    group.kind, group.effective, spec, self._simulation.world
+                )
                 met += [Met(group, key, asks, self._places(group, path), spec) for key in backend_keys]
         effective = [each.group.effective for each in met]
         met = [each._replace(asks=self._acting(each, effective)) if each.asks else each for each in met]

@@ -55,7 +55,8 @@ WORLDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], str, str]] = {
         shop("agentgateway", asking_for("failureMode: FailOpen, "), AUTH),
         shop("agentgateway", asking_for("failureMode: FailOpen, ")), "opened", "Service shop/auth"),
     "of agentgateway, closed": (
-        shop("agentgateway", asking_for(""), AUTH), shop("agentgateway", asking_for("")), "closed", "Service shop/auth"),
+        shop("agentgateway", asking_for(""), AUTH), shop("agentgateway", asking_for("")), "closed",
+        "Service shop/auth"),
     "what a policy acts through": (
         shop("kgateway", EXTENSION, POLICY), shop("kgateway", *through(LESS)), "opened", "GatewayExtension shop/idp"),
     "the policy itself before what it names": (

@@ -19,7 +19,7 @@ WORLD = (
     worlds.service("auth", ports="[{name: grpc, port: 9000}]"),
     worlds.service("auth", "infra", ports="[{name: grpc, port: 9000}]"),
     worlds.manifest("v1", "Secret", "keys", "shop"),
-    worlds.manifest("v1", "ConfigMap", "lua", "shop"),
+    worlds.manifest("v1", "ConfigMap", "lua", "shop", "data: {lua: return}"),
 )
 GRANT = worlds.grant(
     "infra",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.compare import compare
 from policylint.reach import WayIn
 from policylint.reach.entries import entries
 from policylint.reach.purposes import Asked, asked
@@ -19,6 +20,7 @@ from policylint.report.trace.text import result
 from policylint.simulation import Simulation
 from policylint.trace import Tracer, request
 from tests import worlds
+from tests.compare.test_compare import sides
 from tests.compare.test_requests import JWT, login, web
 from tests.worlds import manifest
 
@@ -59,6 +61,13 @@ def plugin(name: str, more: str = "") -> tuple[str, ...]:
 LUA = extension("lua: [{type: Inline, inline: 'h:respond({})'}]")
 PLAIN_LUA = extension("lua: [{type: Inline, inline: 'if h then h:headers():add(1, 2) return end'}]")
 LUA_ELSEWHERE = extension("lua: [{type: ValueRef, valueRef: {kind: ConfigMap, name: x, group: ''}}]")
+
+
+def script(entries: str, name: str = "x", namespace: str = "shop") -> str:
+    return manifest("v1", "ConfigMap", name, namespace, f"data: {{{entries}}}")
+
+
+ANSWERS, PASSES = "h:respond({})", "if h then return end"
 EXT_PROC = extension("extProc: [{backendRefs: [{name: app, port: 80}]}]")
 
 
@@ -95,6 +104,22 @@ WORLDS = {
     "Lua that answers": (base(ENVOY_GATEWAY, LUA), "unknown", "lua of shop/x"),
     "Lua that cannot": (base(ENVOY_GATEWAY, PLAIN_LUA), "open", ""),
     "Lua that is elsewhere": (base(ENVOY_GATEWAY, LUA_ELSEWHERE), "unknown", "lua of shop/x"),
+    "Lua of a ConfigMap that answers": (
+        base(ENVOY_GATEWAY, LUA_ELSEWHERE, script(f"lua: '{ANSWERS}'")), "unknown", "lua of shop/x"),
+    "Lua of a ConfigMap that cannot": (base(ENVOY_GATEWAY, LUA_ELSEWHERE, script(f"lua: '{PASSES}'")), "open", ""),
+    "the entry lua before any other": (
+        base(ENVOY_GATEWAY, LUA_ELSEWHERE, script(f"a: '{ANSWERS}', lua: '{PASSES}'")), "open", ""),
+    "without it, whichever comes first": (
+        base(ENVOY_GATEWAY, LUA_ELSEWHERE, script(f"a: '{PASSES}', b: '{ANSWERS}'")), "unknown", "lua of shop/x"),
+    "without it, all alike": (
+        base(ENVOY_GATEWAY, LUA_ELSEWHERE, script(f"a: '{PASSES}', b: '{PASSES}'")), "open", ""),
+    "a script with a variable": (
+        base(ENVOY_GATEWAY, LUA_ELSEWHERE, script("lua: '${SCRIPT}'")), "unknown", "lua of shop/x"),
+    "one script of two was seen": (
+        base(ENVOY_GATEWAY, script(f"lua: '{PASSES}'"), extension(
+            "lua: [{type: ValueRef, valueRef: {kind: ConfigMap, name: x, group: ''}},"
+            " {type: ValueRef, valueRef: {kind: ConfigMap, name: '${OTHER}', group: ''}}]")),
+        "unknown", "lua of shop/x"),
     "ext_proc": (base(ENVOY_GATEWAY, EXT_PROC), "unknown", "extProc of shop/x"),
     "Lua, and a login that is certain": (base(ENVOY_GATEWAY, LUA, login(JWT)), "asked", "lua of shop/x"),
     "Lua that is switched off": (base(ENVOY_GATEWAY, extension("lua: []")), "open", ""),
@@ -117,7 +142,7 @@ WORLDS = {
         "KongPlugin shop/x",
     ),
     "a policy of an unknown kind": (base(OTHER, UNKNOWN_KIND), "unknown", "AccessPolicy shop/x"),
-}
+}  # fmt: skip
 
 
 def way(simulation: Simulation) -> WayIn:
@@ -162,3 +187,30 @@ def test_a_policy_for_something_else_that_was_not_seen_asks_nothing_here(
     (state_of_it,) = (each for each in simulation.policies.values() if each.key.name == "x")
     assert [entry.resolution.unknown for entry in state_of_it.targets] == [True]
     assert asked(simulation, way(simulation), "authentication").state == state
+
+
+@pytest.mark.parametrize(
+    ("held", "why"),
+    [
+        (script("a: b", "other"), "ConfigMap shop/x is not there"),
+        (script(f"lua: '{PASSES}'", namespace="infra"), "ConfigMap shop/x is not there"),
+        (script("").replace("data: {}", "binaryData: {lua: eA==}"), "ConfigMap shop/x has no entry 'lua'"),
+    ],
+)
+def test_lua_that_cannot_be_read_answers_500(held: str, why: str, tmp_path: Path) -> None:
+    simulation = worlds.opened(tmp_path, *base(ENVOY_GATEWAY, LUA_ELSEWHERE, held))
+    trace = Tracer(simulation).trace(request({"host": "shop.example.com"}))
+    assert trace.outcome.status == 500
+    assert why in result(trace, Names.of((simulation,)))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "unknown"),
+    [(PASSES, ANSWERS, True), (ANSWERS, PASSES, True), (ANSWERS, "h:respond({1})", False), (PASSES, "return", False)],
+)
+def test_a_change_of_a_script_is_not_answered_as_before(before: str, after: str, unknown: bool, tmp_path: Path) -> None:
+    world = base(ENVOY_GATEWAY, LUA_ELSEWHERE)
+    pair = sides(tmp_path, (*world, script(f"lua: '{before}'")), (*world, script(f"lua: '{after}'")))
+    (environment,) = compare([pair])
+    assert environment.requests is not None
+    assert (environment.requests.same, bool(environment.requests.unknown)) == (False, unknown)

@@ -8,6 +8,7 @@ from policylint.compare.at_home import at_home
 from policylint.compare.change import ContextChange, Responsible
 from policylint.compare.pairing import Sides
 from policylint.compare.requests.answers import Answers, Change, Difference, RequestAnswer, differences
+from policylint.compare.requests.named import naming
 from policylint.compare.requests.reasons import Reasons
 from policylint.compare.requests.touched import touched_entries
 from policylint.model import ResourceKey
@@ -271,6 +272,17 @@ class _Comparison:
             exposed=change.exposed or _is_exposed(pair),
         )
 
+    def _names_changed(self) -> bool:
+        """Return whether a policy names an object that changed: what that does is known of Services alone."""
+        was = self._sides.pairing.was
+        before, after = self._sides.before, self._sides.after
+        keys = {
+            key
+            for key in self._changed
+            if key.kind != "Service" or not (after.world.get(key) and before.world.get(was(key)))
+        }
+        return bool(naming(after, keys) or naming(before, map(was, keys)))
+
     def _doubt(self, entry: EntryPoint, why: str) -> None:
         self._unknown.setdefault(why, set()).add(entry.hosts)
         self._same = False
@@ -288,7 +300,7 @@ class _Comparison:
             )
         )
         unknown = tuple(sorted((why, len(hosts)) for why, hosts in self._unknown.items()))
-        same = whole and self._same and self._served and not changes and not unknown
+        same = whole and self._same and not self._names_changed() and self._served and not changes and not unknown
         return RequestChanges(tuple(changes), len(self._hosts), unknown, same)
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 
 from policylint.compare.change import Responsible
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import target_place
 from policylint.compare.requests.answers import Difference, RequestAnswer
+from policylint.compare.requests.named import between, is_named, names_in
 from policylint.compare.settings import sources
-from policylint.model import Location, Resource, ResourceKey, text
+from policylint.model import Location, ResourceKey
 from policylint.policy.results import Group
-from policylint.simulation import Simulation
 
 _MOST = 4
 
@@ -91,12 +91,11 @@ class Reasons:
             simulation = self._sides.after if is_after else self._sides.before
             holders = [simulation.policies[key].policy for key in _stack(group) if key in simulation.policies]
             for holder in holders:
-                names = set(_names(holder.spec, holder.key.namespace))
+                names = names_in(holder)
                 for key in self._changed:
-                    own = key if is_after else self._sides.pairing.was(key)
-                    if _is_named(own, names):
+                    if is_named(key if is_after else self._sides.pairing.was(key), names):
                         yield Responsible(key, self._place(key))
-                holders.extend(_between(simulation, names) if holder.key in simulation.policies else ())
+                holders.extend(between(simulation, names) if holder.key in simulation.policies else ())
 
     def _rules(self, before: RequestAnswer, after: RequestAnswer) -> Iterator[Responsible]:
         """Yield the changed route whose rule takes the requests now, or took them."""
@@ -140,34 +139,3 @@ class Reasons:
 
 def _stack(group: Group) -> set[ResourceKey]:
     return {attachment.key for attachment in group.effective.stack}
-
-
-_Name = tuple[str, str, str]
-"""Kind, namespace and name; the kind is "" where it is not written."""
-
-
-def _names(value: object, home: str) -> Iterator[_Name]:
-    """Yield what the references of a spec name: whatever has a name, in the `home` of the policy unless they say."""
-    if isinstance(value, Mapping):
-        if isinstance(name := value.get("name"), str):
-            yield text(value.get("kind")), text(value.get("namespace")) or home, name
-        for inner in value.values():
-            yield from _names(inner, home)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _names(inner, home)
-
-
-def _is_named(key: ResourceKey, names: Collection[_Name]) -> bool:
-    """Return whether an object is among those named, or is the grant that lets them be named."""
-    if key.kind == "ReferenceGrant":
-        return any(namespace == key.namespace for _, namespace, _ in names)
-    return any((kind, key.namespace, key.name) in names for kind in ("", key.kind))
-
-
-def _between(simulation: Simulation, names: Collection[_Name]) -> Iterator[Resource]:
-    """Yield the objects among those named that act through the policy, and name what they ask themselves."""
-    for group, name in simulation.world.kinds():
-        kind = simulation.catalog.get(group, name)
-        if kind is not None and kind.bound_by == "object":
-            yield from (each for each in simulation.world.of_kind(group, name) if _is_named(each.key, names))

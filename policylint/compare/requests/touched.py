@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from policylint.compare.change import ContextChange
 from policylint.compare.pairing import Sides
+from policylint.compare.requests.named import naming
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import has_policies
@@ -18,7 +19,7 @@ from policylint.trace.hosts import serves
 
 _GATEWAYS = ("Gateway", "ListenerSet", "XListenerSet", "GatewayClass")
 _FILES = (("", "ConfigMap"), ("", "Secret"))
-"""Kinds that matter to requests where a listener or a BackendTLSPolicy reads them."""
+"""Kinds that matter to requests where a listener or a policy reads them."""
 
 
 class Touched(NamedTuple):
@@ -127,6 +128,9 @@ def _touched(
         elif _matters_nearby(sides, key):
             namespaces.add(key.namespace)
     keys.update(binding.holder.key for binding in simulation.bindings if binding.wanted in keys)
+    files = [key for key in keys if key[:2] in _FILES]
+    for named in naming(simulation, files) if files else ():
+        keys.update(node.key for target in simulation.policies[named].targets for node in target.nodes)
     for context in contexts:
         routes = [node.key for node in context.path if node.key.kind in ROUTE_KINDS]
         keys.add(translate(routes[-1] if routes else context.path[-1].key))

@@ -277,6 +277,15 @@ class EnvoyGateway(Implementation):
             phases, entries, {phase.filter for phase in phases if not set_somewhere.isdisjoint(phase.settings)}
         )
 
+    def written_out(
+        self, kind: PolicyKind, effective: Effective, spec: Mapping[str, Any], world: World
+    ) -> Mapping[str, Any]:
+        if kind.kind != "EnvoyExtensionPolicy":
+            return spec
+        from policylint.implementations.envoy_gateway.scripts import with_scripts
+
+        return with_scripts(effective, spec, world)
+
     def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:
         """Return why a rule is not translated as it is written (§10)."""
         from policylint.implementations.envoy_gateway.routes import rule_fault

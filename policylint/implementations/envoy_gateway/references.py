@@ -15,6 +15,7 @@ from policylint.documents import Pointer
 from policylint.implementations.envoy_gateway.content import CODE, refused_settings
 from policylint.implementations.envoy_gateway.credentials import shared_keys
 from policylint.implementations.envoy_gateway.managed import GROUP
+from policylint.implementations.envoy_gateway.scripts import ENTRY
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, text, value_at
 from policylint.policy.declared import Reading
 from policylint.topology import Topology
@@ -30,6 +31,7 @@ _BACKENDS = frozenset(
     {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport"), (GROUP, "Backend"), (GATEWAY_GROUP, "Backend")}
 )
 _SECRET, _CONFIG_MAP, _BACKEND = "Secret", "ConfigMap", "Service"
+_SCRIPT = "lua.*.valueRef"
 _NAMED: Mapping[str, tuple[tuple[str, str], ...]] = {
     "SecurityPolicy": (
         ("extAuth.http.backendRef", _BACKEND),
@@ -48,7 +50,7 @@ _NAMED: Mapping[str, tuple[tuple[str, str], ...]] = {
     "EnvoyExtensionPolicy": (
         ("extProc.*.backendRefs.*", _BACKEND),
         ("wasm.*.code.image.pullSecretRef", _SECRET),
-        ("lua.*.valueRef", _CONFIG_MAP),
+        (_SCRIPT, _CONFIG_MAP),
     ),
     "BackendTrafficPolicy": (("responseOverride.*.response.body.valueRef", _CONFIG_MAP),),
     "HTTPRouteFilter": (
@@ -116,6 +118,8 @@ def _faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str
 def _entry_fault(path: str, reference: Mapping[str, Any], key: ResourceKey, world: World) -> str:
     """Return why what a Secret or ConfigMap holds is of no use; "" where it is, and where nothing of it is stated."""
     held = contents(world.resolve_inner(key).resource, world)
+    if held == {} and path == _SCRIPT:
+        return f"{key} has no entry {ENTRY!r}"
     entry = _ENTRIES.get(path) or text(reference.get("key"))
     if not held or not entry or is_symbolic(entry):
         return ""

@@ -23,12 +23,13 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
     entry["references"] = [
         {"path": reference.path, "form": reference.form}
         | _set(deprecated=reference.deprecated, sections=reference.sections)
-        | _set(inside=reference.inside, kind=reference.kind, optional=reference.optional)
+        | _set(inside=reference.inside, kind=reference.kind, optional=reference.optional, group=reference.group)
         for reference in kind.references
     ]
     entry |= {"default-target": kind.default_target} if kind.default_target != "none" else {}
     entry["targets"] = [
-        {"group": target.group, "kind": target.kind} | _set(sections=target.sections, virtual=target.virtual)
+        {"group": target.group, "kind": target.kind}
+        | _set(sections=target.sections, virtual=target.virtual, groupless=target.groupless)
         for target in kind.targets
     ]
     entry |= _set(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from policylint.checks.kit.locations import path, target_at
 from policylint.model import Finding, Location, Related, mapping, sequence
 from policylint.policy.results import PolicyState
+from policylint.policy.targets import NO
 from policylint.simulation import Simulation
 
 RULE = "GWP107"
@@ -30,10 +31,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield from _tolerated_duplicates(state)
         for target in state.targets:
             if target.problem == "malformed":
+                missing = target.detail.removeprefix(NO) if target.detail.startswith(NO) else "name"
                 yield Finding(
                     RULE,
                     "error",
-                    f"{state.key} has a target reference without a name",
+                    f"{state.key} has a target reference without a {missing}",
                     target_at(state.policy, target),
                     resources=(state.key,),
                     label=target.detail,

@@ -25,7 +25,8 @@ def _finding(state: PolicyState, target: Target) -> Finding:
     group, kind = text(written.get("group")), text(written.get("kind"))
     field, label, fix = _fault(state.kind, target, group, kind)
     unknown = is_symbolic(group) or is_symbolic(kind)
-    if target.lenient and field == "group" and "group" not in written:
+    doubt = target.resolution.reason if target.lenient and target.resolution.unknown and not unknown else ""
+    if target.lenient and field == "group" and not group:
         message = f"{state.key} gives no group for its target {kind}"
     elif target.lenient:
         message = f"{state.key} misspells the {field} of its target: {group if field == 'group' else kind}"
@@ -42,7 +43,8 @@ def _finding(state: PolicyState, target: Target) -> Finding:
             *((f"fix: {fix}",) if fix else ()),
             *(() if target.lenient else (f"note: {state.kind.kind} may target {_targetable(state.kind)}",)),
         ),
-        confidence="unknown" if unknown else "certain",
+        confidence="unknown" if unknown else "assumed" if doubt else "certain",
+        ground=f"{state.kind.kind} is refused without the group ({doubt})" if doubt else "",
         field=path(target.pointer),
         fixes=() if unknown else _rewrite(state, target, field, fix),
     )

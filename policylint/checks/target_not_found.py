@@ -33,6 +33,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield _missing(state, target, nearby, orphan, fine[state.key], doubt)
         elif (
             not target.problem
+            and not target.lenient
             and target.resolution.unknown
             and target.selector is None
             and (not target.section or is_elsewhere(target, simulation.world))

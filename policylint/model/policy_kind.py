@@ -38,6 +38,7 @@ class Reference(NamedTuple):
         inside: the field of an entry that holds the reference; "" where the entry is one.
         kind: what a reference without a kind means.
         optional: whether a policy without it is no mistake: something else may name the policy.
+        group: whether the API server refuses one that leaves its group out.
     """
 
     path: str
@@ -47,15 +48,22 @@ class Reference(NamedTuple):
     inside: str = ""
     kind: str = ""
     optional: bool = False
+    group: bool = False
 
 
 class TargetKind(NamedTuple):
-    """A kind that a policy may target; `*` stands for any group or kind."""
+    """A kind that a policy may target; `*` stands for any group or kind.
+
+    Args:
+        virtual: a kind that exists in no API server.
+        groupless: why it is not known whether the controller takes an empty group for it; "" where it does not.
+    """
 
     group: str
     kind: str
     sections: bool = False
     virtual: bool = False
+    groupless: str = ""
 
     def covers(self, group: str, kind: str) -> bool:
         """Return whether a reference to this group and kind fits; `core` is how some write the empty group."""
@@ -211,6 +219,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
             text(reference.get("inside")),
             text(reference.get("kind")),
             reference.get("optional", False),
+            reference.get("group", False),
         )
         for reference in sequence(entry.get("references"))
     )
@@ -235,7 +244,11 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         ),
         targets=tuple(
             TargetKind(
-                target.get("group", ""), target["kind"], target.get("sections", False), target.get("virtual", False)
+                target.get("group", ""),
+                target["kind"],
+                target.get("sections", False),
+                target.get("virtual", False),
+                text(target.get("groupless")),
             )
             for target in sequence(entry.get("targets"))
         ),

@@ -27,6 +27,8 @@ from policylint.topology import Topology, whole
 from policylint.topology.grants import Grants
 from policylint.topology.references import is_parent, resolve_parent
 
+NO = "the reference has no "
+"""What is said of a reference before the field that it lacks."""
 _OF_GATEWAY_API = frozenset({"Gateway", "GatewayClass", "ListenerSet", *ROUTE_KINDS})
 """Kinds that no other group is known to have."""
 
@@ -106,6 +108,9 @@ def _kind_of(kind: PolicyKind, body: Mapping[str, Any]) -> tuple[str, str, Targe
     allowed = kind.may_target(group, name)
     if allowed is not None and name and name[0].isupper() and "/" not in group:
         return group, name, allowed, ""
+    meant = next((each for each in kind.targets if each.groupless and each.kind == name), None)
+    if meant is not None and not group:
+        return meant.group, name, meant, f"no group is given, {name} is of {meant.group}"
     lenient = []
     if "/" in group:
         lenient.append(f"group {group!r} carries a version")
@@ -145,16 +150,20 @@ def _by_name(
     placed = {} if kind.cross_namespace == "ignored" else body
     key = ResourceKey(group, name_of_kind, _namespace(policy, group, name_of_kind, placed, topology.world), name)
     target = Target(pointer, key, section, lenient=lenient)
-    if not name or not name_of_kind:
-        missing = "name" if name_of_kind else "kind"
+    requires_group = "group" not in body and any(reference.group for reference in kind.references)
+    if not name or not name_of_kind or requires_group:
+        missing = "kind" if not name_of_kind else "group" if name else "name"
         return target._replace(
-            resolution=Resolution("missing", f"the reference has no {missing}"),
+            resolution=Resolution("missing", f"{NO}{missing}"),
             problem="malformed",
-            detail=f"the reference has no {missing}",
+            detail=f"{NO}{missing}",
+            lenient="",
         )
     if allowed is None:
         detail = f"{kind.kind} cannot target {name_of_kind}{f' of group {group}' if group else ''}"
-        return target._replace(resolution=Resolution("missing", detail), problem="kind-not-allowed", detail=detail)
+        return target._replace(resolution=_refused(key, detail), problem="kind-not-allowed", detail=detail)
+    if lenient and allowed.groupless:
+        return target._replace(resolution=Resolution("unknown", allowed.groupless))
     refusal = _crossing(policy, kind, grants, topology.world, key)
     if refusal:
         problem, detail = refusal
@@ -174,6 +183,11 @@ def _by_name(
         detail = f"{kind.kind} takes no sectionName for {name_of_kind}"
         return target._replace(resolution=Resolution("missing", detail), problem="section-not-allowed", detail=detail)
     return _with_section(target, kind, topology)
+
+
+def _refused(key: ResourceKey, detail: str) -> Resolution:
+    """Return the resolution of a kind that cannot be targeted; a variable may stand for one that can."""
+    return Resolution("unknown" if is_symbolic(key.group) or is_symbolic(key.kind) else "missing", detail)
 
 
 def _is_virtual(kind: PolicyKind, group: str, name: str, world: World) -> bool:
@@ -249,7 +263,7 @@ def _by_selector(
     target = Target(pointer, key, selector=selector, lenient=lenient)
     if allowed is None:
         detail = f"{kind.kind} cannot target {name_of_kind or 'an unnamed kind'}"
-        return target._replace(resolution=Resolution("missing", detail), problem="kind-not-allowed", detail=detail)
+        return target._replace(resolution=_refused(key, detail), problem="kind-not-allowed", detail=detail)
     inside = world.selected(group, name_of_kind, selector, namespace)
     section = text(body.get("sectionName"))
     if inside and section:

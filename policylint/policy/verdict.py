@@ -20,7 +20,7 @@ def _verdict(state: PolicyState) -> tuple[Verdict, tuple[ResourceKey, ...]]:
     if state.invalid_code:
         return "Invalid", ()
     attached = sum(len(target.nodes) for target in state.targets)
-    problems = [target for target in state.targets if target.problem]
+    problems = [target for target in state.targets if target.problem and not target.resolution.unknown]
     refusers = {refusal.by for refusal in state.refused}
     if not attached:
         if not problems:

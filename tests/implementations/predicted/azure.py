@@ -16,6 +16,9 @@ SOURCES = {
     "backend": f"{_PAGES}/api-specification-kubernetes (2025-11), BackendTLSPolicy",
     "health": f"{_PAGES}/custom-health-probe (2025-11)",
     "conflicts": f"{_TYPES}: «Conflicted: the target ref conflicts with a pre-existing policy target»",
+    "example": f"{_PAGES}/session-affinity (7/2/2025): its RoutePolicy has `group: ''` for an HTTPRoute, while the"
+    " types have RoutePolicyReasonInvalidGroup: what becomes of it is not known",
+    "schema": "the CRDs of alb.networking.azure.io (v1): group, kind and name of a targetRef are required",
     "grants": f"{_TYPES}, RefNotPermitted; gateway-api.sigs.k8s.io/api-types/referencegrant",
 }
 REQUEST = {"host": "shop.example"}
@@ -137,6 +140,24 @@ WORLDS = {
     "probes of a Service that no route names": Predicted(
         "health", (health("p", SERVICE.replace("checkout", "other")),), "allowed", {"p": "Accepted"}, ("GWP106",),
         base=base(ONE, f"{GROUP}/alb-controller", OTHER)),
+    "the example of the documentation": Predicted(
+        "example", (timeouts("p", "group: '', kind: HTTPRoute, name: checkout"),), "allowed", {"p": "Unknown"},
+        ("GWP102",)),
+    "another kind of route without a group": Predicted(
+        "example", (timeouts("p", "group: '', kind: GRPCRoute, name: calls"),), "allowed", {"p": "Invalid"},
+        ("GWP102",), base=base(f"hostnames: [shop.example], {ONE}", f"{GROUP}/alb-controller", GRPC)),
+    "a Gateway without a group": Predicted(
+        "schema", (front("p", "group: '', kind: Gateway, name: edge"),), "allowed", {"p": "Invalid"}, ("GWP102",)),
+    "a group that is left out": Predicted(
+        "schema", (timeouts("p", "kind: HTTPRoute, name: checkout"),), "allowed", {"p": "Invalid"}, ("GWP107",)),
+    "that of a Service, too": Predicted(
+        "schema", (health("p", "kind: Service, name: checkout"),), "allowed", {"p": "Invalid"}, ("GWP107",)),
+    "and in a list": Predicted(
+        "schema", (balancing("p", "kind: Service, name: checkout"),), "allowed", {"p": "Invalid"},
+        ("GWP107",)),
+    "a group that is a variable": Predicted(
+        "schema", (timeouts("p", "group: '${{GROUP}}', kind: HTTPRoute, name: checkout"),), "allowed",
+        {"p": "Unknown"}),
     "balancing": Predicted("balancing", (balancing("p", SERVICE),), "allowed", {"p": "Enforced"}),
     "balancing of two Services, one of which is not there": Predicted(
         "balancing", (balancing("p", SERVICE, SERVICE.replace("checkout", "chekout")),), "allowed",

@@ -107,6 +107,24 @@ class Answer(NamedTuple):
     alone: bool = False
 
 
+class Clients(NamedTuple):
+    """Objects that stand for clients, and may name objects of a kind for themselves.
+
+    What one of them and a route name runs for the two together alone, what one has of a sort before that of a route.
+
+    Args:
+        kinds: of the same group.
+        name: the field by which others call one of them.
+        anonymous: the field of the kind that calls the one that stands for whoever does not log in.
+        refuses: what `says` of the object that turns away all requests of a client that names it.
+    """
+
+    kinds: tuple[str, ...] = ()
+    name: str = ""
+    anonymous: str = ""
+    refuses: str = ""
+
+
 class SettingPurposes(NamedTuple):
     """The top-level fields of the spec proper that serve a security purpose, by what is lost with them.
 
@@ -167,6 +185,7 @@ class PolicyKind(NamedTuple):
     says: str = ""
     members: str = ""
     everywhere: Mapping[str, str] = {}
+    clients: Clients | None = None
     read_with: str = ""
     unresolved: Literal["fails", "skipped", "unrouted"] = "fails"
     extension_ref: bool = False
@@ -209,6 +228,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
     directive = mapping(merge.get("directive"))
     settings = mapping(entry.get("settings"))
     answers = mapping(entry.get("answers"))
+    clients = mapping(entry.get("clients"))
     max_targets = entry.get("maxTargets", 16)
     references = tuple(
         Reference(
@@ -288,6 +308,9 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         says=text(entry.get("says")),
         members=text(entry.get("members")),
         everywhere=mapping(entry.get("everywhere")),
+        clients=Clients(_texts(clients.get("kinds")), *(text(clients.get(field)) for field in Clients._fields[1:]))
+        if clients
+        else None,
         read_with=text(entry.get("readWith")),
         unresolved=entry.get("unresolved", "fails"),
         extension_ref=bool(entry.get("extensionRef", False)),

@@ -52,6 +52,8 @@ class ObjectBinding(NamedTuple):
         kind: what the catalog knows of its kind, None where that is nothing.
         through: what the holder names, where that in turn names the object to run in its place.
         foreign: whether the controller at hand does not read it.
+        of_some: whether it runs for some clients alone (`clients`), and `spares` whether some have another of its sort.
+        closes: whether whoever does not log in is turned away as the client that stands for them.
     """
 
     form: Form
@@ -63,6 +65,9 @@ class ObjectBinding(NamedTuple):
     resolution: Resolution
     through: ResourceKey | None = None
     foreign: bool = False
+    of_some: bool = False
+    spares: bool = False
+    closes: bool = False
 
     @property
     def by(self) -> str:
@@ -130,7 +135,10 @@ class ObjectBinding(NamedTuple):
         for field, _, value in (entry.partition("=") for entry in settings):
             written = [unit.value for unit in at_path(spec, field)]
             named += [value or field] if written and (not value or value in map(text, written)) else []
-        optional = _ELSEWHERE in spec or any(weak.opens == purpose and is_weak(weak, spec) for weak in kind.weaker)
+        optional = _ELSEWHERE in spec or self.of_some or (self.spares and purpose == "authorization")
+        optional = optional or any(
+            weak.opens == purpose and not self.closes and is_weak(weak, spec) for weak in kind.weaker
+        )
         return dict.fromkeys(named, not optional)
 
 
@@ -157,7 +165,7 @@ def superseded(named: Sequence[ObjectBinding]) -> dict[ResourceKey, ObjectBindin
     first: dict[tuple[str, str], ObjectBinding] = {}
     beaten: dict[ResourceKey, ObjectBinding] = {}
     for binding in sorted(named, key=lambda binding: (binding.form == "label", binding.holder.key[:2] == _SERVICE)):
-        if binding.kind is None or not binding.kind.says or not binding.resolution.found:
+        if binding.kind is None or not binding.kind.says or not binding.resolution.found or binding.of_some:
             continue
         winner = first.setdefault((binding.kind.group, binding.says), binding)
         if winner.wanted != binding.wanted:
@@ -182,6 +190,10 @@ def bindings(topology: Topology, catalog: Catalog, grants: Grants) -> list[Objec
         kind = catalog.get(group, name)
         if kind is not None and kind.everywhere:
             found += _everywhere(kind, topology, catalog)
+    if any(binding.kind is not None and binding.kind.clients is not None for binding in found):
+        from policylint.policy.clients import narrowed
+
+        return list(narrowed(found, world, catalog, lambda client: _annotated(client, world, catalog, grants)))
     return found
 
 

@@ -14,6 +14,8 @@ SOURCES = {
     "alike": "the same, internal/dataplane/translator/ingressrules.go, collectInconsistentAnnotations",
     "classes": "developer.konghq.com/kubernetes-ingress-controller/class-annotations (3.5)",
     "precedence": "developer.konghq.com/gateway/entities/plugin, «Plugin precedence» (3.11)",
+    "combined": "github.com/Kong/kubernetes-ingress-controller @ 0720c3169 internal/util/relations.go, GetCombinations:"
+    " what a consumer and a route name runs for the two together",
     "authentication": "developer.konghq.com/gateway/authentication, «Multiple authentication» (3.11)",
 }
 REQUEST = {"host": "shop.example"}
@@ -78,6 +80,23 @@ def two(first: str, second: str = "") -> tuple[str, ...]:
     return (*base(TWO, service=first), other)
 
 
+ROUTE_AND = f"{PLUGINS}office"
+OFFICE = plugin("office", "ip-restriction", "config: {allow: [10.0.0.0/8]}")
+
+
+def consumer(
+    name: str, *plugins: str, kind: str = "KongConsumer", namespace: str = "shop", of_class: str = "kong"
+) -> str:
+    """A consumer, or a group of them, and the plugins that its annotation names."""
+    entries = [of_class and f"kubernetes.io/ingress.class: {of_class}", plugins and f"{PLUGINS}'{','.join(plugins)}'"]
+    more = f"annotations: {{{', '.join(filter(None, entries))}}}"
+    version, body = ("v1", f"username: {name}") if kind == "KongConsumer" else ("v1beta1", "")
+    return worlds.manifest(f"{GROUP}/{version}", kind, name, namespace, body, more=more)
+
+
+GUESTS = plugin("login", "key-auth", "config: {anonymous: guest}")
+STOP = plugin("stop", "request-termination", "config: {status_code: 403}")
+BY_LOGIN, BY_OFFICE = base(annotations=f"{PLUGINS}login"), base(annotations=ROUTE_AND)
 OPTIONAL = "config: {anonymous: guest}"
 WORLDS = {
     "a global plugin runs for every request": Predicted("global", (EVERYWHERE,), "allowed, key-auth required"),
@@ -133,6 +152,49 @@ WORLDS = {
         "alike", (plugin("login", "key-auth"),), "allowed, key-auth required",
         base=two(f"{PLUGINS}login", f"{PLUGINS}login")),
     "with different annotations of somebody else": Predicted("alike", (), "allowed", base=two("example.com/a: b")),
+    "addresses that a route asks for": Predicted("combined", (OFFICE,), "allowed", loses=True, base=BY_OFFICE),
+    "a route and a consumer name one plugin": Predicted(
+        "combined", (OFFICE, consumer("staff", "office")), "allowed", base=BY_OFFICE),
+    "a consumer of another namespace does": Predicted(
+        "combined", (OFFICE, consumer("staff", "office", namespace="infra")), "allowed", loses=True, base=BY_OFFICE),
+    "a group of consumers does": Predicted(
+        "combined", (OFFICE, consumer("staff", "office", kind="KongConsumerGroup")), "allowed", base=BY_OFFICE),
+    "a Service and a consumer do": Predicted(
+        "combined", (OFFICE, consumer("staff", "office")), "allowed", base=base(service=ROUTE_AND)),
+    "what runs for some leaves the Service's to all others": Predicted(
+        "combined", (OFFICE, plugin("all", "ip-restriction", "config: {deny: [9.9.9.9/32]}"),
+                     consumer("staff", "office")), "allowed",
+        base=base(annotations=ROUTE_AND, service=f"{PLUGINS}all")),
+    "a global plugin runs for all, whoever names it": Predicted(
+        "combined", (cluster_plugin("all", "ip-restriction", everywhere="true"), consumer("staff", "all")), "allowed",
+        loses=True),
+    "a consumer has one of its own": Predicted(
+        "precedence", (OFFICE, plugin("home", "ip-restriction"), consumer("staff", "home")), "allowed",
+        base=BY_OFFICE),
+    "one that is switched off": Predicted(
+        "precedence", (OFFICE, plugin("home", "ip-restriction", "disabled: true"), consumer("staff", "home")),
+        "allowed", loses=True, base=BY_OFFICE),
+    "a consumer has one of another sort": Predicted(
+        "precedence", (OFFICE, plugin("home", "rate-limiting"), consumer("staff", "home")), "allowed", loses=True,
+        base=BY_OFFICE),
+    "guests are turned away": Predicted(
+        "authentication", (GUESTS, STOP, consumer("guest", "stop")), "allowed, key-auth required", base=BY_LOGIN),
+    "guests are not": Predicted(
+        "authentication", (GUESTS, plugin("stop", "rate-limiting"), consumer("guest", "stop")),
+        "allowed, key-auth not required", base=BY_LOGIN),
+    "somebody else is": Predicted(
+        "authentication", (GUESTS, STOP, consumer("other", "stop")), "allowed, key-auth not required", base=BY_LOGIN),
+    "guests are turned away elsewhere": Predicted(
+        "combined", (GUESTS, STOP, consumer("guest", "stop"),
+                     worlds.manifest("v1", "Service", "away", "shop", "spec: {ports: [{port: 80}]}",
+                                     more=f"annotations: {{{PLUGINS}stop}}")),
+        "allowed, key-auth not required", base=BY_LOGIN),
+    "whether a consumer without a class is read is not known": Predicted(
+        "classes", (GUESTS, STOP, consumer("guest", "stop", of_class="")), "allowed, key-auth not required",
+        base=BY_LOGIN),
+    "what turns guests away is switched off": Predicted(
+        "authentication", (GUESTS, plugin("stop", "request-termination", "disabled: true"), consumer("guest", "stop")),
+        "allowed, key-auth not required", base=BY_LOGIN),
     "who may come in": Predicted(
         "relations", (plugin("groups", "acl"),), "allowed", loses=True, base=base(annotations=f"{PLUGINS}groups")),
 }  # fmt: skip

@@ -1,0 +1,76 @@
+"""Objects that run for some clients alone, since the objects that stand for these clients name them, too.
+
+A plugin that a consumer and a route name runs for that consumer on that route. What a consumer has of a sort runs for
+it before what a route has. Whoever does not log in may be a consumer as well, and be turned away as that.
+
+Source: Kong/kubernetes-ingress-controller @ 5ac739b, internal/util/relations.go, GetCombinations; developer.konghq.com,
+«Plugin precedence» and «Multiple authentication» (3.11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from policylint.catalog.kinds import Catalog
+from policylint.model import Resource, World, text
+from policylint.model.resource import value_at
+from policylint.policy.bindings import ObjectBinding
+
+Annotated = Callable[[Resource], Iterator[ObjectBinding]]
+
+
+def narrowed(
+    found: Sequence[ObjectBinding], world: World, catalog: Catalog, annotated: Annotated
+) -> Iterator[ObjectBinding]:
+    """Yield bindings, with what clients name taken into account.
+
+    Args:
+        annotated: returns what the annotations of an object name.
+    """
+    kinds = [binding.kind for binding in found if binding.kind is not None]
+    clients = dict.fromkeys((kind.group, name) for kind in kinds if kind.clients for name in kind.clients.kinds)
+    named = [
+        binding for group, name in clients for client in world.of_kind(group, name) for binding in annotated(client)
+    ]
+    read = [binding for binding in named if _is_read(binding.holder, catalog)]
+    for binding in found:
+        is_concerned = named and binding.kind is not None and binding.kind.clients is not None
+        yield _narrowed(binding, named, closes=_closes(binding, read, found)) if is_concerned else binding
+
+
+def _narrowed(binding: ObjectBinding, named: Sequence[ObjectBinding], *, closes: bool) -> ObjectBinding:
+    home = binding.holder.key.namespace
+    same = any(other.wanted == binding.wanted and other.holder.key.namespace == home for other in named)
+    own = any(
+        other.wanted != binding.wanted and other.says == binding.says and not _is_off(other.resolution.resource)
+        for other in named
+    )
+    of_some = same and binding.form != "label"
+    return binding._replace(of_some=of_some, spares=own, closes=closes)
+
+
+def _closes(binding: ObjectBinding, named: Sequence[ObjectBinding], found: Sequence[ObjectBinding]) -> bool:
+    """Return whether the client that stands for whoever does not log in is surely turned away everywhere."""
+    resource, kind = binding.resolution.resource, binding.kind
+    if resource is None or kind is None or kind.clients is None or not kind.clients.anonymous:
+        return False
+    name = text(value_at(resource.body, tuple(kind.clients.anonymous.split("."))))
+    on_ways = {other.wanted for other in found}
+    return bool(name) and any(
+        text(other.holder.body.get(kind.clients.name)) == name
+        and other.says == kind.clients.refuses
+        and other.resolution.found
+        and other.wanted not in on_ways
+        and not _is_off(other.resolution.resource)
+        for other in named
+    )
+
+
+def _is_read(client: Resource, catalog: Catalog) -> bool:
+    """Return whether a client surely is its controller's."""
+    kind = catalog.get(*client.key[:2])
+    return kind is None or not kind.read_with or bool(client.annotations.get(kind.read_with))
+
+
+def _is_off(resource: Resource | None) -> bool:
+    return resource is not None and resource.body.get("disabled") is True

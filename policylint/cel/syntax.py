@@ -67,6 +67,8 @@ _END = {"group": ")", "call": ")", "list": "]", "index": "]", "map": "}", "value
 _DEEPEST = 250
 """Nesting that the reference parser allows."""
 _LITERALS: dict[str, Tree] = {"true": ["=", True], "false": ["=", False], "null": ["unknown"]}
+_BINDING = frozenset({"all", "exists", "exists_one", "filter", "map"})
+"""Macros whose first argument is a variable of the others."""
 _LONGEST_NUMBER = 30
 _ESCAPE = Pattern(r"\\(?:[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
 _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
@@ -87,6 +89,23 @@ def tree(text: str) -> Tree | None:
         return _Parser(text).whole()
     except _SyntaxError:
         return None
+
+
+def free_names(tree: Tree) -> set[str]:
+    """Return the names that an expression takes from around it: all but those of fields, and of its own variables."""
+    if isinstance(tree, str):
+        return {tree}
+    if not isinstance(tree, list) or tree[0] in ("=", "unknown"):
+        return set()
+    if tree[0] in (".", ".?"):
+        return free_names(tree[1])
+    if tree[0] != "f":
+        return set().union(*map(free_names, tree[1:]))
+    _, name, target, *arguments = tree
+    found = set() if target is None else free_names(target)
+    own = arguments[0] if name in _BINDING and target is not None and arguments else None
+    inside = set().union(*map(free_names, arguments))
+    return found | (inside - {own} if isinstance(own, str) else inside)
 
 
 class _Frame:

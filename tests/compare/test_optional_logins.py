@@ -63,7 +63,7 @@ GONE: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
     "Gloo, whatever comes": (WORLD, (options("validationPolicy: ALLOW_MISSING_OR_FAILED"),), "note"),
     "Gloo, whatever comes, in its older words": (WORLD, (options("allowMissingOrFailedJwt: true"),), "note"),
     "Kuadrant, on a condition": (
-        WORLD, (auth(f"rules: {{authentication: {{{KEYS}}}}}\n  when: [{{predicate: a}}]"),), "error"),
+        WORLD, (auth(f"rules: {{authentication: {{{KEYS}}}}}\n  when: [{{predicate: auth.a}}]"),), "error"),
     "Kuadrant, beside anybody": (
         WORLD, (auth(f"rules: {{authentication: {{{KEYS}, any: {{anonymous: {{}}}}}}}}"),), "note"),
     "Istio, tokens alone": (ISTIO, (TOKENS,), "warning"),

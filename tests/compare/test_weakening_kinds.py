@@ -40,7 +40,7 @@ KUADRANT = [
         f"rules: {{{KEYS}}}\n  when: [{{predicate: \"request.path != '/'\"}}]",
         ("warning", "when of AuthPolicy shop/login gains"),
     ),
-    (f"rules: {{{KEYS}}}\n  when: [{{predicate: a}}]", f"rules: {{{KEYS}}}", None),
+    (f"rules: {{{KEYS}}}\n  when: [{{predicate: auth.a}}]", f"rules: {{{KEYS}}}", None),
     (
         f"rules: {{{KEYS}}}",
         f"rules: {{authentication: {{keys: {{{NAMED_KEYS}}}, any: {{anonymous: {{}}}}}}}}",

@@ -305,7 +305,7 @@ def _refuse_predicates(state: PolicyState) -> None:
         if place:
             state.invalid_pointer = (*spec.prefix, *place)
             predicate = value_at(state.policy.body, state.invalid_pointer)
-            state.invalid, state.invalid_code = f"the predicate {predicate!r} is no CEL expression", _NO_CEL
+            state.invalid, state.invalid_code = f"the predicate {predicate!r} {conditions.fault(predicate)}", _NO_CEL
             state.verdict, state.by = "Invalid", ()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.cel.syntax import is_expression
+from policylint.cel.syntax import free_names, tree
 from policylint.documents import Pointer
 from policylint.implementations.kuadrant.patterns import Patterns
 from policylint.model import holds_variable, mapping, sequence
@@ -35,6 +35,15 @@ def concerning(spec: Mapping[str, Any], message: RequestFacts) -> Mapping[str, A
     return {name: value for name, value in spec.items() if name != "when"} if when else spec
 
 
+_DECLARED = frozenset(
+    {
+        *("request", "source", "destination", "connection", "auth", "ratelimit"),
+        *("metadata", "response"),  # the proxy knows them, and another release of the operator may
+        *("bool", "bytes", "double", "duration", "dyn", "google", "int", "list", "map", "null_type", "string"),
+        *("timestamp", "type", "uint"),
+    }
+)
+"""What the predicates of policies may refer to: the attributes of a request, what policies before say, and types."""
 _NOBODY: Mapping[str, Any] = {"nobody": {}}
 """What is left of authentication where no way in is open: it is asked for, and nothing will do."""
 
@@ -44,9 +53,22 @@ def _is_closed(way: Mapping[str, Any], patterns: Patterns) -> bool:
 
 
 def broken(spec: Mapping[str, Any]) -> Pointer:
-    """Return where the first predicate that is no CEL stands in a spec proper, () where all are."""
-    unread = (place for place, text in _predicates(spec) if not is_expression(text) and not holds_variable(text))
-    return next(unread, ())
+    """Return where the first predicate that does not compile stands in a spec proper, () where all do."""
+    return next((place for place, text in _predicates(spec) if fault(text)), ())
+
+
+def fault(predicate: str) -> str:
+    """Return why a predicate does not compile, as the end of a sentence about it; "" where it does or may.
+
+    Source: kuadrant-operator @ faec72c9, internal/cel/kuadrant_validator.go, NewRootValidatorBuilder: the names.
+    """
+    if holds_variable(predicate):
+        return ""
+    parsed = tree(predicate)
+    if parsed is None:
+        return "is no CEL expression"
+    undeclared = sorted(free_names(parsed) - _DECLARED)
+    return f"refers to {undeclared[0]!r}, which is not declared" if undeclared else ""
 
 
 def _predicates(spec: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:

@@ -16,6 +16,8 @@ SOURCES = {
     "status": f"{_CONTROLLER}/auth_policy_status_updater.go @ 27472a3b2, enforcedCondition",
     "cel": f"{_CONTROLLER}/istio_extension_reconciler.go @ 79a09434c, buildWasmConfigs: an action whose predicates "
     "do not compile is left out; internal/cel/validator.go @ 049514f75",
+    "names": f"{_OPERATOR} internal/cel/kuadrant_validator.go @ faec72c9c, NewRootValidatorBuilder: request, source, "
+    "destination and connection, then what policies say; validator.go, Validate: what is not declared does not compile",
     "when": f"{_CONTROLLER}/auth_workflow_helpers.go @ d192d5be9, buildWasmActionsForAuth: `when` is the action's",
     "certificates": f"{_CONTROLLER}/effective_tls_policies_reconciler.go @ 08b535560, validateGatewayListenerBlock",
     "records": f"{_CONTROLLER}/effective_dnspolicies_reconciler.go @ 08b535560, listenersForPolicy",
@@ -121,6 +123,12 @@ HOST = "hostname: shop.example"
 CERTIFICATE = "tls: {certificateRefs: [{name: shop-tls}]}"
 TLS = policy("p", GATEWAY, "issuerRef: {name: x}", kind="TLSPolicy")
 SECURE = {"scheme": "https", "port": 443}
+
+
+def when(predicate: str) -> str:
+    return auth("p", ROUTE, KEY, more=f"when: [{{predicate: '{predicate}'}}]")
+
+
 WORLDS = {
     # Where rules act.
     "a policy of a listener: its port": Predicted(
@@ -232,6 +240,34 @@ WORLDS = {
     "a variable in a condition may be anything": Predicted(
         "cel", (auth("p", ROUTE, KEY, more="when: [{predicate: '${CONDITION}'}]"),),
         NOT_REQUIRED, {"p": "Enforced"}, loses=True),
+    "a name that is not declared": Predicted(
+        "names", (when("identity.role == \"admin\""),), "allowed", {"p": "Invalid"}, ("GWP111",)),
+    "an attribute of Envoy that is not declared": Predicted(
+        "names", (when("xds.route_name == \"a\""),), "allowed", {"p": "Invalid"}, ("GWP111",)),
+    "a name within a macro": Predicted(
+        "names", (when("request.headers.exists(h, h == name)"),), "allowed", {"p": "Invalid"}, ("GWP111",)),
+    "the variable of a macro": Predicted(
+        "names", (when("request.headers.exists(h, h == \"x\")"),), NOT_REQUIRED, {"p": "Enforced"}, loses=True),
+    "which is nobody's outside of it": Predicted(
+        "names", (when("request.headers.exists(h, h == \"x\") && h == \"x\""),), "allowed", {"p": "Invalid"},
+        ("GWP111",)),
+    "an attribute that no request has": Predicted(
+        "names", (when("request.foo == \"a\""),), NOT_REQUIRED, {"p": "Enforced"}, loses=True),
+    "what another release may declare": Predicted(
+        "names", (when("metadata.filter_metadata.a == \"b\""),), NOT_REQUIRED, {"p": "Enforced"}, loses=True),
+    "the name of a type": Predicted(
+        "names", (when("type(request.path) == string && request.path.startsWith(\"/admin\")"),), NOT_REQUIRED,
+        {"p": "Enforced"}, loses=True),
+    "what a login says, for a limit": Predicted(
+        "names",
+        (policy("p", ROUTE, "limits: {a: {rates: [{limit: 5, window: 1m}], when: [{predicate: 'auth.a == 1'}]}}",
+                kind="RateLimitPolicy"),),
+        "allowed", {"p": "Enforced"}),
+    "what nobody says, for a limit": Predicted(
+        "names",
+        (policy("p", ROUTE, "limits: {a: {rates: [{limit: 5, window: 1m}], when: [{predicate: 'identity.a == 1'}]}}",
+                kind="RateLimitPolicy"),),
+        "allowed", {"p": "Invalid"}, ("GWP111",)),
     "an override's condition gates the route's rules": Predicted(
         "units", (GATED, auth("r", ROUTE, KEY)), "allowed", {"g": "Enforced", "r": "Enforced"}, loses=True),
     "and asks where it holds": Predicted(

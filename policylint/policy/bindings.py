@@ -28,7 +28,6 @@ from policylint.model import (
     value_at,
 )
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import is_weak, unread
 from policylint.policy.units import at_path
 from policylint.topology import Topology, whole
 from policylint.topology.extensions import extensions
@@ -116,6 +115,8 @@ class ObjectBinding(NamedTuple):
         if resource is None:
             return False
         if not kind.says:
+            from policylint.policy.asking import unread
+
             return any(True for _ in unread(kind, resource.spec, [resource.spec]))
         if _ELSEWHERE in resource.body:
             return True
@@ -128,6 +129,8 @@ class ObjectBinding(NamedTuple):
         resource = self.resolution.resource
         if resource is None:
             return {}
+        from policylint.policy.asking import is_weak
+
         spec: Mapping[str, Any] = resource.body if kind.says else resource.spec
         if spec.get("disabled") is True:
             return {}

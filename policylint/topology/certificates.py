@@ -6,8 +6,6 @@ something in the tree creates the missing one (cert-manager, External Secrets, â
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Mapping
 
@@ -130,7 +128,9 @@ def _is_pem(value: str) -> bool:
 def _decoded(value: str) -> str:
     if not value or hidden(value):
         return value
+    from base64 import b64decode
+
     try:
-        return base64.b64decode("".join(value.split()), validate=True).decode("latin-1")
-    except (binascii.Error, ValueError):
+        return b64decode("".join(value.split()), validate=True).decode("latin-1")
+    except ValueError:
         return ""

@@ -143,7 +143,6 @@ class ScalarError(ValueError):
     """A tag and a text that do not fit, such as `!!int abc`."""
 
 
-_STR: Final = "tag:yaml.org,2002:str"
 _BINARY: Final = "tag:yaml.org,2002:binary"
 _CHECKED: Final[dict[str, type | tuple[type, ...]]] = {
     "tag:yaml.org,2002:int": int,

@@ -42,13 +42,6 @@ def covers(wide: str, narrow: str) -> bool:
     return narrow.endswith(wide[1:]) and len(narrow) >= len(wide)
 
 
-def meet(first: str, second: str) -> str | None:
-    """Return the narrower of two patterns that share hosts, None if they share none."""
-    if covers(first, second):
-        return second
-    return first if covers(second, first) else None
-
-
 def widest_written(hostname: str, written: Iterable[str]) -> str:
     """Return the hostname of a route from which one of its hostnames at a listener comes, all in normal form.
 
@@ -64,7 +57,7 @@ def narrowed(pattern: str, others: Iterable[str]) -> tuple[str, ...]:
         return tuple(others)
     suffix, length = (pattern[1:] if pattern.startswith("*.") else ""), len(pattern)
     common = []
-    for other in others:  # `meet`, spelled out: this is done for every listener and hostname of every route
+    for other in others:  # `covers` both ways, spelled out: this is done for every listener and hostname of every route
         if other == pattern or (suffix and len(other) >= length and other.endswith(suffix)):
             common.append(other)
         elif not other or (other.startswith("*.") and length >= len(other) and pattern.endswith(other[1:])):

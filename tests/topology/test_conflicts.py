@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policylint.topology.hostnames import meet
+from policylint.topology.hostnames import narrowed
 from tests.worlds import gateway, listener_set, topology
 
 ALLOW = "allowedListeners: {namespaces: {from: All}}"
@@ -72,7 +72,7 @@ def test_hostnames_that_overlap_do_so_pair_by_pair(written: list[tuple[str, int,
         f"l{at}"
         for at, _, port, host in secure
         for other, _, other_port, other_host in secure
-        if at != other and port == other_port and meet(host, other_host) is not None
+        if at != other and port == other_port and narrowed(host, (other_host,))
     }
 
 

@@ -50,13 +50,18 @@ def test_version_names_the_rule_sets() -> None:
     assert "rules: " in second and "Gateway API: 1.6" in second
 
 
-def test_version_imports_nothing_that_is_slow() -> None:
+def modules_of(*arguments: str) -> set[str]:
+    """Return the modules that a command imports; garbage is collected again where its module is imported alone."""
     code = (
-        "import sys\nsys.argv = ['policylint', '--version']\nfrom policylint.cli import main\n"
-        "try:\n main()\nexcept SystemExit:\n print(sorted(sys.modules))"
+        f"import gc, sys\nsys.argv = {['policylint', *arguments]!r}\nfrom policylint.cli import main\n"
+        "assert gc.isenabled()\ntry:\n main()\nexcept SystemExit:\n print(sorted(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=CHECKOUT, check=True)
-    modules = set(eval(done.stdout.splitlines()[-1]))
+    return set(eval(done.stdout.splitlines()[-1]))
+
+
+def test_version_imports_nothing_that_is_slow() -> None:
+    modules = modules_of("--version")
     slow = {"yaml", "json", "dataclasses", "logging", "networkx", "jsonschema", "importlib.metadata", "pathlib"}
     assert not modules & slow
     assert {name for name in modules if name.startswith("policylint")} <= {
@@ -64,6 +69,26 @@ def test_version_imports_nothing_that_is_slow() -> None:
         "policylint.cli",
         "policylint.cli.commands",
         "policylint.cli.version",
+    }
+
+
+def test_lint_of_a_plain_file_imports_nothing_that_only_others_need(world: Path) -> None:
+    modules = modules_of("lint", str(world), "--isolated")
+    assert "policylint.implementations.envoy_gateway" in modules
+    assert not modules & {
+        "ipaddress",
+        "json",
+        "pathlib",
+        "unicodedata",
+        "policylint.cel.syntax",
+        "policylint.documents.exact",
+        "policylint.network.state",
+        "policylint.policy.authorizing",
+        "policylint.policy.strategies",
+        "policylint.render.environments",
+        "policylint.spaces",
+        "policylint.sources.listing",
+        "policylint.triage",
     }
 
 

@@ -274,6 +274,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP615": RuleEntry("policy_type_mismatch", any_network_policy),
     "GWP616": RuleEntry("policy_not_evaluated", any_network_policy),
     "GWP617": RuleEntry("cilium_label_unknown", any_network_policy),
+    "GWP618": RuleEntry("refusals_close_pods", any_network_policy),
     "GWP620": RuleEntry("isolation_removed", runs="on changes", where="policylint.compare.connections"),
     "GWP701": RuleEntry("dangling_placement", any_cluster_policy),
     "GWP702": RuleEntry("dangling_subject", any_cluster_policy),

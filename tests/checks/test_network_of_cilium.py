@@ -1,0 +1,57 @@
+"""GWP618: when a policy of Cilium closes its pods although it only means to refuse some."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks.linting import lint, only, rules
+
+WEB = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: example.com/web:1}]}}
+"""
+
+
+def refusing(spec: str, name: str = "refusing", kind: str = "CiliumNetworkPolicy") -> str:
+    return f"""
+apiVersion: {"networking.k8s.io/v1" if kind == "NetworkPolicy" else "cilium.io/v2"}
+kind: {kind}
+metadata: {{name: {name}, namespace: shop}}
+spec: {spec}
+"""
+
+
+METADATA = refusing("{endpointSelector: {}, egressDeny: [{toCIDR: [169.254.169.254/32]}]}")
+
+
+def test_refusals_alone_close_pods(tmp_path: Path) -> None:
+    said = only(lint(tmp_path, WEB, METADATA), "GWP618")
+    assert "lets nothing else out either: no policy allows any egress of Deployment shop/web" in said.message
+    assert "enableDefaultDeny: {egress: false}" in said.help[0]
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        METADATA.replace("egressDeny", "enableDefaultDeny: {egress: false}, egressDeny"),
+        METADATA.replace("egressDeny", "egress: [{toEntities: [all]}], egressDeny"),
+        METADATA.replace("toCIDR: [169.254.169.254/32]", "toEntities: [all]"),
+        METADATA.replace("endpointSelector: {}", "endpointSelector: {matchLabels: {app: other}}"),
+        METADATA + "---" + refusing("{endpointSelector: {}, egress: [{toEntities: [world]}]}", "world"),
+        METADATA + "---" + refusing("{podSelector: {}, policyTypes: [Egress]}", "closed", "NetworkPolicy"),
+        METADATA + "---" + refusing("{podSelector: {}, egress: [{}]}", "open", "NetworkPolicy"),
+    ],
+)
+def test_who_opens_or_closes_on_purpose_is_left_alone(manifest: str, tmp_path: Path) -> None:
+    assert "GWP618" not in rules(lint(tmp_path, WEB, manifest))
+
+
+def test_another_refusal_closes_as_well(tmp_path: Path) -> None:
+    other = refusing("{endpointSelector: {}, egressDeny: [{toCIDR: [192.0.2.0/24]}]}", "other")
+    assert rules(lint(tmp_path, WEB, METADATA, other)).count("GWP618") == 2

@@ -13,6 +13,7 @@ from policylint.model import Resource, ResourceKey, World, mapping, sequence, te
 from policylint.namedtuple import NamedTuple
 from policylint.network.addressed import SERVICE, Destination, destinations, service_named
 from policylint.network.endpoints import Endpoint, behind, stand_ins, workloads
+from policylint.network.kinds import NOT_EVALUATED
 from policylint.network.meshes import Tunnel, tunnel
 from policylint.network.ports import PROTOCOLS, PortSpec
 from policylint.network.proxies import DataPlane
@@ -303,6 +304,8 @@ def _doubt(ends: tuple[Endpoint, Endpoint], steps: Iterable[TierStep], ports: Se
         return f"the port of {ends[1]} is not known"
     for step in steps:
         if not step.certain and step.policy is not None:
+            if step.policy.key[:2] in NOT_EVALUATED:
+                return f"it hangs on {step.policy.key} of {step.policy.key.group}, which is not evaluated"
             place = f"{step.policy.key}"
             if step.rule is not None:
                 place = f"{place} {step.rule.direction}[{step.rule.position}]"

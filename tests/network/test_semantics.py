@@ -240,6 +240,9 @@ def test_what_a_policy_of_another_engine_may_select_is_not_known() -> None:
     assert verdict(network(calico), "away/far", "shop/client") == "allowed"
     everywhere = manifest("projectcalico.org/v3", "GlobalNetworkPolicy", "all", "", spec={})
     assert verdict(network(everywhere), "away/far", "shop/web") == "unknown"
+    hops = Hops(world([pod("web"), pod("client"), calico]))
+    hop = hops.to_pod(hops.network.numbers["Pod shop/client"], hops.network.numbers["Pod shop/web"], "TCP", 8080)
+    assert hop.because == "it hangs on NetworkPolicy shop/web of projectcalico.org, which is not evaluated"
 
 
 RULE = [{"action": "Deny"}]

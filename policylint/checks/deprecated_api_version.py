@@ -35,6 +35,8 @@ def _version(resource: Resource, old: Superseded) -> Finding:
     gone = f", which Gateway API {old.gone} removed" if old.gone else ", which is superseded"
     instead = f"`apiVersion: {old.instead}`" if old.instead else "a newer version"
     kind = f" and `kind: {old.kind}`" if old.kind else ""
+    fixes = _write_newer(resource, old)
+    fields = f", and rewrite its spec: {old.kind} has other fields" if old.kind and not fixes else ""
     return Finding(
         RULE,
         old.severity,
@@ -42,9 +44,9 @@ def _version(resource: Resource, old: Superseded) -> Finding:
         resource.location("apiVersion"),
         resources=(resource.key,),
         label=f"use {old.instead}{f', {old.kind}' if old.kind else ''}" if old.instead else "no longer served",
-        help=(f"fix: write {instead}{kind}",),
+        help=(f"fix: write {instead}{kind}{fields}",),
         field="apiVersion",
-        fixes=_write_newer(resource, old),
+        fixes=fixes,
     )
 
 

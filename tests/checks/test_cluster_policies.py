@@ -13,6 +13,7 @@ import yaml
 from policylint.clusters.templates import unbalanced
 from policylint.model import Finding
 from policylint.workspace import open_workspace
+from tests.checks.linting import lint, only
 from tests.clusters.hubs import binding, cluster, labelled, placement, policy, policy_set, set_binding
 
 NUMBERS = count()
@@ -362,3 +363,15 @@ def test_a_binding_of_ten_thousand_subjects(tmp_path: Path) -> None:
     rows = found(tmp_path, *HERE, policy("p0"), listed, placement())
     assert {row[0] for row in rows} == {"GWP702"}
     assert process_time() - start < 60
+
+
+def test_a_placement_rule_takes_more_than_a_new_version(tmp_path: Path) -> None:
+
+    placement_rule = """
+apiVersion: apps.open-cluster-management.io/v1
+kind: PlacementRule
+metadata: {name: hub, namespace: policies}
+spec: {clusterSelector: {matchLabels: {local-cluster: "true"}}}
+"""
+    said = only(lint(tmp_path, placement_rule), "GWP502")
+    assert "rewrite its spec: Placement has other fields" in said.help[0]

@@ -9,7 +9,7 @@ class LeftOut(NamedTuple):
     """Things of one sort that lie in the tree and were not checked.
 
     Args:
-        sort: `orphans`, `roots` (directories at which a deployment could begin), `network policies`,
+        sort: `orphans`, `roots` (directories at which a deployment could begin), `other ways in`, `network policies`,
             `admission policies` or `other languages`.
         number: how many.
         one, several: what one of them is called, and what several are.

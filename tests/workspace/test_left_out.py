@@ -57,6 +57,28 @@ def test_what_nothing_deploys_comes_first(tmp_path: Path) -> None:
     ]
 
 
+def test_ways_in_through_other_apis(tmp_path: Path) -> None:
+    """An Istio Gateway is another kind than Gateway API's, which is checked; of a Knative Ingress nothing is said."""
+    kinds = {
+        "networking.istio.io/v1": ("Gateway", "VirtualService"),
+        "gateway.networking.k8s.io/v1": ("Gateway",),
+        "networking.k8s.io/v1": ("Ingress", "IngressClass"),
+        "networking.internal.knative.dev/v1alpha1": ("Ingress",),
+        "route.openshift.io/v1": ("Route",),
+    }
+    objects = [(version, kind, name) for version, found in kinds.items() for kind in found for name in "ab"]
+    files = {
+        f"{number}.yaml": f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: {name}, namespace: shop}}\n"
+        for number, (version, kind, name) in enumerate(objects)
+    }
+    assert left_out(tmp_path, files) == [
+        "2 Gateways of Istio's own",
+        "2 Ingresses",
+        "2 Routes of OpenShift",
+        "2 VirtualServices of Istio",
+    ]
+
+
 def flux(path: str) -> str:
     return f"""apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization

@@ -108,7 +108,8 @@ def asks(kind: PolicyKind, spec: Mapping[str, Any]) -> Iterator[Ask]:
     condition = next((path for path in conditions(kind) if spec.get(path)), "")
     for purpose, path in _settings(kind):
         inside = kind.settings.inside.get(purpose, "")
-        if _is_asked(_at(spec, path)) and _is_asked(_at(spec, inside or path)):
+        # Where what asks is a part of the setting, an empty one asks nothing (`rules: {authentication: {}}`).
+        if _is_asked(_at(spec, path)) and (not inside or _at(spec, inside)):
             weak = [weak for weak in kind.weaker if _lets_pass(weak, purpose, path, spec)]
             optional = path in kind.settings.optional
             unless = path if optional else weak[0].path if weak else condition

@@ -24,6 +24,8 @@ SOURCES = {
     "conflict": f"{_CONTROLLER}/dnspolicies_validator.go @ 08b535560, isConflict",
     "targets": f"{_CONTROLLER}/auth_policies_validator.go @ aedeea5d0",
     "pipeline": "github.com/Kuadrant/authorino pkg/service/auth_pipeline.go @ 0229958e8",
+    "anonymous": "github.com/Kuadrant/authorino controllers/auth_config_controller.go @ 0229958e8, translateAuthConfig: "
+    "without any, `anonymous` is added",
     "openshift": "Red Hat Connectivity Link 1.3, Installing: ISTIO_GATEWAY_CONTROLLER_NAMES of the operator",
     "patterns": "github.com/Kuadrant/authorino controllers/auth_config_controller.go (2025), translateAuthConfig and "
     "buildJSONExpressionPatterns",
@@ -350,6 +352,11 @@ WORLDS = {
         (policy("p", ROUTE, LIMITS, kind="RateLimitPolicy"),
          policy("t", ROUTE, LIMITS, kind="TokenRateLimitPolicy", version="v1alpha1")),
         "allowed", {"p": "Enforced", "t": "Enforced"}),
+    "no kind of credentials is anonymous access": Predicted(
+        "anonymous", (auth("p", ROUTE, "authentication: {}", "authorization: {a: {opa: {rego: allow = true}}}"),),
+        "allowed", {"p": "Enforced"}, loses=True),
+    "and no rules of authorization allow": Predicted(
+        "anonymous", (auth("p", ROUTE, KEY, "authorization: {}"),), REQUIRED, {"p": "Enforced"}, loses=True),
     "OpenShift's Gateways are Istio's": Predicted(
         "openshift", (auth("p", ROUTE, KEY),), REQUIRED, {"p": "Enforced"}, loses=True,
         base=base(of_class=worlds.gateway_class("any", "openshift.io/gateway-controller/v1"))),

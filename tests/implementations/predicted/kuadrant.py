@@ -24,8 +24,8 @@ SOURCES = {
     "conflict": f"{_CONTROLLER}/dnspolicies_validator.go @ 08b535560, isConflict",
     "targets": f"{_CONTROLLER}/auth_policies_validator.go @ aedeea5d0",
     "pipeline": "github.com/Kuadrant/authorino pkg/service/auth_pipeline.go @ 0229958e8",
-    "anonymous": "github.com/Kuadrant/authorino controllers/auth_config_controller.go @ 0229958e8, translateAuthConfig: "
-    "without any, `anonymous` is added",
+    "anonymous": "github.com/Kuadrant/authorino controllers/auth_config_controller.go @ 0229958e8, "
+    "translateAuthConfig: without any, `anonymous` is added",
     "openshift": "Red Hat Connectivity Link 1.3, Installing: ISTIO_GATEWAY_CONTROLLER_NAMES of the operator",
     "patterns": "github.com/Kuadrant/authorino controllers/auth_config_controller.go (2025), translateAuthConfig and "
     "buildJSONExpressionPatterns",

@@ -23,7 +23,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     nearby = Nearby(simulation.world)
     for state, target in targets(simulation):
         if target.problem == "section-not-found" and target.key.kind not in NOUN:
-            yield _unknown(state, target, f"the sections of {target.key.kind} are not known")
+            general = f"{target.key} has no section named {target.section!r}"
+            unknown = f"the sections of {target.key.kind} are not known"
+            yield _unknown(state, target, unknown if target.detail == general else target.detail)
         elif target.problem in ("section-not-found", "section-not-allowed"):
             yield _finding(state, target, simulation.world.get(target.key), target.section, nearby)
         elif target.section and target.resolution.unknown and not target.problem:

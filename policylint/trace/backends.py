@@ -45,13 +45,24 @@ class BackendTls:
         """Return the TLS settings of a port's policy, else of the whole Service's; None where no policy applies."""
         for node in (share.section, whole(share.key)):
             states = self._by_node.get(node, []) if node is not None else []
-            state = next((s for s in states if not any(node == lost.attachment.node for lost in s.refused)), None)
+            meant = (state for state in states if _means(state, node, share.port))
+            state = next((s for s in meant if not any(node == lost.attachment.node for lost in s.refused)), None)
             if state is not None:
                 problem = _unaccepted(state)
                 if problem:
                     return Tls(problem=f"{state.key} is not accepted: {problem}")
                 return Tls(text(mapping(state.policy.spec.get("validation")).get("hostname")))
         return None
+
+
+def _means(state: PolicyState, node: Node | None, port: int | None) -> bool:
+    """Return whether a policy means a backend as it is named: a section of an object without nodes for its ports (Envoy
+    Gateway's Backend) is the number of the port that the reference names."""
+    return any(
+        node in target.nodes and (not target.section or node.section != "" or target.section == str(port))
+        for target in state.targets
+        if node is not None
+    )
 
 
 def shares(world: World, route: RouteState, rule: int, tls: BackendTls | None = None) -> list[Share]:

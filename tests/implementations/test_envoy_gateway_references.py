@@ -5,6 +5,8 @@ Predicted from internal/gatewayapi/{securitypolicy,envoyextensionpolicy,ext_serv
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from policylint.checks import run
@@ -121,3 +123,59 @@ def test_a_policy_that_is_refused_keeps_the_one_of_the_gateway_out() -> None:
     simulation = worlds.simulated(*WORLD, own, above)
     assert worlds.state(simulation, "own").verdict == "Invalid"
     assert all("basicAuth" not in group.effective.spec for group in simulation.groups if group.routes())
+
+
+EXTERNAL = worlds.manifest(
+    "gateway.envoyproxy.io/v1alpha1",
+    "Backend",
+    "ext",
+    "shop",
+    "spec: {endpoints: [{fqdn: {hostname: api.example.net, port: 443}}]}",
+)
+TLS = worlds.manifest(
+    "gateway.networking.k8s.io/v1",
+    "BackendTLSPolicy",
+    "tls",
+    "shop",
+    "spec: {targetRefs: [{group: gateway.envoyproxy.io, kind: Backend, name: ext, sectionName: '443'}],"
+    " validation: {hostname: api.example.net, wellKnownCACertificates: System}}",
+)
+KEYS = worlds.manifest(
+    "gateway.envoyproxy.io/v1alpha1",
+    "SecurityPolicy",
+    "login",
+    "shop",
+    "spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}], jwt: {providers: [{name: id,"
+    " remoteJWKS: {uri: 'https://api.example.net/keys', backendRefs: [{group: gateway.envoyproxy.io, kind: Backend,"
+    " name: ext, port: 443}]}}]}}",
+)
+
+
+@pytest.mark.parametrize(
+    ("port", "policy", "verdict", "secured"),
+    [
+        ("", "", "TargetNotFound", False),
+        (", port: 443", "", "Enforced", True),
+        (", port: 8443", "", "TargetNotFound", False),
+        ("", KEYS, "Enforced", False),
+    ],
+)
+def test_a_port_of_a_backend_is_that_of_the_reference(
+    tmp_path: Path, port: str, policy: str, verdict: str, secured: bool
+) -> None:
+    """Most references to a Backend name no port, and a policy for one of its ports is not for them."""
+    backend = f"{{group: gateway.envoyproxy.io, kind: Backend, name: ext{port}}}"
+    simulation = worlds.opened(
+        tmp_path,
+        worlds.gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller"),
+        worlds.gateway("edge", "shop", "[{name: http, port: 80, protocol: HTTP}]", of_class="eg"),
+        worlds.route("web", parents="[{name: edge}]", more=f"rules: [{{backendRefs: [{backend}]}}]"),
+        EXTERNAL,
+        TLS,
+        *filter(None, [policy]),
+    )
+    assert worlds.state(simulation, "tls").verdict == verdict
+    trace = Tracer(simulation).trace(request({"host": "a.example.com", "path": "/"}))
+    assert trace.backend_tls == secured
+    said = [finding.label for finding in run(simulation) if finding.rule == "GWP103"]
+    assert said == ([] if verdict == "Enforced" else ["no reference to Backend shop/ext that was seen names port 443"])

@@ -18,6 +18,7 @@ from policylint.implementations.envoy_gateway import (
     selectors,
 )
 from policylint.implementations.envoy_gateway import route_policy_status as route_policies
+from policylint.implementations.envoy_gateway.backend_uses import uses
 from policylint.implementations.envoy_gateway.claims import of_attachments, of_states
 from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
@@ -86,8 +87,22 @@ class EnvoyGateway(Implementation):
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
         """Resolve references and selectors; a Backend's section is a port number (§1, §7)."""
         if kind.group != GROUP:
-            return tuple(map(_backend_port, super().targets(policy, kind, topology, grants)))
+            return tuple(map(self._backend_port, super().targets(policy, kind, topology, grants)))
         return selectors.targets(policy, kind, topology, grants)
+
+    def _backend_port(self, target: Target) -> Target:
+        """Resolve a section of a Backend: the number of a port, for which the topology has no node.
+
+        It is compared with the port that a reference to the Backend names, and with none of the Backend's own: most
+        references of routes name none, and are not meant.
+
+        Source: internal/gatewayapi/backendtlspolicy.go, backendTLSTargetMatched; getTargetBackendReference.
+        """
+        if target.key.kind != "Backend" or target.problem != "section-not-found" or not target.section.isdigit():
+            return target
+        used = any(use.key == target.key and use.port == target.section for use in uses(self._fleet))
+        detail = f"no reference to {target.key} that was seen names port {target.section}"
+        return resolved_to(target, whole(target.key)) if used else target._replace(detail=detail)
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
         """Refuse a BackendTLSPolicy without a usable CA (§7), and what needs a feature that is off."""
@@ -398,10 +413,3 @@ def _open_streams(kept: Attachments, topology: Topology) -> frozenset[tuple[Node
 
 def _is_stream(target: Target) -> bool:
     return target.key.kind in merging.L4_ROUTES
-
-
-def _backend_port(target: Target) -> Target:
-    """Resolve a section of a Backend: it is the number of a port, for which the topology has no node."""
-    if target.key.kind != "Backend" or target.problem != "section-not-found" or not target.section.isdigit():
-        return target
-    return resolved_to(target, whole(target.key))

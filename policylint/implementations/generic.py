@@ -336,6 +336,10 @@ class Implementation:
         """Tell whether a policy may turn a request away at the pods of a Service, of which none was seen."""
         return False
 
+    def is_of_whole_mesh(self, key: ResourceKey) -> bool:  # noqa: ARG002
+        """Tell whether an object that is no policy may matter to all requests of the mesh; by default none does."""
+        return False
+
     def proxied(self, workload: Resource, world: World) -> bool | None:  # noqa: ARG002
         """Return whether the pods of a workload have a proxy of the mesh beside them; None where it is not known."""
         return False

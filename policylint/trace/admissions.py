@@ -65,6 +65,10 @@ class Admissions:
         """Return whether proxies ask the policies of an implementation."""
         return any(behaviour.name == implementation_name for behaviour, _ in self._asked)
 
+    def is_of_whole_mesh(self, key: ResourceKey) -> bool:
+        """Tell whether an object that is no policy may matter to all requests of a mesh."""
+        return any(behaviour.is_of_whole_mesh(key) for behaviour, _ in self._asked)
+
     @property
     def any(self) -> bool:
         """Whether any proxy of a mesh is asked at all."""

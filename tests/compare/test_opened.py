@@ -12,6 +12,7 @@ from policylint.checks import run as lint
 from policylint.compare import compare, removed_protections
 from policylint.compare.pairing import Sides
 from policylint.model import Finding
+from tests.compare.test_compare import sides
 from tests.compare.test_requests import (
     ALLOW,
     APP,
@@ -28,6 +29,8 @@ from tests.compare.test_requests import (
     worlds,
 )
 from tests.diff.history import MAKE, SHARED, commit, run
+from tests.implementations.predicted import istio as mesh
+from tests.implementations.predicted import istio_beside as mesh_beside
 
 SCHEMA = SHARED / "sarif" / "sarif-schema-2.1.0.json"
 TOLD = {
@@ -263,3 +266,19 @@ def test_nothing_comes_in_the_place_of_what_is_suppressed(tmp_path: Path) -> Non
     meant = "  # policylint: ignore[GWP304] reason: it moves elsewhere\n  authorization:\n"
     after = LIST.replace("  authorization:\n", meant).replace("defaultAction: Deny", "defaultAction: Allow")
     assert results(repository(tmp_path, LIST, after)) == []
+
+
+def of_clients(namespace: str) -> str:
+    """A DestinationRule that takes mTLS from the clients of a Service."""
+    spec = "spec: {host: '*.shop.svc.cluster.local', trafficPolicy: {tls: {mode: DISABLE}}}"
+    return mesh.worlds.manifest(mesh_beside.NETWORKING, "DestinationRule", "plain", namespace, spec)
+
+
+@pytest.mark.parametrize("namespace", ["infra", "shop", "istio-system"])
+def test_a_client_that_shows_its_certificate_again_opens_pods(tmp_path: Path, namespace: str) -> None:
+    """Of the Gateway's namespace, of the Service's and of the mesh, wherever the Gateway and the pods are."""
+    strict = (*mesh.BASE, mesh.tls("STRICT"))
+    pair = sides(tmp_path, (*strict, of_clients(namespace)), strict)
+    told = [finding.message.partition(",")[0] for finding in opened(pair)]
+    inside = [] if namespace == "infra" else ["the change opens web.shop from the mesh"]
+    assert told == ["HTTPRoute shop/web opens *", *inside]

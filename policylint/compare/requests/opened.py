@@ -82,6 +82,7 @@ def _finding(sides: Sides, change: RequestChange) -> Finding | None:
     after = sides.after.world
     gone = {who.policy for who in change.by if after.get(who.policy) is None}
     by = [f"removing {who.policy}" if who.policy in gone else str(who.policy) for who in change.by]
+    by = by or ["the change"]
     opens = verb(len(by), "opens" if change.change == "opened" else "asks")
     less = "" if change.change == "opened" else " less of"
     here = [who for who in change.by if who.policy not in gone]

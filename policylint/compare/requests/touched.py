@@ -115,7 +115,7 @@ def _touched(
     topology = simulation.topology
     keys: set[ResourceKey] = {translate(key) for key in changed}
     namespaces: set[str] = set()
-    everything = False
+    everything = whole_mesh = False
     for key in tuple(keys):
         state = simulation.policies.get(key)
         if state is not None:
@@ -127,6 +127,7 @@ def _touched(
             namespaces.add(key.name)
         elif _matters_nearby(sides, key):
             namespaces.add(key.namespace)
+            whole_mesh = whole_mesh or tracer.admissions.is_of_whole_mesh(key)
     keys.update(binding.holder.key for binding in simulation.bindings if binding.wanted in keys)
     files = [key for key in keys if key[:2] in _FILES]
     for named in naming(simulation, files) if files else ():
@@ -154,17 +155,21 @@ def _touched(
     }
     while delegating := {each.parent for each in topology.delegations if each.child in routes_touched} - routes_touched:
         routes_touched |= delegating
-    return Touched(gateways, routes_touched, _services(tracer, keys, namespaces), everything)
+    services = _services(tracer, keys, namespaces, everywhere=whole_mesh)
+    return Touched(gateways, routes_touched, services, everything or whole_mesh)
 
 
-def _services(tracer: Tracer, keys: Collection[ResourceKey], namespaces: Collection[str]) -> list[ResourceKey]:
-    """Return the Services of which something is touched that clients in a mesh meet."""
+def _services(
+    tracer: Tracer, keys: Collection[ResourceKey], namespaces: Collection[str], *, everywhere: bool
+) -> list[ResourceKey]:
+    """Return the Services of which something is touched that clients in a mesh meet; all where that is everywhere."""
     if not tracer.admissions.any and not tracer.in_mesh:
         return []
     return [
         service.key
         for service in tracer.simulation.world.of_kind("", "Service")
-        if service.key in keys
+        if everywhere
+        or service.key in keys
         or service.key.namespace in namespaces
         or any(node.key in keys for node in tracer.admissions.beyond(service.key, None))
         or any(state.route.key in keys for _, state in tracer.in_mesh.get(service.key, ()))

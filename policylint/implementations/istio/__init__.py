@@ -39,7 +39,7 @@ from policylint.implementations.istio.mesh import Mesh
 from policylint.implementations.istio.no_effect import idle
 from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
 from policylint.implementations.istio.validation import faults
-from policylint.model import Node, PolicyKind, Resource, World, mapping, sequence, text
+from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
@@ -205,6 +205,10 @@ class Istio(Implementation):
     def may_refuse(self, call: RequestFacts, service: Resource, world: World) -> bool:
         """Tell whether a policy may turn a request away at the pods of a Service, of which none was seen."""
         return unseen.may_refuse(call, service, world.once(Mesh), world, self.root_namespace)
+
+    def is_of_whole_mesh(self, key: ResourceKey) -> bool:
+        """Tell whether an object is a DestinationRule, a Sidecar or the like of the root namespace."""
+        return key.group == "networking.istio.io" and key.namespace == self.root_namespace
 
     def proxied(self, workload: Resource, world: World) -> bool | None:
         """Return whether a workload is in the mesh; None where nothing says so, and nothing says otherwise."""

@@ -63,7 +63,6 @@ SOURCES = {
     "attachment": f"{_ISTIO} pilot/pkg/model/policyattachment.go",
     "ztunnel": f"{_ISTIO} pilot/pkg/serviceregistry/ambient/authorization.go",
     "dry run": f"{_ISTIO} pilot/pkg/security/authz/builder/builder.go, isDryRun",
-    "switches": f"{_ISTIO} pilot/pkg/features:",
 }
 BASE = base()
 STRICT, ADMIN = (tls("STRICT"),), (rule(DENY_ADMIN),)

@@ -80,6 +80,7 @@ def _merge(kind: PolicyKind) -> dict[str, Any]:
         }
     return entry | _set(
         both=merge.both,
+        wrapped=merge.wrapped,
         units=list(merge.units),
         emptyWithout=list(merge.empty_without),
         emptyOptsOut=merge.empty_opts_out,

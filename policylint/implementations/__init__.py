@@ -24,6 +24,7 @@ _MODULES = {
     "linkerd": ("policylint.implementations.linkerd", "Linkerd"),
     "nginx-gateway-fabric": ("policylint.implementations.nginx_gateway_fabric", "NginxGatewayFabric"),
     "istio": ("policylint.implementations.istio", "Istio"),
+    "traefik": ("policylint.implementations.traefik", "Traefik"),
     "kuadrant": ("policylint.implementations.kuadrant", "Kuadrant"),
 }
 """Implementation name in the catalog -> module and class. Whatever is not listed behaves as its catalog entry says."""

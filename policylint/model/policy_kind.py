@@ -79,12 +79,17 @@ class Directive(NamedTuple):
 
 
 class Merge(NamedTuple):
-    """How two policies of a kind combine (GEP-713 «Merge strategies»; docs/design/semantics.md §3 step 6)."""
+    """How two policies of a kind combine (GEP-713 «Merge strategies»; docs/design/semantics.md §3 step 6).
+
+    Args:
+        wrapped: whether settings stand in a wrapper alone; the API server drops what stands beside it.
+    """
 
     strategy: Strategy
     wrappers: Mapping[str, Literal["defaults", "overrides"]]
     directive: Directive | None = None
     both: bool = False
+    wrapped: bool = False
     units: tuple[str, ...] = ()
     empty_without: tuple[str, ...] = ()
     empty_opts_out: bool = False
@@ -255,6 +260,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
             if directive
             else None,
             both=bool(merge.get("both", False)),
+            wrapped=bool(merge.get("wrapped", False)),
             units=_texts(merge.get("units")),
             empty_without=_texts(merge.get("emptyWithout")),
             empty_opts_out=bool(merge.get("emptyOptsOut", False)),

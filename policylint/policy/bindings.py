@@ -268,7 +268,10 @@ def _members(binding: ObjectBinding, world: World, seen: set[ResourceKey]) -> It
         if wanted.name and wanted not in seen and len(seen) < _MOST_MEMBERS:
             seen.add(wanted)
             through = binding.through or binding.wanted
-            member = binding._replace(wanted=wanted, resolution=world.resolve_inner(wanted), through=through)
+            resolution = world.resolve_inner(wanted)
+            if "@" in wanted.name:  # no name of Kubernetes: Traefik has objects of other providers, `auth@file`
+                resolution = Resolution("unknown", f"{wanted.name} comes from another provider")
+            member = binding._replace(wanted=wanted, resolution=resolution, through=through)
             yield member
             yield from _members(member, world, seen)
 

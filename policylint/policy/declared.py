@@ -57,10 +57,12 @@ def declared(policy: Resource, kind: PolicyKind) -> Reading:
             reason=f"{pair} together: a policy may choose only one merge strategy",
             pointer=("spec", wrappers[-1]),
         )
-    readings = []
+    readings: list[Declared | Reading] = []
     if wrappers:
         for name in sorted(wrappers, key=lambda wrapper: (merge.wrappers[wrapper] == "defaults", wrapper)):
             readings.append(_declared_at(policy, kind, ("spec", name), merge.wrappers[name]))
+    elif merge.wrapped:
+        readings.append(Declared({}, ("spec",), "defaults", _GRANULARITY[merge.strategy]))
     else:
         readings.append(
             _declared_at(policy, kind, ("spec",), "overrides" if merge.strategy.endswith("overrides") else "defaults")

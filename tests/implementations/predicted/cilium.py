@@ -10,6 +10,7 @@ SOURCES = {
     "tls": f"{_OPERATOR}/helpers/backendtlspolicies.go @ 01ed01f0c, BuildBackendTLSPolicyLookup",
     "classes": f"{_OPERATOR}/gatewayclass_reconcile.go @ 271a0c988",
     "header": f"{_OPERATOR}/routechecks/httproute.go @ 0913c4388, ValidateHeaderModifier",
+    "expressions": f"{_OPERATOR}/routechecks/httproute.go @ 0913c4388, ValidateMatchRegexps: Go's regexp.Compile",
     "kinds": "docs.cilium.io/en/v1.18/network/servicemesh/gateway-api/gateway-api: the resources that it reads",
 }
 REQUEST = {"host": "shop.example"}
@@ -56,6 +57,27 @@ def setting(name: str, how: str = "set") -> str:
     return f"filters: [{{type: RequestHeaderModifier, {modifier}}}]"
 
 
+def matching(match: str) -> tuple[str, ...]:
+    return base(f"matches: [{{{match}}}]")
+
+
+def field(kind: str, value: str, how: str = "RegularExpression") -> str:
+    return f"{kind}: [{{type: {how}, name: a, value: '{value}'}}]"
+
+
+NOT_ACCEPTED = {"HTTPRoute shop/checkout": ("Accepted=False/UnsupportedValue",)}
+ACCEPTED = {"HTTPRoute shop/checkout": ("Accepted=True/Accepted",)}
+AT_BACKEND = (
+    "rules: [{backendRefs: [{name: checkout, port: 80, filters: [{type: RequestHeaderModifier,"
+    " requestHeaderModifier: {set: [{name: Host, value: b.example}]}}]}]}]"
+)
+LATER = f"rules: [{{matches: [{{path: {{value: /a}}}}], {BACKENDS}}}, {{{setting('Host')}, {BACKENDS}}}]"
+
+
+def routing(rules: str) -> tuple[str, ...]:
+    return (*base()[:2], worlds.route(more=rules), worlds.service())
+
+
 WORLDS = {
     "the older of two BackendTLSPolicies": Predicted(
         "tls", (tls("p", created=NEW), tls("q", created=OLD)), "allowed", {"p": "Conflicted", "q": "Enforced"},
@@ -74,6 +96,29 @@ WORLDS = {
     "a route that sets the host as a header": Predicted("header", (), "404", base=base(setting("Host"))),
     "in lower case it is taken": Predicted("header", (), "allowed", base=base(setting("host"))),
     "another header": Predicted("header", (), "allowed", base=base(setting("X-Host"))),
+    "a path that is no expression": Predicted(
+        "expressions", (), "404", base=matching("path: {type: RegularExpression, value: '/a(b'}"),
+        conditions=NOT_ACCEPTED),
+    "a header that is no expression": Predicted(
+        "expressions", (), "404", base=matching(field("headers", "[")), conditions=NOT_ACCEPTED),
+    "a parameter that is no expression": Predicted(
+        "expressions", (), "404", base=matching(field("queryParams", "*")), conditions=NOT_ACCEPTED),
+    "an expression that Go does not know": Predicted(
+        "expressions", (), "404", base=matching("path: {type: RegularExpression, value: '/(?=a).*'}"),
+        conditions=NOT_ACCEPTED),
+    "an expression": Predicted(
+        "expressions", (), "allowed", request={"path": "/abab"}, conditions=ACCEPTED,
+        base=matching("path: {type: RegularExpression, value: '/(ab)+'}")),
+    "what is no expression in a value that is none": Predicted(
+        "expressions", (), "allowed", request={"headers": {"a": "["}}, conditions=ACCEPTED,
+        base=matching(field("headers", "[", "Exact"))),
+    "one match of two": Predicted(
+        "expressions", (), "404", conditions=NOT_ACCEPTED,
+        base=base(f"matches: [{{path: {{value: /}}}}, {{{field('headers', '(')}}}]")),
+    "the host at a backend": Predicted("header", (), "allowed", base=routing(AT_BACKEND), conditions=ACCEPTED),
+    "the host in another rule": Predicted(
+        "header", (), "404", request={"path": "/a"}, base=routing(LATER), conditions=NOT_ACCEPTED),
+    "and what it says of it": Predicted("header", (), "404", base=base(setting("Host")), conditions=NOT_ACCEPTED),
     "the host by URLRewrite": Predicted(
         "header", (), "allowed", base=base("filters: [{type: URLRewrite, urlRewrite: {hostname: a.example}}]")),
     "a header that is added": Predicted("header", (), "allowed", base=base(setting("Host", "add"))),

@@ -56,6 +56,13 @@ INFERENCE = worlds.manifest(
     "spec: {selector: {matchLabels: {app: x}}, targetPorts: [{number: 80}], endpointPickerRef: {name: epp}}",
 )  # fmt: skip
 TARGETS = "targetRefs: [{group: '', kind: Service, name: checkout}, {group: '', kind: Service, name: chekout}]"
+ACROSS = (
+    worlds.gateway_class("any", "networking.gke.io/gateway"), worlds.gateway(),
+    worlds.route(more="rules: [{backendRefs: [{name: checkout, namespace: back, port: 80}]}]"),
+    worlds.service("checkout", "back"), worlds.service("other"),
+    worlds.grant("back", "{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: shop}",
+                 "{group: '', kind: Service}"),
+)  # fmt: skip
 WORLDS = {
     "IAP is asked of every request": Predicted("iap", (backend("p"),), "allowed, iap required", {"p": "Enforced"}),
     "IAP that is switched off": Predicted(
@@ -66,6 +73,34 @@ WORLDS = {
     "IAP of both": Predicted(
         "iap", (backend("p"), backend("q", target="Service/other")), "allowed, iap required",
         {"p": "Enforced", "q": "Enforced"}, base=base(TWO, "any", OTHER)),
+    "IAP of the only backend that gets requests": Predicted(
+        "iap", (backend("p"),), "allowed, iap required", {"p": "Enforced"},
+        base=base("{name: checkout, port: 80}, {name: other, port: 80, weight: 0}", "any", OTHER)),
+    "the older policy without IAP": Predicted(
+        "policies", (backend("p", "timeoutSec: 5", created=OLD), backend("q", created=NEW)), "allowed",
+        {"p": "Enforced", "q": "Conflicted"}),
+    "IAP of a pool": Predicted(
+        "crds", (backend("p", target="InferencePool.inference.networking.k8s.io/checkout"),), "allowed, iap required",
+        {"p": "Enforced"}, base=base(POOL, "any", INFERENCE)),
+    "IAP of a Service of another namespace": Predicted(
+        "policies", (of("GCPBackendPolicy", "p", "Service/checkout", f"default: {{{IAP}}}", namespace="back"),),
+        "allowed, iap required", {"p": "Enforced"}, base=ACROSS),
+    "and not from the namespace of the route": Predicted(
+        "policies", (backend("p"),), "allowed", {"p": "TargetNotFound"}, ("GWP101",), base=ACROSS),
+    "a misspelt Service": Predicted(
+        "policies", (backend("p", target="Service/chekout"),), "allowed", {"p": "TargetNotFound"}, ("GWP101",)),
+    "a firewall": Predicted(
+        "policies", (backend("p", "securityPolicy: armor"),), "allowed", {"p": "Enforced"}, loses=True),
+    "a backend policy for a route": Predicted(
+        "crds", (backend("p", target="HTTPRoute/checkout"),), "allowed", {"p": "Invalid"}, ("GWP102",)),
+    "a Gateway policy for a listener": Predicted(
+        "crds", (of("GCPGatewayPolicy", "p", "Gateway/edge#http", "default: {sslPolicy: a}", "", "infra"),), "allowed",
+        {"p": "Invalid"}, ("GWP103",)),
+    "probes beside IAP": Predicted(
+        "policies", (backend("p"), of("HealthCheckPolicy", "q", "Service/checkout", "default: {checkIntervalSec: 5}")),
+        "allowed, iap required", {"p": "Enforced", "q": "Enforced"}),
+    "IAP in another field": Predicted(
+        "crds", (of("GCPBackendPolicy", "p", "Service/checkout", IAP),), "allowed"),
     "a ServiceImport that GKE makes": Predicted(
         "imports", (backend("p", target="ServiceImport.net.gke.io/checkout"),), "allowed",
         base=base(IMPORTED, "gke-l7-global-external-managed-mc", EXPORT)),

@@ -10,6 +10,9 @@ SOURCES = {
     "names": "github.com/traefik/traefik v3.5 pkg/provider/kubernetes/crd/kubernetes.go: the filter is "
     "`namespace-name@kubernetescrd`, looked up when the router is built; one that is not there takes the router away",
     "chain": "doc.traefik.io/traefik/v3.5/reference/routing-configuration/http/middlewares/chain",
+    "builder": "github.com/traefik/traefik v3.5 pkg/server/middleware/middlewares.go, buildConstructor and "
+    "checkRecursion: an empty one, one of two sorts and one that names itself are errors, and the router is left out",
+    "providers": "github.com/traefik/traefik v3.5 pkg/provider/kubernetes/crd/kubernetes.go, createChainMiddleware",
     "unsupported": "the same, loadMiddlewares and loadHTTPRouteFilterExtensionRef: an error, for which the rule gets a "
     "service that answers 500; features.go @ 0a45cf4f8 for what later versions support",
     "services": "the file of «filters», loadHTTPBackendRef",
@@ -77,6 +80,24 @@ WORLDS = {
     "a chain of which a member is not there": Predicted(
         "chain", (chain("login", "gone", "basic"), BASIC), "404", lint=("GWP406",)),
     "a chain without a login": Predicted("chain", (chain("login", "gzip"), GZIP), "allowed"),
+    "a chain that names itself": Predicted("builder", (chain("login", "login"),), "404", lint=("GWP406",)),
+    "chains that name each other": Predicted(
+        "builder", (chain("login", "inner"), chain("inner", "basic", "login"), BASIC), "404", lint=("GWP406",)),
+    "a Middleware of no sort": Predicted("builder", (middleware("login", ""),), "404", lint=("GWP406",)),
+    "a Middleware of two sorts": Predicted(
+        "builder", (middleware("login", "basicAuth: {secret: s}, compress: {}"),), "404", lint=("GWP406",)),
+    "a chain of one of two sorts": Predicted(
+        "builder", (chain("login", "two"), middleware("two", "basicAuth: {secret: s}, compress: {}")), "404",
+        lint=("GWP406",)),
+    "a member of another provider": Predicted("providers", (chain("login", "office@file"),), "allowed"),
+    "beside one that asks": Predicted(
+        "providers", (chain("login", "office@file", "basic"), BASIC), "allowed, basicAuth required"),
+    "a member of another namespace": Predicted(
+        "providers",
+        (middleware("login", "chain: {middlewares: [{name: basic, namespace: infra}]}"),
+         middleware("basic", "basicAuth: {secret: s}", "infra")), "allowed, basicAuth required"),
+    "a member twice": Predicted("chain", (chain("login", "basic", "basic"), BASIC), "allowed, basicAuth required"),
+    "code of one's own": Predicted("filters", (middleware("login", "plugin: {mine: {}}"),), "allowed"),
     "two members that ask": Predicted(
         "chain", (chain("login", "basic", "ask"), BASIC, middleware("ask", "forwardAuth: {address: http://a}")),
         "allowed, basicAuth and forwardAuth required"),

@@ -1,0 +1,61 @@
+"""Traefik: Middlewares that it cannot build, for which it leaves the router of a rule out.
+
+Source: traefik v3.5 pkg/server/middleware/middlewares.go, buildConstructor and checkRecursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from policylint.implementations.generic import Implementation
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model.words import listing
+from policylint.topology import Topology
+from policylint.topology.extensions import extensions_of
+from policylint.topology.routes import Rule
+
+_MIDDLEWARE = ("traefik.io", "Middleware")
+_DEEPEST = 64
+"""Most chains within each other that are looked at."""
+
+
+class Traefik(Implementation):
+    """Filters and kinds are as the catalog says; a Middleware is of one sort, and no chain leads back to itself."""
+
+    name = "traefik"
+
+    def filter_fault(self, extension: Resource, topology: Topology) -> str:
+        """Return why a Middleware cannot be built, itself or one of those that its chain names."""
+        return "" if extension.key[:2] != _MIDDLEWARE else _fault(extension, topology.world, (extension.key,), set())
+
+    def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:
+        """Return the 404 of a rule with a Middleware that cannot be built."""
+        place = ("spec", "rules", rule.number, "filters")
+        for extension in extensions_of(topology.world, route, rule.body.get("filters"), place):
+            resource = extension.resolution.resource
+            fault = "" if resource is None else self.filter_fault(resource, topology)
+            if fault:
+                return 404, f"{extension.wanted} cannot be used: {fault}"
+        return None
+
+
+def _fault(middleware: Resource, world: World, above: tuple[ResourceKey, ...], fine: set[ResourceKey]) -> str:
+    """Return what is wrong with a Middleware that the chains `above` it lead to; those that are `fine` are known."""
+    sorts = [name for name, value in middleware.spec.items() if value is not None]
+    if len(sorts) != 1:
+        return f"it is of {len(sorts)} sorts, {listing(sorts)}" if sorts else "it is of no sort"
+    chain: Mapping[str, Any] = mapping(middleware.spec.get("chain"))
+    for entry in map(mapping, sequence(chain.get("middlewares"))):
+        namespace = text(entry.get("namespace")) or middleware.key.namespace
+        key = ResourceKey(*_MIDDLEWARE, namespace, text(entry.get("name")))
+        if key in above:
+            return f"its chain leads back to {key}"
+        resource = world.get(key)
+        if resource is None or key in fine or len(above) == _DEEPEST:
+            continue
+        fault = _fault(resource, world, (*above, key), fine)
+        if fault:
+            return f"{key}: {fault}"
+    fine.add(middleware.key)
+    return ""

@@ -12,18 +12,14 @@ from typing import Any, Literal
 
 from policylint.documents import Pointer
 from policylint.model import Node, Resource, sequence, text
-from policylint.model.ternary import negated, some
+from policylint.model.ternary import every, negated, some
 from policylint.namedtuple import NamedTuple
-from policylint.patterns import Pattern
 from policylint.spaces import Predicate
 from policylint.spaces.addresses import address_set, number_of
 
 Answer = Literal["allowed", "denied", "depends"]
 Routing = Literal["all", "producers", "none"]
 """Which routes of a Service requests of the mesh meet: those of the client's namespace too, the Service's, or none."""
-_COMPARED = Pattern(r"""\s*request\.(method|host|path|url_path)\s*(==|!=)\s*(["'])([^"'\\]*)\3\s*""")
-_STARTS = Pattern(r"""\s*request\.(path|url_path|host)\.startsWith\(\s*(["'])([^"'\\]*)\2\s*\)\s*""")
-_HEADER = Pattern(r"""\s*request\.headers\[\s*(["'])([\w-]+)\1\s*\]\s*(==|!=)\s*(["'])([^"'\\]*)\4\s*""")
 _EVERYWHERE = ("0.0.0.0/0", "::/0")
 CLIENT = "client address"
 PRINCIPAL = "principal"
@@ -269,24 +265,46 @@ def otherwise(pointer: Pointer, on: str = "", by: Resource | None = None, *, all
 
 
 def holds(expression: object, message: RequestFacts) -> bool | None:
-    """Return whether a CEL expression holds for a request: a constant, or one comparison with what is known of it."""
+    """Return whether a CEL expression holds for a request: comparisons with what is known of it, and their logic."""
     if not isinstance(expression, str):
         return expression if isinstance(expression, bool) else None
-    if expression.strip() in ("true", "false"):
-        return expression.strip() == "true"
-    if match := _COMPARED.fullmatch(expression):
-        field, operator, _, value = match.groups()
-        equal = has_field(message, field, Predicate("Exact", value))
-        return equal if operator == "==" else negated(equal)
-    if match := _STARTS.fullmatch(expression):
-        field, _, value = match.groups()
-        return has_field(message, field, with_start(value))
-    if match := _HEADER.fullmatch(expression):
-        _, name, operator, _, value = match.groups()
-        if message.has_header(name, Predicate("Present")) is False:
-            return None
-        equal = message.has_header(name, Predicate("Exact", value))
-        return equal if operator == "==" else negated(equal)
+    from policylint.cel.syntax import tree
+
+    return _judged(tree(expression), message)
+
+
+def _judged(expression: Any, message: RequestFacts) -> bool | None:
+    """Return whether the tree of an expression holds; what fails, as a header that is not there, is not known."""
+    match expression:
+        case ["=", bool(constant)]:
+            return constant
+        case ["!", negative]:
+            return negated(_judged(negative, message))
+        case ["&&", *parts]:
+            return every(_judged(part, message) for part in parts)
+        case ["||", *parts]:
+            return some(_judged(part, message) for part in parts)
+        case ["==", ["=", str(value)], field] | ["==", field, ["=", str(value)]]:
+            return _attribute(field, Predicate("Exact", value), message)
+        case ["!=", ["=", str(value)], field] | ["!=", field, ["=", str(value)]]:
+            return negated(_attribute(field, Predicate("Exact", value), message))
+        case ["f", "startsWith", field, ["=", str(value)]]:
+            return _attribute(field, with_start(value), message)
+        case ["f", "endsWith", field, ["=", str(value)]]:
+            return _attribute(field, Predicate("RegularExpression", f".*{re.escape(value)}"), message)
+        case ["f", "contains", field, ["=", str(value)]]:
+            return _attribute(field, Predicate("RegularExpression", f".*{re.escape(value)}.*"), message)
+    return None
+
+
+def _attribute(field: Any, predicate: Predicate, message: RequestFacts) -> bool | None:
+    """Return whether a field of `request` satisfies a predicate."""
+    match field:
+        case [".", "request", ("method" | "host" | "path" | "url_path") as name]:
+            return has_field(message, name, predicate)
+        case ["[]", [".", "request", "headers"], ["=", str(name)]] | [".", [".", "request", "headers"], str(name)]:
+            there = message.has_header(name, Predicate("Present"))
+            return None if there is False else message.has_header(name, predicate)
     return None
 
 

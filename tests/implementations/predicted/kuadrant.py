@@ -26,6 +26,7 @@ SOURCES = {
     "pipeline": "github.com/Kuadrant/authorino pkg/service/auth_pipeline.go @ 0229958e8",
     "anonymous": "github.com/Kuadrant/authorino controllers/auth_config_controller.go @ 0229958e8, "
     "translateAuthConfig: without any, `anonymous` is added",
+    "predicates": "github.com/google/cel-spec doc/langdef.md, «Logical Operators»: errors beside what decides are none",
     "openshift": "Red Hat Connectivity Link 1.3, Installing: ISTIO_GATEWAY_CONTROLLER_NAMES of the operator",
     "patterns": "github.com/Kuadrant/authorino controllers/auth_config_controller.go (2025), translateAuthConfig and "
     "buildJSONExpressionPatterns",
@@ -87,6 +88,9 @@ def authorizing(*patterns: str, when: str = "") -> str:
     return f"authorization: {{a: {{{when and f'when: [{when}], '}{patterns_of}}}}}"
 
 
+WHEN = "when: [{predicate: '%s'}]"
+NO_DOCS = '!request.path.endsWith("/docs") && !request.path.endsWith("/openapi.json")'
+OR_HEADER = 'request.headers["x-a"].startsWith("b") || request.path.startsWith("/llm")'
 ROUTE, GATEWAY = "HTTPRoute/checkout", "Gateway/edge"
 REQUIRED, NOT_REQUIRED = "allowed, authentication required", "allowed, authentication not required"
 LIMITS = "limits: {a: {rates: [{limit: 5, window: 1m}]}}"
@@ -352,6 +356,19 @@ WORLDS = {
         (policy("p", ROUTE, LIMITS, kind="RateLimitPolicy"),
          policy("t", ROUTE, LIMITS, kind="TokenRateLimitPolicy", version="v1alpha1")),
         "allowed", {"p": "Enforced", "t": "Enforced"}),
+    "a predicate of two ends and a negation": Predicted(
+        "predicates", (auth("p", ROUTE, KEY, more=WHEN % NO_DOCS),), REQUIRED, {"p": "Enforced"},
+        request={"path": "/llm"}, loses=True),
+    "and where it does not hold nobody is asked": Predicted(
+        "predicates", (auth("p", ROUTE, KEY, more=WHEN % NO_DOCS),), "allowed", {"p": "Enforced"},
+        request={"path": "/llm/docs"}, loses=True),
+    "a denial of what does not contain a text": Predicted(
+        "predicates",
+        (auth("p", ROUTE, authorizing('{predicate: request.path.contains("ok")}')),),
+        "403", {"p": "Enforced"}, request={"path": "/llm"}),
+    "a header that is not there is an error, which another answer may outweigh": Predicted(
+        "predicates", (auth("p", ROUTE, KEY, more=WHEN % OR_HEADER),), REQUIRED, {"p": "Enforced"},
+        request={"path": "/llm"}, loses=True),
     "no kind of credentials is anonymous access": Predicted(
         "anonymous", (auth("p", ROUTE, "authentication: {}", "authorization: {a: {opa: {rego: allow = true}}}"),),
         "allowed", {"p": "Enforced"}, loses=True),

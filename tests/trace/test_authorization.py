@@ -105,7 +105,10 @@ WORLDS: list[tuple[tuple[str, str], Asked, str]] = [
         "404",
     ),
     (
-        ("kuadrant", "{when: [{predicate: x}], rules: {authorization: {one: {opa: {rego: 'allow = false'}}}}}"),
+        (
+            "kuadrant",
+            "{when: [{predicate: auth.identity.a}], rules: {authorization: {one: {opa: {rego: 'allow = false'}}}}}",
+        ),
         {},
         "if when",
     ),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from policylint.checks import policy_overridden
 from policylint.model import value_at
 from policylint.trace import Tracer, request
 from tests import worlds
@@ -190,3 +191,22 @@ def test_who_beats_a_policy_of_kgateway_is_the_rule_alone(target: str, verdict: 
     )
     state = next(state for key, state in simulation.policies.items() if key.name == "own")
     assert (state.verdict, [str(key) for key in state.by]) == (verdict, by)
+
+
+def test_no_finding_says_that_who_sets_something_else_overrides_a_policy() -> None:
+    def policy(name: str, target: str, setting: str) -> str:
+        body = f"spec: {{targetRefs: [{{group: gateway.networking.k8s.io, {target}}}], traffic: {{{setting}}}}}"
+        return worlds.manifest(AGENTGATEWAY[1], "AgentgatewayPolicy", name, "shop", body)
+
+    simulation = worlds.simulated(
+        worlds.gateway_class("any", AGENTGATEWAY[0]),
+        worlds.gateway("edge", "shop"),
+        worlds.service(),
+        worlds.route(
+            parents="[{name: edge}]", more=f"rules: [{{{CORS}, backendRefs: [{{name: checkout, port: 80}}]}}]"
+        ),
+        policy("own", "kind: HTTPRoute, name: checkout", POLICY_CORS),
+        policy("beside", "kind: Gateway, name: edge", "timeouts: {request: 9s}"),
+    )
+    (finding,) = policy_overridden.check(simulation)
+    assert finding.message == "AgentgatewayPolicy shop/own has no effect: HTTPRoute shop/checkout overrides all of it"

@@ -120,11 +120,14 @@ def _key_of(lost: Lost, policy: Resource) -> Location:
 def superseders(simulation: Simulation, state: PolicyState) -> tuple[ResourceKey, ...]:
     """Return the policies that supersede another one, without those that other rules report.
 
-    GWP201 and GWP205 report drops, GWP202 refusals, GWP206 results that depend on creation order.
+    Of those that `by` names, some only set something else beside it (docs/design/interfaces.md §4): no finding says
+    that they override it. GWP201 and GWP205 report drops, GWP202 refusals, GWP206 what depends on creation order.
     """
     refusing = {refusal.by for refusal in state.refused}
     reported = drops(simulation)
-    rest = [key for key in state.by if key not in refusing and (key, state.key) not in reported]
+    beaters = {key for group in state.groups for loss in group.effective.lost_by(state.key) for key in loss.by}
+    named = [key for key in state.by if key in beaters] or state.by
+    rest = [key for key in named if key not in refusing and (key, state.key) not in reported]
     unordered = _unordered(simulation).get(state.key, set()) if rest else set()
     return tuple(key for key in rest if key == state.key or key not in unordered)
 

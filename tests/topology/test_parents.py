@@ -201,6 +201,7 @@ def test_a_listener_set_that_its_gateway_refuses_takes_no_route() -> None:
     ("parent", "found", "accepted"),
     [
         ("{group: '', kind: Service, name: checkout}", True, True),
+        ("{group: core, kind: Service, name: checkout, port: 80}", True, True),
         ("{group: '', kind: Service, name: checkout, port: 80}", True, True),
         ("{group: '', kind: Service, name: checkout, sectionName: http}", True, True),
         ("{group: '', kind: Service, name: checkout, port: 81}", False, False),

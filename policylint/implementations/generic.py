@@ -122,12 +122,16 @@ class Implementation:
         Traffic comes from the namespace of the Gateway, or of the route of a mesh, that it passes first (GEP-713 of
         2023, «Policy TargetRef API»).
         """
-        clients = {attachment.policy.key.namespace for attached in kept.values() for attachment in attached
-                   if _is_of_client(attachment)}  # fmt: skip
+        everything = (attachment for attached in kept.values() for attachment in attached)
+        clients = {attachment.policy.key.namespace for attachment in everything if _is_of_client(attachment)}
         groups: list[Group] = []
         for namespace in (None, *sorted(clients)):
             acting = {
-                node: [each for each in attached if not _is_of_client(each) or each.policy.key.namespace == namespace]
+                node: [
+                    attachment
+                    for attachment in attached
+                    if not _is_of_client(attachment) or attachment.policy.key.namespace == namespace
+                ]
                 for node, attached in kept.items()
             }
             elsewhere = frozenset(

@@ -63,7 +63,11 @@ class Sender:
         if sends is False:
             self.principal = ""
             return
-        if call.service is not None and not (proxy is not None and proxy.ambient):
+        around = world.namespace_labels(home) or {}
+        ambient = (
+            around.get(labels.DATAPLANE_MODE) == "ambient" if client is None else proxy is not None and proxy.ambient
+        )
+        if call.service is not None and not ambient:
             if not is_gateway:
                 view = world.once(Sidecars).view(call.service, call.dialled, home, pod_labels, root)
                 if view.seen is False:

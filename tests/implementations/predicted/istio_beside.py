@@ -206,6 +206,14 @@ WORLDS = {
         "sidecar of", STRICT, "allowed", OF_PEER, base=seen(sidecar("./*", "shop")), loses=True),
     "ztunnel reads no Sidecar": Predicted(
         "sidecar of", STRICT, "allowed", OF_PEER, base=(*ZTUNNEL, HIDES), loses=True),
+    "whoever is called by an account there has one all the same": Predicted(
+        "sidecar of", CALLER, "allowed", OF_PEER, request={"client": "ServiceAccount infra/client"}, loses=True,
+        base=(*ZTUNNEL, HIDES, PLAIN)),
+    "who is called by an account elsewhere is seen by a Sidecar": Predicted(
+        "sidecar of", CALLER, "403", OF_PEER, request={"client": "ServiceAccount infra/client"}, base=seen(HIDES)),
+    "of which workload the Sidecar is, an account does not say": Predicted(
+        "sidecar of", CALLER, "depends", OF_PEER, request={"client": "ServiceAccount infra/client"}, loses=True,
+        base=seen(SHOWS, sidecar("./*", name="own", more="workloadSelector: {labels: {app: client}}"))),
     "nor do Gateways": Predicted(
         "sidecar of", STRICT, "allowed", OF_PEER, request=IN, base=seen(HIDES), loses=True),
     "one host of any namespace": Predicted(

@@ -9,7 +9,6 @@ from policylint.catalog.kinds import Catalog, Phase
 from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World
 from policylint.policy import order, targets, verdict
-from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
 from policylint.policy.folding import Stack
@@ -30,7 +29,7 @@ from policylint.topology.grants import Grants
 from policylint.topology.routes import Rule
 
 if TYPE_CHECKING:
-    from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts
+    from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
     from policylint.policy.target_conditions import TargetCondition
 
 Attachments = dict[Node, list[Attachment]]

@@ -18,7 +18,6 @@ from policylint.implementations.envoy_gateway import (
     selectors,
 )
 from policylint.implementations.envoy_gateway import route_policy_status as route_policies
-from policylint.implementations.envoy_gateway.backend_uses import uses
 from policylint.implementations.envoy_gateway.claims import of_attachments, of_states
 from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
@@ -100,6 +99,8 @@ class EnvoyGateway(Implementation):
         """
         if target.key.kind != "Backend" or target.problem != "section-not-found" or not target.section.isdigit():
             return target
+        from policylint.implementations.envoy_gateway.backend_uses import uses
+
         used = any(use.key == target.key and use.port == target.section for use in uses(self._fleet))
         detail = f"no reference to {target.key} that was seen names port {target.section}"
         return resolved_to(target, whole(target.key)) if used else target._replace(detail=detail)

@@ -22,12 +22,12 @@ def nearest_rules(
 ) -> tuple[Nearest, ...]:
     """Return the rules that lack the least: first those of routes that would match but are not attached."""
     near: list[tuple[float, Nearest]] = []
-    for route, reason in unattached:
+    for route, need in unattached:
         for rule in rules(route):
             serves = any(_host_fits(hostname, request) for hostname in hostnames(route))
             if serves and any(not list(match.misses(request)) for match in matches(rule.body, grpc=request.grpc)):
                 place = ("spec", "rules", rule.number)
-                near.append((0.5, Nearest(rule.node, (f"its route attached: {reason}",), route, place)))
+                near.append((0.5, Nearest(rule.node, (need,), route, place)))
     for candidate in candidates:
         needs = tuple(miss.needs for miss in candidate.misses)
         near.append(

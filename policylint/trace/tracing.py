@@ -11,7 +11,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any
 
-from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic, mapping, sequence
+from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Node, Resource, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.spelling import spelled
 from policylint.model.words import leading, listing
 from policylint.namedtuple import NamedTuple
@@ -499,18 +499,26 @@ class Tracer:
         )
 
     def _unattached(self, start: Trace) -> list[tuple[Resource, str]]:
-        """Return the routes that name the listener but are not attached, and why.
+        """Return the routes that name the listener and do not count there, and what they lack.
 
         Where no listener was chosen, those that name any listener of the Gateway.
         """
+        from policylint.schema.broken import message
+
         unattached = []
+        for broken in self.simulation.broken:
+            route, refusal = broken.resource, broken.refusal
+            if refusal is not None and route.key.kind in ROUTE_KINDS and self.topology.route(route.key) is None:
+                parents = map(mapping, sequence(route.spec.get("parentRefs")))
+                if start.gateway is not None and any(parent.get("name") == start.gateway.name for parent in parents):
+                    unattached.append((route, f"its route accepted by the API server: {message(refusal)}"))
         chosen = None if start.listener is None else start.listener.node
         for state in self.topology.routes:
             for parent in state.parents:
                 candidates = (each for each in parent.candidates if chosen in (None, each.node))
                 refused = next((candidate for candidate in candidates if candidate.failure), None)
                 if parent.gateway == start.gateway and not parent.accepted and refused is not None:
-                    unattached.append((state.route, refused.message))
+                    unattached.append((state.route, f"its route attached: {refused.message}"))
         return unattached
 
 

@@ -26,16 +26,16 @@ def other_class(controller: str) -> str:
 
 
 def test_the_ancestors_of_a_route_policy_are_the_managed_parent_refs_as_spelled() -> None:
-    parents = "[{name: edge, namespace: infra, sectionName: http}, {name: edge, namespace: infra}, {name: other}]"
-    simulation = simulated(CLASS, gateway(), route(parents=parents), ROUTE)
-    assert told(simulation, "route") == {"Gateway infra/edge#http": ACCEPTED, "Gateway infra/edge": ACCEPTED}
+    parents = "[{name: edge, namespace: infra, sectionName: http}, {name: spare, namespace: infra}, {name: other}]"
+    simulation = simulated(CLASS, gateway(), gateway("spare"), route(parents=parents), ROUTE)
+    assert told(simulation, "route") == {"Gateway infra/edge#http": ACCEPTED, "Gateway infra/spare": ACCEPTED}
 
 
 def test_a_parent_ref_that_refuses_the_route_is_an_ancestor_all_the_same() -> None:
     listeners = "[{name: http, port: 80, protocol: HTTP, hostname: a.example.com}]"
-    parents = "[{name: edge, namespace: infra, sectionName: none}, {name: edge, namespace: infra}]"
+    parents = "[{name: edge, namespace: infra, sectionName: none}, {name: edge, namespace: infra, sectionName: http}]"
     simulation = simulated(CLASS, gateway(listeners=listeners), route(parents=parents), ROUTE)
-    assert told(simulation, "route") == {"Gateway infra/edge#none": ACCEPTED, "Gateway infra/edge": ACCEPTED}
+    assert told(simulation, "route") == {"Gateway infra/edge#none": ACCEPTED, "Gateway infra/edge#http": ACCEPTED}
 
 
 @pytest.mark.parametrize("controller", ["istio.io/gateway-controller", "example.com/nobody-knows"])

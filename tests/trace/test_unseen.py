@@ -131,3 +131,13 @@ def traced(directory: Path, *manifests: str) -> Trace:
     (directory / "world.yaml").write_text("---\n".join(manifests), encoding="utf-8")
     simulation = open_workspace([str(directory)]).simulations[0]
     return Tracer(simulation).trace(request({"host": "a.test", "path": "/"}))
+
+
+def test_a_route_that_the_api_server_refuses_is_named(tmp_path: Path) -> None:
+    trace = traced(tmp_path, EG, EDGE, service("app"), to("{name: app}"))
+    assert (trace.outcome.status, trace.outcome.reason) == (404, "no route of this listener serves host a.test")
+    (nearest,) = trace.nearest
+    assert nearest.needs == (
+        "its route accepted by the API server: spec.rules[0].backendRefs[0]: Invalid value: Must have port for "
+        "Service reference",
+    )

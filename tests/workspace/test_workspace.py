@@ -143,7 +143,8 @@ def test_of_an_operators_input_a_service_may_be_made_of_a_backend_none(
     other = f"\n{{apiVersion: {kind}, metadata: {{name: other}}}}\n"
     route = (
         "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r}\n"
-        "spec: {rules: [{backendRefs: [{name: gone, port: 80}]}]}\n"
+        "spec: {rules: [{backendRefs: [{name: gone, port: 80}]}]}\n---\n"
+        "{apiVersion: v1, kind: Service, metadata: {name: here}}\n"
     )
     (state,) = opened(tmp_path, route, other).simulations[0].topology.routes
     assert state.backends[0].resolution.state == resolution

@@ -65,7 +65,11 @@ def test_a_gateway_in_another_namespace(tmp_path: Path) -> None:
     [
         ("PeerAuthentication", "mtls: {mode: STRICT}", "mtls: {mode: PERMISSIVE}"),
         ("Telemetry", "tracing: [{randomSamplingPercentage: 1}]", "tracing: [{randomSamplingPercentage: 2}]"),
-        ("RequestAuthentication", "jwtRules: [{issuer: x, jwks: a}]", "jwtRules: [{issuer: x, jwks: b}]"),
+        (
+            "RequestAuthentication",
+            "jwtRules: [{issuer: x, jwksUri: 'https://a'}]",
+            "jwtRules: [{issuer: x, jwksUri: 'https://b'}]",
+        ),
     ],
 )
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests import worlds
 from tests.checks.linting import Said, lint, only, rules
 from tests.implementations.test_istio import deployment, gateway, policy, select, to
 
-JWT = "jwtRules: [{issuer: x, jwks: keys}]"
+JWT = "jwtRules: [{issuer: x, jwksUri: 'https://x.test/keys'}]"
 ROOT = worlds.manifest("v1", "Namespace", "istio-system", "", "")
 DRY_RUN = 'annotations: {istio.io/dry-run: "true"}'
 LOGIN = policy("RequestAuthentication", "login", f"{select()}, {JWT}")
@@ -76,7 +76,7 @@ def test_the_gateway_of_the_policy(tmp_path: Path) -> None:
 
 
 def test_what_is_handed_on_may_be_checked_there(tmp_path: Path) -> None:
-    rule = f"{select()}, jwtRules: [{{issuer: x, jwks: keys, forwardOriginalToken: true}}]"
+    rule = f"{select()}, jwtRules: [{{issuer: x, jwksUri: 'https://x.test/keys', forwardOriginalToken: true}}]"
     said = only(lint(tmp_path, ROOT, deployment(), policy("RequestAuthentication", "login", rule)), "GWP305")
     assert (said.severity, said.confidence) == ("warning", "assumed")
     assert any("`forwardOriginalToken`" in line for line in said.help)

@@ -23,7 +23,7 @@ ISTIO = (
 EDGE = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]"
 TOKENS = worlds.manifest(
     "security.istio.io/v1", "RequestAuthentication", "login", "infra",
-    f"spec: {{{EDGE}, jwtRules: [{{issuer: a, jwks: x}}]}}",
+    f"spec: {{{EDGE}, jwtRules: [{{issuer: a}}]}}",
 )  # fmt: skip
 KGATEWAY = (WORLD[0].replace("envoy", "kgateway"), *WORLD[1:])
 KEYS = "keys: {apiKey: {selector: {matchLabels: {app: shop}}}}"

@@ -15,7 +15,7 @@ from policylint.compare.protection.cause import located
 from policylint.compare.requests.changes import OPENED, RequestChange
 from policylint.compare.requests.words import difference_in_words, doors_in_words, example_in_words, sets_in_words
 from policylint.documents import Pointer
-from policylint.model import Finding, Location, Related, ResourceKey
+from policylint.model import ROUTE_KINDS, Finding, Location, Related, ResourceKey
 from policylint.model.words import listing, verb
 
 _LOSSES = frozenset({"GWP201", "GWP210", "GWP302", "GWP304"})
@@ -42,8 +42,9 @@ def requests_opened(sides: Sides, environment: EnvironmentChange, beside: Iterab
                 by_key.setdefault(key, []).append(finding)
     for change in more:
         about = {who.policy for who in change.by}
-        named = {key for key in about if not any(key in side.policies for side in (sides.before, sides.after))}
-        if named == about:
+        others = {key for key in about if not any(key in side.policies for side in (sides.before, sides.after))}
+        named = {key for key in others if key.kind not in ROUTE_KINDS}
+        if others == about:
             about.update(change.routes)
         if not any(_tells(finding, change, named) for key in about for finding in by_key.get(key, ())):
             said = _finding(sides, change)

@@ -20,8 +20,9 @@ from policylint.compare.change import (
 from policylint.compare.failures import failure_changes
 from policylint.compare.pairing import Sides
 from policylint.compare.settings import ORDER, settings, sources, with_targets
-from policylint.model import Node, PolicyKind, ResourceKey
+from policylint.model import ROUTE_KINDS, Node, PolicyKind, Resource, ResourceKey
 from policylint.policy.results import Effective, Group
+from policylint.simulation import Simulation
 
 MOST_UNCHANGED = 12
 """Most settings of a part that stay; more would hide those that change."""
@@ -59,7 +60,7 @@ def _subject(
 ) -> SubjectChange | None:
     """Return what changes for one subject, None if nothing does."""
     before, after, pairing = sides
-    old, new = before.world.get(pairing.was(key)), after.world.get(key)
+    old, new = _there(before, pairing.was(key)), _there(after, key)
     change: SubjectChangeKind = "changed"
     if new is None:
         change = "removed"
@@ -78,6 +79,13 @@ def _subject(
     written = new or old
     location = None if written is None else written.name_location
     return SubjectChange(before.world.name, key, change, location, parts, reach, was, "", len(all_rules))
+
+
+def _there(side: Simulation, key: ResourceKey) -> Resource | None:
+    """Return an object as a cluster has it: none of a route that the API server refuses."""
+    if key.kind in ROUTE_KINDS and side.topology.route(key) is None:
+        return None
+    return side.world.get(key)
 
 
 def _parts(

@@ -47,14 +47,14 @@ ASKED = [
     ("gke", "iap: {enabled: true, oauth2ClientSecret: {name: x}}", "must iap"),
     ("gke", "iap: {enabled: false, oauth2ClientSecret: {name: x}}", ""),
     ("istio", "jwtRules: [{issuer: x}]", "may jwtRules (jwtRules)"),
-    ("kuadrant", "rules: {authentication: {keys: {apiKey: {}}}}", "must rules"),
-    ("kuadrant", "rules: {authorization: {none: {opa: {rego: allow = false}}}}", "must rules"),
+    ("kuadrant", "rules: {authentication: {keys: {apiKey: {}}}}", "must authentication"),
+    ("kuadrant", "rules: {authorization: {none: {opa: {rego: allow = false}}}}", "must authorization"),
     (
         "kuadrant",
         "rules: {authentication: {all: {anonymous: {}}}}",
-        "may rules (rules.authentication.*.anonymous)",
+        "may authentication (rules.authentication.*.anonymous)",
     ),
-    ("kuadrant", "{when: [{predicate: x}], rules: {authentication: {keys: {apiKey: {}}}}}", "may rules (when)"),
+    ("kuadrant", "{when: [{predicate: x}], rules: {authentication: {keys: {apiKey: {}}}}}", "may authentication (when)"),
 ]
 
 

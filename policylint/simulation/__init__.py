@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
-from policylint.model import ROUTE_KINDS, Node, PolicyKind, Resolution, ResourceKey, World, faults
+from policylint.model import ROUTE_KINDS, Node, PolicyKind, Resolution, Resource, ResourceKey, World, faults
 from policylint.model.world import Note
 from policylint.policy.bindings import ObjectBinding, bindings
 from policylint.policy.connections import without_http
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from policylint.network.rules import PolicySpec
     from policylint.network.state import Network
     from policylint.policy.target_conditions import TargetCondition
+    from policylint.schema.explain import Violation
 
 
 class Simulation:
@@ -96,6 +97,17 @@ class Simulation:
         """Return the bindings of objects that no evaluator judges, but for parameters, which set up no request."""
         others = (binding for binding in self.bindings if binding.form != "parameters")
         return [binding for binding in others if binding.form == "target" or binding.wanted not in self.policies]
+
+    @property
+    def refused_routes(self) -> list[tuple[Resource, Violation]]:
+        """Return the routes that the API server refuses, which are in no computation, and for what."""
+        return [
+            (broken.resource, broken.refusal)
+            for broken in self.broken
+            if broken.refusal is not None
+            and broken.resource.key.kind in ROUTE_KINDS
+            and self.topology.route(broken.resource.key) is None
+        ]
 
     @property
     def members(self) -> Mapping[ResourceKey, list[ObjectBinding]]:

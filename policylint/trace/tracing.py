@@ -11,7 +11,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any
 
-from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Node, Resource, ResourceKey, is_symbolic, mapping, sequence
+from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.spelling import spelled
 from policylint.model.words import leading, listing
 from policylint.namedtuple import NamedTuple
@@ -506,12 +506,10 @@ class Tracer:
         from policylint.schema.broken import message
 
         unattached = []
-        for broken in self.simulation.broken:
-            route, refusal = broken.resource, broken.refusal
-            if refusal is not None and route.key.kind in ROUTE_KINDS and self.topology.route(route.key) is None:
-                parents = map(mapping, sequence(route.spec.get("parentRefs")))
-                if start.gateway is not None and any(parent.get("name") == start.gateway.name for parent in parents):
-                    unattached.append((route, f"its route accepted by the API server: {message(refusal)}"))
+        for route, refusal in self.simulation.refused_routes:
+            parents = map(mapping, sequence(route.spec.get("parentRefs")))
+            if start.gateway is not None and any(parent.get("name") == start.gateway.name for parent in parents):
+                unattached.append((route, f"its route accepted by the API server: {message(refusal)}"))
         chosen = None if start.listener is None else start.listener.node
         for state in self.topology.routes:
             for parent in state.parents:

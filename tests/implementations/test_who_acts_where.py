@@ -62,6 +62,7 @@ def test_kuadrant_does_not_know_listener_sets(kind: str) -> None:
 
 
 def test_a_service_needs_a_port() -> None:
+    """The API server refuses the route, so that no controller ever serves it."""
     simulation = worlds.simulated(
         ISTIO,
         worlds.gateway(of_class="edge"),
@@ -69,4 +70,5 @@ def test_a_service_needs_a_port() -> None:
         worlds.service(),
     )
     outcome = Tracer(simulation).trace(request({"host": "shop.example"})).outcome
-    assert (outcome.status, outcome.reason) == (500, "Service shop/checkout is named without a port")
+    assert (outcome.status, outcome.reason) == (404, "no route of this listener serves host shop.example")
+    assert [str(route.key) for route, _ in simulation.refused_routes] == ["HTTPRoute shop/checkout"]

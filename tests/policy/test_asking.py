@@ -54,7 +54,11 @@ ASKED = [
         "rules: {authentication: {all: {anonymous: {}}}}",
         "may authentication (rules.authentication.*.anonymous)",
     ),
-    ("kuadrant", "{when: [{predicate: x}], rules: {authentication: {keys: {apiKey: {}}}}}", "may authentication (when)"),
+    (
+        "kuadrant",
+        "{when: [{predicate: x}], rules: {authentication: {keys: {apiKey: {}}}}}",
+        "may authentication (when)",
+    ),
 ]
 
 

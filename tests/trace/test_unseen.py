@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from policylint.checks import backend_not_found, gateway_class_not_found, missing_reference_grant
+from policylint.report.kit.display import Paint
+from policylint.report.reach import Question, find, write
 from policylint.trace import Trace, Tracer, request
 from policylint.workspace import open_workspace
 from tests.conftest import SHARED
@@ -137,7 +139,8 @@ def test_a_route_that_the_api_server_refuses_is_named(tmp_path: Path) -> None:
     trace = traced(tmp_path, EG, EDGE, service("app"), to("{name: app}"))
     assert (trace.outcome.status, trace.outcome.reason) == (404, "no route of this listener serves host a.test")
     (nearest,) = trace.nearest
-    assert nearest.needs == (
-        "its route accepted by the API server: spec.rules[0].backendRefs[0]: Invalid value: Must have port for "
-        "Service reference",
-    )
+    why = "spec.rules[0].backendRefs[0]: Invalid value: Must have port for Service reference"
+    assert nearest.needs == (f"its route accepted by the API server: {why}",)
+    found = find(open_workspace([str(tmp_path)]).simulations, Question())
+    said = "".join(write("text", found, Paint(on=False)))
+    assert said.endswith("0 ways in\nwithout the ways of what the API server refuses (GWP501): HTTPRoute shop/web\n")

@@ -97,6 +97,8 @@ class Found(NamedTuple):
     several: bool
     unseen: tuple[str, ...] = ()
     """Why there may be routes of which the ways are missing."""
+    refused: tuple[ResourceKey, ...] = ()
+    """Routes that the API server refuses, so that no way leads through them."""
 
 
 def find(simulations: Sequence[Simulation], question: Question) -> Found:
@@ -115,7 +117,9 @@ def find(simulations: Sequence[Simulation], question: Question) -> Found:
                 if not question.without or (row.serves and row.answers[question.without].state != "asked"):
                     rows.append(row)
     unseen = dict.fromkeys(reason for simulation in simulations for reason in simulation.world.unseen.bringing_routes())
-    return Found(tuple(rows), ways, Names.of(simulations), question, len(simulations) > 1, tuple(unseen))
+    refused = dict.fromkeys(route.key for simulation in simulations for route, _ in simulation.refused_routes)
+    names = Names.of(simulations)
+    return Found(tuple(rows), ways, names, question, len(simulations) > 1, tuple(unseen), tuple(refused))
 
 
 def write(form: str, found: Found, paint: Paint) -> Iterator[str]:
@@ -143,8 +147,12 @@ def summary(found: Found) -> str:
 
 
 def _missing(found: Found) -> str:
-    """Return a sentence on the routes that were not seen, "" where all were."""
-    return f"without the ways of routes that were not seen: {listing(found.unseen, most=3)}" if found.unseen else ""
+    """Return a sentence on the routes of which the ways are not here, "" where there are none."""
+    reasons = [f"routes that were not seen: {listing(found.unseen, most=3)}"] if found.unseen else []
+    if found.refused:
+        refused = listing([str(key) for key in found.refused], most=3)
+        reasons.append(f"what the API server refuses (GWP501): {refused}")
+    return f"without the ways of {'; and of '.join(reasons)}" if reasons else ""
 
 
 def _text(found: Found, paint: Paint) -> Iterator[str]:

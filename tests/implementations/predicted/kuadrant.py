@@ -262,7 +262,7 @@ WORLDS = {
     "what another release may declare": Predicted(
         "names", (when("metadata.filter_metadata.a == \"b\""),), NOT_REQUIRED, {"p": "Enforced"}, loses=True),
     "the name of a type": Predicted(
-        "names", (when("type(request.path) == string && request.path.startsWith(\"/admin\")"),), NOT_REQUIRED,
+        "names", (when("type(request.path) == string && request.path.startsWith(\"/admin\")"),), "allowed",
         {"p": "Enforced"}, loses=True),
     "what a login says, for a limit": Predicted(
         "names",

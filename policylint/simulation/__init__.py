@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
-from policylint.model import ROUTE_KINDS, Node, PolicyKind, Resolution, Resource, ResourceKey, World, faults
+from policylint.model import ROUTE_KINDS, Node, PolicyKind, Resolution, ResourceKey, World, faults
 from policylint.model.world import Note
 from policylint.policy.bindings import ObjectBinding, bindings
 from policylint.policy.connections import without_http
@@ -99,15 +99,19 @@ class Simulation:
         return [binding for binding in others if binding.form == "target" or binding.wanted not in self.policies]
 
     @property
-    def refused_routes(self) -> list[tuple[Resource, Violation]]:
-        """Return the routes that the API server refuses, which are in no computation, and for what."""
-        return [
-            (broken.resource, broken.refusal)
+    def refused_routes(self) -> dict[ResourceKey, Violation]:
+        """Return the routes that the API server refuses as they stand, and for what: a cluster has their former state.
+
+        Words that a later release may know (a type of filter) do not count. By a CRD of the tree routes are in no
+        computation; by a shipped one they are judged by what they say, as a controller would.
+        """
+        return {
+            broken.resource.key: broken.refusal
             for broken in self.broken
             if broken.refusal is not None
             and broken.resource.key.kind in ROUTE_KINDS
-            and self.topology.route(broken.resource.key) is None
-        ]
+            and (broken.schema.origin is not None or (broken.schema.lasting and broken.refusal.code != "enum"))
+        }
 
     @property
     def members(self) -> Mapping[ResourceKey, list[ObjectBinding]]:
@@ -265,17 +269,10 @@ def _of_shape(policies: Mapping[ResourceKey, PolicyState]) -> Iterator[ObjectBin
 
 
 def _is_refused(broken: BrokenObject, catalog: Catalog) -> bool:
-    """Tell whether an object is in no computation.
-
-    By a shipped schema policies are, as the cluster's may differ for the rest, and routes, of which every release of
-    Gateway API refuses the same, but for words that a later one may know (a type of filter). What hangs on a Gateway or
-    ListenerSet is judged by what it says all the same.
-    """
-    if broken.refusal is None:
-        return False
-    if broken.schema.origin is not None or catalog.get(*broken.resource.key[:2]) is not None:
-        return True
-    return broken.schema.lasting and broken.resource.key.kind in ROUTE_KINDS and broken.refusal.code != "enum"
+    """Tell whether an object is in no computation; by a shipped schema only policies are, the cluster's may differ."""
+    return broken.refusal is not None and (
+        broken.schema.origin is not None or catalog.get(*broken.resource.key[:2]) is not None
+    )
 
 
 def _evaluate(

@@ -6,8 +6,8 @@ Reads one Simulation and recomputes nothing: attachment, backends and effective 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from itertools import chain, islice
 from typing import Any
 
@@ -444,7 +444,11 @@ class Tracer:
             trace = trace._replace(outcome=denied, forwarded=None, per_backend={}, mirrors=())
         working = [share for share in trace.outcome.shares if share.share and not share.problem]
         trace = trace._replace(
-            notes=(*trace.notes, *taken_for_granted(self.topology.route(final.route.key), working)),
+            notes=(
+                *trace.notes,
+                *self.refusal(final.route.key),
+                *taken_for_granted(self.topology.route(final.route.key), working),
+            ),
             judged=judged,
             questions=(*trace.questions, *questions),
             beyond=tuple(dict.fromkeys(node for share in reached for node in beyond(share.key))),
@@ -461,6 +465,19 @@ class Tracer:
         if refused or left or denial is not None:
             return trace
         return self.admissions.applied(trace, self.client(start), asked_for=self.asked_for(start))
+
+    @cached_property
+    def refused(self) -> dict[ResourceKey, str]:
+        """The routes that the API server refuses as they stand, and what it says of them."""
+        from policylint.schema.broken import message
+
+        return {key: message(violation) for key, violation in self.simulation.refused_routes.items()}
+
+    def refusal(self, route: ResourceKey) -> Iterator[str]:
+        """Yield that the API server refuses a route, where it does."""
+        if route in self.refused:
+            why = self.refused[route]
+            yield f"the API server refuses {route} ({why}), so that a cluster has its former state, or none"
 
     def client(self, start: Trace) -> Client:
         """Return who sends a request through the mesh, or to a Gateway."""
@@ -503,13 +520,12 @@ class Tracer:
 
         Where no listener was chosen, those that name any listener of the Gateway.
         """
-        from policylint.schema.broken import message
-
         unattached = []
-        for route, refusal in self.simulation.refused_routes:
+        for key in self.refused.keys() - {state.route.key for state in self.topology.routes}:
+            route = self.simulation.world.resources[key]
             parents = map(mapping, sequence(route.spec.get("parentRefs")))
             if start.gateway is not None and any(parent.get("name") == start.gateway.name for parent in parents):
-                unattached.append((route, f"its route accepted by the API server: {message(refusal)}"))
+                unattached.append((route, f"its route accepted by the API server: {self.refused[key]}"))
         chosen = None if start.listener is None else start.listener.node
         for state in self.topology.routes:
             for parent in state.parents:

@@ -40,12 +40,12 @@ def test_a_port_that_the_service_has_not_spoils_resolved_refs() -> None:
 
 
 def test_resolved_refs_has_the_reasons_of_all_backends_that_fail() -> None:
-    """internal/gatewayapi/status/error.go: every reason once, sorted."""
-    backends = "{name: s, port: 81}, {name: s, port: 82}, {name: gone, port: 80}, {name: s, port: 80}"
+    """internal/gatewayapi/status/error.go: every reason once, sorted; a port is asked for before the Service."""
+    backends = "{name: s, port: 81}, {name: s, port: 82}, {name: gone, port: 80}, {name: gone}, {name: s, port: 80}"
     simulation = simulated(CLASS, gateway(), route(more=f"rules: [{{backendRefs: [{backends}]}}]"), SERVICE)
     resolved = simulation.topology.routes[0].parents[0].conditions[1]
-    assert resolved[:3] == ("ResolvedRefs", "False", "BackendNotFound,PortNotFound")
-    assert len(resolved.message.split("; ")) == 3
+    assert resolved[:3] == ("ResolvedRefs", "False", "BackendNotFound,PortNotFound,PortNotSpecified")
+    assert len(resolved.message.split("; ")) == 4
 
 
 @pytest.mark.parametrize(("rules", "accepted"), [(1, True), (2, False)])

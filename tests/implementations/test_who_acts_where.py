@@ -62,13 +62,15 @@ def test_kuadrant_does_not_know_listener_sets(kind: str) -> None:
 
 
 def test_a_service_needs_a_port() -> None:
-    """The API server refuses the route, so that no controller ever serves it."""
+    """By the spec it is answered with 500; the API server refuses the route in the first place, which a note says."""
     simulation = worlds.simulated(
         ISTIO,
         worlds.gateway(of_class="edge"),
         worlds.route(more="rules: [{backendRefs: [{name: checkout}]}]"),
         worlds.service(),
     )
-    outcome = Tracer(simulation).trace(request({"host": "shop.example"})).outcome
-    assert (outcome.status, outcome.reason) == (404, "no route of this listener serves host shop.example")
-    assert [str(route.key) for route, _ in simulation.refused_routes] == ["HTTPRoute shop/checkout"]
+    trace = Tracer(simulation).trace(request({"host": "shop.example"}))
+    assert (trace.outcome.status, trace.outcome.reason) == (500, "Service shop/checkout is named without a port")
+    why = "spec.rules[0].backendRefs[0]: Invalid value: Must have port for Service reference"
+    state = "so that a cluster has its former state, or none"
+    assert trace.notes == (f"the API server refuses HTTPRoute shop/checkout ({why}), {state}",)

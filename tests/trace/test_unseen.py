@@ -136,11 +136,10 @@ def traced(directory: Path, *manifests: str) -> Trace:
 
 
 def test_a_route_that_the_api_server_refuses_is_named(tmp_path: Path) -> None:
-    trace = traced(tmp_path, EG, EDGE, service("app"), to("{name: app}"))
-    assert (trace.outcome.status, trace.outcome.reason) == (404, "no route of this listener serves host a.test")
-    (nearest,) = trace.nearest
-    why = "spec.rules[0].backendRefs[0]: Invalid value: Must have port for Service reference"
-    assert nearest.needs == (f"its route accepted by the API server: {why}",)
+    trace = traced(tmp_path, EG, EDGE, service("app"), to("{name: app, port: '80'}"))
+    why = 'spec.rules[0].backendRefs[0].port: Invalid value: "string": must be of type integer'
+    assert trace.notes[0].startswith("the API server refuses HTTPRoute shop/web (spec.rules[0].backendRefs[0].port")
+    assert trace.notes[0].endswith("so that a cluster has its former state, or none"), why
     found = find(open_workspace([str(tmp_path)]).simulations, Question())
     said = "".join(write("text", found, Paint(on=False)))
-    assert said.endswith("0 ways in\nwithout the ways of what the API server refuses (GWP501): HTTPRoute shop/web\n")
+    assert said.endswith("as they are written, which the API server refuses (GWP501): HTTPRoute shop/web\n")

@@ -98,7 +98,7 @@ class Found(NamedTuple):
     unseen: tuple[str, ...] = ()
     """Why there may be routes of which the ways are missing."""
     refused: tuple[ResourceKey, ...] = ()
-    """Routes that the API server refuses, so that no way leads through them."""
+    """Routes that the API server refuses as they stand."""
 
 
 def find(simulations: Sequence[Simulation], question: Question) -> Found:
@@ -117,7 +117,7 @@ def find(simulations: Sequence[Simulation], question: Question) -> Found:
                 if not question.without or (row.serves and row.answers[question.without].state != "asked"):
                     rows.append(row)
     unseen = dict.fromkeys(reason for simulation in simulations for reason in simulation.world.unseen.bringing_routes())
-    refused = dict.fromkeys(route.key for simulation in simulations for route, _ in simulation.refused_routes)
+    refused = dict.fromkeys(route for simulation in simulations for route in simulation.refused_routes)
     names = Names.of(simulations)
     return Found(tuple(rows), ways, names, question, len(simulations) > 1, tuple(unseen), tuple(refused))
 
@@ -146,13 +146,13 @@ def summary(found: Found) -> str:
     return words + (f"; of {unknown} it is not known" if unknown else "")
 
 
-def _missing(found: Found) -> str:
-    """Return a sentence on the routes of which the ways are not here, "" where there are none."""
-    reasons = [f"routes that were not seen: {listing(found.unseen, most=3)}"] if found.unseen else []
+def _beside(found: Found) -> list[str]:
+    """Return sentences on routes that were not seen, and on those that a cluster does not take as they stand."""
+    said = [f"without the ways of routes that were not seen: {listing(found.unseen, most=3)}"] if found.unseen else []
     if found.refused:
         refused = listing([str(key) for key in found.refused], most=3)
-        reasons.append(f"what the API server refuses (GWP501): {refused}")
-    return f"without the ways of {'; and of '.join(reasons)}" if reasons else ""
+        said.append(f"as they are written, which the API server refuses (GWP501): {refused}")
+    return said
 
 
 def _text(found: Found, paint: Paint) -> Iterator[str]:
@@ -168,13 +168,12 @@ def _text(found: Found, paint: Paint) -> Iterator[str]:
             before = head
         yield "  " + "  ".join(line).rstrip() + "\n"
     yield ("\n" if found.rows else "") + f"{summary(found)}\n"
-    if missing := _missing(found):
-        yield f"{one_line(missing)}\n"
+    for sentence in _beside(found):
+        yield f"{one_line(sentence)}\n"
 
 
 def _markdown(found: Found) -> Iterator[str]:
-    missing = _missing(found)
-    yield f"{spoken(summary(found) + (f', {missing}' if missing else ''))}.\n"
+    yield f"{spoken(', '.join([summary(found), *_beside(found)]))}.\n"
     before = None
     for row in found.rows:
         head = _head(row, found)

@@ -341,7 +341,7 @@ WORLDS = {
         "filters", (traffic("retry: {}"),), "500", lint=("GWP406",),
         base=base(rule(MIRROR.replace("checkout", "gone")))),
     "a mirror without a port": Predicted(
-        "filters", (traffic("retry: {}"),), "404",  # the API server refuses the route
+        "filters", (traffic("retry: {}"),), "500", lint=("GWP406",),
         base=base(rule(MIRROR.replace(", port: 80", "")))),
     "an answer whose text is missing": Predicted(
         "filters",

@@ -151,7 +151,7 @@ def _beside(found: Found) -> list[str]:
     said = [f"without the ways of routes that were not seen: {listing(found.unseen, most=3)}"] if found.unseen else []
     if found.refused:
         refused = listing([str(key) for key in found.refused], most=3)
-        said.append(f"as they are written, which the API server refuses (GWP501): {refused}")
+        said.append(f"{refused} as written, which the API server refuses (GWP501)")
     return said
 
 

@@ -11,6 +11,7 @@ import click
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 WIDEST = 100
 NARROWEST = 60
@@ -29,7 +30,7 @@ def put(text: str, *, commands: bool = False) -> None:
 
 
 def save(file: str, content: str | bytes) -> None:
-    """Write a result to a file.
+    """Write a result to a file, whole or not at all: what stood there before stays until all of it is written.
 
     Raises:
         click.UsageError: it cannot be written.
@@ -40,10 +41,30 @@ def save(file: str, content: str | bytes) -> None:
 
     if goes_through_link(file):
         raise click.UsageError(f"cannot write {file!r}: its path goes through a symbolic link in the repository")
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
     try:
-        Path(file).write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
+        _replace(Path(os.path.realpath(file)), data)
     except OSError as error:
         raise click.UsageError(f"cannot write {file!r}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _replace(place: Path, content: bytes) -> None:
+    """Write a file beside the one that is there, and put it in its place; devices and pipes are written as they are."""
+    mode = place.stat().st_mode if place.exists() else 0
+    if mode and not (stat.S_ISREG(mode) and os.access(place, os.W_OK) and os.access(place.parent, os.W_OK)):
+        place.write_bytes(content)
+        return
+    beside = place.with_name(f"{place.name[:200]}.{os.getpid()}.tmp")
+    try:
+        with beside.open("xb") as part:
+            part.write(content)
+        if mode:
+            beside.chmod(stat.S_IMODE(mode))
+        beside.replace(place)
+    except BaseException as error:
+        if not isinstance(error, FileExistsError):
+            beside.unlink(missing_ok=True)
+        raise
 
 
 def wants_color(choice: str, environment: Mapping[str, str] = os.environ) -> bool:

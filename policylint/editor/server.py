@@ -11,10 +11,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
-from typing import Any, Final, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar, cast
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -42,6 +43,10 @@ _SEVERITIES: Final = {
 }
 _WATCHED: Final = ("**/*.{yaml,yml,json}", "**/.policylint.*", "**/*.{tpl,tmpl}", "**/pyproject.toml")
 _LONGEST_HOVER: Final = 6000
+_LONGEST_HEADER: Final = 65_536
+_LONGEST_MESSAGE: Final = 256 * 2**20
+"""Bytes: a few files of the largest size that is read."""
+_SKIPPED: Final = b"Too-Long: yes\r\n"
 _Answer = TypeVar("_Answer")
 
 
@@ -84,6 +89,9 @@ class EditorServer(LanguageServer):
 
     def changed(self, *, on_disk: bool = True) -> None:
         """Note that something changed, on disk or in a text alone, and read the tree soon."""
+        if self._root == os.path.abspath(os.sep):
+            self._complain("the root of the file system is not read: open the folder that holds the manifests")
+            return
         self._changes += 1
         if on_disk and self._on_disk >= 0:
             self._on_disk += 1
@@ -115,7 +123,8 @@ class EditorServer(LanguageServer):
         gc.disable()
         try:
             documents = list(self.workspace.text_documents.values())
-            texts = {self.file_of(document.uri): document.source.encode() for document in documents}
+            # Half a pair of surrogates is text for an editor, and none for UTF-8: a question mark is as wide in UTF-16.
+            texts = {self.file_of(document.uri): document.source.encode(errors="replace") for document in documents}
             return self._tree.read(texts, lambda: wanted != self._changes, self._on_disk)
         finally:
             if self._state is None:
@@ -395,6 +404,34 @@ def _in_loop(handler: Callable[[Any], None]) -> Callable[[Any], Any]:
     return handle
 
 
+class Messages:
+    """The input of a server: a message that says to be longer than any is skipped, and the next one is taken.
+
+    pygls reads as many bytes at once as a header says, and ends where that is more than there is memory.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readline(self) -> bytes:
+        """Return the next line of headers; b"" at the end."""
+        line = self._stream.readline(_LONGEST_HEADER)
+        name, _, stated = line.partition(b":")
+        digits = stated.strip()
+        if name.lower() != b"content-length" or not digits.isdigit():
+            return line
+        is_absurd = len(digits) > len(str(_LONGEST_MESSAGE)) or int(digits) > _LONGEST_MESSAGE
+        return _SKIPPED if is_absurd else line
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, as many as a header said."""
+        return self._stream.read(size)
+
+    def close(self) -> None:
+        """Close the stream."""
+        self._stream.close()
+
+
 def serve(options: RunOptions) -> None:
     """Serve an editor over standard input and output until it says that it is done."""
-    server(options).start_io()
+    server(options).start_io(stdin=cast("BinaryIO", Messages(sys.stdin.buffer)))

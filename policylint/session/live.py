@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from policylint.errors import UsageError
+from policylint.errors import AbsentError, UsageError
+from policylint.model import mapping
 from policylint.sources.kubectl import CLUSTER
 
 if TYPE_CHECKING:
@@ -21,13 +22,21 @@ def objects(setup: Setup, kubectl: Kubectl) -> bytes:
 
     Raises:
         UsageError: there is no such program.
-        AbsentError: the cluster does not answer.
+        AbsentError: the cluster does not answer, or not with a list of objects.
     """
+    from policylint.documents import read
     from policylint.load.reading import GROUPS
     from policylint.workspace import known_groups
 
     groups = frozenset(group for group in GROUPS if not group.endswith(_DEPLOYING))
-    return kubectl.objects(groups | known_groups() | setup.assumptions.groups())
+    data = kubectl.objects(groups | known_groups() | setup.assumptions.groups())
+    reading = read(data, CLUSTER)
+    if reading.problems:
+        problem = reading.problems[0]
+        raise AbsentError(f"what the cluster holds cannot be read: line {problem.line}: {problem.message}")
+    if not any(mapping(document.value).get("kind") == "List" for document in reading.documents):
+        raise AbsentError("what the cluster holds cannot be read: kubectl printed no list of objects")
+    return data
 
 
 def beside(setup: Setup, data: bytes) -> Setup:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from typing import Final
+from typing import IO, Final
 
 from policylint.errors import AbsentError, UsageError
 from policylint.namedtuple import NamedTuple
@@ -21,6 +21,10 @@ CLUSTER: Final = "<cluster>"
 """The name that reports give to the file of all objects."""
 PROGRAM: Final = "kubectl"
 _SECONDS: Final = 120.0
+MAX_BYTES: Final = 32 * 2**20
+"""Of an answer: a longer file would not be read either (documents/problem.py)."""
+_LAST_WORDS: Final = 4096
+"""Bytes of the end of stderr that are kept."""
 _MORE: Final = (
     "namespaces", "services", "serviceaccounts", "endpointslices.discovery.k8s.io",
     "deployments.apps", "statefulsets.apps", "daemonsets.apps",
@@ -50,7 +54,7 @@ class Kubectl(NamedTuple):
 
         Raises:
             UsageError: there is no such program.
-            AbsentError: it does not answer, or may not list what is asked for.
+            AbsentError: it does not answer, may not list what is asked for, or answers with more than MAX_BYTES.
         """
         listed = self._run("api-resources", "--verbs=list", "--output=name", "--no-headers=true").decode().split()
         wanted = [name for name in listed if name in _MORE or name.partition(".")[2] in groups]
@@ -60,18 +64,42 @@ class Kubectl(NamedTuple):
 
     def _run(self, *arguments: str) -> bytes:
         import subprocess
+        from threading import Thread, Timer
 
         command = [self._found(), *arguments, *(["--context", self.context] if self.context else [])]
+        pipe = subprocess.PIPE
         try:
-            done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired:
-            raise AbsentError(f"{_spoken(command)}: no answer in {_SECONDS:.0f} s") from None
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
         except OSError as error:
             raise UsageError(f"cannot start {command[0]!r}: {error.strerror or error}") from None
-        if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
-            raise AbsentError(f"{_spoken(command)} ended with {done.returncode}: {said[-1]}")
-        return done.stdout
+        assert process.stdout is not None and process.stderr is not None
+        ended: list[str] = []
+        last_words = bytearray()
+        listening = Thread(target=_keep_end, args=(process.stderr, last_words), daemon=True)
+
+        def give_up(why: str) -> None:
+            ended.append(why)
+            process.kill()
+
+        timer = Timer(_SECONDS, give_up, (f"no answer in {_SECONDS:.0f} s",))
+        listening.start()
+        timer.start()
+        try:
+            answer = process.stdout.read(MAX_BYTES + 1)
+            if len(answer) > MAX_BYTES:
+                give_up(f"its answer is longer than {MAX_BYTES >> 20} MiB, which is not read")
+            code = process.wait()
+        finally:
+            timer.cancel()
+            process.kill()
+            process.stdout.close()
+        listening.join(1)
+        if ended:
+            raise AbsentError(f"{_spoken(command)}: {ended[0]}")
+        if code:
+            said = last_words.decode(errors="replace").strip().splitlines() or ["no message"]
+            raise AbsentError(f"{_spoken(command)} ended with {code}: {said[-1]}")
+        return answer
 
     def _found(self) -> str:
         if os.sep in self.program:
@@ -84,3 +112,11 @@ class Kubectl(NamedTuple):
 
 def _spoken(command: Sequence[str]) -> str:
     return f"{os.path.basename(command[0])} {command[1]}"  # noqa: PTH119
+
+
+def _keep_end(stream: IO[bytes], kept: bytearray) -> None:
+    """Read a stream to its end, whatever its length, and keep the last words of it."""
+    with stream:
+        while part := stream.read1(65536):  # type: ignore[attr-defined]
+            kept += part
+            del kept[:-_LAST_WORDS]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,7 @@ pytest.importorskip("pygls", reason="pygls is not installed")
 
 from lsprotocol import types
 
+from policylint.editor.server import Messages
 from policylint.editor.state import StaleError
 from policylint.editor.tree import EditedTree
 from policylint.session.settings import RunOptions
@@ -276,3 +278,41 @@ def test_what_takes_long_ends_with_the_next_key(shop: Path, monkeypatch: pytest.
         tree.read({}, lambda: bool(changed))
     changed.clear()
     assert state.lens(route).startswith("2 policies")
+
+
+def test_half_a_pair_of_surrogates_is_text_like_any_other(shop: Path) -> None:
+    async def session(editor: Editor) -> None:
+        file = "shop/checkout-cors.yaml"
+        text = (shop / file).read_text()
+        editor.open(file, text + "# \ud800\n")
+        await editor.until(lambda: bool(editor.rules(file)))
+        hover = await editor.client.text_document_hover_async(
+            types.HoverParams(**editor.at(file, "checkout-cors", 3, text))
+        )
+        assert hover is not None
+        editor.change(file, text)
+        await editor.client.text_document_hover_async(types.HoverParams(**editor.at(file, "checkout-cors", 3, text)))
+
+    edit(shop, session)
+
+
+def test_the_root_of_the_file_system_is_not_read() -> None:
+    async def session(editor: Editor) -> None:
+        async with asyncio.timeout(20):
+            while not editor.messages:
+                await asyncio.sleep(0.05)
+        assert editor.messages == [
+            "policylint: the root of the file system is not read: open the folder that holds the manifests"
+        ]
+
+    edit(Path("/"), session)
+
+
+@pytest.mark.parametrize("length", ["1000000000000", str(2**63), "9" * 5000], ids=["tera", "63 bits", "digits"])
+def test_a_message_of_an_absurd_length_is_skipped(length: str) -> None:
+    next_message = b"Content-Length: 3\r\n\r\n[1]"
+    messages = Messages(io.BytesIO(f"Content-Length: {length}\r\n\r\n{{}}\n".encode() + next_message))
+    lines = [messages.readline() for _ in range(5)]
+    assert lines[0].startswith(b"Too-Long")
+    assert lines[3:] == [b"Content-Length: 3\r\n", b"\r\n"]
+    assert messages.read(3) == b"[1]"

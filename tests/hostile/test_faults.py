@@ -65,6 +65,21 @@ def test_a_full_disk_under_a_file(arguments: tuple[str, ...]) -> None:
     assert said(done)[0] == "policylint: cannot write '/dev/full': no space left on device"
 
 
+@pytest.mark.parametrize("command", [("lint", "--output", "sarif={}"), ("graph", "--output", "html={}")], ids=" ".join)
+def test_a_file_stays_as_it_was_where_a_new_one_does_not_fit(command: tuple[str, ...], tmp_path: Path) -> None:
+    good = tmp_path / "report"
+    good.write_text("a good report")
+    good.chmod(0o640)
+    limited = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))  # noqa: E731
+    done = ran([argument.format(good) for argument in command], limited)
+    assert done.returncode == USAGE
+    assert said(done)[0] == f"policylint: cannot write '{good}': file too large"
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("report", "a good report")]
+    assert ran([argument.format(good) for argument in command]).returncode in (0, FOUND)
+    assert good.stat().st_size > 2048 and good.stat().st_mode & 0o777 == 0o640
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_a_reader_that_leaves(arguments: tuple[str, ...]) -> None:
     read, write = os.pipe()

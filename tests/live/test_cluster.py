@@ -14,6 +14,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from policylint.cli import kubectl_plugin, main
+from policylint.sources import kubectl
 
 SHOP = Path(__file__).parents[2] / "fixtures" / "envoy-gateway-shop"
 UNWANTED = ("bindings", "configmaps", "pods", "secrets", "widgets.example.com", "helmreleases.helm.toolkit.fluxcd.io")
@@ -208,3 +209,38 @@ def test_the_real_kubectl_runs_it(tmp_path: Path) -> None:
     command = ["kubectl", "policylint", "lint", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.stdout.startswith("Usage: kubectl policylint lint "), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("kind: List\nitems: [{kind: Gateway\n", "line 3: "),
+        ("kind: List\nitems: [\n  {{{\n", "kubectl printed no list of objects"),
+        ("", "kubectl printed no list of objects"),
+        ("Hello\n", "kubectl printed no list of objects"),
+    ],
+)
+@pytest.mark.parametrize("command", [("lint",), ("list", "policies"), ("simulate",), ("diff", ".")], ids=" ".join)
+def test_an_answer_that_is_no_list_is_no_empty_cluster(
+    command: tuple[str, ...], answer: str, said: str, cluster: Cluster
+) -> None:
+    (cluster.place / "get").write_text(answer)
+    result = run(*command, "--live")
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert result.stderr.startswith("policylint: what the cluster holds cannot be read: ") and said in result.stderr
+
+
+def test_an_answer_without_end_is_not_read_on(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kubectl, "MAX_BYTES", 2**20)
+    (cluster.place / "kubectl").write_text("#!/bin/sh\nyes 'items: []'\n")
+    result = run("lint", "--live")
+    assert result.exit_code == 3
+    assert result.stderr == "policylint: kubectl api-resources: its answer is longer than 1 MiB, which is not read\n"
+
+
+def test_an_answer_that_never_comes_is_not_waited_for(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kubectl, "_SECONDS", 0.2)
+    (cluster.place / "kubectl").write_text("#!/bin/sh\nexec sleep 60\n")
+    result = run("lint", "--live")
+    assert result.exit_code == 3
+    assert result.stderr == "policylint: kubectl api-resources: no answer in 0 s\n"

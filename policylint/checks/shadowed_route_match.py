@@ -17,7 +17,6 @@ from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapp
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
-from policylint.topology.gateways import precedence
 from policylint.topology.hostnames import widest_written
 from policylint.topology.state import Candidate
 
@@ -180,7 +179,7 @@ def _named(entries: object, fold: Any = str) -> frozenset[tuple[str, str, str]]:
 
 def _first(matches: list[WrittenMatch]) -> WrittenMatch:
     """Return the winner: the oldest route, then the first by name, then the first rule."""
-    return min(matches, key=lambda match: (*precedence(match.route), *match[1:]))
+    return min(matches, key=lambda match: (*match.route.age, match.route.key.kind, *match[1:]))
 
 
 def _finding(match: WrittenMatch, winner: WrittenMatch, slot: Slot) -> Finding:

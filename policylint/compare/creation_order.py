@@ -1,26 +1,40 @@
 """Creation order in a diff: what only the side after has is younger than everything that was there before.
 
-Git has no creation times, so lint treats two policies on one target as equally old. A change does say something: the
-cluster already has what was there before. By the same token, what only the side before has counts as younger than what
-stays, so that reverting a change says the reverse of making it. Only conflicts that depend on it are computed anew.
+Git has no creation times, so lint treats two policies on one target, or two equal matches, as equally old. A change
+does say something: the cluster already has what was there before. By the same token, what only the side before has
+counts as younger than what stays, so that reverting a change says the reverse of making it. Only what depends on it is
+computed anew.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from policylint.model import Finding, ResourceKey
-from policylint.policy.order import NEW
+from policylint.model import GATEWAY_GROUP, Finding, ResourceKey
+from policylint.model.resource import NEW
 from policylint.simulation import Simulation, simulate
+from policylint.topology import RouteState, whole
+from policylint.topology.routes import rules
+from policylint.trace.matching import matches
 
+_AGED = frozenset(
+    {
+        (GATEWAY_GROUP, "Gateway"),
+        (GATEWAY_GROUP, "ListenerSet"),
+        (GATEWAY_GROUP, "XListenerSet"),
+        ("networking.istio.io", "DestinationRule"),
+        ("networking.istio.io", "Sidecar"),
+    }
+)
+"""Kinds beside policies and routes of which the oldest object prevails."""
 _RULES = ("GWP202", "GWP206")
 
 
 def with_ages(side: Simulation, alone: frozenset[ResourceKey]) -> Simulation:
-    """Return a side with the policies that only it has younger than the others, where that can decide something."""
-    new = {key for key in alone if key in side.policies and not side.policies[key].policy.created}
-    if not new or not _meets(side, new):
+    """Return a side with what only it has younger than all the rest, where that can decide something."""
+    new = {key for key in alone if (each := side.world.get(key)) is not None and not each.created}
+    if not new or not (_meets(side, new) or _ties(side, new)):
         return side
     stamped = {}
     for key in sorted(new):
@@ -28,6 +42,41 @@ def with_ages(side: Simulation, alone: frozenset[ResourceKey]) -> Simulation:
         body = {**resource.body, "metadata": {**resource.metadata, "creationTimestamp": NEW}}
         stamped[key] = resource.replaced(body=body)
     return simulate(side.world.with_resources(stamped), side.catalog)
+
+
+def _ties(side: Simulation, new: set[ResourceKey]) -> bool:
+    """Return whether requests, or listeners, that a new object claims are claimed by an old one in the same words."""
+    for kind in _AGED.intersection(key[:2] for key in new):
+        if any(each.key not in new for each in side.world.of_kind(*kind)):
+            return True
+    routes = [state for state in side.topology.routes if state.route.key in new]
+    if not routes:
+        return False
+    if any(
+        each.rival is not None and (each.rival in new) != (state.route.key in new)
+        for state in side.topology.routes
+        for parent in state.parents
+        for each in parent.candidates
+    ):
+        return True
+    claims = {claim for state in routes for claim in _claims(state)}
+    others = (state for state in side.topology.routes if state.route.key not in new)
+    return any(claim in claims for state in others for claim in _claims(state))
+
+
+def _claims(state: RouteState) -> Iterator[tuple[object, ...]]:
+    """Yield the criteria before the age by which the rules of a route are ranked, wherever it is attached."""
+    grpc = state.route.key.kind == "GRPCRoute"
+    of_requests = grpc or state.route.key.kind == "HTTPRoute"
+    ranks = {
+        match.weights[:2] if "RegularExpression" in match.path else match.path
+        for rule in (rules(state.route) if of_requests else ())
+        for match in matches(rule.body, grpc=grpc)
+    } or {""}
+    for parent in state.parents:
+        named = [(each.node, hostname) for each in parent.candidates for hostname in each.hostnames]
+        for node, hostname in named or [(whole(parent.wanted), hostname) for hostname in state.hostnames]:
+            yield from ((node, hostname, state.route.key.kind, rank) for rank in ranks)
 
 
 def _meets(side: Simulation, new: set[ResourceKey]) -> bool:

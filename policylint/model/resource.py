@@ -9,6 +9,9 @@ from policylint.documents import Pointer, Position
 from policylint.model.keys import ResourceKey
 from policylint.namedtuple import NamedTuple
 
+NEW = "new in this change"
+"""In a diff the creationTimestamp of what only one side has: younger than all that both have."""
+_NEVER = "9999"
 _NOTHING: Mapping[str, Any] = {}
 _T = TypeVar("_T")
 _About = TypeVarTuple("_About")
@@ -168,6 +171,16 @@ class Resource:
         """`metadata.creationTimestamp` as written, "" where the manifests do not state it (they rarely do)."""
         stamp = self.metadata.get("creationTimestamp")
         return stamp if isinstance(stamp, str) else ""
+
+    @property
+    def age(self) -> tuple[str, str]:
+        """The sort key of creation order, the oldest first: creationTimestamp, then `{namespace}/{name}`.
+
+        Gateway API has one order for policies (GEP-713, conflict resolution), routes, listeners and ListenerSets. Git
+        rarely has timestamps: an object without one is as old as any other without one, and younger than one that
+        states its age, since what a cluster already has is older than what a manifest adds.
+        """
+        return (self.created or _NEVER, self.key.path)
 
     def location(self, *pointer: str | int, key: bool = False) -> Location:
         """Return the place of a value (or of its key) of this object."""

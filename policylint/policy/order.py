@@ -5,22 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from policylint.model import Node, PolicyKind, Resource, ResourceKey
+from policylint.model.resource import NEW
 from policylint.policy.results import Attachment, Refusal
-
-_NEVER = "9999"
-NEW = "new in this change"
-"""In a diff the creationTimestamp of what only the side after has: younger than all that was there before."""
-
-
-def age(policy: Resource) -> tuple[str, str]:
-    """Return the sort key of creation order: creationTimestamp, then `{namespace}/{name}`.
-
-    GEP-713 conflict resolution 2 and 3.
-
-    Git rarely has timestamps. An object without one is as old as any other without one, and younger than one that
-    states its age: what a cluster already has is older than what a manifest adds.
-    """
-    return (policy.created or _NEVER, policy.key.path)
 
 
 def order_stated(one: Resource, other: Resource) -> bool:
@@ -32,7 +18,7 @@ def order_stated(one: Resource, other: Resource) -> bool:
 
 def by_age(attachments: Iterable[Attachment]) -> list[Attachment]:
     """Return attachments in creation order."""
-    return sorted(attachments, key=lambda attachment: age(attachment.policy))
+    return sorted(attachments, key=lambda attachment: attachment.policy.age)
 
 
 def claims(

@@ -62,7 +62,7 @@ class Holders:
         self.listener_sets: list[Holder] = []
         self.sets_of: dict[ResourceKey, list[Holder]] = {}
         resources = [resource for kind in LISTENER_SETS for resource in world.of_kind(*kind)]
-        for resource in sorted(resources, key=precedence):
+        for resource in sorted(resources, key=lambda resource: (*resource.age, resource.key.kind)):
             holder = self._listener_set(world, resource)
             self.listener_sets.append(holder)
             self.by_key[resource.key] = holder
@@ -101,11 +101,6 @@ class Holders:
         else:
             holder.gateway = gateway.resource
         return holder
-
-
-def precedence(resource: Resource) -> tuple[bool, str, str, str]:
-    """Return a sort key: the oldest first, then by `{namespace}/{name}`; no creation time counts as the newest."""
-    return (not resource.created, resource.created, resource.key.path, resource.key.kind)
 
 
 def _gateway(world: World, resource: Resource, own_class: OwnClass) -> Holder:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from functools import cache
 
 from policylint.model import Node, Resource, is_symbolic
-from policylint.topology.gateways import precedence
 from policylint.topology.hostnames import HostnameIndex
 from policylint.topology.parents import ParentClaim
 
@@ -44,7 +43,7 @@ def mark_conflicts(claims: list[tuple[Resource, list[ParentClaim]]], shares: Sha
         return
     # In order of precedence: a route that finds its hostname taken by the other kind loses.
     taken: dict[tuple[Node, str], HostnameIndex] = defaultdict(HostnameIndex)
-    for route, route_claims in sorted(claims, key=lambda pair: precedence(pair[0])):
+    for route, route_claims in sorted(claims, key=lambda pair: (*pair[0].age, pair[0].key.kind)):
         other_kind = "GRPCRoute" if route.key.kind == "HTTPRoute" else "HTTPRoute"
         for claim in route_claims:
             for number, candidate in enumerate(claim.candidates):

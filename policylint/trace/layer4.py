@@ -40,9 +40,8 @@ def at_listener(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
         if serving and rules(state.route):
             hostname = max(serving, key=lambda name: (not name.startswith("*") and len(name), len(name)))
             exact = 0 if hostname.startswith("*") else len(hostname)
-            stamp = state.route.created
             kind = _KINDS[listener.protocol].index(state.route.key.kind)
-            order = (kind, -exact, -len(hostname), (not stamp, stamp), state.route.key.path)
+            order = (kind, -exact, -len(hostname), *state.route.age)
             fitting.append((order, hostname, state))
     fitting.sort(key=lambda ranked: ranked[0])
     if not fitting:
@@ -93,7 +92,7 @@ def _beaten(loser: tuple[tuple[Any, ...], str, RouteState], hostname: str, winne
     order, loser_hostname, state = loser
     if loser_hostname != hostname:
         reason = f"server name {loser_hostname or '(every one)'} is less specific"
-    elif order[3] != (not winner.route.created, winner.route.created):
+    elif order[3] != winner.route.age[0]:
         reason = "the other route is older"
     else:
         reason = f"{winner.route.key.path} comes first by name"

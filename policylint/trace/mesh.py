@@ -49,7 +49,7 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
         from policylint.trace.layer4 import along_route
 
         fitting = [state for state in chosen if state.route.key.kind == _STREAMS[request.scheme]]
-        fitting.sort(key=lambda state: (not state.route.created, state.route.created, state.route.key.path))
+        fitting.sort(key=lambda state: state.route.age)
         return along_route(tracer, start, fitting[0], ()) if fitting else _direct(tracer, start, service)
     candidates = _candidates(chosen, request)
     if candidates is None:

@@ -65,13 +65,11 @@ class RuleCandidate(NamedTuple):
     def order(self) -> tuple[object, ...]:
         """A sort key, the highest precedence first."""
         exact = 0 if self.ranked.startswith("*") else len(self.ranked)
-        stamp = self.route.created
         return (
             -exact,
             -len(self.ranked),
             *(-weight for weight in self.match.weights),
-            (not stamp, stamp),
-            self.route.key.path,
+            *self.route.age,
             self.rule.number,
             self.match.number or 0,
         )
@@ -157,7 +155,7 @@ def because(winner: RuleCandidate, loser: RuleCandidate) -> str:
         case "queries":
             return f"{_number(loser, 'query')} against {_count(winner, 'query')}"
         case "age":
-            return "the other route is older" if winner.route.created else "the other route has no creation time"
+            return "the other route is older"
         case "name":
             stated = " (both of the same age)" if winner.route.created else " (no creation time is stated)"
             return f"{winner.route.key.path} comes first by name{stated}"

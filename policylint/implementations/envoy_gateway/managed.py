@@ -10,7 +10,6 @@ from fnmatch import fnmatchcase
 from policylint.catalog.kinds import Catalog
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
-from policylint.policy.order import age
 from policylint.topology import GatewayState, ListenerSetState, ListenerState, ParentState, RouteState, Topology
 
 GROUP = "gateway.envoyproxy.io"
@@ -129,7 +128,7 @@ class Fleet:
 
 def order(resource: Resource) -> tuple[str, str, str]:
     """Return the sort key of all of Envoy Gateway's lists: creationTimestamp, then namespace, then name (§3)."""
-    return (age(resource)[0], resource.key.namespace, resource.key.name)
+    return (resource.age[0], resource.key.namespace, resource.key.name)
 
 
 def parent_scope(parent: ParentState) -> Scope:

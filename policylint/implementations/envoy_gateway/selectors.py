@@ -22,7 +22,6 @@ from policylint.model import (
     text,
 )
 from policylint.model.selectors import matches
-from policylint.policy.order import age
 from policylint.policy.results import Target
 from policylint.policy.targets import targets as by_name
 from policylint.topology import Topology, whole
@@ -88,7 +87,7 @@ def _select(
         elif inside:
             (refused if grants.allows(policy.key, resource.key) is False else chosen).append(resource)
     if chosen:
-        chosen.sort(key=age)
+        chosen.sort(key=lambda policy: policy.age)
         denied = tuple(resource.key for resource in refused)
         return target._replace(nodes=tuple(whole(resource.key) for resource in chosen), denied=denied)
     unknown = unknown or world.unseen.reason(target.key)

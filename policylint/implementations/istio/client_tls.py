@@ -13,7 +13,7 @@ from policylint.model import Resource, World, is_symbolic, mapping, sequence, te
 from policylint.model.hosts import names_service
 from policylint.model.selectors import matches
 from policylint.namedtuple import NamedTuple
-from policylint.policy.order import age, order_stated
+from policylint.policy.order import order_stated
 from policylint.topology.references import port_number
 
 _OF_THE_MESH = ("", "ISTIO_MUTUAL")
@@ -39,7 +39,7 @@ class DestinationRules:
 
     def __init__(self, world: World) -> None:
         self._by_namespace: dict[str, list[Resource]] = {}
-        for rule in sorted(world.of_kind("networking.istio.io", "DestinationRule"), key=age):
+        for rule in sorted(world.of_kind("networking.istio.io", "DestinationRule"), key=lambda each: each.age):
             self._by_namespace.setdefault(rule.key.namespace, []).append(rule)
 
     def for_client(

@@ -12,7 +12,6 @@ from policylint.implementations.istio import labels, ztunnel
 from policylint.implementations.istio.mesh import Mesh, Proxy, is_own
 from policylint.model import Node, PolicyKind, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
-from policylint.policy.order import age
 from policylint.policy.results import Attachment, Effective, Group
 from policylint.topology import whole
 
@@ -110,7 +109,7 @@ class ProxyContexts:
     def _stack(self, context: ProxyContext) -> Iterator[Attachment]:
         """Return the policies that reach a context, each once, in the order in which Istio looks at them."""
         reaching = {each.key: each for each in self._reaching(context) if self._acts(each, context)}
-        return iter(sorted(reaching.values(), key=lambda each: (self._rank(each, context), *age(each.policy))))
+        return iter(sorted(reaching.values(), key=lambda each: (self._rank(each, context), *each.policy.age)))
 
     def _reaching(self, context: ProxyContext) -> Iterator[Attachment]:
         """Yield attachments from the least to the most specific node; a policy that comes twice is the latter's."""

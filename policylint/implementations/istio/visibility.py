@@ -17,7 +17,7 @@ from policylint.model.hosts import names_service
 from policylint.model.selectors import matches
 from policylint.model.ternary import some
 from policylint.namedtuple import NamedTuple
-from policylint.policy.order import age, order_stated
+from policylint.policy.order import order_stated
 from policylint.topology.references import port_number
 
 _EXPORT_TO = "networking.istio.io/exportTo"
@@ -46,7 +46,7 @@ class Sidecars:
     def __init__(self, world: World) -> None:
         self._world = world
         self._by_namespace: dict[str, list[Resource]] = {}
-        for sidecar in sorted(world.of_kind("networking.istio.io", "Sidecar"), key=age):
+        for sidecar in sorted(world.of_kind("networking.istio.io", "Sidecar"), key=lambda each: each.age):
             self._by_namespace.setdefault(sidecar.key.namespace, []).append(sidecar)
         for sidecars in self._by_namespace.values():
             sidecars.sort(key=lambda sidecar: sidecar.spec.get("workloadSelector") is None)

@@ -15,7 +15,6 @@ from policylint.documents import Pointer
 from policylint.implementations.nginx_gateway_fabric.proxy import effective_proxy
 from policylint.model import Resource, ResourceKey, World, holds_variable, mapping, sequence, text, value_at
 from policylint.namedtuple import NamedTuple
-from policylint.policy.order import age
 from policylint.topology import BackendState, Condition, ParentState, RouteState, Topology
 from policylint.topology.extensions import FilterExtension, extensions_of
 from policylint.topology.routes import rules
@@ -196,7 +195,7 @@ def _of_service(
 def _session(backend: BackendState, world: World) -> str:
     """Return what the TLS policy of a backend says of its certificate, "" for none (checkPoliciesEqual)."""
     section = "" if backend.section is None else backend.section.section
-    for policy in sorted(world.of_kind(*_TLS_POLICY), key=age):
+    for policy in sorted(world.of_kind(*_TLS_POLICY), key=lambda policy: policy.age):
         targets = map(mapping, sequence(policy.spec.get("targetRefs")))
         named = any(
             target.get("name") == backend.wanted.name and target.get("sectionName") in (None, section)

@@ -71,7 +71,6 @@ change in effect), 2 wrong usage or unknown revision, 3 not done whole.""",
 @options.show_unknown
 @options.fail_on(" of a new finding")
 @option(RULES, "--exit-code", "exit_code", is_flag=True, help="Exit 1 also when only effective policy changes.")
-@options.exit_zero("new ")
 @option(OUTPUT, "--show", type=click.Choice(("unchanged",)), help="Also list findings that were there before.")
 @option(OUTPUT, "--links", metavar="URL", default="", help="Where files of after can be read; markdown links to it.")
 @option(

@@ -83,7 +83,6 @@ class LintRun(ReportingRun):
 @option(FIXES, "--fix", is_flag=True, help="Edit the files where the right edit is certain, then report.")
 @option(FIXES, "--diff", "preview", is_flag=True, help="Show what --fix would change, and change nothing.")
 @option(FIXES, "--unsafe-fixes", is_flag=True, help="Also edits that change what the cluster does.")
-@options.exit_zero()
 @options.form_option(FORMATS, "Format on stdout. auto: github inside GitHub Actions, else text.", "auto")
 @options.outputs
 @option(
@@ -160,13 +159,17 @@ def _write(run: LintRun, report: Report, form: str, files: Sequence[tuple[str, s
     from policylint.cli.output import put, save, wants_addresses, wants_links
     from policylint.report.findings import write
 
-    in_its_place = run.statistics and form in PROSE
     shown = run.styled(report, links=wants_links(run.color), addresses=wants_addresses())
-    put(write("statistics" if in_its_place else form, shown), commands=form == "github")
-    if run.statistics and not in_its_place:
-        from policylint.report.findings.statistics import table
+    if run.statistics:
+        from policylint.report.findings.statistics import counted, table
 
-        click.echo("\n".join(table(report)), err=True)
+        if form in PROSE:
+            put(counted(shown))
+        else:
+            put(write(form, shown))
+            click.echo("\n".join(table(report)), err=True)
+    else:
+        put(write(form, shown), commands=form == "github")
     for name, file in files:
         save(file, write(name, report))
 

@@ -104,7 +104,7 @@ which_file = together(
         type=FILE,
         help="The configuration, also as REV:FILE. Default: .policylint.yaml or pyproject.toml, up to the git root.",
     ),
-    option(INPUT, "--no-config", is_flag=True, help="Heed no configuration file."),
+    option(INPUT, "--no-config", is_flag=True, help="Ignore configuration files."),
 )
 what_is_read = together(
     click.argument(
@@ -129,11 +129,11 @@ what_is_read = together(
     option(
         INPUT,
         "--render",
-        type=click.Choice(("builtin", "external", "helm", "off", "auto", "kubectl")),
+        type=click.Choice(("builtin", "external", "helm", "off")),
         envvar="POLICYLINT_RENDER",
         help="How to find out what is deployed: builtin (the default) starts no program, external starts "
         "kubectl or kustomize for what that does not cover, helm starts helm, too, for charts in the tree; off "
-        "takes files as they are. auto is builtin, kubectl is external. Default: $POLICYLINT_RENDER.",
+        "takes files as they are. Default: $POLICYLINT_RENDER.",
     ),
     option(
         INPUT,
@@ -154,18 +154,7 @@ what_is_read = together(
         is_flag=True,
         help="Ask the cluster of your kubectl: without PATH it alone is read, with PATH it is the snapshot.",
     ),
-    option(
-        INPUT,
-        "--kubectl",
-        metavar="PROGRAM",
-        default="kubectl",
-        envvar="POLICYLINT_KUBECTL",
-        help="The kubectl of --live. Default: $POLICYLINT_KUBECTL, else the one in PATH.",
-    ),
     option(INPUT, "--context", metavar="NAME", default="", help="The context of --live. Default: the current one."),
-    # Without effect since nothing is kept between runs; scripts still say them.
-    option(INPUT, "--cache-dir", metavar="DIR", hidden=True, expose_value=False),
-    option(INPUT, "--no-cache", is_flag=True, hidden=True, expose_value=False),
 )
 strict = option(
     INPUT, "--strict", is_flag=True, help="Read every document; exit 3 for files that cannot be read, or none."
@@ -208,11 +197,6 @@ def fail_on(of: str = "") -> Callable[[Decorated], Decorated]:
     """--fail-on; `of` says which findings count."""
     meaning = f"Lowest severity{of} for which the exit code is 1. Default: error."
     return option(RULES, "--fail-on", type=click.Choice((*SEVERITIES, "never")), help=meaning)
-
-
-def exit_zero(new: str = "") -> Callable[[Decorated], Decorated]:
-    """--exit-zero."""
-    return option(RULES, "--exit-zero", is_flag=True, help=f"Exit 0 even with {new}findings.")
 
 
 # How it is shown.

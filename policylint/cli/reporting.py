@@ -31,7 +31,6 @@ class ReportingRun(Run):
     min_severity: str | None
     show_unknown: bool
     fail_on: str | None
-    exit_zero: bool
     form: str
     outputs: tuple[str, ...]
 
@@ -114,8 +113,6 @@ class ReportingRun(Run):
         """Return the exit code: 1 for findings at or above the threshold or for changes, where those count."""
         from policylint.session.lint import reaches
 
-        if self.exit_zero:
-            return OK
         return FOUND if changes or reaches(findings, self.fail_on or setup.settings.fail_on) else OK
 
 

@@ -50,7 +50,6 @@ class Run:
     semantics: str | None
     snapshot: str | None
     live: bool
-    kubectl: str
     context: str
     color: str
     verbose: bool
@@ -129,12 +128,12 @@ class Run:
     def objects(self, setup: Setup) -> bytes:
         """Return what the cluster holds, as the user's kubectl prints it."""
         from policylint.session.live import objects
-        from policylint.sources.kubectl import Kubectl
+        from policylint.sources.kubectl import PROGRAM, Kubectl
 
         if self.snapshot:
             raise click.UsageError("--live and --snapshot cannot be used together")
         with setup.options.progress("asking the cluster"):
-            return objects(setup, Kubectl(self.kubectl, self.context))
+            return objects(setup, Kubectl(os.environ.get("POLICYLINT_KUBECTL") or PROGRAM, self.context))
 
     def open_sides(self, request: DiffRequest) -> DiffSides:
         """Read and simulate both sides of a diff."""

@@ -10,7 +10,7 @@ from policylint.namedtuple import NamedTuple
 if TYPE_CHECKING:
     from policylint.config.toml_positions import Positions
 
-PROGRAMS = frozenset({"external", "kubectl", "helm"})
+PROGRAMS = frozenset({"external", "helm"})
 """Ways to find out what is deployed that start programs beside git. A file may name them, and is not heeded."""
 
 

@@ -106,7 +106,7 @@ class Kubectl(NamedTuple):
             return os.path.abspath(self.program)
         program = find_program(self.program)
         if program is None:
-            raise UsageError(f"no {self.program!r} in PATH outside of what is read (--kubectl names another)")
+            raise UsageError(f"no {self.program!r} in PATH outside of what is read (POLICYLINT_KUBECTL names another)")
         return program
 
 

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from policylint.workspace.scope import ReportScope, WorldScope
 
 SEMANTICS = ("gep-713", "gep-713-2023")
-RENDERERS = ("builtin", "external", "helm", "off", "auto", "kubectl")
-"""Ways to find out what is deployed; the last two are older names of the first two."""
+RENDERERS = ("builtin", "external", "helm", "off")
+"""Ways to find out what is deployed."""
 _CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _ORIGIN = "config.kubernetes.io/origin"
 _NOTHING_GIVEN = Assumptions()

@@ -48,9 +48,9 @@ def test_environments(runner: Runner, names: str, code: str) -> None:
         ("", "1"),
         ("--ignore GWP101", "0"),
         ("--ignore\n  'GWP101'  --render \"off\"", "0"),
-        ("--exit-zero $(touch pwned)", "2"),
+        ("--no-config $(touch pwned)", "2"),
         ("; touch pwned; `touch pwned` | touch pwned", "2"),
-        ("-- --exit-zero", "2"),
+        ("-- --no-config", "2"),
     ],
 )
 def test_further_options_are_words_and_no_commands(runner: Runner, words: str, code: str) -> None:

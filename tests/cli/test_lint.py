@@ -107,7 +107,7 @@ def test_directory_option_is_that_of_git(tree: Path, monkeypatch: pytest.MonkeyP
         ([], 1),
         (["--fail-on", "note"], 1),
         (["--fail-on", "never"], 0),
-        (["--exit-zero"], 0),
+        (["--fail-on", "never"], 0),
         (["--ignore", "GWP1"], 0),
         (["--select", "target-not-found"], 1),
         (["--select", "GWP4,GWP5"], 0),

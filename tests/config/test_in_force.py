@@ -287,9 +287,9 @@ def test_snapshot_is_that_of_the_option(tree: Path, monkeypatch: pytest.MonkeyPa
 def test_what_is_wrong_with_render_and_snapshot_is_said_with_its_place() -> None:
     result = run("lint", config="paths: [shop]\nsnapshot: nowhere.yaml\n")
     assert (result.exit_code, result.stderr) == (2, "policylint: .policylint.yaml:2:11: no such file: 'nowhere.yaml'\n")
-    result = run("lint", config="render: kubctl\n")
+    result = run("lint", config="render: externl\n")
     assert result.exit_code == 2
-    assert ':1:9: render cannot be "kubctl" (did you mean "kubectl"?); it is one of builtin, ' in result.stderr
+    assert ':1:9: render cannot be "externl" (did you mean "external"?); it is one of builtin, ' in result.stderr
 
 
 def test_the_schema_knows_every_way_to_render() -> None:

@@ -168,7 +168,7 @@ def test_safe_paths(tmp_path: Path) -> None:
             path_below("/a", path)
 
 
-@pytest.mark.parametrize("render", ["helm", "external", "kubectl"])
+@pytest.mark.parametrize("render", ["helm", "external"])
 @pytest.mark.parametrize("command", ["lint .", "diff HEAD..", "explain Gateway/edge", "simulate", "graph"])
 def test_the_configuration_of_the_tree_starts_no_program(tmp_path: Path, helm: Path, render: str, command: str) -> None:
     """It is the pull request's; the flag and the environment are not."""

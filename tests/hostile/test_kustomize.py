@@ -95,7 +95,7 @@ def world(files: dict[str, str]) -> dict[str, str]:
 
 @needs_kubectl
 @pytest.mark.parametrize("files", REMOTE.values(), ids=REMOTE)
-@pytest.mark.parametrize("render", ["builtin", "external", "kubectl", "helm", ""])
+@pytest.mark.parametrize("render", ["builtin", "external", "helm", ""])
 def test_nothing_connects(tmp_path: Path, listener: Listener, files: dict[str, str], render: str) -> None:
     there = {path: text.replace("ADDRESS", listener.address) for path, text in world(files).items()}
     written(tmp_path, there)
@@ -209,7 +209,7 @@ def test_a_kustomization_too_large_to_copy_is_left(tmp_path: Path, monkeypatch: 
     assert not (tmp_path / "started").exists()
 
 
-@pytest.mark.parametrize("arguments", [(), ("--render", "builtin"), ("--render", "auto"), ("--render", "off")])
+@pytest.mark.parametrize("arguments", [(), ("--render", "builtin"), ("--render", "off")])
 def test_no_program_but_git_is_started_by_default(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:

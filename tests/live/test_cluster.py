@@ -153,7 +153,6 @@ def test_what_applying_a_directory_would_change(cluster: Cluster, tmp_path: Path
         ("diff", "--live", "--staged"),
         ("lint", "--live", "--snapshot", "x.yaml"),
         ("explain", "Gateway/infra/edge", "--live", "--at", "HEAD"),
-        ("lint", "--live", "--kubectl", "no-such-program"),
     ],
     ids=" ".join,
 )

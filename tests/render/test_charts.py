@@ -126,7 +126,7 @@ def test_what_is_wrong_with_it_is_shown_in_the_line_a_person_edits(tmp_path: Pat
 
 
 @real
-@pytest.mark.parametrize("render", ["auto", "builtin", "kubectl"])
+@pytest.mark.parametrize("render", ["builtin", "external"])
 def test_without_asking_a_chart_is_unknown(tmp_path: Path, render: str) -> None:
     found = rendered(tmp_path, {**FLUX, "clusters/prod/shop.yaml": RELEASE}, render)
     assert deployed(found) == {"prod": ["Gateway infra/edge"]}

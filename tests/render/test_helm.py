@@ -59,7 +59,7 @@ def test_how_helm_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert not any(each.startswith("HELM_KUBETOKEN") for each in said)
 
 
-@pytest.mark.parametrize("render", ["auto", "builtin", "external", "kubectl", "off"])
+@pytest.mark.parametrize("render", ["builtin", "external", "off"])
 def test_helm_is_never_called_without_asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, render: str) -> None:
     calls = stand_in(tmp_path / "bin", monkeypatch, PRINTED)
     rendered(tmp_path / "tree", {**FLUX, "clusters/prod/shop.yaml": RELEASE}, render)

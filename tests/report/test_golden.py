@@ -17,7 +17,6 @@ FILES = {
     "github": "github.txt",
     "junit": "junit.xml",
     "codeclimate": "codeclimate.json",
-    "statistics": "statistics.txt",
 }
 
 

@@ -17,7 +17,6 @@ FORMATS = {
     "github": ("github", "write"),
     "junit": ("junit", "write"),
     "codeclimate": ("codeclimate", "write"),
-    "statistics": ("statistics", "write"),
 }
 """Format → the module here and its function, imported when used; `json` is the newest json-vN."""
 

@@ -10,7 +10,7 @@ from policylint.report.findings.text import summary
 from policylint.report.kit.display import Paint
 
 
-def write(report: Report) -> str:
+def counted(report: Report) -> str:
     """Write a table in place of the findings, then the summary."""
     return "\n".join([*table(report), *summary(report, Paint(report.options.color))]) + "\n"
 

@@ -1,0 +1,263 @@
+"""Worlds of our own, each with one of the contradictions that were seen (docs/design/reach.md), and changes of them."""
+
+from __future__ import annotations
+
+from tests.worlds import gateway, gateway_class, labelled, manifest, policy, route, service
+
+ENVOY_GATEWAY = gateway_class("any", "gateway.envoyproxy.io/gatewayclass-controller")
+OF_ISTIO = gateway_class("istio", "istio.io/gateway-controller")
+EDGE = gateway()
+ISTIO_EDGE = gateway(of_class="istio")
+TO_CHECKOUT = "rules: [{backendRefs: [{name: checkout, port: 80}]}]"
+ROUTE = route(more=f"hostnames: [shop.example.com], {TO_CHECKOUT}")
+SERVICE = service(more="selector: {app: checkout}")
+STREAMS = (
+    "[{name: tcp, port: 9000, protocol: TCP, allowedRoutes: {namespaces: {from: All}}}, "
+    "{name: tls, port: 8443, protocol: TLS, tls: {mode: Passthrough}, allowedRoutes: {namespaces: {from: All}}}]"
+)
+JWT = "jwt: {providers: [{name: id, remoteJWKS: {uri: https://id.example.com/jwks}}]}"
+SECURITY = ("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy")
+TCP_ROUTE = route(
+    "stream", kind="TCPRoute", parents="[{name: edge, namespace: infra, sectionName: tcp}]", more=TO_CHECKOUT
+)
+TLS_ROUTE = route(
+    "session",
+    kind="TLSRoute",
+    parents="[{name: edge, namespace: infra, sectionName: tls}]",
+    more=f"hostnames: [db.example.com], {TO_CHECKOUT}",
+)
+
+
+def deployment(name: str = "checkout", labels: str = "", annotations: str = "") -> str:
+    """A Deployment in namespace shop, whose pods the Service of its name selects."""
+    more = f", annotations: {{{annotations}}}" if annotations else ""
+    pods = f"metadata: {{labels: {{app: {name}{labels and f', {labels}'}}}{more}}}"
+    containers = "[{name: main, image: registry.example.com/main, ports: [{containerPort: 80}]}]"
+    template = f"{pods}, spec: {{containers: {containers}}}"
+    return manifest(
+        "apps/v1",
+        "Deployment",
+        name,
+        "shop",
+        f"spec: {{selector: {{matchLabels: {{app: {name}}}}}, template: {{{template}}}}}",
+    )
+
+
+def authorization(name: str, spec: str, namespace: str = "infra") -> str:
+    """An AuthorizationPolicy of Istio."""
+    return manifest("security.istio.io/v1", "AuthorizationPolicy", name, namespace, f"spec: {{{spec}}}")
+
+
+def allow_list(networks: str, target: str = "HTTPRoute/checkout") -> str:
+    """A SecurityPolicy of Envoy Gateway by which only clients from some networks are let in."""
+    rules = f"rules: [{{action: Allow, principal: {{clientCIDRs: [{networks}]}}}}]"
+    return policy(*SECURITY, "office", target, f"authorization: {{defaultAction: Deny, {rules}}}", "shop")
+
+
+CUT_OFF = manifest(
+    "networking.k8s.io/v1", "NetworkPolicy", "closed", "shop", "spec: {podSelector: {}, policyTypes: [Ingress]}"
+)
+SHOP = (ENVOY_GATEWAY, EDGE, ROUTE, SERVICE, deployment(), labelled("shop"), labelled("infra"))
+ISTIO = (OF_ISTIO, ISTIO_EDGE, ROUTE, SERVICE, deployment(), labelled("shop"), labelled("infra"))
+TARGET = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]"
+LOGIN = manifest(
+    "security.istio.io/v1",
+    "RequestAuthentication",
+    "login",
+    "infra",
+    f"spec: {{{TARGET}, jwtRules: [{{issuer: id, jwksUri: 'https://id.example.com/jwks'}}]}}",
+)
+INJECTED = labelled("shop", "{istio-injection: enabled}")
+HEADERS = (
+    "rules: [{matches: [{headers: [{type: Prefix, name: x-tier, value: gold}]}], "
+    "backendRefs: [{name: checkout, port: 80}]}, {backendRefs: [{name: other, port: 80}]}]"
+)
+CERTIFIED = gateway(
+    listeners="[{name: https, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: own}]}, "
+    "allowedRoutes: {namespaces: {from: All}}}]",
+    more="tls: {frontend: {default: {validation: {caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]}}}}",
+)
+PEM = '"-----BEGIN CERTIFICATE-----\\nMIIB\\n-----END CERTIFICATE-----\\n"'
+CERTIFICATES = (manifest("v1", "ConfigMap", "ca", "infra", f"data: {{ca.crt: {PEM}}}"),)
+
+WORLDS: dict[str, tuple[str, ...]] = {
+    "a network policy cuts the backend off": (*SHOP, CUT_OFF),
+    "a client certificate is a login": (
+        ENVOY_GATEWAY,
+        CERTIFIED,
+        *CERTIFICATES,
+        *(
+            route(
+                name, parents="[{name: edge, namespace: infra}]", more=f"hostnames: [{name}.example.com], {TO_CHECKOUT}"
+            )
+            for name in ("one", "two", "three")
+        ),
+        SERVICE,
+        policy(*SECURITY, "one", "HTTPRoute/one", JWT, "shop"),
+        policy(*SECURITY, "two", "HTTPRoute/two", JWT, "shop"),
+    ),
+    "the standard login of Istio": (
+        *ISTIO,
+        LOGIN,
+        authorization(
+            "token", f"{TARGET}, action: ALLOW, rules: [{{from: [{{source: {{requestPrincipals: ['*']}}}}]}}]"
+        ),
+    ),
+    "external authorization of Istio": (
+        *ISTIO,
+        authorization("opa", f"{TARGET}, action: CUSTOM, provider: {{name: opa}}, rules: [{{}}]"),
+    ),
+    "a policy that the API server refuses": (
+        *SHOP,
+        policy(
+            *SECURITY,
+            "nameless",
+            "HTTPRoute/checkout",
+            "jwt: {providers: [{remoteJWKS: {uri: https://id.example.com/jwks}}]}",
+            "shop",
+        ),
+    ),
+    "an external authorizer that the API server refuses": (
+        *SHOP,
+        policy(*SECURITY, "odd", "HTTPRoute/checkout", "extAuth: {http: {backendRefs: 7}}", "shop"),
+    ),
+    "addresses of clients on TCP": (
+        ENVOY_GATEWAY,
+        gateway(listeners=STREAMS),
+        TCP_ROUTE,
+        SERVICE,
+        allow_list("10.0.0.0/8", "TCPRoute/stream"),
+    ),
+    "addresses of clients on TCP and TLS of Istio": (
+        OF_ISTIO,
+        gateway(of_class="istio", listeners=STREAMS),
+        TCP_ROUTE,
+        TLS_ROUTE,
+        SERVICE,
+        authorization(
+            "office", f"{TARGET}, action: ALLOW, rules: [{{from: [{{source: {{ipBlocks: [10.0.0.0/8]}}}}]}}]"
+        ),
+    ),
+    "a header match of an unknown type": (
+        ENVOY_GATEWAY,
+        EDGE,
+        route(more=f"hostnames: [shop.example.com], {HEADERS}"),
+        SERVICE,
+        service("other"),
+    ),
+    "a rule all of whose requests another one takes": (
+        ENVOY_GATEWAY,
+        EDGE,
+        route(
+            more="hostnames: [shop.example.com], rules: ["
+            "{matches: [{headers: [{name: x-tier, type: RegularExpression, value: 'g.*'}]}], "
+            "backendRefs: [{name: checkout, port: 80}]}, "
+            "{matches: [{headers: [{name: x-tier, value: gold}]}], backendRefs: [{name: other, port: 80}]}]"
+        ),
+        SERVICE,
+        service("other"),
+    ),
+    "an injected pod in an ambient namespace": (
+        labelled("shop", "{istio.io/dataplane-mode: ambient}"),
+        deployment(labels="sidecar.istio.io/inject: 'true'"),
+        SERVICE,
+        authorization("some", "rules: [{}]", "shop"),
+        CUT_OFF,
+    ),
+    "policies of an Istio Gateway whose class is here": (
+        *ISTIO,
+        authorization("own", f"{TARGET}, action: DENY, rules: [{{to: [{{operation: {{paths: [/admin]}}}}]}}]"),
+    ),
+    "a Secret under another field's name": (
+        gateway_class("any", "gateway.nginx.org/nginx-gateway-controller"),
+        EDGE,
+        ROUTE,
+        SERVICE,
+        manifest("v1", "Secret", "tok", "shop", "stringData: {token: x}"),
+        policy(
+            "gateway.nginx.org/v1alpha1",
+            "PayloadProcessor",
+            "scan",
+            "HTTPRoute/checkout",
+            "processors: [{type: ExtProcess, "
+            "extProcess: {backendRef: {name: checkout, port: 80}, authTokenRef: {name: tok}}}]",
+            "shop",
+            field="targetRef",
+        ),
+    ),
+    "a client with a Sidecar of its own": (
+        INJECTED,
+        SERVICE,
+        deployment(),
+        deployment("web"),
+        service("other", "pay"),
+        labelled("pay"),
+        manifest(
+            "networking.istio.io/v1",
+            "Sidecar",
+            "own",
+            "shop",
+            "spec: {egress: [{hosts: ['./*']}], outboundTrafficPolicy: {mode: REGISTRY_ONLY}}",
+        ),
+    ),
+}
+"""By what is special about them."""
+
+CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "the network policy that cuts a backend off is deleted": ((*SHOP, CUT_OFF), SHOP),
+    "a login goes and a client certificate comes": (
+        (
+            ENVOY_GATEWAY,
+            gateway(
+                listeners="[{name: https, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: own}]}, "
+                "allowedRoutes: {namespaces: {from: All}}}]"
+            ),
+            *CERTIFICATES,
+            ROUTE,
+            SERVICE,
+            policy(*SECURITY, "login", "HTTPRoute/checkout", JWT, "shop"),
+        ),
+        (ENVOY_GATEWAY, CERTIFIED, *CERTIFICATES, ROUTE, SERVICE),
+    ),
+    "the only AuthorizationPolicy of an injected namespace is deleted": (
+        (INJECTED, SERVICE, deployment(), authorization("closed", "action: ALLOW", "shop")),
+        (INJECTED, SERVICE, deployment()),
+    ),
+    "an allow-list is deleted": ((*SHOP, allow_list("10.0.0.0/8")), SHOP),
+    "an allow-list is opened to everybody": ((*SHOP, allow_list("10.0.0.0/8")), (*SHOP, allow_list("0.0.0.0/0"))),
+    "an allow-list is opened to two halves of everybody": (
+        (*SHOP, allow_list("10.0.0.0/8")),
+        (*SHOP, allow_list("0.0.0.0/1, 128.0.0.0/1")),
+    ),
+    "a path of a list of Istio takes what begins with it": (
+        (
+            *ISTIO,
+            authorization("paths", f"{TARGET}, action: ALLOW, rules: [{{to: [{{operation: {{paths: [/charge]}}}}]}}]"),
+        ),
+        (
+            *ISTIO,
+            authorization(
+                "paths", f"{TARGET}, action: ALLOW, rules: [{{to: [{{operation: {{paths: ['/charge*']}}}}]}}]"
+            ),
+        ),
+    ),
+    "a route of the same match comes": (
+        SHOP,
+        (
+            *SHOP,
+            service("other"),
+            route("aaa", more="hostnames: [shop.example.com], rules: [{backendRefs: [{name: other, port: 80}]}]"),
+        ),
+    ),
+    "a port of a TCP route is opened to everybody": (
+        (
+            ENVOY_GATEWAY,
+            gateway(listeners=STREAMS),
+            TCP_ROUTE,
+            SERVICE,
+            allow_list("10.0.0.0/8", "TCPRoute/stream"),
+        ),
+        (ENVOY_GATEWAY, gateway(listeners=STREAMS), TCP_ROUTE, SERVICE),
+    ),
+}
+"""By what changes: before and after."""

@@ -1,0 +1,620 @@
+"""The table of questions, and who answers each: what a reader says is put into the words that all of them share.
+
+A reader that is silent about something, or does not know it, leaves it out. To add a question or a reader is to add a
+function and a line of `QUESTIONS` or `OF_CHANGES`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from policylint.explain.contexts import answers as context_answers
+from policylint.explain.contexts import nodes_of
+from policylint.explain.reach import reach
+from policylint.guardrails import Guardrail, verdicts
+from policylint.implementations import implementation
+from policylint.implementations.istio.mesh import Mesh
+from policylint.model import Finding, Node, Resource, ResourceKey, World, mapping, sequence
+from policylint.model.spelling import spelled
+from policylint.network.endpoints import workloads
+from policylint.network.meshes import tunnel
+from policylint.policy.authorizing import CLAIM, CLIENT
+from policylint.reach import WayIn, asked, end_in_words, is_grpc
+from policylint.report.list.listing import ListRequest, entries
+from policylint.report.trace.text import result
+from policylint.simulation import Simulation, simulate
+from policylint.topology import whole
+from policylint.topology.routes import rules
+from policylint.trace import Trace
+from policylint.trace import request as as_request
+from policylint.trace.policies import facts
+from tests.contract.environment import MOST_WAYS, Answers, Change, Environment, bare, named
+from tests.worlds import resources as loaded
+
+ADDRESSES = ("10.1.2.3", "192.168.1.1", "203.0.113.9", "2001:db8::1")
+"""Clients of whom every reader of addresses is asked."""
+_MOST_ENDS = 12
+_HBONE = 15008
+"""The port of what ambient proxies send to each other."""
+
+
+def _serves(words: str, trace: Trace) -> str | None:
+    """Return whether a sentence about the end of a request says that it gets to a backend; None for a part of them."""
+    if " in part" in words or words.startswith(("not known", "unknown")):
+        return None
+    backends = [key.path for key in trace.outcome.backends]
+    return "yes" if any(words.removeprefix("reaches ").startswith(path) for path in backends) else "no"
+
+
+# Does a request get to the pods
+
+
+def _arrives_by_trace(world: Environment) -> Answers:
+    traces = ((way, world.traced(way.trace.request)) for way in world.taken)
+    told = {named(way.trace.request): _serves(result(trace, world.names), trace) for way, trace in traces}
+    return {subject: answer for subject, answer in told.items() if answer is not None}
+
+
+def _arrives_by_reach(world: Environment) -> Answers:
+    told = {named(way.trace.request): _serves(end_in_words(way.trace), way.trace) for way in world.taken}
+    return {subject: answer for subject, answer in told.items() if answer is not None}
+
+
+def _arrives_by_guardrail(world: Environment) -> Answers:
+    """A guardrail by which nothing outside gets to any Service is broken by every request that does."""
+    guardrail = Guardrail("nobody", 0, "never", sources=("outside",), target="Service/*")
+    return {
+        " ".join(breach.shows): "yes"
+        for verdict in verdicts(world.simulation, [guardrail])
+        for breach in verdict.breaches
+        if breach.shows and not breach.unknown
+    }
+
+
+def _arrives_by_gwp604(world: Environment) -> Answers:
+    told = {}
+    for finding in world.findings:
+        if finding.rule == "GWP604" and finding.confidence == "certain":
+            for way in _of_routes(world, finding):
+                backends = {share.key for share in way.trace.outcome.shares if share.share and not share.problem}
+                if backends and backends <= set(finding.resources):
+                    told[named(way.trace.request)] = "no"
+    return told
+
+
+def _of_routes(world: Environment, finding: Finding) -> Iterator[WayIn]:
+    """Yield the ways of the routes that a finding is about."""
+    for way in world.taken:
+        if way.trace.route is not None and way.trace.route.key in finding.resources:
+            yield way
+
+
+# Is a login asked
+
+
+def _login_by_reach(world: Environment) -> Answers:
+    told = {}
+    for way in world.taken:
+        if way.trace.outcome.backends:
+            given = asked(world.simulation, way, "authentication")
+            if given.state != "unknown":
+                told[named(way.trace.request)] = "asked" if given.state == "asked" else "not asked"
+    return told
+
+
+def _login_by_trace(world: Environment) -> Answers:
+    told = {}
+    for way in world.taken:
+        if way.trace.outcome.backends and not way.trace.may_ask:
+            must = way.trace.asking(must=True) or way.certificate
+            told[named(way.trace.request)] = "asked" if must else "not asked"
+    return told
+
+
+def _login_by_clients(world: Environment) -> Answers:
+    """Who is let in shows it, too: where all requests without a token are turned away, a login is asked."""
+    told = {}
+    for way in world.taken:
+        claims = [n for n, dimension in enumerate(way.dimensions) if dimension.name.startswith(CLAIM)]
+        if way.trace.outcome.backends and any(all(not box[n] & 1 for box in way.boxes) for n in claims):
+            told[named(way.trace.request)] = "asked"
+    return told
+
+
+def _login_by_guardrail(world: Environment) -> Answers:
+    guardrail = Guardrail("login", 0, "ask", ask="authentication")
+    return {
+        " ".join(breach.shows): "not asked"
+        for verdict in verdicts(world.simulation, [guardrail])
+        for breach in verdict.breaches
+        if breach.shows and not breach.unknown
+    }
+
+
+def _login_by_gwp301(world: Environment) -> Answers:
+    findings = [finding for finding in world.findings if finding.rule == "GWP301"]
+    return {
+        named(way.trace.request): "not asked"
+        for finding in findings
+        for way in _of_routes(world, finding)
+        if way.trace.outcome.backends and finding.resources[-1] in {node.key for node in way.trace.path}
+    }
+
+
+# Does it depend on the answer of somebody who authorizes
+
+
+def _authorized_by_trace(world: Environment) -> Answers:
+    told = {}
+    for way in world.taken:
+        depends = way.trace.depends or way.trace.authorization == "depends"
+        if way.trace.outcome.backends and not way.trace.may_ask:
+            told[named(way.trace.request)] = "depends" if depends else "does not"
+    return told
+
+
+def _authorized_by_reach(world: Environment) -> Answers:
+    told = {}
+    for way in world.taken:
+        if way.trace.outcome.backends and asked(world.simulation, way, "authorization").state == "open":
+            told[named(way.trace.request)] = "does not"
+    return told
+
+
+# Who is turned away, by the address
+
+
+def _who_by_trace(world: Environment) -> Answers:
+    told = {}
+    for way in world.taken:
+        for address in ADDRESSES:
+            trace = world.tracer.trace(way.trace.request._replace(address=address))
+            if trace.rule == way.trace.rule and not trace.outcome.unknown:
+                told[bare(way.trace.request), address] = "in" if trace.outcome.backends else "out"
+    return told
+
+
+def _who_by_reach(world: Environment) -> Answers:
+    told = {}
+    for way in world.taken:
+        for address in ADDRESSES:
+            holding = [other for other in world.taken if _alike(way, other) and _holds(other, address)]
+            ends = {bool(other.trace.outcome.backends) for other in holding}
+            if len(ends) == 1:
+                told[bare(way.trace.request), address] = "in" if ends.pop() else "out"
+    return told
+
+
+def _alike(way: WayIn, other: WayIn) -> bool:
+    """Return whether two ways have the same requests, but for who sends them."""
+    if (way.entry, way.trace.rule, is_grpc(way.dimensions)) != (
+        other.entry,
+        other.trace.rule,
+        is_grpc(other.dimensions),
+    ):
+        return False
+    return bare(way.trace.request) == bare(other.trace.request)
+
+
+def _holds(way: WayIn, address: str) -> bool:
+    """Return whether a way has requests from an address."""
+    for number, dimension in enumerate(way.dimensions):
+        if dimension.name == CLIENT:
+            witness = {bit for bit in range(len(dimension.witnesses)) if _is_in(dimension.ranges[bit], address)}
+            return any(box[number] >> bit & 1 for box in way.boxes for bit in witness)
+    return True
+
+
+def _is_in(ranges: object, address: str) -> bool:
+    from policylint.spaces.addresses import address_set
+
+    (own,) = address_set((address,)).ranges
+    return any(each.low <= own.low < each.high for each in ranges)  # type: ignore[attr-defined]
+
+
+def _who_by_policies(world: Environment) -> Answers:
+    """The policies on the path themselves, asked without anybody who leads the request to them."""
+    told = {}
+    for way in world.taken:
+        nodes = set(way.trace.path)
+        groups = [g for g in world.simulation.groups if any(nodes.issuperset(context) for context in g.contexts())]
+        for address in ADDRESSES:
+            request = way.trace.request._replace(address=address)
+            for group in groups:
+                behaviour = implementation(group.kind.implementation, {})
+                answers = behaviour.decisions(group.kind, group.effective.spec, facts(request))
+                if any(decision.answer == "denied" for decision in answers):
+                    told[bare(way.trace.request), address] = "out"
+    return told
+
+
+# On which routes does a policy act
+
+
+def _acts_by_trace(world: Environment) -> Answers:
+    """What some request of a route meets acts there; of routes of which every way is known, all else does not."""
+    told: dict[object, str] = {}
+    met: dict[ResourceKey, set[ResourceKey]] = {}
+    known: dict[ResourceKey, bool] = {}
+    for way in world.ways:
+        if way.trace.route is not None:
+            route = way.trace.route.key
+            end = way.trace.outcome
+            known[route] = known.get(route, True) and not (end.unknown or way.undecided) and bool(end.backends)
+            acting = (set(each.group.effective.owners.values()) for each in way.trace.policies if not each.skipped)
+            met.setdefault(route, set()).update(*acting)
+    for route, owners in met.items():
+        told.update({(owner, route): "acts" for owner in owners})
+    return told
+
+
+def _acts_by_explain(world: Environment) -> Answers:
+    told: dict[object, str] = {}
+    routes = [state.route.key for state in world.simulation.topology.routes]
+    for state in world.simulation.policies.values():
+        acting = {reached.key for reached in reach(world.simulation, state).routes if reached.extent != "none"}
+        told.update({(state.key, route): "acts" if route in acting else "does not act" for route in routes})
+    return told
+
+
+def _acts_by_explained_route(world: Environment) -> Answers:
+    told: dict[object, str] = {}
+    for state in world.simulation.topology.routes:
+        node = whole(state.route.key)
+        found = context_answers(world.simulation, nodes_of(world.simulation, node))
+        owners = {by for each in found.listed for group in each.groups for by in group.effective.owners.values()}
+        if not found.truncated:
+            keys = world.simulation.policies
+            told.update({(key, state.route.key): "acts" if key in owners else "does not act" for key in keys})
+    return told
+
+
+def _acts_by_list(world: Environment) -> Answers:
+    told: dict[object, str] = {}
+    keys = {world.names.key(key): key for key in world.simulation.policies}
+    routes = {world.names.key(state.route.key): state.route.key for state in world.simulation.topology.routes}
+    for row in entries("routes", [world.simulation], ListRequest()):
+        acting = set(row["acting"])
+        told.update(
+            {(key, routes[row["route"]]): "acts" if name in acting else "does not act" for name, key in keys.items()}
+        )
+    return told
+
+
+def _acts_by_simulate(world: Environment) -> Answers:
+    told: dict[object, str] = {}
+    for node, owners in world.simulation.affected().items():
+        if node.key.kind.endswith("Route"):
+            told.update({(owner, node.key): "acts" for owner in owners})
+    return told
+
+
+# Is an object refused
+
+
+def _refused_by_lint(world: Environment) -> Answers:
+    return {
+        finding.resources[0]: "refused"
+        for finding in world.findings
+        if finding.rule == "GWP501" and finding.resources and re.search(r" lacks | has .* in ", finding.message)
+    }
+
+
+def _refused_by_trace(world: Environment) -> Answers:
+    return {
+        owner: "acts"
+        for way in world.ways
+        for each in way.trace.policies
+        for owner in each.group.effective.owners.values()
+        if not each.skipped
+    }
+
+
+def _refused_by_reach(world: Environment) -> Answers:
+    return {
+        demand.policy: "acts"
+        for way in world.taken
+        for purpose in ("authentication", "authorization")
+        for demand in asked(world.simulation, way, purpose).demands
+        if demand.policy is not None
+    }
+
+
+def _refused_by_simulate(world: Environment) -> Answers:
+    acting = ("Enforced", "PartiallyEnforced")
+    states = world.simulation.policies.values()
+    return {state.key: "acts" for state in states if state.verdict in acting}
+
+
+# Is a workload in a mesh
+
+
+def _meshed_by_trace(world: Environment) -> Answers:
+    told = {}
+    for end in workloads(world.simulation.world):
+        proxied = None if end.resource is None else world.tracer.admissions.proxied(end.resource)
+        if proxied is not None:
+            told[end.key] = "yes" if proxied else "no"
+    return told
+
+
+def _meshed_by_network(world: Environment) -> Answers:
+    ends = workloads(world.simulation.world)
+    return {end.key: "yes" for end in ends if end.is_pod and tunnel(world.simulation.world, end, end) is not None}
+
+
+def _ambient_by_trace(world: Environment) -> Answers:
+    proxies = ((end.key, Mesh(world.simulation.world).proxy(end.key)) for end in workloads(world.simulation.world))
+    return {key: "yes" if proxy.ambient else "no" for key, proxy in proxies if proxy is not None and proxy.sure}
+
+
+def _ambient_by_network(world: Environment) -> Answers:
+    told = {}
+    for end in workloads(world.simulation.world):
+        wrapped = tunnel(world.simulation.world, end, end) if end.is_pod else None
+        told[end.key] = "yes" if wrapped is not None and wrapped.port == _HBONE else "no"
+    return told
+
+
+# Is an object there
+
+
+_MISSING = re.compile(r"\b([A-Z]\w+) (?:(\S+)/)?(\S+?) (?:was|is) not (?:found|there)|there is no ([A-Z]\w+) (\S+)")
+
+
+def _there_by_files(world: Environment) -> Answers:
+    """What stands in the files of which anything is deployed, whether a reader asked for it or not."""
+    files = {resource.name_location.file for resource in world.simulation.world.resources.values()}
+    read = (each for file in sorted(files) if Path(file).is_file() for each in loaded(Path(file).read_bytes(), file))
+    return {f"{each.key.kind} {each.key.path}": "there" for each in read}
+
+
+def _there_by_lint(world: Environment) -> Answers:
+    told = {}
+    for finding in world.findings:
+        for kind, namespace, name, *other in _MISSING.findall(f"{finding.message}. {finding.label}"):
+            path = f"{namespace}/{name}" if namespace else name
+            told[f"{kind} {path}" if kind else f"{other[0]} {other[1].rstrip('.,;:')}"] = "missing"
+    return told
+
+
+# Which rule takes a request
+
+
+def _taker_by_reach(world: Environment) -> Answers:
+    of_ways = {named(way.trace.request): str(way.trace.rule) for way in world.taken}
+    return of_ways | {named(request): str(trace.rule) for request, trace in world.drawn if not trace.outcome.unknown}
+
+
+def _taker_by_trace(world: Environment) -> Answers:
+    requests = [*(way.trace.request for way in world.taken), *(request for request, _ in world.drawn)]
+    traces = ((request, world.traced(request)) for request in requests)
+    return {named(request): str(trace.rule) for request, trace in traces if not trace.outcome.unknown}
+
+
+def _rules(world: Environment) -> Iterator[Node]:
+    """Yield the rules of HTTPRoutes that some listener serves, where regions tell all of their requests apart."""
+    served = {way.trace.route.key for way in world.taken if way.trace.route is not None}
+    served -= {way.trace.route.key for way in world.ways if way.trace.route is not None and way not in world.taken}
+    if not any(way.undecided for way in world.ways) and len(world.ways) < MOST_WAYS:
+        for state in world.simulation.topology.routes:
+            if state.route.key in served and state.route.key.kind == "HTTPRoute":
+                yield from (rule.node for rule in rules(state.route))
+
+
+def _rules_by_reach(world: Environment) -> Answers:
+    with_requests = {way.trace.rule for way in world.taken}
+    return {rule: "gets requests" if rule in with_requests else "gets none" for rule in _rules(world)}
+
+
+def _rules_by_gwp408(world: Environment) -> Answers:
+    """What is reported of one match of a rule says nothing of its others."""
+    told = {str(rule): (rule, "gets requests") for rule in _rules(world)}
+    for finding in world.findings:
+        subject = finding.message.partition(" can never win ")[0].partition(" is in a tie ")[0]
+        if finding.rule == "GWP408" and subject in told:
+            told[subject] = (told[subject][0], "gets none")
+    several = {
+        rule.node
+        for state in world.simulation.topology.routes
+        for rule in rules(state.route)
+        if len(sequence(rule.body.get("matches"))) > 1
+    }
+    return {rule: answer for rule, answer in told.values() if rule not in several or answer == "gets requests"}
+
+
+# Does something else change an answer that has nothing to do with it
+
+
+def _meshed_beside(world: Environment) -> Answers:
+    return _meshed_by_trace(world.beside_unrelated)
+
+
+def _ends_inside(world: Environment) -> Answers:
+    """Where the requests of workloads to Services end."""
+    told = {}
+    objects = world.simulation.world
+    callers = [end.key for end in workloads(objects) if end.is_pod][:_MOST_ENDS]
+    for service in objects.of_kind("", "Service")[:_MOST_ENDS]:
+        for port in map(mapping, sequence(service.spec.get("ports"))):
+            for caller in callers if isinstance(port.get("port"), int) else ():
+                asks = {"client": spelled(caller), "service": spelled(service.key), "port": port["port"], "path": "/"}
+                trace = world.traced(as_request({"host": service.key.name, **asks}))
+                told[caller, service.key, port["port"]] = end_in_words(trace)
+    return told
+
+
+def _ends_inside_beside(world: Environment) -> Answers:
+    return _ends_inside(world.beside_unrelated)
+
+
+QUESTIONS: dict[str, Mapping[str, Callable[[Environment], Answers]]] = {
+    "does it get to the pods": {
+        "trace": _arrives_by_trace,
+        "reach": _arrives_by_reach,
+        "guardrail": _arrives_by_guardrail,
+        "GWP604": _arrives_by_gwp604,
+    },
+    "is a login asked": {
+        "trace": _login_by_trace,
+        "reach": _login_by_reach,
+        "clients let in": _login_by_clients,
+        "guardrail": _login_by_guardrail,
+        "GWP301": _login_by_gwp301,
+    },
+    "does it depend on who authorizes": {"trace": _authorized_by_trace, "reach": _authorized_by_reach},
+    "who is turned away": {"trace": _who_by_trace, "reach": _who_by_reach, "policies": _who_by_policies},
+    "on which routes does it act": {
+        "trace": _acts_by_trace,
+        "explain": _acts_by_explain,
+        "explain of the route": _acts_by_explained_route,
+        "list": _acts_by_list,
+        "simulate": _acts_by_simulate,
+    },
+    "is it refused": {
+        "lint": _refused_by_lint,
+        "trace": _refused_by_trace,
+        "reach": _refused_by_reach,
+        "simulate": _refused_by_simulate,
+    },
+    "is it in a mesh": {
+        "trace": _meshed_by_trace,
+        "network": _meshed_by_network,
+        "trace beside an unrelated policy": _meshed_beside,
+    },
+    "is it ambient": {"trace": _ambient_by_trace, "network": _ambient_by_network},
+    "where do requests inside end": {"trace": _ends_inside, "trace beside an unrelated policy": _ends_inside_beside},
+    "is it there": {"files": _there_by_files, "lint": _there_by_lint},
+    "which rule takes it": {"trace": _taker_by_trace, "reach": _taker_by_reach},
+    "does a rule get requests": {"reach": _rules_by_reach, "GWP408": _rules_by_gwp408},
+}
+
+
+# What does a change open
+
+
+def _opened_by_traces(change: Change) -> Answers:
+    told: dict[object, str] = {}
+    for way, before, after in change.traces:
+        subject = (way.entry.gateway, way.entry.port, way.entry.hosts)
+        if any(trace.outcome.unknown or trace.authorization == "depends" or trace.depends for trace in (before, after)):
+            told[subject] = ""
+        elif told.get(subject) != "":
+            ends = [_serves(result(trace, change.names), trace) for trace in (before, after)]
+            opened = ends == ["no", "yes"] or told.get(subject) == "opened"
+            told[subject] = "" if None in ends else "opened" if opened else "not opened"
+    return {subject: answer for subject, answer in told.items() if answer}
+
+
+def _opened_by_diff(change: Change) -> Answers:
+    requests = change.found.requests
+    if requests is None:
+        return {}
+    opened = {
+        (each.gateway, each.port, host) for found in requests.opens for each in found.requests for host in each.hosts
+    }
+    if requests.unknown:
+        return dict.fromkeys(opened, "opened")
+    subjects = {(way.entry.gateway, way.entry.port, way.entry.hosts) for way, _, _ in change.traces}
+    return {subject: "opened" if subject in opened else "not opened" for subject in subjects}
+
+
+def _said(change: Change) -> Answers:
+    requests = change.found.requests
+    if requests is None:
+        return {}
+    kinds = sorted({each.change for each in requests.changes})
+    return {"the change": f"{', '.join(kinds)}; not known: {[why for why, _ in requests.unknown]}"}
+
+
+def _said_beside(change: Change) -> Answers:
+    return _said(change.beside_unrelated)
+
+
+def _login_lost_by_diff(change: Change) -> Answers:
+    requests = change.found.requests
+    if requests is None or requests.unknown:
+        return {}
+    less = [each for each in requests.changes if each.change in ("opened", "less-asked")]
+    return {"the change": "asks for less" if less else "asks for as much"}
+
+
+def _login_lost_by_findings(change: Change) -> Answers:
+    lost = [
+        finding
+        for finding in change.findings
+        if finding.rule in ("GWP302", "GWP324") and finding.confidence == "certain"
+    ]
+    return {"the change": "asks for less"} if lost else {}
+
+
+def _in_its_place_by_diff(change: Change) -> Answers:
+    requests = change.found.requests
+    less = [each for each in requests.changes if each.purpose == "authentication"] if requests is not None else []
+    return {"the change": "something else is asked"} if any(each.after != "nothing" for each in less) else {}
+
+
+def _in_its_place_by_findings(change: Change) -> Answers:
+    said = [" ".join((finding.message, finding.label, *finding.help)) for finding in change.findings]
+    return (
+        {"the change": "nothing"}
+        if any(re.search(r"nothing else\b.* takes its place", words) for words in said)
+        else {}
+    )
+
+
+def _taken_over_by_diff(change: Change) -> Answers:
+    """The requests that go elsewhere although their own rule is as it was, by a diff as it is."""
+    requests = change.found.requests
+    return {} if requests is None or requests.unknown else {"rerouted": str(_rerouted(change))}
+
+
+def _taken_over_by_ages(change: Change) -> Answers:
+    """The same of both sides with the ages that they have in the cluster: what is new is younger."""
+    old, new = (_aged(side, set(change.sides.before.world.resources)) for side in change.sides[:2])
+    aged = Change(old, new)
+    requests = aged.found.requests
+    return {} if requests is None or requests.unknown else {"rerouted": str(_rerouted(aged))}
+
+
+def _rerouted(change: Change) -> bool:
+    requests = change.found.requests
+    return requests is not None and any(each.change == "rerouted" for each in requests.changes)
+
+
+def _aged(simulation: Simulation, old: set[ResourceKey]) -> Simulation:
+    resources = []
+    for resource in simulation.world.resources.values():
+        body = dict(resource.body)
+        year = 2020 if resource.key in old else 2025
+        body["metadata"] = {"creationTimestamp": f"{year}-01-01T00:00:00Z", **body.get("metadata", {})}
+        resources.append(Resource(resource.key, resource.version, body, resource.document))
+    return simulate(World(simulation.world.name, resources), simulation.catalog)
+
+
+def _let_in_by_traces(change: Change) -> Answers:
+    """Who was turned away by a policy and now gets to the backend of a route that both sides have."""
+    for _, before, after in change.traces:
+        if before.denied and not before.depends and after.outcome.backends and not after.depends:
+            return {"the change": "lets in who was kept out"}
+    return {}
+
+
+def _let_in_by_findings(change: Change) -> Answers:
+    errors = [finding for finding in change.findings if finding.severity == "error"]
+    return {"the change": "lets in who was kept out" if errors else "no error"}
+
+
+OF_CHANGES: dict[str, Mapping[str, Callable[[Change], Answers]]] = {
+    "what does it open": {
+        "traces": _opened_by_traces,
+        "diff": _opened_by_diff,
+    },
+    "what is said of requests": {"diff": _said, "diff beside an unrelated policy": _said_beside},
+    "does it ask for less": {"diff": _login_lost_by_diff, "findings": _login_lost_by_findings},
+    "what takes the place of a login": {"diff": _in_its_place_by_diff, "findings": _in_its_place_by_findings},
+    "does what is new take requests over": {"diff": _taken_over_by_diff, "ages": _taken_over_by_ages},
+    "does it let in who was kept out": {"traces": _let_in_by_traces, "findings": _let_in_by_findings},
+}

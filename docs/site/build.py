@@ -32,8 +32,8 @@ NAVIGATION: Mapping[str, tuple[str, ...]] = {
     "Tasks": ("tasks/roll-out", "tasks/remote-charts", "tasks/from-other-linters", "guardrails", "tasks/comment"),
     "Where it runs": ("github-action", "gitlab", "ci", "editors", "kubectl", "python", "mcp", "playground"),
     "Reference": (
-        "configuration", "suppressing", "severity-and-confidence", "policy-kinds", "implementations", "rendering",
-        "status", "json", "speed", "dependencies",
+        "configuration", "suppressing", "severity-and-confidence", "verdicts", "policy-kinds", "implementations",
+        "rendering", "status", "json", "speed", "dependencies",
     ),
 }  # fmt: skip
 """Heading → pages of docs/, those that are there; the rules, the design and the rest follow."""

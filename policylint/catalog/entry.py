@@ -21,6 +21,14 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
         entry["clients"] = _set(**kind.clients._asdict() | {"kinds": list(kind.clients.kinds)})
     entry |= _set(unresolved="" if kind.unresolved == "fails" else kind.unresolved)
     entry |= _set(narrows=kind.narrows)
+    entry |= _set(
+        refers=[
+            {"path": field.path, "kinds": [".".join(filter(None, (name, group))) for group, name in field.kinds]}
+            | _set(missing=field.missing)
+            | ({} if field.home else {"home": False})
+            for field in kind.refers
+        ]
+    )
     entry |= _set(answers={} if kind.answers is None else _set(**kind.answers._asdict()))
     entry["references"] = [
         {"path": reference.path, "form": reference.form}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from policylint.catalog.content import Kinds, ReadSet
 from policylint.documents import MAX_ALIASED, Document, Problem, Unread, read, read_unread
 from policylint.model import mapping
 from policylint.namedtuple import NamedTuple
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 KUSTOMIZATION_FILES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _TELLING: Final = frozenset({"apiVersion", "kind", "instance"})
-Kinds = frozenset[tuple[str, str]]
 _CONTROLLER = Pattern(rb"^\s+kind: EnvoyGateway\s*$", re.M)
 """A ConfigMap with the configuration of a controller, which says where its proxies run (`dataPlane` of the catalog)."""
 _POLICY_CRD = Pattern(rb"gateway\.networking\.k8s\.io/policy|\bkind[\"']?: *[\"']?\w*Policy\b")
@@ -62,7 +62,7 @@ class Facts(NamedTuple):
     names: Mapping[int, frozenset[str]] = MappingProxyType({})
 
 
-def facts_of(data: bytes, file: str, wanted: KindFilter | None) -> Facts:
+def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSet) -> Facts:
     """Return the facts of a file; `wanted` as for `documents.read`."""
     with_variables, mentioning = b"${" in data, b"policylint" in data
     templated = b"#@" in data and _YTT.search(data) is not None
@@ -107,7 +107,7 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None) -> Facts:
     idle = 0
     if documents and not _is_kept(file, documents):
         documents, idle = [], len(documents)
-    referred = _referred_kinds(documents)
+    referred = _referred_kinds(documents, read_set)
     return Facts(
         reading.form, documents, idle, problems, unread, with_variables, mentioning, templated, variable_maps,
         frozenset(cluster_scoped), referred, names,
@@ -141,7 +141,7 @@ def _cluster_scoped(chunk: bytes) -> set[tuple[str, str]]:
     return {(group, kind)} if scope == "Cluster" and group and kind else set()
 
 
-def _referred_kinds(documents: Iterable[Document]) -> Kinds:
+def _referred_kinds(documents: Iterable[Document], read_set: ReadSet) -> Kinds:
     """Return the kinds (group, kind) that objects of Gateway API and policies refer to, and that parsed CRDs define."""
     kinds: set[tuple[str, str]] = set()
     for document in documents:
@@ -153,7 +153,8 @@ def _referred_kinds(documents: Iterable[Document]) -> Kinds:
             if kind == "CustomResourceDefinition":
                 kinds.add((str(spec.get("group")), str(mapping(spec.get("names")).get("kind"))))
             elif "/" in api_version and not api_version.startswith(("apps/", "batch/", "helm.", "kustomize.")):
-                _collect(spec, kinds, is_shared=document.aliased > 0)
+                named = read_set.named(api_version.rpartition("/")[0], kind)
+                _collect(spec or body, named, kinds, is_shared=document.aliased > 0)
     return frozenset(kinds)
 
 
@@ -166,14 +167,11 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
             yield value
 
 
-_OF_SECRETS = re.compile("ecret|ertificateRef|redential|clientIDRef")
-"""Parts of the names of fields that name a Secret without its kind; `users` is Envoy Gateway's basicAuth."""
-
-
-def _collect(spec: Any, kinds: set[tuple[str, str]], *, is_shared: bool) -> None:
+def _collect(spec: Any, named: Mapping[str, Kinds], kinds: set[tuple[str, str]], *, is_shared: bool) -> None:
     """Add the kinds that are named anywhere in a spec.
 
     Args:
+        named: the kinds that fields of this name stand for, as the catalog declares them.
         is_shared: whether aliases make one container stand in many places, of which one is enough to look at.
     """
     pending = [spec]
@@ -189,11 +187,9 @@ def _collect(spec: Any, kinds: set[tuple[str, str]], *, is_shared: bool) -> None
             if isinstance(kind, str) and isinstance(group, str):
                 kinds.add((group, kind))
             for name, inner in value.items():
+                if name in named and inner:
+                    kinds |= named[name]
                 if isinstance(inner, (dict, list)):
                     pending.append(inner)
-                    if _OF_SECRETS.search(name) or (name == "users" and "name" in inner):
-                        kinds.add(("", "Secret"))
-                    if "onfigMap" in name or "aCertificateRef" in name:
-                        kinds.add(("", "ConfigMap"))
         elif isinstance(value, list):
             pending.extend(item for item in value if isinstance(item, (dict, list)))

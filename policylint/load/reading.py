@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from policylint.catalog.content import ReadSet
 from policylint.documents import ALIAS_BOMB, MAX_ALIASED, Document, FileReading, Problem, Unread, loading
 from policylint.load.facts import Facts, is_kustomization_path
 from policylint.load.objects import places_objects
@@ -80,6 +81,7 @@ def load(
     *,
     everything: bool = False,
     shared_facts: SharedFacts | None = None,
+    read_set: ReadSet | None = None,
     rendered: bool = True,
 ) -> Loaded:
     """Read all files of a source.
@@ -93,6 +95,7 @@ def load(
         known_groups: groups of the catalog.
         everything: parse every document (`--strict`).
         shared_facts: known contents of another source of the run.
+        read_set: the kinds that objects name; by default those of the shipped catalog.
         rendered: whether anything will be rendered; else the values of HelmReleases, much of the bytes of real
             repositories, are not kept.
     """
@@ -120,7 +123,10 @@ def load(
     aliased = 0
     faults: list[Fault] = []
     kinds = None if everything else wanted
-    reader = FactsReader(kinds) if shared_facts is None else shared_facts.reader(groups, everything, kinds)
+    named = read_set or ReadSet()
+    reader = (
+        FactsReader(kinds, named) if shared_facts is None else shared_facts.reader(groups, everything, kinds, named)
+    )
     reader.announce(source, files)
     with loading():
         for file in files:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from policylint.catalog.content import ReadSet
 from policylint.documents import FileReading, Unread, read_unread
 from policylint.load.facts import Facts, facts_of
 from policylint.sources import Source, SourceFile
@@ -23,10 +24,12 @@ class FactsReader:
 
     Args:
         wanted: the kinds that are parsed at once; None for all.
+        read_set: the kinds that objects name.
     """
 
-    def __init__(self, wanted: KindFilter | None) -> None:
+    def __init__(self, wanted: KindFilter | None, read_set: ReadSet) -> None:
         self._wanted = wanted
+        self._read_set = read_set
         self._last: tuple[SourceFile | None, bytes] = (None, b"")
 
     def announce(self, source: Source, files: Sequence[SourceFile]) -> None:
@@ -39,7 +42,7 @@ class FactsReader:
         Raises:
             SourceError: it cannot be read.
         """
-        return facts_of(file.read(), file.path, self._wanted)
+        return facts_of(file.read(), file.path, self._wanted, self._read_set)
 
     def again(self, file: SourceFile, unread: Unread) -> FileReading:
         """Parse a document that `facts` left unread; as `documents.read_unread`.
@@ -57,8 +60,8 @@ class FactsReader:
 class SharingReader(FactsReader):
     """Read the facts of files of several sources, one source after another, each path with a content once."""
 
-    def __init__(self, wanted: KindFilter | None) -> None:
-        super().__init__(wanted)
+    def __init__(self, wanted: KindFilter | None, read_set: ReadSet) -> None:
+        super().__init__(wanted, read_set)
         self._facts: dict[tuple[str, str], Facts] = {}  # by path as shown and blob id
         self._of_files: dict[SourceFile, Facts] = {}
         """Of files whose id is known before they are read: such a file, which two revisions may have, never changes."""
@@ -82,7 +85,7 @@ class SharingReader(FactsReader):
         facts = self._facts.get((file.path, known_id))
         if facts is None:
             facts = self._facts[file.path, known_id] = facts_of(
-                file.read() if data is None else data, file.path, self._wanted
+                file.read() if data is None else data, file.path, self._wanted, self._read_set
             )
         if data is None:
             self._of_files[file] = facts
@@ -106,13 +109,16 @@ class SharedFacts:
     def __init__(self) -> None:
         self._readers: dict[tuple[frozenset[str], bool], SharingReader] = {}
 
-    def reader(self, groups: frozenset[str], everything: bool, wanted: KindFilter | None) -> SharingReader:
+    def reader(
+        self, groups: frozenset[str], everything: bool, wanted: KindFilter | None, read_set: ReadSet
+    ) -> SharingReader:
         """Return the reader of all sources of which the same kinds are wanted.
 
         Args:
             groups, everything: what `wanted` rests on.
+            read_set: the kinds that objects name, by the one configuration of a run.
         """
         key = (groups, everything)
         if key not in self._readers:
-            self._readers[key] = SharingReader(wanted)
+            self._readers[key] = SharingReader(wanted, read_set)
         return self._readers[key]

@@ -51,6 +51,27 @@ class Reference(NamedTuple):
     group: bool = False
 
 
+class ContentField(NamedTuple):
+    """A field of an object's content that names another object.
+
+    Args:
+        path: below spec, or below the object where it has none; `*` for every entry, `**` for any way down.
+        kinds: (group, kind) of what may be named; the first is what a reference without a kind means.
+        missing: what the controller does where the object is not there, "" where that is not known.
+        home: whether it is looked for in the namespace that the reference states, by default the object's own.
+    """
+
+    path: str
+    kinds: tuple[tuple[str, str], ...]
+    missing: Literal["", "refused", "ignored", "fails"] = ""
+    home: bool = True
+
+    @property
+    def name(self) -> str:
+        """The name of the field itself."""
+        return next(step for step in reversed(self.path.split(".")) if step != "*")
+
+
 class TargetKind(NamedTuple):
     """A kind that a policy may target; `*` stands for any group or kind.
 
@@ -196,6 +217,7 @@ class PolicyKind(NamedTuple):
     extension_ref: bool = False
     answers: Answer | None = None
     narrows: str = ""
+    refers: tuple[ContentField, ...] = ()
     verified: Literal["yes", "partly", "no"] = "no"
     origin: Origin = "catalog"
     source: str = ""
@@ -322,11 +344,30 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         extension_ref=bool(entry.get("extensionRef", False)),
         answers=Answer(answers["path"], answers.get("unset"), answers.get("alone", False)) if answers else None,
         narrows=text(entry.get("narrows")),
+        refers=content_fields(entry.get("refers")),
         verified=entry.get("verified", "no"),
         origin=origin,
         source=text(entry.get("source")),
         notes=text(entry.get("notes")),
     )
+
+
+def content_fields(entries: object) -> tuple[ContentField, ...]:
+    """Return the fields that the `refers` of an entry declares."""
+    return tuple(
+        ContentField(
+            entry["path"],
+            tuple(_group_kind(kind) for kind in sequence(entry.get("kinds"))),
+            entry.get("missing", ""),
+            entry.get("home", True),
+        )
+        for entry in map(mapping, sequence(entries))
+    )
+
+
+def _group_kind(written: str) -> tuple[str, str]:
+    kind, _, group = written.partition(".")
+    return group, kind
 
 
 def _texts(value: object) -> tuple[str, ...]:

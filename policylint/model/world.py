@@ -152,6 +152,8 @@ class World:
         """The CRDs of the tree that define a kind, deployed here or not; the workspace fills it in."""
         self.templated: Callable[[ResourceKey], str] = lambda key: ""  # noqa: ARG005
         """Why a template that nobody rendered may make an object, "" if none does; the workspace fills it in."""
+        self.unread: Callable[[ResourceKey], str] = lambda key: ""  # noqa: ARG005
+        """Why a document that nobody parsed may be an object, "" if none may; the workspace fills it in."""
         self.network: Mapping[str, Any] = {}
         """What the configuration says of the network (`network`); the workspace fills it in."""
         self.lines: Callable[[str], list[str]] = lambda file: []  # noqa: ARG005
@@ -285,6 +287,7 @@ class World:
         if self.partial and (key.group, key.kind) in UNCOMMITTED:
             return Resolution("unknown", LEFT_OUT)
         reason = self._by_hand(key) if self.plain else ""
+        reason = reason or self.unread(key)
         if not reason:
             reason = self.templated(key)
             reason = "" if reason and self.is_misspelt(key) else reason

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.budget import Budget
+from policylint.catalog.content import ReadSet
 from policylint.catalog.kinds import Catalog, CatalogError, load_catalog
 from policylint.clusters.kinds import POLICY
 from policylint.config import PROGRAMS
 from policylint.documents import Document
 from policylint.errors import UsageError
 from policylint.load.definitions import Definitions
+from policylint.load.left_unread import LeftUnread
 from policylint.load.objects import cluster_scoped_kinds, patch_files, resources
 from policylint.load.reading import Loaded, load
 from policylint.load.shared_facts import SharedFacts
@@ -232,13 +234,17 @@ def open_workspace(
     except SourceError as error:
         raise UsageError(str(error)) from error
     groups = known_groups() | given.groups()
-    loaded = load(source, groups, everything=strict, shared_facts=shared_facts, rendered=render != "off")
+    read_set = ReadSet(given.kinds)
+    loaded = load(
+        source, groups, everything=strict, shared_facts=shared_facts, read_set=read_set, rendered=render != "off"
+    )
     cluster_scoped = loaded.cluster_scoped | cluster_scoped_kinds(loaded.documents)
     definitions = Definitions(source, loaded)
     others = languages(source, loaded.skipped)
     templates = Templates(source, charts=render != "helm")
     tree = _Tree(
-        source, loaded, definitions, groups, cluster_scoped, given, semantics, snapshot, dump, shared, others, templates
+        *(source, loaded, definitions, LeftUnread(loaded.unread, definitions.read), groups, cluster_scoped, given),
+        *(semantics, snapshot, dump, shared, others, templates),
     )
     budget, faults = Budget(len(loaded.documents)), list(loaded.faults)
     picked = None if all_environments else scope
@@ -271,6 +277,7 @@ class _Tree(NamedTuple):
     source: Source
     loaded: Loaded
     definitions: Definitions
+    left_unread: LeftUnread
     groups: frozenset[str]
     cluster_scoped: frozenset[tuple[str, str]]
     given: Assumptions
@@ -434,6 +441,7 @@ class _Tree(NamedTuple):
         )
         world.definitions, world.lines, world.network = self.definitions, self.source.text, self.given.network
         world.templated = self.templates.reason
+        world.unread = self.left_unread.reason
         world.listed = self.given.listed()
         return world
 

@@ -27,9 +27,9 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     of_file, of_unread = shared_facts_module.facts_of, shared_facts_module.read_unread
 
-    def counted(data: bytes, file: str, wanted: Any) -> Facts:
+    def counted(data: bytes, file: str, *how: Any) -> Facts:
         names.append(file)
-        return of_file(data, file, wanted)
+        return of_file(data, file, *how)
 
     def counted_unread(data: bytes, unread: Unread) -> FileReading:
         names.append(f"{unread.file}#{unread.number}")

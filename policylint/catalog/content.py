@@ -1,0 +1,82 @@
+"""What objects name besides targets, as the catalog declares it: the one list that tells which kinds are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from policylint.catalog.kinds import shipped_catalog
+from policylint.documents import Pointer
+from policylint.model.policy_kind import ContentField, content_fields
+from policylint.model.resource import mapping, sequence
+
+Kinds = frozenset[tuple[str, str]]
+
+
+@cache
+def content_of(group: str, kind: str) -> tuple[ContentField, ...]:
+    """Return the fields with which objects of a kind name others, as far as the shipped catalog knows them."""
+    for file in shipped_catalog():
+        if not file.mentions(group):
+            continue
+        for known in file.kinds():
+            if (known.group, known.kind) == (group, kind):
+                return known.refers
+        for entry in map(mapping, sequence(file.content().get("objects"))):
+            if (entry.get("group"), entry.get("kind")) == (group, kind):
+                return content_fields(entry.get("refers"))
+    return ()
+
+
+class ReadSet:
+    """The kinds that objects of a kind may name, by the field that names them.
+
+    Args:
+        configured: entries of the user's configuration, as in schemas/policy-kinds/.
+    """
+
+    def __init__(self, configured: Iterable[Mapping[str, Any]] = ()) -> None:
+        self._configured = {
+            (entry.get("group"), entry.get("kind")): content_fields(entry.get("refers"))
+            for entry in configured
+            if entry.get("refers")
+        }
+        self._named: dict[tuple[str, str], Mapping[str, Kinds]] = {}
+
+    def named(self, group: str, kind: str) -> Mapping[str, Kinds]:
+        """Return which kinds a field of this name stands for, wherever it is in an object of a kind."""
+        if (group, kind) not in self._named:
+            fields = self._configured.get((group, kind)) or content_of(group, kind)
+            named: dict[str, Kinds] = {}
+            for field in fields:
+                named[field.name] = named.get(field.name, frozenset()) | frozenset(field.kinds)
+            self._named[group, kind] = named
+        return self._named[group, kind]
+
+
+def places(value: Any, path: str, pointer: Pointer) -> Iterator[tuple[Pointer, Any]]:
+    """Yield what stands at a path: `*` is every entry of a list or map, `**` any way down."""
+    yield from _places(value, path.split("."), pointer)
+
+
+def _places(value: Any, steps: list[str], pointer: Pointer) -> Iterator[tuple[Pointer, Any]]:
+    if not steps:
+        yield pointer, value
+        return
+    step, *rest = steps
+    entries: Iterable[tuple[str | int, Any]] = ()
+    if isinstance(value, dict):
+        entries = value.items()
+    elif isinstance(value, list):
+        entries = enumerate(value)
+    if step == "**":
+        yield from _places(value, rest, pointer)
+        for name, inner in entries:
+            if isinstance(inner, (dict, list)):
+                yield from _places(inner, steps, (*pointer, name))
+    elif step == "*":
+        for name, inner in entries:
+            yield from _places(inner, rest, (*pointer, name))
+    elif isinstance(value, dict) and step in value:
+        yield from _places(value[step], rest, (*pointer, step))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from policylint.budget import CUT_OFF, Cut
-from policylint.model import Location
+from policylint.model import GATEWAY_GROUP, Location, ResourceKey
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.render.provenance import Provenance
+from policylint.render.provenance import Manifest, Provenance
 
 NOT_RENDERED = "GWP911"
 _Place = tuple[str, str, tuple[str | int, ...]]
@@ -24,11 +24,13 @@ class Gap(NamedTuple):
         reason: in words, for resolutions.
         namespace: where; "" for anywhere.
         gateway_api: whether it may make routes and Gateways, or only what operators make.
+        key: the one object that it may have made; None for any.
     """
 
     reason: str
     namespace: str = ""
     gateway_api: bool = True
+    key: ResourceKey | None = None
 
 
 class Failure(NamedTuple):
@@ -93,6 +95,19 @@ class Journal:
         """Record something that may put objects into a namespace."""
         self._gaps.setdefault(Gap(reason, namespace, gateway_api))
 
+    def leave_out(self, manifest: Manifest, why: str, namespace: str, *, may_be_there: bool = False) -> None:
+        """Record an object of this tree that its deployer does not apply.
+
+        Args:
+            namespace: of an object that names none.
+            may_be_there: whether the cluster may have it all the same.
+        """
+        if may_be_there:
+            key = ResourceKey(manifest.group, manifest.kind, manifest.namespace or namespace, manifest.name)
+            self._gaps.setdefault(Gap(f"{why}, but it may be there", key=key))
+        if manifest.group == GATEWAY_GROUP or (manifest.group and not manifest.group.endswith("k8s.io")):
+            self.note(f"{manifest} is not applied: {why}", manifest.origin.child("metadata"), code="not-applied")
+
     def remote(self, entry: str, place: Provenance, namespace: str = "") -> None:
         """Record a base that lies elsewhere; it may hold anything, unless its address says that it holds CRDs."""
         self.note(f"{entry} lies in another repository: not seen", place, code="remote-base")
@@ -100,7 +115,7 @@ class Journal:
 
     def move(self, namespace: str) -> None:
         """Move all gaps into a namespace, as a kustomization moves everything."""
-        self._gaps = {gap._replace(namespace=namespace): None for gap in self._gaps}
+        self._gaps = {gap if gap.key else gap._replace(namespace=namespace): None for gap in self._gaps}
 
     def forget(self, code: str) -> None:
         """Take back the notes of one code: what they speak of has been done by other means."""

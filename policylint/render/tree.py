@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from functools import cached_property
 from itertools import islice
@@ -76,11 +76,13 @@ class Tree:
         """Directory → names of the directories in it that hold YAML, however deep."""
         self._known: set[str] = {""}
         self._looked_at: set[str] = set()
+        self._lacks: Callable[[str], bool] | None = None
+        """Tells the files that are not fetched with the others."""
         self._shown: dict[str, str] = {}
         """Directory → the same as users know it, with a slash at its end."""
         for path in sorted(self._listed):
             directory, _, name = path.rpartition("/")
-            if name.endswith(_YAML):
+            if name.endswith(_YAML) or name in KUSTOMIZATION_FILES:
                 self.files[directory].append(name)
             self._take_in(directory)
         self._live = Live(
@@ -134,6 +136,8 @@ class Tree:
             return False
         self._looked_at.add(directory)
         for path in islice(self._source.yaml_below(directory), MAX_DISCOVERED):
+            if self._lacks is not None and self._lacks(path):
+                continue
             below, _, name = path.rpartition("/")
             self.files[below].append(name)
             self._take_in(below)
@@ -149,6 +153,8 @@ class Tree:
 
     def documents(self, path: str) -> list[Document] | None:
         """Return the parsed documents of a file; None if there is no such file."""
+        if self._lacks is not None and self._lacks(path):
+            return None
         if path in self._documents or (path in self._listed and path not in self._idle):
             return self._documents.get(path, [])
         data = self.read(path)
@@ -158,6 +164,26 @@ class Tree:
         documents = read(data, shown).documents if self.shared is None else self.shared.documents(data, shown)
         self._documents[path] = documents
         return documents
+
+    def without(self, lacks: Callable[[str], bool]) -> Tree:
+        """Return the tree as one has it who fetches all of its files but some; itself where these are none of it."""
+        listed = {path for path in self._listed if not lacks(path)}
+        if len(listed) == len(self._listed) and not self.base:
+            return self
+        fetched = copy(self)
+        fetched._lacks = lacks
+        fetched._listed = listed
+        fetched.files, fetched.directories = defaultdict(list), defaultdict(list)
+        fetched._known, fetched._sorted, fetched._looked_at = {""}, {}, set()
+        fetched.__dict__.pop("takers", None)
+        for directory, names in self.files.items():
+            for name in names:
+                if not lacks(inside(directory, name)):
+                    fetched.files[directory].append(name)
+                    fetched._take_in(directory)
+        for path in fetched._listed:
+            fetched._take_in(path.rpartition("/")[0])
+        return fetched
 
     def whole(self) -> Tree:
         """Return the same tree with every document parsed when it is asked for, also those that no rule reads."""
@@ -221,6 +247,8 @@ class Tree:
 
     def read(self, path: str) -> bytes | None:
         """Return the bytes of any file below the root; None if it is not there or leads out of it."""
+        if self._lacks is not None and self._lacks(path):
+            return None
         if path not in self._fetched:
             self._fetched[path] = self._fetch(path)
         return self._fetched[path]
@@ -272,6 +300,16 @@ class Tree:
     def values(self, path: str) -> list[tuple[Any, Provenance]]:
         """Return the documents of a file with their origins; none if it is not there."""
         return [(document.value, Provenance(document)) for document in self.documents(path) or ()]
+
+    @cached_property
+    def json_files(self) -> Mapping[str, list[str]]:
+        """The names of the listed JSON files, by directory."""
+        files: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(self._listed):
+            directory, _, name = path.rpartition("/")
+            if name.endswith(".json"):
+                files[directory].append(name)
+        return files
 
     @cached_property
     def takers(self) -> Mapping[str, Collection[str]]:

@@ -14,12 +14,12 @@ from policylint.outside import is_below
 from policylint.sources.git import FILE, LINK, Repository, TreeEntry
 from policylint.sources.listing import SUBMODULE, unexplained
 from policylint.sources.selection import (
-    MANIFESTS,
     OUTSIDE,
     TEMPLATES,
     Exclude,
     ListedSource,
     from_here,
+    is_manifest,
     may_hold_objects,
     printable,
 )
@@ -191,15 +191,15 @@ class Revision(ListedSource):
         if mode == SUBMODULE:
             return SUBMODULES
         if not named:
-            lower = path.lower()
-            if not lower.endswith((*MANIFESTS, *TEMPLATES)):
+            of_manifest = is_manifest(path)
+            if not of_manifest and not path.lower().endswith(TEMPLATES):
                 return None
-            if lower.endswith(MANIFESTS) and self._is_excluded is not None and self._is_excluded(self._show(path)):
+            if of_manifest and self._is_excluded is not None and self._is_excluded(self._show(path)):
                 return None
             skip = self._skipped_as(path)
-            if skip is not None and not (skip.unless_object and lower.endswith(MANIFESTS)):
+            if skip is not None and not (skip.unless_object and of_manifest):
                 return skip.reason
-            if not lower.endswith(MANIFESTS):
+            if not of_manifest:
                 return None
         if mode == LINK:
             return entry

@@ -12,6 +12,8 @@ from policylint.patterns import Pattern
 from policylint.sources.source import SourceError, SourceFile, SourceProblem, lines_of
 
 MANIFESTS: Final = (".yaml", ".yml", ".json")
+_KUSTOMIZATION: Final = "Kustomization"
+"""The one name without a suffix that makes a file a manifest."""
 TEMPLATES: Final = (
     ".jsonnet",
     ".libsonnet",
@@ -112,6 +114,11 @@ def exclusion(exclude: Exclude) -> Callable[[str], bool] | None:
         return any(fnmatchcase(shown, pattern) for pattern in patterns)
 
     return is_excluded
+
+
+def is_manifest(path: str) -> bool:
+    """Return whether a file is a manifest by its name."""
+    return path.lower().endswith(MANIFESTS) or path.rpartition("/")[2] == _KUSTOMIZATION
 
 
 def may_hold_objects(data: bytes) -> bool:

@@ -14,12 +14,12 @@ from policylint.namedtuple import NamedTuple
 from policylint.outside import belongs, git_root, is_below
 from policylint.sources.regular_file import check_regular, read_regular, read_stream
 from policylint.sources.selection import (
-    MANIFESTS,
     OUTSIDE,
     TEMPLATES,
     Exclude,
     ListedSource,
     from_here,
+    is_manifest,
     may_hold_objects,
     printable,
 )
@@ -188,9 +188,8 @@ class WorkTree(ListedSource):
             parent = directories.get(above)
             if parent is None:
                 parent = directories[above] = self._directory(directory, above)
-            lower = name.lower()
-            if not lower.endswith(MANIFESTS):
-                if lower.endswith(TEMPLATES):
+            if not is_manifest(name):
+                if name.lower().endswith(TEMPLATES):
                     skip = self._reason(parent, name)
                     if skip is not None:
                         self._skip(skip.reason, _shown(parent.place + name))

@@ -332,6 +332,9 @@ class _Tree(NamedTuple):
             objects = _once(without_repeats(objects), shared)
             made_elsewhere = Unseen()
             for gap in environment.gaps:
+                if gap.key is not None:
+                    made_elsewhere.add_made(gap.key, gap.reason)
+                    continue
                 made_elsewhere.add(gap.reason, gap.namespace or None, gateway_api=gap.gateway_api)
             operated(made_elsewhere, objects, self.loaded.unread, self._policy_groups(catalog), self.definitions.read)
             world = self._world(

@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from policylint.budget import size_of
+from policylint.load.facts import is_kustomization_path
 from policylint.model import is_symbolic, mapping, sequence, text
+from policylint.patterns import Pattern
+from policylint.render.argo.applied import applied, is_explicit, overridden, plain_files
 from policylint.render.flux.deployment import Build, Deployed, Kustomization, amended
 from policylint.render.flux.helm_releases import speaks_of_routes
 from policylint.render.flux.roots import live_manifests
@@ -20,7 +23,7 @@ from policylint.render.helm.app_template.release import Release, major_of
 from policylint.render.journal import Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.provenance import Manifest, Provenance, entries, fill_in_namespace, manifests_of
-from policylint.render.tree import Tree, directories_above, inside, join
+from policylint.render.tree import Tree, directories_above, join
 
 if TYPE_CHECKING:
     from policylint.render.helm.charts import Charts
@@ -31,6 +34,8 @@ _FOR_AN_OBJECT = 10
 _FOR_AN_APPLICATION = 100
 _Repository = tuple[str, str]
 """The address and the revision of what an Application deploys."""
+_USUAL_BRANCHES = frozenset({"HEAD", "main", "master"})
+_TAG_OR_COMMIT = Pattern(r"(?:refs/tags/.*|[0-9a-f]{7,40}|[v~^<>=]*\d+(?:\.[\dx*]+)+.*)")
 _HERE = frozenset({"https://kubernetes.default.svc", "https://kubernetes.default.svc.cluster.local", "in-cluster", ""})
 
 
@@ -108,6 +113,8 @@ class Argo:
         sources = [(spec["source"], place.child("source"))] if spec.get("source") else []
         for source, origin in (*sources, *entries(spec, place, "sources")):
             made = self._source(manifest, mapping(source), origin, namespace, cluster)
+            made = applied(made, cluster.journal, namespace)
+            self._pin(manifest, mapping(source), origin, made, cluster)
             if namespace:
                 fill_in_namespace(
                     made, namespace, self._kustomizer.cluster_scoped, place.at("destination", "namespace")
@@ -121,10 +128,29 @@ class Argo:
             if applications and path.strip("./") == self._directory_of(manifest, path):
                 self._taken_from.update(dict.fromkeys(applications, _repository(source)))
 
+    def _pin(self, owner: Manifest, source: Any, place: Provenance, made: list[Manifest], cluster: Deployed) -> None:
+        """Leave open what an Application deploys as it is at another revision than that of this tree: a tag or a
+        commit, or a branch beside that from which the Application itself is deployed."""
+        address, revision = _repository(source)
+        from_address, from_revision = self._taken_from.get(owner, (address, revision))
+        is_branch_beside = address == from_address and len({revision, from_revision} - _USUAL_BRANCHES) > (
+            revision == from_revision
+        )
+        if not made or source.get("chart") or is_symbolic(revision):
+            return
+        if _TAG_OR_COMMIT.fullmatch(revision) or is_branch_beside:
+            message = f"{owner} deploys revision {revision}: what stands here may be another state"
+            cluster.journal.note(message, place.child("targetRevision"), code="other-revision")
+            for manifest in made:
+                manifest.leave_open(f"it is deployed from revision {revision}")
+
     def _source(
         self, owner: Manifest, source: Any, place: Provenance, namespace: str, cluster: Deployed
     ) -> list[Manifest]:
         """Return what one source of an Application holds."""
+        directory = self._directory_of(owner, text(source.get("path")))
+        if directory is not None and source.get("path") and not source.get("chart"):
+            source, place = overridden(source, place, self._tree, directory, owner.name)
         if self._charts is not None and not source.get("chart"):
             made = self._installed(owner, source, place, namespace, self._charts, cluster)
             if made is not None:
@@ -133,14 +159,14 @@ class Argo:
             return self._chart(owner, source, place, namespace, cluster)
         if source.get("ref") and not source.get("path"):
             return []
-        directory = self._directory_of(owner, text(source.get("path")))
         if directory is None:
             if not self._is_absent(owner, source, place, cluster):
                 cluster.journal.remote(f"{owner} from {text(source.get('repoURL'))}", place, namespace)
             return []
         self._in_this_tree = True
         cluster.reach(self._tree.path_of(owner.file), (directory,))
-        known = self._tree.kustomization(directory)
+        options = mapping(source.get("directory"))
+        known = None if is_explicit(options) else self._tree.kustomization(directory)
         if known is not None:
             kustomization = _amended(known, mapping(source.get("kustomize")), place.child("kustomize"))
             built = self._kustomizer.build(directory, kustomization)
@@ -154,7 +180,13 @@ class Argo:
             cluster.journal.gap(f"{owner} may create it; its source is not rendered", namespace)
             cluster.journal.note(f"the chart of {owner} is not rendered", place, code="chart")
             return []
-        return self._plain(directory, mapping(source.get("directory")), cluster)
+        written: list[Manifest] = []
+        for path in plain_files(self._tree, directory, options):
+            self._budget.spend(_FOR_AN_OBJECT)
+            cluster.reach(directory, (path,))
+            if not is_kustomization_path(path):
+                written += manifests_of(self._tree.documents(path) or ())
+        return written
 
     def _directory_of(self, owner: Manifest, path: str) -> str | None:
         """Return the directory in this tree that an Application's path means."""
@@ -190,21 +222,6 @@ class Argo:
         sources = [mapping(source) for source in (owner.spec.get("source"), *sequence(owner.spec.get("sources")))]
         paths = [path for source in sources if (path := text(source.get("path")))]
         return {directory for path in paths if (directory := self._directory_of(owner, path))}
-
-    def _plain(self, directory: str, options: Any, cluster: Deployed) -> list[Manifest]:
-        """Return plain manifests; those of subdirectories only where the Application says so."""
-        made: list[Manifest] = []
-        pending = [directory]
-        while pending:
-            below = pending.pop()
-            self._budget.spend(5)
-            for name in self._tree.files.get(below, ()):
-                self._budget.spend(_FOR_AN_OBJECT)
-                cluster.reach(directory, (inside(below, name),))
-                made += manifests_of(self._tree.documents(inside(below, name)) or ())
-            if options.get("recurse") is True:
-                pending += [inside(below, name) for name in self._tree.directories.get(below, ())]
-        return made
 
     def _installed(
         self, owner: Manifest, source: Any, place: Provenance, namespace: str, charts: Charts, cluster: Deployed
@@ -309,10 +326,11 @@ def _amended(kustomization: Kustomization, options: Any, place: Provenance) -> K
     if text(options.get("namespace")):
         body = {**body, "namespace": options["namespace"]}
         origin = origin.with_child("namespace", place.child("namespace"))
-    labels = mapping(options.get("commonLabels"))
-    if labels:
-        body = {**body, "commonLabels": {**mapping(body.get("commonLabels")), **labels}}
-        own = origin.child("commonLabels")
-        added = {name: place.at("commonLabels", name) for name in labels}
-        origin = origin.with_child("commonLabels", own.with_children({**own.children, **added}))
+    for field in ("commonLabels", "commonAnnotations"):
+        pairs = mapping(options.get(field))
+        if pairs:
+            body = {**body, field: {**mapping(body.get(field)), **pairs}}
+            own = origin.child(field)
+            added = {name: place.at(field, name) for name in pairs}
+            origin = origin.with_child(field, own.with_children({**own.children, **added}))
     return body, origin

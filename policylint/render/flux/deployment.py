@@ -13,7 +13,9 @@ from typing import Any
 from policylint.budget import Budget, size_of
 from policylint.model import Spot, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
+from policylint.render.flux.applied import applied
 from policylint.render.flux.resource_sets import expanded
+from policylint.render.flux.sources import FluxSources
 from policylint.render.flux.substitution import DISABLED, filled_in
 from policylint.render.journal import Failure, Journal
 from policylint.render.kustomize.build import Kustomizer
@@ -84,11 +86,13 @@ class Sync(NamedTuple):
 
     Args:
         kustomization: the Kustomization that the Flux Operator makes for it, in `flux-system`.
+        source: the source that it makes for it.
         kustomize: the instance's `kustomize`: `patches` for what the operator makes, that Kustomization included.
         place: where they are written.
     """
 
     kustomization: Manifest
+    source: Manifest
     kustomize: Any
     place: Provenance
 
@@ -118,7 +122,7 @@ class Cluster:
     def __init__(self, tree: Tree, kustomizer: Kustomizer, prefix: str = "", name: str = "") -> None:
         self._tree = tree
         self._name = name
-        self._kustomizer = kustomizer
+        self._sources = FluxSources(kustomizer, prefix)
         self._prefix = prefix
         self._deployed = Deployed.empty()
         self._journal = self._deployed.journal
@@ -159,6 +163,7 @@ class Cluster:
         """Deploy a synced directory and return the Kustomization that does it, if there is one."""
         sync = syncs.get(directory)
         owner = self._synced_by(directory) if sync is None else self._patched(sync)
+        self._sources.begin_at(owner)
         kustomization = self._kustomization(directory, owner)
         if owner is not None:
             self._seen[owner.namespace or "flux-system", owner.name] = owner
@@ -171,14 +176,17 @@ class Cluster:
         """Return the Kustomization of a FluxInstance after the instance's patches; the other objects of the operator,
         which they may be for, are not seen."""
         some = patches("", sync.kustomize, sync.place, ("patches",), self._tree, self._journal)
-        copied = [sync.kustomization.copy()]
+        copied = [sync.kustomization.copy(), sync.source.copy()]
         made = apply_patches(some, copied, self._journal, self._tree.budget, unseen=lambda _: True)
-        return made[0] if made else sync.kustomization
+        self._sources.take_in(made)
+        return next(filter(lambda manifest: is_kustomization(manifest.body), made), sync.kustomization)
 
     def _synced_by(self, directory: str) -> Manifest | None:
         """Return the Kustomization in a synced directory that syncs the directory itself, as `flux bootstrap` writes
         it."""
-        for manifest in self._kustomizer.build(directory, self._kustomization(directory, None)).manifests:
+        built = self._sources.kustomizer(None).build(directory, self._kustomization(directory, None)).manifests
+        self._sources.take_in(built)
+        for manifest in built:
             if is_kustomization(manifest.body):
                 path = text(manifest.spec.get("path")) or "."
                 if join(self._prefix, path.lstrip("/")) == directory:
@@ -187,7 +195,7 @@ class Cluster:
 
     def _take(self, directory: str, kustomization: Kustomization, namespace: str, owner: Manifest | None) -> None:
         """Build a directory, add what it holds and queue the Kustomizations in it."""
-        built = self._kustomizer.build(directory, kustomization)
+        built = self._sources.kustomizer(owner).build(directory, kustomization)
         self._budget.spend(_FOR_AN_OBJECT * len(built.manifests) + len(built.reached) + built.journal.size)
         self._journal.add(built.journal)
         self._deployed.reach(directory, built.reached)
@@ -199,10 +207,21 @@ class Cluster:
             place = owner.origin.at("spec", "commonMetadata")
             variables = self._variables(owner, post_build)
             complete(built.manifests, common, place, variables, self._tree.with_variables, self._budget)
-        for built_manifest in built.manifests:
+            self._pin(owner, built.manifests)
+        self._sources.take_in(built.manifests)
+        for built_manifest in applied(built.manifests, self._journal, namespace):
             self._add(built_manifest, namespace)
-            for manifest in expanded(built_manifest, self._journal, self._budget):
+            for manifest in applied(expanded(built_manifest, self._journal, self._budget), self._journal, namespace):
                 self._add(manifest, namespace)
+
+    def _pin(self, owner: Manifest, manifests: list[Manifest]) -> None:
+        """Leave open what is deployed as it is at another revision."""
+        revision = self._sources.other_revision(owner)
+        if revision:
+            message = f"{owner} deploys {revision}: what stands here may be another state"
+            self._journal.note(message, owner.origin.at("spec", "sourceRef"), code="other-revision")
+            for manifest in manifests:
+                manifest.leave_open(f"it is deployed from {revision}")
 
     def _add(self, manifest: Manifest, namespace: str) -> None:
         """Add an object; a Kustomization is queued, and in a namespace if it names none."""
@@ -235,7 +254,8 @@ class Cluster:
         directory = join(self._prefix, path.lstrip("/"))
         if directory is not None and is_symbolic(path):
             directory = self._guessed(directory) or directory
-        if directory is not None and (is_own or directory != self._prefix) and self._tree.is_directory(directory):
+        is_here = is_own or not (directory == self._prefix or self._sources.is_elsewhere(owner))
+        if directory is not None and is_here and self._sources.kustomizer(owner).tree.is_directory(directory):
             return directory
         place = owner.origin.at("spec", "path")
         namespace = text(owner.spec.get("targetNamespace"))
@@ -272,23 +292,24 @@ class Cluster:
     def _kustomization(self, directory: str, owner: Manifest | None) -> Kustomization:
         """Return the kustomization of a directory, or the one that Flux writes: every YAML file below, and every
         directory with a kustomization of its own as one."""
-        known = self._tree.kustomization(directory)
+        tree = self._sources.kustomizer(owner).tree
+        known = tree.kustomization(directory)
         if known is not None:
-            self._deployed.reached.add(self._tree.kustomization_file(directory) or "")
+            self._deployed.reached.add(tree.kustomization_file(directory) or "")
             return known
         resources: list[str] = []
         pending = [""]
         while pending:
             below = pending.pop()
             place = "/".join(step for step in (directory, below) if step)
-            if below and self._tree.kustomization_file(place) is not None:
+            if below and tree.kustomization_file(place) is not None:
                 resources.append(below)
                 continue
-            names = self._tree.files.get(place, ())
+            names = tree.files.get(place, ())
             self._budget.spend(5 + 2 * len(names))
             resources += [inside(below, name) for name in names]
-            pending += [inside(below, name) for name in self._tree.directories.get(place, ())]
-        origin = owner.origin.at("spec", "path") if owner is not None else _first_file(self._tree, directory)
+            pending += [inside(below, name) for name in tree.directories.get(place, ())]
+        origin = owner.origin.at("spec", "path") if owner is not None else _first_file(tree, directory)
         return {"resources": sorted(resources)}, origin
 
     def _variables(self, owner: Manifest, post_build: Any) -> dict[str, str]:

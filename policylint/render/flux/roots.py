@@ -10,6 +10,7 @@ from policylint.budget import Budget
 from policylint.model import Spot, is_symbolic, mapping, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.flux.deployment import GROUP, Sync, is_kustomization
+from policylint.render.flux.sources import GROUP as SOURCES
 from policylint.render.live import ENVIRONMENT_MARKERS
 from policylint.render.provenance import Manifest, Provenance, manifests_of
 from policylint.render.tree import Tree, directories_above
@@ -110,8 +111,8 @@ def _synced(tree: Tree) -> Iterator[tuple[tuple[str, str], Sync]]:
         if written and not written.strip("./"):
             directory = _whole_artifact(tree, path, text(sync.get("kind")))
         if directory is not None:
-            kustomization = _sync_kustomization(sync, place.child("sync"))
-            yield directory, Sync(kustomization, mapping(instance.get("kustomize")), place.child("kustomize"))
+            made = _sync_kustomization(sync, place.child("sync")), _sync_source(sync, place.child("sync"))
+            yield directory, Sync(*made, mapping(instance.get("kustomize")), place.child("kustomize"))
 
 
 def _whole_artifact(tree: Tree, file: str, kind: str) -> tuple[str, str] | None:
@@ -151,6 +152,18 @@ def _sync_kustomization(sync: Any, place: Provenance) -> Manifest:
     }
     spec = place.with_children({"path": place.child("path")})
     return Manifest(body, place.with_children({"spec": spec}))
+
+
+def _sync_source(sync: Any, place: Provenance) -> Manifest:
+    """Return the source that the Flux Operator makes of `sync`."""
+    reference = {"tag" if sync.get("kind") == "OCIRepository" else "name": sync.get("ref")}
+    body = {
+        "apiVersion": f"{SOURCES}/v1",
+        "kind": text(sync.get("kind"), "GitRepository"),
+        "metadata": {"name": text(sync.get("name")) or "flux-system", "namespace": "flux-system"},
+        "spec": {"url": text(sync.get("url")), "ref": reference},
+    }
+    return Manifest(body, place)
 
 
 def _kustomizations(tree: Tree) -> Iterator[_Candidate]:

@@ -7,7 +7,7 @@ where the real kustomize would stop: a finding each, and as much of the picture 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from policylint.budget import ExhaustedError, size_of
 from policylint.documents import read
@@ -16,7 +16,7 @@ from policylint.model import Spot, mapping, sequence, text
 from policylint.model.keys import CLUSTER_SCOPED
 from policylint.patterns import Pattern
 from policylint.render.journal import Journal
-from policylint.render.kustomize.external import External
+from policylint.render.kustomize.external import External, external
 from policylint.render.kustomize.generators import add_hash, generated
 from policylint.render.kustomize.metadata import add_annotations, add_labels, add_to_names, set_namespace
 from policylint.render.kustomize.name_references import BUILT_IN, NameReference, configured, follow
@@ -48,6 +48,15 @@ _CHANGING = ("transformers", "vars")
 
 
 _Id = tuple[str, str, str, str]
+
+
+class Fetched(Protocol):
+    """The files that a deployer has of a tree: a value, equal where it is the same."""
+
+    def __hash__(self) -> int: ...
+
+    def lacks(self, path: str) -> bool:
+        """Return whether a file is not among them, by its path below the root."""
 
 
 class Built(NamedTuple):
@@ -93,13 +102,24 @@ class Kustomizer:
         self._external = external
         self._built: dict[str, Built] = {}
         self._whole: Kustomizer | None = None
+        self._of: dict[Fetched, Kustomizer] = {}
+
+    def of(self, fetched: Fetched) -> Kustomizer:
+        """Return one that builds the kustomizations of what is fetched of the tree."""
+        known = self._of.get(fetched)
+        if known is None:
+            tree = self.tree.without(fetched.lacks)
+            own = None if self._external is None else external(tree)
+            known = self if tree is self.tree else Kustomizer(tree, self.cluster_scoped, self.unread, own, self.charts)
+            self._of[fetched] = known
+        return known
 
     @property
     def whole(self) -> Kustomizer:
         """One that builds objects of all kinds, also those that no rule reads: policies wrap any."""
         if self._whole is None:
-            scoped, external = self.cluster_scoped, self._external
-            self._whole = Kustomizer(self.tree.whole(), scoped, external=external, charts=self.charts)
+            own = self._external
+            self._whole = Kustomizer(self.tree.whole(), self.cluster_scoped, external=own, charts=self.charts)
             self._whole._whole = self._whole
         return self._whole
 

@@ -1,0 +1,142 @@
+"""The sources of one Flux cluster: which files of this tree each has, at which revision, or that it is another's."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from typing import Any
+
+from policylint.model import is_symbolic, mapping, text
+from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
+from policylint.render.flux.artifact import artifact
+from policylint.render.kustomize.build import Kustomizer
+from policylint.render.provenance import Manifest, manifests_of
+
+GROUP = "source.toolkit.fluxcd.io"
+Source = tuple[str, str, str]
+"""Kind, namespace and name of a source."""
+_ADDRESS = Pattern(r"^(?:[a-z+]+://)?(?:[^@/]+@)?([^/:]+)(?::\d+(?=/))?[/:]+(.*?)(?:\.git)?/*$")
+_OTHER_NAMES = Pattern(r"refs/(?!heads/)")
+_OTHER_REVISIONS = ("commit", "tag", "semver", "name")
+
+
+class SourceAddress(NamedTuple):
+    """What the address of a source says: owner and name of a repository of git, all steps of an artifact of OCI."""
+
+    steps: tuple[str, ...]
+    is_git: bool
+
+    @classmethod
+    def of(cls, url: str) -> SourceAddress | None:
+        """Return the repository at an address; None where it says nothing of one."""
+        found = None if is_symbolic(url) else _ADDRESS.match(url.lower())
+        steps = tuple(found[2].split("/")) if found else ()
+        return cls(steps, not url.startswith("oci://")) if steps and steps[-1] else None
+
+    def may_hold(self, other: SourceAddress) -> bool:
+        """Return whether one may hold what the other does: a mirror of a repository keeps its name, and what is pushed
+        as an artifact bears the name of the repository, or lies with its owner's."""
+        if self.is_git is other.is_git:
+            return self.steps[-1] == other.steps[-1]
+        git, oci = (self, other) if self.is_git else (other, self)
+        return not oci.steps or not set(git.steps[-2:]).isdisjoint(oci.steps)
+
+
+class FluxSources:
+    """The sources that Kustomizations of a cluster name.
+
+    Args:
+        kustomizer: of the whole tree.
+        prefix: the directory at which what is fetched of this tree begins.
+    """
+
+    def __init__(self, kustomizer: Kustomizer, prefix: str) -> None:
+        self._kustomizer = kustomizer
+        self._prefix = prefix
+        self._written: dict[tuple[str, str], list[Manifest]] | None = None
+        self._seen: dict[Source, Manifest] = {}
+        self._own: Manifest | None = None
+        self._fetching: dict[str, Kustomizer] = {}
+        """What builds the files of a source, by its `spec.ignore`."""
+
+    def take_in(self, manifests: Collection[Manifest]) -> None:
+        """Take down the sources among objects as they are deployed."""
+        for manifest in manifests:
+            if manifest.group == GROUP:
+                self._seen[manifest.kind, manifest.namespace or "flux-system", manifest.name] = manifest
+
+    def begin_at(self, owner: Manifest | None) -> None:
+        """Take the source that a Kustomization names for the one that holds this tree."""
+        self._own = None if owner is None else self._of(owner)
+
+    def kustomizer(self, owner: Manifest | None) -> Kustomizer:
+        """Return what builds the files that a Kustomization finds in its source."""
+        source = None if owner is None else self._of(owner)
+        ignore = "" if source is None else text(source.spec.get("ignore"))
+        if ignore not in self._fetching:
+            self._fetching[ignore] = self._kustomizer.of(artifact(self._kustomizer.tree, self._prefix, ignore))
+        return self._fetching[ignore]
+
+    def is_elsewhere(self, owner: Manifest) -> bool:
+        """Return whether a Kustomization deploys another repository than this one."""
+        source = self._of(owner)
+        if source is None or self._own is None:
+            return False
+        own, other = (SourceAddress.of(text(each.spec.get("url"))) for each in (self._own, source))
+        return own is not None and other is not None and not own.may_hold(other)
+
+    def other_revision(self, owner: Manifest) -> str:
+        """Return at which revision a Kustomization deploys its source where that need not be what stands here; "" where
+        it is."""
+        source = self._of(owner)
+        if source is None:
+            return ""
+        reference = mapping(source.spec.get("ref"))
+        if source.kind == "GitRepository":
+            for field in _OTHER_REVISIONS:
+                written = text(reference.get(field))
+                if written and (field != "name" or _OTHER_NAMES.match(written)):
+                    return f"{field} {written}"
+            branch = _branch(source)
+            if self._own is not None and branch and _branch(self._own) and branch != _branch(self._own):
+                return f"branch {branch}"
+        return ""
+
+    def _of(self, owner: Manifest) -> Manifest | None:
+        """Return the source that a Kustomization names: as it is deployed, or as it is written nearest to it."""
+        reference = mapping(owner.spec.get("sourceRef"))
+        kind, name = text(reference.get("kind")), text(reference.get("name"))
+        namespace = text(reference.get("namespace")) or owner.namespace or "flux-system"
+        known = self._seen.get((kind, namespace, name))
+        if known is not None or not name:
+            return known
+        candidates = [
+            manifest
+            for manifest in self._all().get((kind, name), ())
+            if not manifest.namespace or manifest.namespace == namespace
+        ]
+        return max(candidates, key=lambda manifest: _shared(manifest.file, owner.file), default=None)
+
+    def _all(self) -> dict[tuple[str, str], list[Manifest]]:
+        """Return the sources that are written anywhere in the tree, by kind and name."""
+        if self._written is None:
+            self._written = defaultdict(list)
+            tree = self._kustomizer.tree
+            for path, document in tree.all_documents():
+                if text(mapping(document.value).get("apiVersion")).startswith(f"{GROUP}/") and tree.is_live(path):
+                    for manifest in manifests_of([document]):
+                        self._written[manifest.kind, manifest.name].append(manifest)
+        return self._written
+
+
+def _branch(source: Manifest) -> str:
+    reference: Any = mapping(source.spec.get("ref"))
+    branch = text(reference.get("branch")) or text(reference.get("name")).removeprefix("refs/heads/")
+    return "" if is_symbolic(branch) else branch
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many steps two paths have in common."""
+    pairs = zip(one.split("/"), other.split("/"), strict=False)
+    return next((depth for depth, (left, right) in enumerate(pairs) if left != right), len(one))

@@ -1,78 +1,108 @@
-"""GWP408: a match that no request can reach, because another one with the same conditions comes first.
+"""GWP408: a match that no request can reach, because another one takes all of its requests and comes first.
 
-A match with fewer conditions never comes before one with more (docs/design/request-precedence.md §4, criteria 1
-to 7): certainly shadowed is only what ties on all of them, on the same listener for the same hostname. Then the
-older route wins, then the first by name, then the first rule (criteria 8 to 10).
+What a match takes and where it comes is asked of `matches` and `simulation.ranking`, as `trace` and `reach` ask.
+Matches are compared two by two: that names the winner, and costs nothing where no two share a path. Of two without
+regular expressions only equal ones can be (docs/design/request-precedence.md §4: more conditions come first).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 from policylint.checks.kit.locations import at, path, value_at
 from policylint.documents import Pointer
+from policylint.matches import Match, matches
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
-from policylint.topology import RouteState
+from policylint.simulation.ranking import narrowing, ranking, standing
+from policylint.spaces.predicates import EXPRESSION
+from policylint.topology import GatewayState, RouteState
+from policylint.topology.ancestry import implementation_of
 from policylint.topology.hostnames import widest_written
+from policylint.topology.routes import Rule, rules
 from policylint.topology.state import Candidate
 
 RULE = "GWP408"
 _AGES = "the older of the two routes wins, and the manifests do not state their ages"
-
-
-class WrittenMatch(NamedTuple):
-    """One match of a rule of a route."""
-
-    route: Resource
-    rule: int
-    number: int
-
-    @property
-    def pointer(self) -> Pointer:
-        """Return the pointer of the match, or of the rule that has none."""
-        rule = mapping(sequence(self.route.spec.get("rules"))[self.rule])
-        place: Pointer = ("spec", "rules", self.rule)
-        return (*place, "matches", self.number) if sequence(rule.get("matches")) else place
-
-    def __str__(self) -> str:
-        rule = mapping(sequence(self.route.spec.get("rules"))[self.rule])
-        return f"{self.route.key.kind}Rule {self.route.key.path}#{rule.get('name') or f'rule-{self.rule + 1}'}"
-
+_SLASHES = "some controllers do not count the slash at the end of a prefix"
+_EXPRESSIONS = "where regular expressions rank is up to the controller, which is not known"
+_KINDS = ("GRPCRoute", "HTTPRoute")
+_MOST_COMPARED = 100_000
+"""Pairs of matches of one place of which at least one holds a regular expression."""
 
 _Place = tuple[Node, str, str]
 """A listener, a hostname on it, and the hostname of the route from which it comes: by that, too, routes may rank."""
-Slot = tuple[Node, str, str, object]
-"""A place, and the conditions of a match."""
+_Where = tuple[ResourceKey, int, int | None]
+"""A match as it is written: its route, rule and number."""
+
+
+class WrittenMatch(NamedTuple):
+    """One match of a rule of a route, as it ranks at a place."""
+
+    route: Resource
+    rule: Rule
+    match: Match
+
+    @property
+    def where(self) -> _Where:
+        return self.route.key, self.rule.number, self.match.number
+
+    @property
+    def pointer(self) -> Pointer:
+        """The pointer of the match, or of the rule that has none."""
+        place: Pointer = ("spec", "rules", self.rule.number)
+        return place if self.match.number is None else (*place, "matches", self.match.number)
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """A sort key of the matches for one host, the first one first."""
+        return standing(self.route, self.rule.number, self.match)
+
+    @property
+    def conditions(self) -> object:
+        """Equal for matches that take the same requests, as far as their words tell."""
+        return self.match.grpc, frozenset(
+            (name, predicate._replace(value=predicate.value.rstrip("/")) if predicate.is_prefix else predicate)
+            for name, predicate, *_ in self.match.conditions
+        )
+
+    @property
+    def takes_any(self) -> bool:
+        """Whether any request can satisfy it."""
+        return not any(each.fault or each.predicate.refusal for each in self.match.conditions)
+
+    def __str__(self) -> str:
+        return f"{self.route.key.kind}Rule {self.route.key.path}#{self.rule.node.section}"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    held: dict[Slot, list[WrittenMatch]] = defaultdict(list)
-    slots: dict[WrittenMatch, list[Slot]] = {}
-    for match, places in _suspects(simulation):
-        if match in slots:
-            continue
-        conditions = _conditions(match)
-        slots[match] = [(*place, conditions) for place in places]
-        for slot in slots[match]:
-            held[slot].append(match)
-    first = {slot: _first(matches) for slot, matches in held.items()}
-    reported: set[tuple[object, int]] = set()
-    for match, own_slots in slots.items():
-        if (match.route.key, match.rule) in reported or not own_slots:
-            continue
-        winners = [first[slot] for slot in own_slots]
-        if match not in winners:
-            reported.add((match.route.key, match.rule))
-            yield _finding(match, winners[0], own_slots[0])
+    lost: dict[_Where, list[tuple[WrittenMatch, WrittenMatch, _Place]]] = defaultdict(list)
+    number_of_places: dict[ResourceKey, int] = {}
+    for place, members in _contests(simulation, number_of_places):
+        winners = _winners(members)
+        winning = {member.where for member, winner in zip(members, winners, strict=True) if winner is None}
+        for where, found in {
+            member.where: (member, winner, place)
+            for member, winner in zip(members, winners, strict=True)
+            if winner is not None and member.where not in winning
+        }.items():
+            lost[where].append(found)
+    reported: set[tuple[ResourceKey, int]] = set()
+    for where in sorted(lost, key=lambda where: (where[0], where[1], where[2] or 0)):
+        if len(lost[where]) == number_of_places[where[0]] and where[:2] not in reported:
+            reported.add(where[:2])
+            yield _finding(simulation, *lost[where][0])
     for state in simulation.topology.routes:
-        lost = [candidate for parent in state.parents for candidate in parent.candidates if candidate.rival is not None]
-        rival = simulation.world.get(lost[0].rival) if lost and lost[0].rival is not None else None
+        refused = [
+            candidate for parent in state.parents for candidate in parent.candidates if candidate.rival is not None
+        ]
+        rival = simulation.world.get(refused[0].rival) if refused and refused[0].rival is not None else None
         if rival is not None:
-            yield _refused(simulation, state.route, lost[0], rival)
+            yield _refused(simulation, state.route, refused[0], rival)
 
 
 def _refused(simulation: Simulation, route: Resource, lost: Candidate, rival: Resource) -> Finding:
@@ -96,31 +126,52 @@ def _refused(simulation: Simulation, route: Resource, lost: Candidate, rival: Re
     )
 
 
-def _suspects(simulation: Simulation) -> Iterator[tuple[WrittenMatch, list[_Place]]]:
-    """Yield the matches that share hostname, listener and path with another one: most share them with none."""
-    numbers: dict[_Place, int] = {}
-    rough: dict[tuple[int, str], list[tuple[RouteState, int, int]]] = defaultdict(list)
-    where: dict[ResourceKey, list[_Place]] = {}
+def _contests(
+    simulation: Simulation, number_of_places: dict[ResourceKey, int]
+) -> Iterator[tuple[_Place, list[WrittenMatch]]]:
+    """Yield the matches of a place that share their path with others there; all, where a path is an expression.
+
+    Most share it with none, and are not read any further.
+    """
+    at_place: dict[_Place, dict[str, list[tuple[Resource, int, int]]]] = {}
     for state in simulation.topology.routes:
-        if state.route.key.kind not in _CONDITIONS:
-            continue
-        places = where[state.route.key] = _places(state)
-        ids = [numbers.setdefault(place, len(numbers)) for place in places]
-        for rule, number, text in state.route.once(_values):
-            for place_id in ids:
-                rough[place_id, text].append((state, rule, number))
-    for group in rough.values():
-        if len(group) > 1:
-            for state, rule, number in group:
-                yield WrittenMatch(state.route, rule, number), where[state.route.key]
+        if state.route.key.kind in _KINDS:
+            places = _places(state)
+            number_of_places[state.route.key] = len(places)
+            for place in places:
+                by_path = at_place.setdefault(place, {})
+                for rule, number, value in state.route.once(_values):
+                    by_path.setdefault(value, []).append((state.route, rule, number))
+    read: dict[tuple[ResourceKey, int, bool], list[Match]] = {}
+    for place, by_path in at_place.items():
+        whole = EXPRESSION in by_path and sum(map(len, by_path.values())) > 1
+        shared = [each for group in by_path.values() if whole or len(group) > 1 for each in group]
+        if shared:
+            last = ranking(simulation, _gateway(simulation, place)).regex_last
+            yield place, list(_read(simulation, shared, read, regex_last=last))
 
 
-def _values(route: Resource) -> list[tuple[int, int, str]]:
-    """Return every match by its numbers, with the value that it must share with another one to be shadowed."""
-    return [
-        (rule, number, str(mapping(match.get("path") or match.get("method")).get("value", "")).rstrip("/"))
-        for rule, number, match in _matches(route)
-    ]
+def _gateway(simulation: Simulation, place: _Place) -> GatewayState | None:
+    listener = simulation.topology.listener(place[0])
+    return None if listener is None or listener.gateway is None else simulation.topology.gateway(listener.gateway)
+
+
+def _read(
+    simulation: Simulation,
+    listed: Iterable[tuple[Resource, int, int]],
+    read: dict[tuple[ResourceKey, int, bool], list[Match]],
+    *,
+    regex_last: bool,
+) -> Iterator[WrittenMatch]:
+    """Yield some matches as they rank, those that a filter narrows once for each of its conditions."""
+    for route, number, of_rule in listed:
+        rule = next(each for each in rules(route) if each.number == number)
+        place = (route.key, number, regex_last)
+        if place not in read:
+            further = narrowing(simulation, route, rule)
+            grpc = route.key.kind == "GRPCRoute"
+            read[place] = matches(rule.body, grpc=grpc, regex_last=regex_last, narrowing=further)
+        yield from (WrittenMatch(route, rule, match) for match in read[place] if (match.number or 0) == of_rule)
 
 
 def _places(state: RouteState) -> list[_Place]:
@@ -133,72 +184,83 @@ def _places(state: RouteState) -> list[_Place]:
     return [(node, host, host if host in own else widest_written(host, state.hostnames)) for node, host in found]
 
 
-def _matches(route: Resource) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
-    """Yield every match after the numbers of its rule and of itself; a rule without any has one without conditions."""
-    for rule, written in enumerate(sequence(route.spec.get("rules"))):
-        for number, match in enumerate(sequence(mapping(written).get("matches")) or [{}]):
-            yield rule, number, mapping(match)
+def _values(route: Resource) -> list[tuple[int, int, str]]:
+    """Return every match by its numbers, with what of its path another one must share that takes all of its requests.
+
+    That is its path or call as it is written; EXPRESSION for expressions, which may take the requests of any other.
+    """
+    found = []
+    for rule in rules(route):
+        for number, match in enumerate(map(mapping, sequence(rule.body.get("matches")) or [{}])):
+            written = mapping(match.get("path") or match.get("method"))
+            value = f"{written.get('service', '')}/{written.get('method', '')}/{written.get('value', '')}".rstrip("/")
+            found.append((rule.number, number, EXPRESSION if written.get("type") == EXPRESSION else value))
+    return found
 
 
-def _conditions(match: WrittenMatch) -> object:
-    kind = match.route.key.kind
-    written = mapping(value_at(match.route.body, match.pointer)) if match.pointer[-2] == "matches" else {}
-    return (kind, *_CONDITIONS[kind](written))
+def _winners(members: Sequence[WrittenMatch]) -> list[WrittenMatch | None]:
+    """Return for each match the one to which it loses all of its requests, None where there is none."""
+    orders = [member.order for member in members]
+    first: dict[object, int] = {}
+    for number, member in enumerate(members):
+        best = first.setdefault(member.conditions, number)
+        if orders[number] < orders[best]:
+            first[member.conditions] = number
+    found: list[WrittenMatch | None] = []
+    for number, member in enumerate(members):
+        best = first[member.conditions]
+        found.append(members[best] if best != number and member.takes_any else None)
+    expressions = [number for number, member in enumerate(members) if member.match.expressions]
+    if len(expressions) * len(members) > _MOST_COMPARED:
+        return found
+    for one, other in product(expressions, range(len(members))):
+        for own, winner in ((one, other), (other, one)):
+            loses = found[own] is None and orders[winner] < orders[own] and members[own].takes_any
+            if loses and members[own].match.within(members[winner].match):
+                found[own] = members[winner]
+    return found
 
 
-def _http(match: Mapping[str, Any]) -> tuple[object, ...]:
-    written = mapping(match.get("path"))
-    kind, value = str(written.get("type", "PathPrefix")), str(written.get("value", "/"))
-    if kind == "PathPrefix":
-        value = value.rstrip("/") or "/"
-    return (
-        kind,
-        value,
-        repr(match.get("method")),
-        _named(match.get("headers"), str.lower),
-        _named(match.get("queryParams")),
-    )
-
-
-def _grpc(match: Mapping[str, Any]) -> tuple[object, ...]:
-    method = mapping(match.get("method"))
-    named = (repr(method.get(field)) for field in ("service", "method"))
-    return (str(method.get("type", "Exact")), *named, _named(match.get("headers"), str.lower))
-
-
-_CONDITIONS = {"HTTPRoute": _http, "GRPCRoute": _grpc}
-
-
-def _named(entries: object, fold: Any = str) -> frozenset[tuple[str, str, str]]:
-    """Return conditions on headers or query parameters; of several with one name only the first counts."""
-    conditions: dict[str, tuple[str, str]] = {}
-    for entry in map(mapping, sequence(entries)):
-        conditions.setdefault(fold(str(entry.get("name"))), (str(entry.get("type", "Exact")), str(entry.get("value"))))
-    return frozenset((name, *rest) for name, rest in conditions.items())
-
-
-def _first(matches: list[WrittenMatch]) -> WrittenMatch:
-    """Return the winner: the oldest route, then the first by name, then the first rule."""
-    return min(matches, key=lambda match: (*match.route.age, match.route.key.kind, *match[1:]))
-
-
-def _finding(match: WrittenMatch, winner: WrittenMatch, slot: Slot) -> Finding:
-    listener, host, *_ = slot
+def _finding(simulation: Simulation, match: WrittenMatch, winner: WrittenMatch, place: _Place) -> Finding:
+    listener, host, _ = place
     same = match.route.key == winner.route.key
-    stated = same or bool(match.route.created and winner.route.created)
+    equal = match.conditions == winner.conditions
+    ground = _ground(simulation, match, winner, place)
     scope = f"{listener}{f' for {host}' if host else ''}"
     matched = mapping(value_at(match.route.body, match.pointer))
-    place = (*match.pointer, "path") if "path" in matched else match.pointer
+    location = (*match.pointer, "path") if "path" in matched else match.pointer
+    if equal:
+        verb = "is in a tie" if ground else "can never win"
+        message = f"{match} {verb} against {winner}: both match the same requests"
+    else:
+        message = f"{match} can never win: {winner} takes all of its requests and comes first"
+    taker = (
+        str(winner.route.key) if not same else "the first rule" if winner.rule.number < match.rule.number else winner
+    )
     return Finding(
         RULE,
         "warning",
-        f"{match} {'can never win' if stated else 'is in a tie'} against {winner}: both match the same requests",
-        at(match.route, place, "value", "method", "name", "backendRefs"),
+        message,
+        at(match.route, location, "value", "method", "name", "backendRefs"),
         resources=(match.route.key, winner.route.key),
-        label=f"on {scope} {'the first rule' if same else winner.route.key} gets these requests",
-        related=(Related("the same conditions", winner.route.location(*winner.pointer)),),
+        label=f"on {scope} {taker} gets these requests",
+        related=(Related("the same conditions" if equal else "comes first", winner.route.location(*winner.pointer)),),
         help=("fix: remove one of the two, or make its conditions narrower",),
-        confidence="certain" if stated else "assumed",
-        ground="" if stated else _AGES,
+        confidence="assumed" if ground else "certain",
+        ground=ground,
         field=path(match.pointer),
     )
+
+
+def _ground(simulation: Simulation, match: WrittenMatch, winner: WrittenMatch, place: _Place) -> str:
+    """Return what it rests on that a match comes second; "" where that is certain."""
+    if match.match.weights == winner.match.weights:
+        stated = match.route.key == winner.route.key or bool(match.route.created and winner.route.created)
+        return "" if stated else _AGES
+    if winner.match.before(match.match):
+        return ""
+    if match.conditions == winner.conditions:
+        return _SLASHES
+    gateway = _gateway(simulation, place)
+    known = gateway is not None and implementation_of(gateway, simulation.catalog) is not None
+    return "" if known else _EXPRESSIONS

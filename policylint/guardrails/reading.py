@@ -12,7 +12,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import CLIENT
 from policylint.reach import EntryPoint, Stated, WayIn
 from policylint.regex import expression
-from policylint.spaces import Box, Predicate
+from policylint.spaces import Box, Predicate, below
 from policylint.spaces.addresses import address_set
 from policylint.trace.hosts import serves
 
@@ -42,7 +42,7 @@ class RequestPattern(NamedTuple):
         """The dimensions that it restricts, each with how."""
         found = []
         if self.path.endswith(_BELOW):
-            found.append(("path", Predicate("PathPrefix", self.path.removesuffix(_BELOW) or "/")))
+            found.append(("path", below(self.path.removesuffix(_BELOW) or "/")))
         elif self.path:
             found.append(("path", Predicate("Exact", self.path)))
         if self.method:

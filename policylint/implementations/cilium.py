@@ -5,13 +5,13 @@ Source: operator/pkg/gateway-api/routechecks/httproute.go @ 0913c4388, ValidateH
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from policylint.implementations.generic import Implementation
-from policylint.model import Resource, holds_variable, mapping, sequence, text
+from policylint.matches import matches
+from policylint.model import Resource, holds_variable, mapping, sequence
 
-_MATCHES = {"headers": "header", "queryParams": "queryParam"}
+_FIELDS = {"query": "queryParam"}
 
 
 class Cilium(Implementation):
@@ -26,13 +26,11 @@ class Cilium(Implementation):
         rules = list(map(mapping, sequence(route.spec.get("rules"))))
         if any(_sets_host(rule) for rule in rules):
             return 'Invalid header modifier: "Host" header is not supported'
-        for field, pattern in (found for rule in rules for found in _expressions(rule)):
-            if not holds_variable(pattern):
-                from policylint.regex import expression
-
-                fault = expression(pattern).refusal
-                if fault:
-                    return f"Invalid regular expression in {field} match: {pattern!r} is {fault}"
+        for condition in (found for rule in rules for match in matches(rule) for found in match.expressions):
+            predicate = condition.predicate
+            if not holds_variable(predicate.value) and predicate.refusal:
+                field = _FIELDS.get(condition.what, condition.what)
+                return f"Invalid regular expression in {field} match: {predicate.value!r} is {predicate.refusal}"
         return ""
 
 
@@ -43,13 +41,3 @@ def _sets_host(rule: Any) -> bool:
         if filter_.get("type") == "RequestHeaderModifier"
         for header in sequence(mapping(filter_.get("requestHeaderModifier")).get("set"))
     )
-
-
-def _expressions(rule: Any) -> Iterator[tuple[str, str]]:
-    """Yield the regular expressions of a rule's matches, each with what it is matched against."""
-    for match in map(mapping, sequence(rule.get("matches"))):
-        listed = [("path", mapping(match.get("path")))]
-        listed += [(said, mapping(entry)) for field, said in _MATCHES.items() for entry in sequence(match.get(field))]
-        for said, entry in listed:
-            if entry.get("type") == "RegularExpression" and isinstance(entry.get("value"), str):
-                yield said, text(entry["value"])

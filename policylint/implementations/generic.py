@@ -43,6 +43,7 @@ class Implementation:
         name: the implementation's name in the catalog.
         judges_core_kinds: whether it evaluates Gateway API's policies (BackendTLSPolicy) in its own way where it is the
             only implementation with kinds in the environment.
+        regex_last: whether it ranks regular expressions after prefixes; the others do so between these and exact paths.
         is_mesh: whether it reports on routes whose parent is a Service.
         ends_above: whether a path that ends above the level of the kind is a context too (see `Effects`).
         serves_refused: whether routes that only `route_conditions` does not accept are served all the same.
@@ -55,6 +56,7 @@ class Implementation:
     name = "generic"
     judges_core_kinds = False
     is_mesh = False
+    regex_last = False
     ends_above = False
     empty_delegation = 404
     asked_by_requests = False

@@ -6,7 +6,6 @@ What an implementation makes of a request stands in its own modules (`Implementa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -14,7 +13,7 @@ from policylint.documents import Pointer
 from policylint.model import Node, Resource, sequence, text
 from policylint.model.ternary import every, negated, some
 from policylint.namedtuple import NamedTuple
-from policylint.spaces import Predicate
+from policylint.spaces import Predicate, containing, ending, starting
 from policylint.spaces.addresses import address_set, number_of
 
 Answer = Literal["allowed", "denied", "depends"]
@@ -165,22 +164,14 @@ class RequestFacts(NamedTuple):
 
 def claim_name(name: str, predicate: Predicate) -> str:
     """Return the dimension of requests whose token has a claim that satisfies a predicate: `claim groups: admin`."""
-    match predicate.type:
-        case "Present":
-            return f"{CLAIM}{name}"
-        case "RegularExpression":
-            return f"{CLAIM}{name}: ~{predicate.value}"
-    return f"{CLAIM}{name}: {predicate.value}"
+    if predicate.type == "Present":
+        return f"{CLAIM}{name}"
+    return f"{CLAIM}{name}: {'~' if predicate.is_expression else ''}{predicate.value}"
 
 
 def exactly(values: Any) -> list[Predicate]:
     """Return the predicates of values of which one is enough."""
     return [Predicate("Exact", str(value)) for value in sequence(values)]
-
-
-def with_start(value: str) -> Predicate:
-    """Return the predicate of texts with a beginning."""
-    return Predicate("RegularExpression", f"{re.escape(value)}.*")
 
 
 class Checkpoint(NamedTuple):
@@ -289,11 +280,11 @@ def _judged(expression: Any, message: RequestFacts) -> bool | None:
         case ["!=", ["=", str(value)], field] | ["!=", field, ["=", str(value)]]:
             return negated(_attribute(field, Predicate("Exact", value), message))
         case ["f", "startsWith", field, ["=", str(value)]]:
-            return _attribute(field, with_start(value), message)
+            return _attribute(field, starting(value), message)
         case ["f", "endsWith", field, ["=", str(value)]]:
-            return _attribute(field, Predicate("RegularExpression", f".*{re.escape(value)}"), message)
+            return _attribute(field, ending(value), message)
         case ["f", "contains", field, ["=", str(value)]]:
-            return _attribute(field, Predicate("RegularExpression", f".*{re.escape(value)}.*"), message)
+            return _attribute(field, containing(value), message)
     return None
 
 

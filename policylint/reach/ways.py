@@ -9,6 +9,7 @@ from itertools import chain
 from operator import or_
 from typing import Any, Final
 
+from policylint.matches import Match
 from policylint.model import Node, ResourceKey
 from policylint.model.spelling import spelled
 from policylint.model.words import listing
@@ -24,6 +25,7 @@ from policylint.spaces import (
     addresses,
     intersect,
     is_empty,
+    matching,
     merged,
     most_pairs,
     pairs,
@@ -37,7 +39,6 @@ from policylint.spaces.samples import sample
 from policylint.spaces.words import described
 from policylint.trace import Outcome, Request, Trace, Tracer
 from policylint.trace.hosts import serves
-from policylint.trace.matching import Match, demands
 from policylint.trace.mesh import UNMESHED
 from policylint.trace.precedence import RuleCandidate
 
@@ -213,7 +214,10 @@ def stated(tracer: Tracer, entry: EntryPoint) -> Stated:
     calls = tracer.contenders(request_in(entry, grpc=True))
     candidates = (*tracer.contenders(request_in(entry)), *calls)
     below = tracer.delegated(candidates, request_in(entry))
-    order = tuple(tuple(demands(candidate.match)) for candidate in (*candidates, *below))
+    order = tuple(
+        tuple((condition.name, condition.predicate) for condition in candidate.match.conditions)
+        for candidate in (*candidates, *below)
+    )
     for name, predicate in chain.from_iterable(order):
         found.setdefault(name, set()).add(predicate)
     own = Stated(found, bool(calls)).joined(_asked(tracer, entry, Stated()))
@@ -307,7 +311,7 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
             sorted({pattern for dimension in dimensions for pattern in dimension.undecided})[:_MOST_NAMED]
         )
         gained, left = found
-        doubtful = [candidate for candidate in candidates if candidate.doubtful]
+        doubtful = [candidate for candidate in candidates if candidate.match.doubtful]
         cells = Cells(tracer, entry, dimensions, nameless=nameless)
         for gains in _of_rules(takers, gained):
             boxes_of_rule = tuple(merged(box for box, _ in gains))
@@ -324,12 +328,6 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
                 yield cell._replace(undecided=(*cell.undecided, *undecided))
         if left:
             yield _whole(tracer, entry, dimensions, tuple(merged(left)), left[0])._replace(undecided=undecided)
-
-
-def overlap(left: Match, right: Match) -> bool:
-    """Return whether some request certainly meets both of two matches, both of calls or both of plain requests."""
-    dimensions = _dimensions((left, right), Stated(), grpc=left.grpc)
-    return not is_empty(intersect(_box(left, dimensions), _box(right, dimensions)))
 
 
 def in_words(dimensions: Sequence[Dimension], boxes: Sequence[Box]) -> str:
@@ -533,9 +531,9 @@ def _dimensions(matches: Sequence[Match], also: Stated, *, grpc: bool) -> tuple[
         if name not in others and name != "host" and not name.startswith("rewritten "):
             stated[name] = dict.fromkeys(sorted(predicates))
     for match in matches:
-        for name, predicate in demands(match):
-            stated.setdefault(name, {})[predicate] = None
-    patterns = sum(each.type == "RegularExpression" for predicates in stated.values() for each in predicates)
+        for condition in match.conditions:
+            stated.setdefault(condition.name, {})[condition.predicate] = None
+    patterns = sum(each.is_expression for predicates in stated.values() for each in predicates)
     if grpc:
         first = values("service", stated.pop("service", ()), "other.Service", expressions=patterns)
         second = values("call", stated.pop("call", ()), "Other", expressions=patterns)
@@ -553,7 +551,7 @@ def _of_name(name: str, predicates: Iterable[Predicate], expressions: int) -> Di
         return values(name, predicates, expressions=expressions)
     _, wanted = _claim(name)
     value = wanted.value or "other"
-    if wanted.type == "RegularExpression":
+    if wanted.is_expression:
         text = sample(wanted.value)
         value = next((value for value in (f"{text}-other", f"other-{text}", text) if wanted.takes(value)), text)
     return Dimension(name, (None, value), {Predicate("Present"): 0b10})
@@ -564,7 +562,7 @@ def _claim(name: str) -> tuple[str, Predicate]:
     claim, apart, wanted = name.removeprefix(CLAIM).partition(": ")
     if not apart:
         return claim, Predicate("Present")
-    return claim, Predicate("RegularExpression", wanted[1:]) if wanted[:1] == "~" else Predicate("Exact", wanted)
+    return claim, matching(wanted[1:]) if wanted[:1] == "~" else Predicate("Exact", wanted)
 
 
 def is_possible(dimensions: Sequence[Dimension], box: Box) -> bool:
@@ -585,7 +583,7 @@ def is_possible(dimensions: Sequence[Dimension], box: Box) -> bool:
 
 def _box(match: Match, dimensions: Sequence[Dimension]) -> Box:
     masks: dict[str, int] = {}
-    for name, predicate in demands(match):
+    for name, predicate, *_ in match.conditions:
         dimension = next(dimension for dimension in dimensions if dimension.name == name)
         masks[name] = masks.get(name, dimension.all) & dimension.masks[predicate]
     return tuple(masks.get(dimension.name, dimension.all) for dimension in dimensions)

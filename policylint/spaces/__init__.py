@@ -7,7 +7,8 @@ bit set of them, an `int`. A *box* is one bit set per dimension. Source: docs/de
 from __future__ import annotations
 
 from policylint.spaces.boxes import Box, intersect, is_empty, merged, regions, subtract, widened
-from policylint.spaces.dimension import ABSENT, Dimension, Predicate, addresses, most_pairs, pairs, paths, values
+from policylint.spaces.dimension import ABSENT, Dimension, addresses, most_pairs, pairs, paths, values
+from policylint.spaces.predicates import Predicate, below, containing, ending, globbed, matching, starting
 
 __all__ = [
     "ABSENT",
@@ -15,13 +16,19 @@ __all__ = [
     "Dimension",
     "Predicate",
     "addresses",
+    "below",
+    "containing",
+    "ending",
+    "globbed",
     "intersect",
     "is_empty",
+    "matching",
     "merged",
     "most_pairs",
     "pairs",
     "paths",
     "regions",
+    "starting",
     "subtract",
     "values",
     "widened",

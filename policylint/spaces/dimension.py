@@ -11,11 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import reduce
 from itertools import combinations, pairwise
 from operator import or_
-from typing import Final, Literal
+from typing import Final
 
 from policylint.namedtuple import NamedTuple
 from policylint.regex import Expression, expression
 from policylint.spaces.addresses import END, Range, address_of, address_set, number_of
+from policylint.spaces.predicates import PREFIX, Predicate, fits, rank
 from policylint.spaces.samples import literal_start, sample, takes_all_below
 
 ABSENT: Final = None
@@ -30,46 +31,9 @@ _MOST_EXPECTED: Final = 500
 _FRESH: Final = "other"
 _USUAL_ADDRESSES: Final = ("203.0.113.1", "198.51.100.1", "192.0.2.1")
 """TEST-NET-3 and the others (RFC 5737), which are nobody's."""
-_RANK: Final = {"PathPrefix": 0, "Exact": 1, "Present": 2, "RegularExpression": 3}
-_Said = tuple[frozenset["Predicate"], frozenset["Predicate"]]
+_Said = tuple[frozenset[Predicate], frozenset[Predicate]]
 """The predicates that hold: those other than expressions, and expressions."""
 _NOTHING: Final[_Said] = (frozenset(), frozenset())
-
-
-class Predicate(NamedTuple):
-    """What a match demands of a property: `PathPrefix` and `/shop`, `Exact` and a value, `Present`, `Network`, `Pair`.
-
-    The value of `Network` is a list of CIDRs as `AddressSet.text` writes it. That of `Pair` is two names, `shop/web`,
-    in each of which one `*` may stand for any run of characters.
-    """
-
-    type: Literal["Exact", "PathPrefix", "RegularExpression", "Present", "Network", "Pair"]
-    value: str = ""
-
-    def takes(self, value: str | None) -> bool | None:
-        """Return whether a value satisfies it; None for an expression that is too large to be matched."""
-        if value is ABSENT:
-            return False
-        match self.type:
-            case "Exact":
-                return value == self.value
-            case "PathPrefix":
-                prefix = self.value.rstrip("/")
-                return value == prefix or value.startswith(f"{prefix}/")
-            case "RegularExpression":
-                compiled = expression(self.value)
-                return False if compiled.refusal else compiled.is_whole(value)
-            case "Network":
-                number = number_of(value)
-                return number is not None and address_set(tuple(self.value.split(","))).holds(number)
-            case "Pair":
-                return all(map(_fits, self.value.split("/", 1), value.split("/", 1)))
-        return True
-
-
-def rank(predicate: Predicate) -> tuple[int, str]:
-    """Return a sort key, the predicate that says most in few words first."""
-    return _RANK.get(predicate.type, len(_RANK)), predicate.value
 
 
 class Dimension(NamedTuple):
@@ -115,17 +79,17 @@ def paths(predicates: Iterable[Predicate], *, expressions: int = 0) -> Dimension
         expressions: how many the question has on all of its properties, if more than on this one.
     """
     stated = {predicate: _without_slash(predicate) for predicate in predicates}
-    points = {predicate.value for predicate in stated.values() if predicate.type != "RegularExpression"} - {""}
-    prefixes = {"", *(predicate.value for predicate in stated.values() if predicate.type == "PathPrefix")}
+    points = {predicate.value for predicate in stated.values() if predicate.type in ("Exact", PREFIX)} - {""}
+    prefixes = {"", *(predicate.value for predicate in stated.values() if predicate.is_prefix)}
     element = _unlike(_FRESH, {step for point in points for step in point.split("/")})
     below = {f"{prefix}/": f"{prefix}/{element}" for prefix in sorted(prefixes)}
 
     def satisfied(path: str) -> Iterator[Predicate]:
         yield Predicate("Exact", path)
-        yield Predicate("PathPrefix", path)
+        yield Predicate(PREFIX, path)
         for number, character in enumerate(path):
             if character == "/":
-                yield Predicate("PathPrefix", path[:number])
+                yield Predicate(PREFIX, path[:number])
 
     return _dimension("path", stated, ["/", *sorted(points)], below, satisfied, expected=expressions)
 
@@ -190,9 +154,9 @@ def pairs(name: str, predicates: Iterable[Predicate]) -> Dimension:
     wild = [first for first in by_first if "*" in first]
     atoms: dict[frozenset[Predicate] | None, str | None] = {None: ABSENT}
     for left in _names(by_first):
-        near = [*by_first.get(left, ()), *(each for first in wild if _fits(first, left) for each in by_first[first])]
+        near = [*by_first.get(left, ()), *(each for first in wild if fits(first, left) for each in by_first[first])]
         for right in _names({predicate.value.partition("/")[2] for predicate in near}):
-            said = frozenset(each for each in near if _fits(each.value.partition("/")[2], right))
+            said = frozenset(each for each in near if fits(each.value.partition("/")[2], right))
             atoms.setdefault(said, f"{left}/{right}")
     masks = dict.fromkeys(stated, 0)
     for number, said_of in enumerate(atoms):
@@ -235,11 +199,6 @@ def _unused(usual: str, starts: Collection[str]) -> str:
     return next((letter for letter in (usual, *"abcdefghijklmnopqrstuvwxyz0123456789") if letter not in after), usual)
 
 
-def _fits(glob: str, name: str) -> bool:
-    start, star, end = glob.partition("*")
-    return name == glob if not star else len(name) >= len(start + end) and name.startswith(start) and name.endswith(end)
-
-
 def _usual_address(ranges: Sequence[Range]) -> str:
     """Return an address of some intervals as people would choose it: one of documentation, or the first of a host."""
     for usual in _USUAL_ADDRESSES:
@@ -268,9 +227,7 @@ def _dimension(
         satisfied: the predicates other than expressions that a value satisfies, in normal form.
         expected: expressions on all properties of the question.
     """
-    expressions = {
-        predicate: expression(predicate.value) for predicate in stated if predicate.type == "RegularExpression"
-    }
+    expressions = {predicate: expression(predicate.value) for predicate in stated if predicate.is_expression}
     of_normal: dict[Predicate, list[Predicate]] = {}
     for predicate, normal in stated.items():
         of_normal.setdefault(normal, []).append(predicate)
@@ -352,4 +309,4 @@ def _unlike(stem: str, taken: set[str]) -> str:
 
 
 def _without_slash(predicate: Predicate) -> Predicate:
-    return predicate._replace(value=predicate.value.rstrip("/")) if predicate.type == "PathPrefix" else predicate
+    return predicate._replace(value=predicate.value.rstrip("/")) if predicate.is_prefix else predicate

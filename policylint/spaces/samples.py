@@ -63,6 +63,13 @@ def literal_start(pattern: str) -> str:
     return start
 
 
+def literal(pattern: str) -> str | None:
+    """Return the one text that an expression matches, None where it may match others, too."""
+    bare = pattern.removeprefix("^").removesuffix("$")
+    text = literal_start(bare)
+    return text if _is_plain(bare) else None
+
+
 def takes_all_below(pattern: str, beginning: str) -> bool:
     """Return whether an expression certainly matches every text with a beginning: `/shop/.*` those with `/shop/`."""
     start, bare = literal_start(pattern), pattern.removeprefix("^").removesuffix("$")
@@ -70,6 +77,17 @@ def takes_all_below(pattern: str, beginning: str) -> bool:
     if rest is None or not beginning.startswith(start) or (rest == ".+" and beginning == start):
         return False
     return literal_start(bare.removesuffix(rest)) == start == sample(bare.removesuffix(rest))
+
+
+def _is_plain(pattern: str) -> bool:
+    """Return whether an expression is made of characters that stand for themselves."""
+    position = 0
+    while part := _PART.match(pattern, position):
+        escaped = part["escaped"] and not part["escaped"][1].isalnum()
+        if part["times"] or not (part["literal"] or escaped):
+            return False
+        position = part.end()
+    return position == len(pattern)
 
 
 def _text_of(part: re.Match[str]) -> str:

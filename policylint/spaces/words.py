@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from policylint.spaces.addresses import Range, address_set, cidrs, joined, without
 from policylint.spaces.boxes import Box
-from policylint.spaces.dimension import Dimension, Predicate, rank
+from policylint.spaces.dimension import Dimension
+from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate, rank
 
 _MOST = 4
 _MOST_CONDITIONS = 5
@@ -108,7 +109,7 @@ def _paths(dimension: Dimension, bits: int) -> str:
     prefixes = [
         (mask, predicate)
         for predicate, mask in dimension.masks.items()
-        if predicate.type in ("PathPrefix", "RegularExpression") and mask
+        if predicate.type in (PREFIX, EXPRESSION) and mask
     ]
     around = min(
         (entry for entry in prefixes if not bits & ~entry[0]), key=lambda entry: entry[0].bit_count(), default=None
@@ -144,11 +145,11 @@ def _stated(dimension: Dimension, bits: int) -> tuple[list[str], int]:
 
 
 def _written(predicate: Predicate) -> str:
+    if predicate.is_prefix:
+        return f"{predicate.value.rstrip('/')}/**"
+    if predicate.is_expression:
+        return f"~{predicate.value}"
     match predicate.type:
-        case "PathPrefix":
-            return f"{predicate.value.rstrip('/')}/**"
-        case "RegularExpression":
-            return f"~{predicate.value}"
         case "Present":
             return "any"
         case "Pair" if predicate.value == "*/*":

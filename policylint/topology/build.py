@@ -9,7 +9,8 @@ from policylint.model import GATEWAY_GROUP, Node, ResourceKey, World
 from policylint.topology import routes as reading
 from policylint.topology.backends import BACKEND_KINDS, Backends, port_node, ports
 from policylint.topology.certificates import Certificates
-from policylint.topology.delegation import delegations, disjoint, without_cycles
+from policylint.topology.delegated_matches import carries_nothing
+from policylint.topology.delegation import delegations, without_cycles
 from policylint.topology.gateways import Holder, Holders, OwnClass
 from policylint.topology.grants import Grants
 from policylint.topology.graph import Sections, Topology, whole
@@ -179,7 +180,7 @@ def _draw_routes(topology: Topology, rules: dict[ResourceKey, list[reading.Rule]
 def _carries_nothing(delegation: Delegation, topology: Topology) -> bool:
     """Return whether a delegation carries no request: the rule and the delegated route match nothing in common."""
     parent, child = topology.route(delegation.parent), topology.route(delegation.child)
-    return parent is not None and child is not None and disjoint(parent.route, delegation.rule, child.route)
+    return parent is not None and child is not None and carries_nothing(parent.route, delegation.rule, child.route)
 
 
 def _backend_nodes(backend: BackendState) -> tuple[Node, ...]:

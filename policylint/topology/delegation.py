@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, mapping, sequence
 from policylint.topology.backends import ROUTE_SELECTORS, is_delegation
 from policylint.topology.references import parent_target
 from policylint.topology.state import Delegation, RouteState
 
 LABELS = tuple(f"{group}/{kind}" for group, kind in ROUTE_SELECTORS)
-INHERITING = tuple(f"{group}/inherit-parent-matcher" for group, _ in ROUTE_SELECTORS)
-"""Annotations of a child whose paths are relative to its parent's."""
 EVERY_NAMESPACE = "all"
-_ANY_PATH: Mapping[str, Any] = {"path": {"type": "PathPrefix", "value": "/"}}
-"""The match of a rule without matches."""
 
 
 class _Children:
@@ -110,42 +105,3 @@ def _consents(child: Resource, parent: ResourceKey, by_name: bool) -> bool:
     if routes:
         return parent in routes
     return by_name or not named
-
-
-def inherits_matcher(route: Resource) -> bool:
-    """Return whether the paths of a route are relative to its parent's (annotation inherit-parent-matcher)."""
-    marks = {text(route.annotations.get(name)).lower() for name in INHERITING}
-    return not marks.isdisjoint(("true", "yes", "enabled"))
-
-
-def disjoint(parent: Resource, rule: int, child: Resource) -> bool:
-    """Return whether no match of a rule overlaps, by path and method, a match of the route that it delegates to.
-
-    The controllers ask for more (everything that the parent matches). False where a route's paths are relative.
-    """
-    if inherits_matcher(parent) or inherits_matcher(child):
-        return False
-    above = _matches(mapping(sequence(parent.spec.get("rules"))[rule]))
-    below = [match for rule_value in sequence(child.spec.get("rules")) for match in _matches(mapping(rule_value))]
-    return bool(below) and not any(_overlap(wide, narrow) for wide in above for narrow in below)
-
-
-def _matches(rule: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [mapping(match) for match in sequence(rule.get("matches"))] or [_ANY_PATH]
-
-
-def _overlap(above: Mapping[str, Any], below: Mapping[str, Any]) -> bool:
-    methods = {method for method in (text(above.get("method")), text(below.get("method"))) if method}
-    if len(methods) > 1:
-        return False
-    (type_above, wide), (type_below, narrow) = _path(above), _path(below)
-    if type_above != "PathPrefix" or type_below not in ("PathPrefix", "Exact"):
-        return True
-    if is_symbolic(wide) or is_symbolic(narrow):
-        return True
-    return narrow.startswith(wide) or (type_below == "PathPrefix" and wide.startswith(narrow))
-
-
-def _path(match: Mapping[str, Any]) -> tuple[str, str]:
-    path = mapping(match.get("path"))
-    return text(path.get("type"), "PathPrefix"), text(path.get("value"), "/")

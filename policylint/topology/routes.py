@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.matches import unknown_types
 from policylint.model import (
     GATEWAY_GROUP,
     ROUTE_KINDS,
@@ -35,7 +36,7 @@ FILTERS = frozenset(
     }
 )
 """Filter types of v1.6 (httproute_types.go HTTPRouteFilterType, grpcroute_types.go GRPCRouteFilterType)."""
-PATH_TYPES = frozenset({"Exact", "PathPrefix", "RegularExpression"})
+_MATCHED = {"headers": "header", "queryParams": "query parameter"}
 
 
 class Rule(NamedTuple):
@@ -122,7 +123,7 @@ def _faults(index: int, pointer: Pointer, rule: object) -> Iterator[RouteFault]:
         place = (*pointer, "filters", types.index("URLRewrite"))
         yield RouteFault(index, "IncompatibleFilters", place, "URLRewrite and RequestRedirect exclude each other")
     for number, match in enumerate(sequence(mapping(rule).get("matches"))):
-        kind = text(mapping(mapping(match).get("path")).get("type"))
-        if kind and kind not in PATH_TYPES and not is_symbolic(kind):
-            place = (*pointer, "matches", number, "path", "type")
-            yield RouteFault(index, "UnsupportedValue", place, f"path match type {kind} is not known")
+        for place, kind in unknown_types(mapping(match)):
+            what = _MATCHED.get(str(place[0]), place[0])
+            message = f"{what} match type {kind} is not known"
+            yield RouteFault(index, "UnsupportedValue", (*pointer, "matches", number, *place), message)

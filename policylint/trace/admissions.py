@@ -32,7 +32,6 @@ from policylint.topology.workloads import (
     servers_behind,
     servers_selecting,
 )
-from policylint.trace.matching import demands
 from policylint.trace.precedence import doubt, ordered, rule_candidates
 from policylint.trace.request import Request
 from policylint.trace.result import Outcome, Share, Trace
@@ -346,9 +345,9 @@ def taker(
     def taken(routes: Sequence[Resource]) -> tuple[Resource | None, bool]:
         candidates = list(rule_candidates([(route, ("",)) for route in routes], request, grpc=False))
         asked.extend(
-            RequestQuestion(name, (predicate,))
+            RequestQuestion(condition.name, (condition.predicate,))
             for candidate in candidates
-            for name, predicate in demands(candidate.match)
+            for condition in candidate.match.conditions
         )
         fitting = ordered(candidates)
         if doubt(candidates, fitting):

@@ -14,12 +14,10 @@ from policylint.policy.units import at_path
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState, whole
 from policylint.topology.extensions import FilterExtension, extensions_of
-from policylint.topology.routes import PATH_TYPES, fault_of
+from policylint.topology.routes import fault_of
 from policylint.trace.backends import BackendTls, filters_of, mirrors, shares
-from policylint.trace.delegating import child_candidates
 from policylint.trace.filters import Message, Step, shown
-from policylint.trace.matching import demands, path_of
-from policylint.trace.precedence import RuleCandidate, doubt, ordered
+from policylint.trace.precedence import RuleCandidate, child_candidates, doubt, ordered
 from policylint.trace.request import Request
 from policylint.trace.result import Forwarded, Outcome, Share, Trace
 
@@ -47,7 +45,7 @@ class Responder:
         That is not the first one where its rule delegates; the path holds the rules and routes below the first rule.
         `port` is the port of the listener or Service, for redirects that name none.
         """
-        message = Message(start.request, _prefix(candidate))
+        message = Message(start.request, candidate.match.prefix)
         nodes: list[Node] = []
         for _ in range(_MOST_DELEGATIONS):
             trace = start._replace(path=tuple(nodes))
@@ -264,11 +262,9 @@ class Responder:
 
 def _questions(candidates: Iterable[RuleCandidate], request: Request) -> Iterator[RequestQuestion]:
     """Yield what tells apart which of some matches takes a request."""
-    for name, predicate in dict.fromkeys(chain.from_iterable(demands(candidate.match) for candidate in candidates)):
-        kind, _, key = name.partition(" ")
-        of_kind = {"header": request.header, "query": request.parameter}.get(kind)
-        value = of_kind(key) if of_kind else request.method if kind == "method" else request.bare_path
-        yield RequestQuestion(name, (predicate,), predicate.takes(value))
+    conditions = chain.from_iterable(candidate.match.conditions for candidate in candidates)
+    for name, predicate in dict.fromkeys((condition.name, condition.predicate) for condition in conditions):
+        yield RequestQuestion(name, (predicate,), predicate.takes(request.value(name)))
 
 
 def _ended(trace: Trace, message: Message, outcome: Outcome) -> Trace:
@@ -321,9 +317,3 @@ def outcome_of(backend_shares: Sequence[Share], *, stream: bool = False) -> Outc
     else:
         reason = "all its backends have weight 0"
     return Outcome(tuple(backend_shares), None if stream else 500, refused=stream, reason=reason)
-
-
-def _prefix(candidate: RuleCandidate) -> str:
-    """Return the prefix that matched, which ReplacePrefixMatch replaces."""
-    kind, value = path_of(candidate.match.value)
-    return value if kind in PATH_TYPES and kind != "RegularExpression" and not candidate.match.grpc else "/"

@@ -17,7 +17,7 @@ from policylint.topology.backends import port_node, ports
 from policylint.topology.workloads import WORKLOADS, services_selecting
 from policylint.trace.nearby import nearest_rules
 from policylint.trace.policies import facts
-from policylint.trace.precedence import RuleCandidate, can_match, doubt, ordered, rule_candidates
+from policylint.trace.precedence import RuleCandidate, doubt, ordered, rule_candidates
 from policylint.trace.request import Request, RequestError
 from policylint.trace.result import Forwarded, Outcome, Share, Trace
 
@@ -60,7 +60,7 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
     if not takers:
         grpc = "Unimplemented" if request.grpc else ""
         outcome = Outcome(status=404, reason="no rule of the Service's routes matches", grpc_status=grpc)
-        return start._replace(outcome=outcome, nearest=nearest_rules((), filter(can_match, candidates), request))
+        return start._replace(outcome=outcome, nearest=nearest_rules((), candidates, request))
     winner = takers[0]
     trace = tracer.finish(start, winner, takers, (), request.port)
     kind = "consumer" if is_consumer else "producer"

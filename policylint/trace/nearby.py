@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from policylint.matches import Miss, matches
 from policylint.model import Node, Resource
 from policylint.topology import ListenerState
 from policylint.topology.routes import hostnames, rules
 from policylint.trace.hosts import serves
-from policylint.trace.matching import Miss, matches
 from policylint.trace.precedence import RuleCandidate
 from policylint.trace.request import Request
 from policylint.trace.result import Nearest
@@ -28,7 +28,7 @@ def nearest_rules(
             if serves and any(not list(match.misses(request)) for match in matches(rule.body, grpc=request.grpc)):
                 place = ("spec", "rules", rule.number)
                 near.append((0.5, Nearest(rule.node, (need,), route, place)))
-    for candidate in candidates:
+    for candidate in (each for each in candidates if each.match.fault is None):
         needs = tuple(miss.needs for miss in candidate.misses)
         near.append(
             (_distance(candidate.misses), Nearest(candidate.rule.node, needs, candidate.route, candidate.pointer))

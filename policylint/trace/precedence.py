@@ -9,19 +9,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import Resource, mapping, sequence
+from policylint.matches import Match, Miss, matches
+from policylint.model import Resource, sequence
 from policylint.namedtuple import NamedTuple
-from policylint.regex import expression
+from policylint.simulation.ranking import Ranking, standing
+from policylint.topology.delegated_matches import below
 from policylint.topology.hostnames import patterns, widest_written
-from policylint.topology.routes import PATH_TYPES, Rule, rules
+from policylint.topology.routes import Rule, rules
 from policylint.trace.hosts import serves
-from policylint.trace.matching import Match, Miss, matches, path_of
 from policylint.trace.request import Request
 
 _HTTP = ("exact hostname", "hostname", "path type", "path length", "method", "headers", "queries")
 _GRPC = ("exact hostname", "hostname", "service", "grpc method", "headers")
+_PLAIN = Ranking()
 _REST = ("age", "name", "rule", "match")
-_LONG = " " * 4_096
 Narrowing = Callable[[Resource, Rule], Sequence[Mapping[str, Any]]]
 
 
@@ -48,47 +49,23 @@ class RuleCandidate(NamedTuple):
         return place if self.match.number is None else (*place, "matches", self.match.number)
 
     @property
-    def doubtful(self) -> bool:
-        """Whether an expression of the match is too large to be matched, so that it may take any request."""
-        fields = (self.match.value.get(name) for name in ("path", "method", "headers", "queryParams"))
-        conditions = [condition for field in fields for condition in (field if isinstance(field, list) else [field])]
-        patterns = (
-            expression(str(condition[name]))
-            for condition in map(mapping, conditions)
-            if condition.get("type") == "RegularExpression"
-            for name in ("value", "service", "method")
-            if name in condition
-        )
-        return any(not pattern.refusal and pattern.is_whole(_LONG) is None for pattern in patterns)
-
-    @property
     def order(self) -> tuple[object, ...]:
         """A sort key, the highest precedence first."""
         exact = 0 if self.ranked.startswith("*") else len(self.ranked)
-        return (
-            -exact,
-            -len(self.ranked),
-            *(-weight for weight in self.match.weights),
-            *self.route.age,
-            self.rule.number,
-            self.match.number or 0,
-        )
+        return (-exact, -len(self.ranked), *standing(self.route, self.rule.number, self.match))
 
 
 def rule_candidates(
     routes: Iterable[tuple[Resource, Sequence[str]]],
     request: Request,
-    *,
-    grpc: bool,
-    regex_last: bool = False,
-    as_written: bool = False,
     narrowing: Narrowing | None = None,
+    ranking: Ranking = _PLAIN,
+    grpc: bool = False,
 ) -> Iterator[RuleCandidate]:
     """Yield every match of every rule of the routes that serve the host of a request.
 
     Args:
         routes: routes with the hostnames that they serve at the listener.
-        as_written: whether routes rank by their own hostnames, not by what the listener leaves of them.
         narrowing: what the filters of a rule ask of requests beside its matches.
     """
     for route, hostnames in routes:
@@ -96,12 +73,18 @@ def rule_candidates(
         if not serving:
             continue
         hostname = max(serving, key=lambda hostname: (not hostname.startswith("*") and len(hostname), len(hostname)))
-        written = patterns(sequence(route.spec.get("hostnames"))) if as_written else ()
+        written = patterns(sequence(route.spec.get("hostnames"))) if ranking.as_written else ()
         ranked = widest_written(hostname, written)
         for rule in rules(route):
-            further = narrowing(route, rule) if narrowing is not None and "filters" in rule.body else ()
-            for match in matches(rule.body, grpc=grpc, regex_last=regex_last, narrowing=further):
+            further = narrowing(route, rule) if narrowing is not None else ()
+            for match in matches(rule.body, grpc=grpc, regex_last=ranking.regex_last, narrowing=further):
                 yield RuleCandidate(route, rule, match, hostname, tuple(match.misses(request)), ranked)
+
+
+def child_candidates(above: RuleCandidate, child: Resource, request: Request) -> Iterator[RuleCandidate]:
+    """Yield every match of a route that counts below a match of a rule which delegates to it."""
+    for rule, match in below(above.match, child):
+        yield RuleCandidate(child, rule, match, "", tuple(match.misses(request)), "")
 
 
 def tried(candidates: Iterable[RuleCandidate], request: Request) -> Iterator[RuleCandidate]:
@@ -163,11 +146,6 @@ def because(winner: RuleCandidate, loser: RuleCandidate) -> str:
             return "it comes later in the route"
         case _:
             return "another match of the same rule comes first"
-
-
-def can_match(candidate: RuleCandidate) -> bool:
-    """Return whether any request can satisfy a match: its path type is known."""
-    return candidate.match.grpc or path_of(candidate.match.value)[0] in PATH_TYPES
 
 
 def _count(candidate: RuleCandidate, what: str) -> int:

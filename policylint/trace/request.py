@@ -84,16 +84,24 @@ class Request(NamedTuple):
         _, mark, rest = self.path.partition("?")
         return mark + rest.partition("#")[0]
 
+    def value(self, name: str) -> str | None:
+        """Return the value of a property, as dimensions are called: `path`, `header x-canary`, `query page`."""
+        kind, _, key = name.partition(" ")
+        match kind:
+            case "header":
+                return self.header(key)
+            case "query":
+                return self.parameter(key)
+            case "service" | "call":
+                service, _, called = self.bare_path.lstrip("/").rpartition("/")
+                return service if kind == "service" else called
+        return self.method if kind == "method" else self.bare_path
+
     def header(self, name: str) -> str | None:
         """Return the value of a header by its name in any case; several of one name are joined as HTTP joins them."""
         lowered = name.lower()
         values = [value for header_name, value in self.headers if header_name.lower() == lowered]
         return ",".join(values) if values else None
-
-    def cookie(self, name: str) -> str | None:
-        """Return the first cookie of a name; None without one."""
-        pairs = (pair.strip().partition("=") for pair in (self.header("Cookie") or "").split(";"))
-        return next((value for key, equals, value in pairs if equals and key == name), None)
 
     def parameter(self, name: str) -> str | None:
         """Return the first value of a query parameter (docs/design/request-precedence.md §4)."""

@@ -6,10 +6,9 @@ Reads one Simulation and recomputes nothing: attachment, backends and effective 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import chain, islice
-from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.spelling import spelled
@@ -18,10 +17,9 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import Client, RequestQuestion
 from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands
+from policylint.simulation.ranking import narrowing, ranking
 from policylint.topology import Candidate, GatewayState, ListenerState, ParentState, RouteState, whole
-from policylint.topology.extensions import extensions_of
 from policylint.topology.hostnames import EVERY, specificity, without_port
-from policylint.topology.routes import Rule
 from policylint.topology.state import rejection
 from policylint.trace import layer4, mesh, network
 from policylint.trace.admissions import Admissions
@@ -34,7 +32,6 @@ from policylint.trace.policies import Policies, facts
 from policylint.trace.precedence import (
     RuleCandidate,
     because,
-    can_match,
     criterion,
     doubt,
     ordered,
@@ -46,8 +43,6 @@ from policylint.trace.result import Considered, Outcome, Trace
 from policylint.trace.unserved import unserved
 
 _MOST_CONSIDERED = 8
-_REGEX_LAST = frozenset({"istio"})
-"""Implementations that rank regular expressions after prefixes; the others do so between exact paths and prefixes."""
 _MOST_SERVED = 8
 _MOST_DELEGATED = 10_000
 """Matches of delegated routes of one host that requests are told apart by."""
@@ -63,18 +58,6 @@ class _Served(NamedTuple):
 
     routes: Sequence[tuple[Resource, Sequence[str]]]
     doubtful: dict[ResourceKey, str]
-
-
-class _Ranking(NamedTuple):
-    """How the rules of routes rank where implementations differ; see `rule_candidates`.
-
-    Args:
-        as_written: of an implementation that is not known the spec holds (HTTPRouteSpec.Hostnames); those that are rank
-            what a listener leaves of hostnames, unless they support GatewayRouteHostnameIntersectionPrecedence.
-    """
-
-    regex_last: bool = False
-    as_written: bool = False
 
 
 class Tracer:
@@ -115,6 +98,7 @@ class Tracer:
                 self.in_mesh[parent.wanted].append((parent, state))
         self._exact: dict[tuple[Node, str], dict[str, list[int]]] = {}
         self._served: dict[tuple[Node, str, str], _Served] = {}
+        self._narrowing = partial(narrowing, simulation)
         self._spelled: dict[str, ResourceKey] = {}
         self._senders: dict[str, Client] = {}
         self.authorizes = self.admissions.any or self.policies.authorize
@@ -195,13 +179,10 @@ class Tracer:
         served: Sequence[tuple[Resource, Sequence[str]]]
         if gateway is None:
             served = [(state.route, state.hostnames) for state in self._naming_unseen(key, request.port, kind)]
-            ranking = _Ranking()
         else:
             listener = select(self.listeners(gateway), request).listener
             served = [] if listener is None else self._at_host(listener, kind, request.host).routes
-            ranking = self._ranking(gateway)
-        shared = {"narrowing": self._narrowing, **ranking._asdict()}
-        candidates = rule_candidates(served, request, grpc=request.grpc, **shared)
+        candidates = rule_candidates(served, request, self._narrowing, ranking(self.simulation, gateway), request.grpc)
         return sorted(candidates, key=lambda candidate: candidate.order)
 
     def delegated(self, candidates: Iterable[RuleCandidate], request: Request) -> list[RuleCandidate]:
@@ -231,22 +212,6 @@ class Tracer:
                 for parent in state.parents
             )
         ]
-
-    def _narrowing(self, route: Resource, rule: Rule) -> Sequence[Mapping[str, Any]]:
-        """Return the matches of the first filter object of a rule that has some (`narrows`)."""
-        for extension in extensions_of(self.simulation.world, route, rule.body.get("filters"), ()):
-            kind = self.simulation.catalog.get(*extension.wanted[:2])
-            resource = extension.resolution.resource
-            if kind is not None and kind.narrows and resource is not None:
-                entries = [mapping(entry) for entry in sequence(resource.spec.get(kind.narrows))]
-                if entries:
-                    return entries
-        return ()
-
-    def _ranking(self, gateway: GatewayState) -> _Ranking:
-        """Return how the routes of a Gateway rank where implementations differ."""
-        name = self._implementation(gateway.gateway.key)
-        return _Ranking(name in _REGEX_LAST, name is None)
 
     def path(self, listener: ListenerState) -> tuple[Node, ...]:
         """Return the nodes above a route: class, Gateway, ListenerSet, listener."""
@@ -318,7 +283,8 @@ class Tracer:
             if parent.unseen is not None and parent.unseen.key == gateway and parent.port in (None, request.port)
         }
         served = [(state.route, state.hostnames) for state in self._naming_unseen(gateway, request.port, kind)]
-        candidates = rule_candidates(served, request, grpc=request.grpc) if among is None else tried(among, request)
+        every_candidate = rule_candidates(served, request, self._narrowing, grpc=request.grpc)
+        candidates = every_candidate if among is None else tried(among, request)
         fitting = ordered(candidates)
         if not fitting or request.scheme in ("tcp", "udp", "tls"):
             reason = f"{gateway} was not seen, and no route here decides"
@@ -358,13 +324,13 @@ class Tracer:
             serving = any(serves(request.host, name) for _, hostnames in calls.routes for name in hostnames)
             grpc = serving or not self.attached(listener, "HTTPRoute")
             served = calls if grpc else plain
-        ranking = {"narrowing": self._narrowing, **self._ranking(gateway)._asdict()}
-        candidates = rule_candidates(served.routes, request, grpc=grpc, **ranking)
+        ranked = ranking(self.simulation, gateway)
+        candidates = rule_candidates(served.routes, request, self._narrowing, ranked, grpc)
         evaluated = list(candidates if among is None else tried(among, request))
         fitting = ordered(evaluated)
         if grpc and plain.routes and not fitting:
             # Where both kinds share a hostname, a call that no GRPCRoute takes is a request like any other.
-            http_candidates = list(rule_candidates(plain.routes, request, grpc=False, **ranking))
+            http_candidates = list(rule_candidates(plain.routes, request, self._narrowing, ranked))
             fitting = ordered(http_candidates)
             if fitting:
                 served, evaluated = plain, http_candidates
@@ -374,14 +340,14 @@ class Tracer:
             kind = "GRPCRoute" if grpc else "HTTPRoute"
             open_states = [each for each in self._open.get(gateway.gateway.key, ()) if each.route.key.kind == kind]
             may_serve = [(state.route, state.hostnames) for state in open_states]
-            if open_takers := ordered(rule_candidates(may_serve, request, grpc=grpc, **ranking)):
+            if open_takers := ordered(rule_candidates(may_serve, request, self._narrowing, ranked, grpc)):
                 why = f"the listener that {open_takers[0].route.key} is for stands in a variable"
                 return start._replace(outcome=Outcome(unknown=True, reason=why))
             reason = "no route" if evaluated else f"no route of this listener serves host {request.host or '(none)'}"
             status = Outcome(status=404, reason=reason, grpc_status="Unimplemented" if request.grpc else "")
             if not self._nearest:
                 return start._replace(outcome=status)
-            nearest = nearest_rules(self._unattached(start), filter(can_match, evaluated), request)
+            nearest = nearest_rules(self._unattached(start), evaluated, request)
             if not nearest and not evaluated:
                 of_kind = self.attached(listener, "GRPCRoute" if grpc else "HTTPRoute")
                 named = [(state.route, candidate.hostnames) for state, candidate in of_kind]
@@ -503,18 +469,6 @@ class Tracer:
         """Return the Service that a client of the mesh calls; None for requests at Gateways and straight to pods."""
         return mesh.service_of(self, start.request) if start.request.service else None
 
-    def _implementation(self, key: ResourceKey | None) -> str | None:
-        """Return the implementation that serves a Gateway, None where that is not known."""
-        gateway = None if key is None else self.topology.gateway(key)
-        if gateway is None:
-            return None
-        catalog, known = self.simulation.catalog, gateway.controller
-        return (
-            catalog.implementation_of_controller(known)
-            if known
-            else catalog.implementation_of_class(gateway.class_key.name)
-        )
-
     def _unattached(self, start: Trace) -> list[tuple[Resource, str]]:
         """Return the routes that name the listener and do not count there, and what they lack.
 
@@ -595,7 +549,7 @@ def _notes(
             f"{narrower.route.key} serves {narrower.hostname} but no rule of it matches; gateways that choose the host "
             "first (Envoy's virtual hosts) answer 404 here"
         )
-    if "RegularExpression" in winner.match.path:
+    if any(condition.name == "path" for condition in winner.match.expressions):
         yield "where regular expressions rank is up to the implementation (HTTPPathMatch)"
 
 

@@ -38,6 +38,7 @@ FLOORS = {
     "model": 1,
     "config": 1,
     "documents": 0,
+    "matches": 1.2,
     "spaces": 0,
     "sources": 0,
     "outside": -1,

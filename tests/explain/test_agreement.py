@@ -12,6 +12,7 @@ from policylint.explain.contexts import answers
 from policylint.explain.explanation import explain
 from policylint.explain.settings import settings
 from policylint.explain.subject import Subject
+from policylint.matches import path_of
 from policylint.model import ResourceKey
 from policylint.report.explain.radius import radius
 from policylint.report.kit.identity import Names
@@ -19,7 +20,6 @@ from policylint.report.simulate.simulation_v1 import sections
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.trace import Request, Tracer
-from policylint.trace.matching import path_of
 from policylint.workspace import Workspace, open_workspace
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -18,6 +18,7 @@ import pytest
 from policylint.explain.explanation import explain
 from policylint.explain.settings import summary
 from policylint.explain.subject import Subject
+from policylint.matches import path_of
 from policylint.model import Finding, Node, value_at
 from policylint.policy.level import level
 from policylint.policy.results import Group
@@ -30,7 +31,6 @@ from policylint.report.trace.trace_v1 import entry as traced
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.trace import Request, Trace, Tracer
-from policylint.trace.matching import path_of
 from policylint.workspace import Workspace, open_workspace
 
 ROOT = Path(__file__).parents[2]

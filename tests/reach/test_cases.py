@@ -15,7 +15,6 @@ from policylint.spaces import Box, Dimension, Predicate
 from policylint.topology.hostnames import specificity
 from policylint.trace import Request, Tracer, request
 from policylint.trace.hosts import serves
-from policylint.trace.matching import takes_prefix
 from policylint.workspace import open_workspace
 from tests.reach.test_agreement import of
 
@@ -38,7 +37,7 @@ def satisfied(value: str | None, predicate: Predicate) -> bool:
         case Predicate("RegularExpression", pattern):
             return value is not None and bool(expression(pattern).is_whole(value))
         case Predicate("PathPrefix", prefix):
-            return value is not None and takes_prefix(prefix, value)
+            return value is not None and f"{value}/".startswith(f"{prefix.rstrip('/')}/")
         case Predicate("Exact", exact):
             return value == exact
     return value is not None

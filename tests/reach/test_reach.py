@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from policylint.cli import main
+from policylint.matches import Match, Miss
 from policylint.trace import Request
-from policylint.trace.matching import Match, Miss
 from tests.worlds import gateway, gateway_class, route, service
 
 LISTENERS = "listeners: [{name: http, port: 80, protocol: HTTP}]"

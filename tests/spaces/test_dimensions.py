@@ -213,3 +213,17 @@ def test_words_are_the_same_whether_or_not_a_predicate_is_looked_up(
     bits = data.draw(st.integers(0, dimension.all) | st.sampled_from([dimension.all, *dimension.masks.values()]))
     if bits:
         assert words(dimension, bits) == words(dimension._replace(whole={}), bits)
+
+
+@given(path_predicates)
+def test_how_two_predicates_relate_is_what_their_atoms_say(predicates: list[Predicate]) -> None:
+    """Where an expression is undecided, atoms may be too few; what is said of two is certain all the same."""
+    dimension = paths(predicates)
+    if dimension.undecided:
+        return
+    for one, other in product(predicates, repeat=2):
+        own, others = dimension.masks[one], dimension.masks[other]
+        assert one.within(other) in (not own & ~others, None), (one, other)
+        assert one.overlaps(other) in (bool(own & others), None), (one, other)
+        if "RegularExpression" not in (one.type, other.type):
+            assert None not in (one.within(other), one.overlaps(other))

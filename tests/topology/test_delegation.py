@@ -55,13 +55,16 @@ A, B = "{path: {value: /a}}", "{path: {value: /b}}"
     [
         (A, "{path: {value: /a/1}}", True),
         (A, "{path: {type: Exact, value: /a/1}}", True),
-        (A, "{path: {type: RegularExpression, value: /.*}}", True),
+        (A, "{path: {type: RegularExpression, value: /a/.*}}", True),
+        (A, "{path: {type: RegularExpression, value: /.*}}", False),
         (A, B, False),
         (A, f"{B}, {A}", True),
         (f"{A}, {B}", B, True),
         (A, "{path: {type: Exact, value: /}}", False),
         ("{path: {value: /a}, method: GET}", "{path: {value: /a/1}, method: POST}", False),
-        ("{path: {value: /a}, method: GET}", "{path: {value: /a/1}}", True),
+        ("{path: {value: /a}, method: GET}", "{path: {value: /a/1}, method: GET}", True),
+        ("{path: {value: /a}, method: GET}", "{path: {value: /a/1}}", False),
+        ("{path: {value: /a}, headers: [{name: x, value: b}]}", "{path: {value: /a/1}}", False),
         ("{path: {value: '/${x}'}}", B, True),
     ],
 )

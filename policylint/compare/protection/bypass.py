@@ -18,12 +18,12 @@ from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import target_place
 from policylint.compare.protection.guards import LEFT_OPEN, Demand, Guard, ways
 from policylint.compare.settings import sources
+from policylint.matches import Match, matches
 from policylint.model import Finding, Location, Node, Related, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import SEVERITY_OF_LOSS, TurnedAway
 from policylint.topology import RouteState
 from policylint.topology.routes import rules
-from policylint.trace.matching import Match, matches
 
 RULE = "GWP302"
 _PURPOSES = ("authentication", "authorization")
@@ -130,23 +130,13 @@ def _takes_over(holder: Resource, rule: Node, former_holder: Resource, former: N
     """Return whether a rule of a route certainly gets requests that a rule of the same route got before.
 
     Of two matches that some request meets, the one that comes first gets it (docs/design/request-precedence.md §4).
-    Where regular expressions come is only certain beside exact paths and the same expression.
     """
-    from policylint.reach import overlap
-
     new, old = _matches_of(holder, rule), _matches_of(former_holder, former)
     return any(
-        match.weights >= old_match.weights and _is_ranked(match, old_match) and overlap(match, old_match)
+        (match.before(old_match) or match.ties(old_match)) and match.overlaps(old_match)
         for match in new
         for old_match in old
     )
-
-
-def _is_ranked(match: Match, other: Match) -> bool:
-    """Return whether all implementations agree which of two matches comes first."""
-    kinds = [each.path.partition(" ")[0] for each in (match, other)]
-    expressions = "RegularExpression" in kinds or any(each.path.startswith("method ~") for each in (match, other))
-    return not expressions or match.path == other.path or "Exact" in kinds
 
 
 def _matches_of(holder: Resource, node: Node) -> list[Match]:

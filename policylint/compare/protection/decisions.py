@@ -10,7 +10,8 @@ from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause
 from policylint.documents import Pointer
 from policylint.implementations import implementation
-from policylint.model import Location, Node, PolicyKind, ResourceKey, mapping, sequence, text
+from policylint.matches import matches, path_of
+from policylint.model import Location, Node, PolicyKind, ResourceKey, text
 from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.results import Effective
 from policylint.simulation import Simulation
@@ -58,13 +59,13 @@ def _requests(after: Simulation, way: tuple[Node, ...]) -> Iterator[RequestFacts
     rule = next((node for node in way if node.role.endswith("Rule")), None)
     state = None if rule is None else after.topology.route(rule.key)
     listed = [] if state is None else [each for each in rules(state.route) if each.node == rule]
-    matches = [mapping(match) for each in listed for match in sequence(each.body.get("matches"))] or [{}]
+    found = [match for each in listed for match in matches(each.body)] or matches({})
     host = next(iter(state.hostnames), "") if state is not None else ""
-    for match in matches[:1]:
-        if mapping(match.get("path")).get("type") == "RegularExpression":
+    for match in found[:1]:
+        if any(condition.name == "path" for condition in match.expressions):
             continue  # which paths it takes is not looked for
-        wanted = text(match.get("method"))
-        place = text(mapping(match.get("path")).get("value")) or "/"
+        wanted = text(match.value.get("method"))
+        place = path_of(match.value)[1]
         for method in (wanted,) if wanted else _METHODS:
             yield RequestFacts(method, host.replace("*", "any"), place, {})
 

@@ -11,11 +11,11 @@ from itertools import chain
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.matches import typed
 from policylint.model import Resource, holds_variable, mapping, sequence, text
 from policylint.model.quantities import milliseconds, number_of_bytes
 from policylint.patterns import Pattern
 from policylint.policy.declared import Reading
-from policylint.regex import expression
 
 CODE = "content"
 """What a policy is refused for that then answers 500 on the HTTP and gRPC routes which it is for."""
@@ -190,25 +190,22 @@ def _selector(selector: Mapping[str, Any], place: Pointer) -> Iterator[Fault]:
         yield place, "a client selector selects by nothing"
     for field in ("headers", "queryParams"):
         for number, match in enumerate(map(mapping, sequence(selector.get(field)))):
-            kind = text(match.get("type"), "Exact")
-            if kind == "RegularExpression" and (fault := _expression(match.get("value"))):
+            if fault := _expression(match):
                 yield (*place, field, number, "value"), fault
-            if kind == "Distinct" and match.get("invert") is True:
+            if match.get("type") == "Distinct" and match.get("invert") is True:
                 yield (*place, field, number, "invert"), "a Distinct match cannot be inverted"
-    path = mapping(selector.get("path"))
-    if text(path.get("type")) == "RegularExpression" and (fault := _expression(path.get("value"))):
+    if fault := _expression(mapping(selector.get("path"))):
         yield (*place, "path", "value"), fault
     source = mapping(selector.get("sourceCIDR")).get("value")
     if source is not None and not holds_variable(source) and (fault := _network(text(source))):
         yield (*place, "sourceCIDR", "value"), fault
 
 
-def _expression(value: object) -> str:
-    """Return why RE2 refuses a regular expression, "" if it takes it or a variable hides it."""
-    if not isinstance(value, str) or holds_variable(value):
-        return ""
-    refusal = expression(value).refusal
-    return f"{value!r} is {refusal}" if refusal else ""
+def _expression(match: Mapping[str, Any]) -> str:
+    """Return why RE2 refuses the regular expression of a match, "" if it is none or a variable hides it."""
+    predicate = typed(match)
+    refusal = "" if holds_variable(predicate.value) else predicate.refusal
+    return f"{predicate.value!r} is {refusal}" if refusal else ""
 
 
 def _network(value: str) -> str:

@@ -57,6 +57,7 @@ class Istio(Implementation):
     """
 
     name = "istio"
+    regex_last = True
     judges_core_kinds = True
     is_mesh = True
     _groups: Sequence[Group] = ()

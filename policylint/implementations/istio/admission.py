@@ -29,10 +29,9 @@ from policylint.policy.authorizing import (
     RequestFacts,
     first_match,
     otherwise,
-    with_start,
 )
 from policylint.policy.results import Group
-from policylint.spaces import Predicate
+from policylint.spaces import Predicate, globbed, matching
 from policylint.topology.hostnames import without_port
 
 ASKED = (labels.REQUEST_AUTHENTICATION, labels.PEER_AUTHENTICATION, labels.AUTHORIZATION)
@@ -284,9 +283,9 @@ class _Judge:
             case "request.auth.audiences" | "request.auth.presenter":
                 return self._of_token(call, "aud" if name.endswith("audiences") else "azp", wanted)
             case "hosts":
-                return call.has("host", call.host.lower(), *(_predicate(each.lower()) for each in wanted))
+                return call.has("host", call.host.lower(), *(globbed(each.lower()) for each in wanted))
             case "methods":
-                return call.has_method(*map(_predicate, wanted))
+                return call.has_method(*map(globbed, wanted))
             case "paths":
                 return call.has_path(*map(_path_predicate, wanted))
             case "ports" | "destination.port":
@@ -304,7 +303,7 @@ class _Judge:
         """Return whether the token has one of some values in a claim; "" is its principal, `issuer/subject`."""
         if self._source.token is False:
             return False
-        answer = call.has_claim(claim or _PRINCIPAL, *map(_predicate, wanted))
+        answer = call.has_claim(claim or _PRINCIPAL, *map(globbed, wanted))
         if answer is None and not call.blank and not tokens.brings(call, self._tokens):
             return False
         return self._unknown("the token that it brings") if answer is None else answer
@@ -318,7 +317,7 @@ class _Judge:
             if call.claims is None or not written:
                 return self._unknown("the token that it brings")
             call = call._replace(headers={**call.headers, name.lower(): written[0]})
-        return call.has_header(name, *map(_predicate, wanted))
+        return call.has_header(name, *map(globbed, wanted))
 
     def _identified(self, wanted: Iterable[Iterable[str]], why: str = "who the client is") -> bool | None:
         """Return whether the client has one of some identities."""
@@ -348,24 +347,13 @@ def _matches(wanted: str, value: str) -> bool:
     return value == wanted
 
 
-def _predicate(wanted: str) -> Predicate:
-    """Return what Istio compares: `*` is any value, `x*` a prefix, `*x` a suffix."""
-    if wanted == "*":
-        return Predicate("Present")
-    if wanted.endswith("*"):
-        return with_start(wanted[:-1])
-    if wanted.startswith("*"):
-        return Predicate("RegularExpression", f".*{re.escape(wanted[1:])}")
-    return Predicate("Exact", wanted)
-
-
 def _path_predicate(wanted: str) -> Predicate:
     """Return what a path is compared with: `{*}` is one segment and `{**}` any number of them (MatchOneTemplate)."""
     if "{*}" not in wanted and "{**}" not in wanted:
-        return _predicate(wanted)
+        return globbed(wanted)
     operators = {"{*}": "[^/]+", "{**}": ".*"}
     steps = (operators.get(step) or re.escape(step) for step in wanted.split("/"))
-    return Predicate("RegularExpression", "/".join(steps))
+    return matching("/".join(steps))
 
 
 def _known_claims(call: RequestFacts) -> RequestFacts:

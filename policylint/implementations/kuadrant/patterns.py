@@ -11,7 +11,7 @@ from typing import Any
 from policylint.model import is_symbolic, mapping, sequence, text
 from policylint.model.ternary import every, negated, some
 from policylint.policy.authorizing import RequestFacts, has_field, holds
-from policylint.spaces import Predicate
+from policylint.spaces import Predicate, matching
 
 _SELECTORS = {
     "context.request.http.method": "method",
@@ -67,7 +67,7 @@ class Patterns:
             case "neq":
                 return negated(has_field(self._message, field, Predicate("Exact", value)))
             case "matches":
-                return has_field(self._message, field, Predicate("RegularExpression", _anywhere(value)))
+                return has_field(self._message, field, matching(_anywhere(value)))
         return None
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from policylint.model import GATEWAY_GROUP, mapping, sequence, text
 from policylint.render.helm.app_template.release import Release, entry_origin, filled_in
 from policylint.render.provenance import Manifest, Provenance, entries
+from policylint.spaces.predicates import PREFIX
 
 _LONGEST_NAME = 63
 
@@ -61,7 +62,7 @@ def _rook_ceph_cluster(release: Release) -> Iterator[Manifest]:
         return
     dashboard = mapping(mapping(values.get("cephClusterSpec")).get("dashboard"))
     port = dashboard.get("port") or (8443 if dashboard.get("ssl", True) else 7000)
-    match = {"path": {"type": text(host.get("pathType"), "PathPrefix"), "value": text(host.get("path"), "/")}}
+    match = {"path": {"type": text(host.get("pathType"), PREFIX), "value": text(host.get("path"), "/")}}
     rule = {"backendRefs": [{"name": "rook-ceph-mgr-dashboard", "port": port}], "matches": [match]}
     spec: dict[str, Any] = {"parentRefs": sequence(item.get("parentRefs")), "rules": [rule]}
     if text(host.get("name")):

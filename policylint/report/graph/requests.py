@@ -184,7 +184,7 @@ class _Writing:
 
     def _predicate(self, dimension: str, predicate: Predicate) -> int:
         kind, value = predicate
-        if kind == "RegularExpression":
+        if predicate.is_expression:
             return self._number("predicates", [dimension, kind, as_javascript(value), value])
         return self._number("predicates", [dimension, kind, value])
 

@@ -9,8 +9,9 @@ from policylint.model import GATEWAY_GROUP, mapping, sequence, text
 from policylint.render.helm.app_template.release import Item, Release, as_number, filled_in, full_name, made
 from policylint.render.helm.app_template.services import port_named, primary_port
 from policylint.render.provenance import Manifest
+from policylint.spaces.predicates import PREFIX
 
-_EVERYTHING = [{"path": {"type": "PathPrefix", "value": "/"}}]
+_EVERYTHING = [{"path": {"type": PREFIX, "value": "/"}}]
 _Items = Mapping[str, Item]
 _WITHOUT_HOSTNAMES = ("TCPRoute", "UDPRoute")
 _OF_LAYER_7 = ("HTTPRoute", "GRPCRoute")

@@ -1,0 +1,62 @@
+"""How the rules of routes rank at a Gateway: what they match, the ages of routes, places in them.
+
+Source: docs/design/request-precedence.md §4 and §5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from policylint.implementations import implementation
+from policylint.matches import Match
+from policylint.model import Resource, mapping, sequence
+from policylint.namedtuple import NamedTuple
+from policylint.topology import GatewayState
+from policylint.topology.ancestry import implementation_of
+from policylint.topology.extensions import extensions_of
+from policylint.topology.routes import Rule
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+
+class Ranking(NamedTuple):
+    """How the routes of a Gateway rank where implementations differ.
+
+    Args:
+        regex_last: whether regular expressions come after prefixes; else between them and exact paths.
+        as_written: whether routes rank by their own hostnames, not by what the listener leaves of them. So the spec
+            says (HTTPRouteSpec.Hostnames); implementations that are known do not, unless they support
+            GatewayRouteHostnameIntersectionPrecedence.
+    """
+
+    regex_last: bool = False
+    as_written: bool = False
+
+
+def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
+    """Return how the routes of a Gateway rank, None for one that was not seen."""
+    name = None if gateway is None else implementation_of(gateway, simulation.catalog)
+    if name is None:
+        return Ranking(as_written=gateway is not None)
+    return Ranking(implementation(name, simulation.catalog.settings(name)).regex_last)
+
+
+def standing(route: Resource, rule: int, match: Match) -> tuple[Any, ...]:
+    """Return a sort key of the matches for one host, the first one first."""
+    return (*(-weight for weight in match.weights), *route.age, rule, match.number or 0)
+
+
+def narrowing(simulation: Simulation, route: Resource, rule: Rule) -> Sequence[Mapping[str, Any]]:
+    """Return what filters of a rule ask of requests beside its matches: those of the first object that has some."""
+    if "filters" not in rule.body:
+        return ()
+    for extension in extensions_of(simulation.world, route, rule.body.get("filters"), ()):
+        kind = simulation.catalog.get(*extension.wanted[:2])
+        resource = extension.resolution.resource
+        if kind is not None and kind.narrows and resource is not None:
+            entries = [mapping(entry) for entry in sequence(resource.spec.get(kind.narrows))]
+            if entries:
+                return entries
+    return ()

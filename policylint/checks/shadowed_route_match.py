@@ -23,7 +23,7 @@ from policylint.spaces.predicates import EXPRESSION
 from policylint.topology import GatewayState, RouteState
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.hostnames import widest_written
-from policylint.topology.routes import Rule, rules
+from policylint.topology.routes import RouteFault, Rule, faults, rules
 from policylint.topology.state import Candidate
 
 RULE = "GWP408"
@@ -97,12 +97,30 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             reported.add(where[:2])
             yield _finding(simulation, *lost[where][0])
     for state in simulation.topology.routes:
+        unknown = (fault for fault in faults(state.route) if "matches" in fault.pointer)
+        yield from (_of_unknown_type(state.route, fault) for fault in unknown if number_of_places.get(state.route.key))
+    for state in simulation.topology.routes:
         refused = [
             candidate for parent in state.parents for candidate in parent.candidates if candidate.rival is not None
         ]
         rival = simulation.world.get(refused[0].rival) if refused and refused[0].rival is not None else None
         if rival is not None:
             yield _refused(simulation, state.route, refused[0], rival)
+
+
+def _of_unknown_type(route: Resource, fault: RouteFault) -> Finding:
+    """Return the finding of a match that no request satisfies, whatever else there is."""
+    rule = next(each for each in rules(route) if each.number == fault.rule)
+    return Finding(
+        RULE,
+        "warning",
+        f"{rule.node.role} {route.key.path}#{rule.node.section} can never win: {fault.message}",
+        at(route, fault.pointer),
+        resources=(route.key,),
+        label="no request satisfies it",
+        help=("fix: write Exact, or another type that the API knows",),
+        field=path(fault.pointer),
+    )
 
 
 def _refused(simulation: Simulation, route: Resource, lost: Candidate, rival: Resource) -> Finding:
@@ -142,7 +160,7 @@ def _contests(
                 by_path = at_place.setdefault(place, {})
                 for rule, number, value in state.route.once(_values):
                     by_path.setdefault(value, []).append((state.route, rule, number))
-    read: dict[tuple[ResourceKey, int, bool], list[Match]] = {}
+    read: dict[tuple[ResourceKey, bool], dict[tuple[int, int], list[WrittenMatch]]] = {}
     for place, by_path in at_place.items():
         whole = EXPRESSION in by_path and sum(map(len, by_path.values())) > 1
         shared = [each for group in by_path.values() if whole or len(group) > 1 for each in group]
@@ -159,19 +177,21 @@ def _gateway(simulation: Simulation, place: _Place) -> GatewayState | None:
 def _read(
     simulation: Simulation,
     listed: Iterable[tuple[Resource, int, int]],
-    read: dict[tuple[ResourceKey, int, bool], list[Match]],
+    read: dict[tuple[ResourceKey, bool], dict[tuple[int, int], list[WrittenMatch]]],
     *,
     regex_last: bool,
 ) -> Iterator[WrittenMatch]:
     """Yield some matches as they rank, those that a filter narrows once for each of its conditions."""
-    for route, number, of_rule in listed:
-        rule = next(each for each in rules(route) if each.number == number)
-        place = (route.key, number, regex_last)
-        if place not in read:
-            further = narrowing(simulation, route, rule)
+    for route, rule_number, number in listed:
+        of_route = read.get((route.key, regex_last))
+        if of_route is None:
+            of_route = read[route.key, regex_last] = defaultdict(list)
             grpc = route.key.kind == "GRPCRoute"
-            read[place] = matches(rule.body, grpc=grpc, regex_last=regex_last, narrowing=further)
-        yield from (WrittenMatch(route, rule, match) for match in read[place] if (match.number or 0) == of_rule)
+            for rule in rules(route):
+                further = narrowing(simulation, route, rule)
+                for match in matches(rule.body, grpc=grpc, regex_last=regex_last, narrowing=further):
+                    of_route[rule.number, match.number or 0].append(WrittenMatch(route, rule, match))
+        yield from of_route[rule_number, number]
 
 
 def _places(state: RouteState) -> list[_Place]:

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from policylint.matches import matches
 from policylint.model import GATEWAY_GROUP, Finding, ResourceKey
 from policylint.model.resource import NEW
 from policylint.simulation import Simulation, simulate
 from policylint.topology import RouteState, whole
 from policylint.topology.routes import rules
-from policylint.trace.matching import matches
 
 _AGED = frozenset(
     {
@@ -69,7 +69,7 @@ def _claims(state: RouteState) -> Iterator[tuple[object, ...]]:
     grpc = state.route.key.kind == "GRPCRoute"
     of_requests = grpc or state.route.key.kind == "HTTPRoute"
     ranks = {
-        match.weights[:2] if "RegularExpression" in match.path else match.path
+        match.weights[:2] if match.expressions else match.path
         for rule in (rules(state.route) if of_requests else ())
         for match in matches(rule.body, grpc=grpc)
     } or {""}

@@ -19,8 +19,6 @@ KNOWN: Mapping[str, frozenset[str]] = {
     "addresses of clients on TCP and TLS of Istio": frozenset(
         {"does it depend on who authorizes", "on which routes does it act", "who is turned away"}
     ),
-    "a header match of an unknown type": frozenset({"does a rule get requests", "which rule takes it"}),
-    "a rule all of whose requests another one takes": frozenset({"does a rule get requests"}),
     "an injected pod in an ambient namespace": frozenset({"is it ambient"}),
     "policies of an Istio Gateway whose class is here": frozenset({"on which routes does it act"}),
     "a Secret under another field's name": frozenset({"is it there"}),

@@ -413,7 +413,7 @@ def _rules_by_gwp408(world: Environment) -> Answers:
     """What is reported of one match of a rule says nothing of its others."""
     told = {str(rule): (rule, "gets requests") for rule in _rules(world)}
     for finding in world.findings:
-        subject = finding.message.partition(" can never win ")[0].partition(" is in a tie ")[0]
+        subject = finding.message.partition(" can never win")[0].partition(" is in a tie ")[0]
         if finding.rule == "GWP408" and subject in told:
             told[subject] = (told[subject][0], "gets none")
     several = {

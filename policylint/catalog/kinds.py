@@ -88,6 +88,10 @@ class Catalog:
         listed = (kind for kind in known.values() if self._groups is None or kind.group in self._groups)
         return sorted(listed, key=lambda kind: (kind.implementation, kind.group, kind.kind))
 
+    def named(self, name: str) -> list[PolicyKind]:
+        """Return the kinds of the catalog with a name in lower case, whatever their group; no other file is parsed."""
+        return [kind for file in self._files if file.names(name) for kind in file.kinds() if kind.kind.lower() == name]
+
     def implementation_of_controller(self, controller_name: str) -> str | None:
         """Return the implementation whose GatewayClasses have this spec.controllerName, None if unknown."""
         if controller_name not in self._by_controller:
@@ -239,7 +243,7 @@ class ControllerSetting(NamedTuple):
 class ShippedFile:
     """One file of schemas/policy-kinds/: its bytes at once, its content on demand."""
 
-    __slots__ = ("_content", "_groups", "_kinds", "data", "implementation", "path")
+    __slots__ = ("_content", "_groups", "_kinds", "_names", "data", "implementation", "path")
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -248,12 +252,19 @@ class ShippedFile:
             self.data = file.read()
         self._content: Mapping[str, Any] | None = None
         self._groups: frozenset[bytes] | None = None
+        self._names: bytes | None = None
         self._kinds: tuple[PolicyKind, ...] | None = None
 
     @property
     def parsed(self) -> bool:
         """Whether the file has been parsed."""
         return self._content is not None
+
+    def names(self, name: str) -> bool:
+        """Return whether an entry of the file may be of a kind with this name, in lower case."""
+        if self._names is None:
+            self._names = self.data.lower()
+        return b"\n    kind: " + name.encode() + b"\n" in self._names
 
     def mentions(self, group: str) -> bool:
         """Return whether an entry of the file is of this group. Entries start with their group, as a test requires."""

@@ -263,9 +263,15 @@ def _passed(way: WayIn) -> set[ResourceKey]:
 
 def _authentication(ways: Sequence[tuple[Simulation, WayIn]]) -> str:
     """Return what the ways demand for authentication: the settings, and `none` or `unknown` where some differ."""
+    from policylint.trace import Requirements, Tracer
+
     words: set[str] = set()
+    of_environment: dict[str, Requirements] = {}
     for simulation, way in ways:
-        answer = asked(simulation, way, "authentication")
+        name = simulation.world.name
+        if name not in of_environment:
+            of_environment[name] = Requirements(Tracer(simulation, nearest=False))
+        answer = asked(of_environment[name], way, "authentication")
         settings = " + ".join(asker.setting for asker in answer.demands)
         words.add(
             {"asked": settings, "optional": f"{settings} (optional)", "open": "none"}.get(answer.state, "unknown")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from policylint.guardrails.reading import Guardrail
 from policylint.guardrails.verdicts import RULE, Breach, GuardrailVerdict, verdicts
-from policylint.model import Finding, Location
+from policylint.model import Confidence, Finding, Location
 from policylint.model.words import count
 from policylint.simulation import Simulation
 
@@ -59,6 +59,7 @@ def _findings(simulation: Simulation, verdict: GuardrailVerdict) -> Iterator[Fin
         more = f"; and {count(len(breaches) - _MOST, 'more')}" if len(breaches) > _MOST else ""
         shows = (f"see: policylint trace {shlex.join(first.shows)}",) if first.shows else ()
         may = "may" if is_unknown else "does"
+        seen: Confidence = "assumed" if first.ground else "certain"
         yield Finding(
             RULE,
             "error",
@@ -67,8 +68,8 @@ def _findings(simulation: Simulation, verdict: GuardrailVerdict) -> Iterator[Fin
             resources=(first.resource,),
             label=first.why,
             help=shows,
-            confidence="unknown" if is_unknown else "certain",
-            ground=first.unknown,
+            confidence="unknown" if is_unknown else seen,
+            ground=first.unknown or first.ground,
             field=verdict.guardrail.name,
             environments=(simulation.world.name,),
         )

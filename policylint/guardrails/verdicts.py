@@ -13,12 +13,10 @@ from policylint.namedtuple import NamedTuple
 from policylint.network.endpoints import Endpoint
 from policylint.network.state import Network
 from policylint.reach import (
-    Asked,
     EntryPoint,
     Named,
     WayIn,
     asked,
-    asked_in_words,
     doors,
     end_in_words,
     entries_at,
@@ -31,7 +29,7 @@ from policylint.simulation import Simulation
 from policylint.spaces import Box, intersect, is_empty, merged, subtract
 from policylint.spaces.addresses import EVERYWHERE, address_set, without
 from policylint.topology.workloads import workloads_selected
-from policylint.trace import Request, Tracer
+from policylint.trace import Asked, Request, Requirements, Tracer
 
 RULE = "GWP320"
 _MOST_PAIRS = 100_000
@@ -51,7 +49,8 @@ class Breach(NamedTuple):
         why: what happens to them instead.
         resource: what is responsible, and `location` where.
         shows: the arguments of `policylint trace` that show it, () for what no request shows.
-        unknown: why it is not known; "" where it certainly is so.
+        unknown: why it is not known; "" where it is so.
+        ground: what was not seen and might make it otherwise, though nothing suggests that; "" where it is certain.
     """
 
     what: str
@@ -60,6 +59,7 @@ class Breach(NamedTuple):
     location: Location
     shows: tuple[str, ...] = ()
     unknown: str = ""
+    ground: str = ""
 
 
 class GuardrailVerdict(NamedTuple):
@@ -137,8 +137,8 @@ class _Requests:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self._doubtful: dict[ResourceKey, bool] = {}
         self._tracer = Tracer(simulation, nearest=False)
+        self._requirements = Requirements(self._tracer)
         self._doors = doors(self._tracer)
 
     def _entries(self, hosts: Iterable[str]) -> Iterator[EntryPoint]:
@@ -165,10 +165,10 @@ class _Requests:
                     continue
                 given = self._asked(way, guardrail)
                 if given.state == "asked":
-                    tally.hold(asked_in_words(given))
+                    tally.hold(str(given))
                 else:
                     route = None if way.trace.route is None else way.trace.route.key
-                    alike = (route, asked_in_words(given), given.state, is_grpc(way.dimensions))
+                    alike = (route, str(given), given.state, is_grpc(way.dimensions))
                     unasked.setdefault(alike, (way, given, []))[2].extend(boxes)
             for way, given, boxes in unasked.values():
                 tally.breach(self._unasked(way, boxes, given, guardrail))
@@ -193,8 +193,8 @@ class _Requests:
         if guardrail.ask == "backendTLS":
             return Asked("asked" if way.trace.backend_tls else "unknown" if way.trace.outcome.unknown else "open")
         if guardrail.ask != "issuer":
-            return asked(self._simulation, way, guardrail.ask, self._doubtful)
-        given = asked(self._simulation, way, "authentication", self._doubtful)
+            return asked(self._requirements, way, guardrail.ask)
+        given = asked(self._requirements, way, "authentication")
         others = [
             issuer
             for met in way.trace.policies
@@ -210,7 +210,7 @@ class _Requests:
         words = in_words(way.dimensions, merged(boxes)) if way.dimensions else "every connection"
         what = f"{way.entry.hosts} {words} through {way.entry.gateway}"
         asks = (
-            f"asked for {asked_in_words(given)}"
+            f"asked for {given._replace(ground='')}"
             if given.demands
             else f"not asked for {guardrail.issuer or guardrail.ask}"
         )
@@ -222,9 +222,8 @@ class _Requests:
             else way.trace.request
         )
         unknown = (given.why or "it is not known where they end") if given.state == "unknown" else ""
-        return Breach(
-            what, f"{asks}{wants} on the way to {end_in_words(way.trace)}", resource, location, shows, unknown
-        )
+        why = f"{asks}{wants} on the way to {end_in_words(way.trace)}"
+        return Breach(what, why, resource, location, shows, unknown, given.ground)
 
     def from_outside(self, tally: _Tally, mesh: MeshEntry) -> None:
         """Judge a guardrail by which nothing outside may get to some backends."""

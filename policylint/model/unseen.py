@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from policylint.model.keys import GATEWAY_GROUP, UNKNOWN_NAMESPACE, VARIABLES, ResourceKey
+from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
 
 OPERATED = frozenset(
@@ -20,12 +21,58 @@ OPERATED = frozenset(
 """Kinds (group, kind) that an operator of which nothing is known may make."""
 
 
+Kind = tuple[str, str]
+"""Group and kind."""
+NOT_RENDERED, NOT_SEEN = "not rendered", "not seen"
+
+
+class Mention(NamedTuple):
+    """What the values of a chart, or a template, say about an object of some kind.
+
+    Args:
+        kind: in lower case, without dashes, in the singular: `securitypolicy`; "" for a bare reference to a target.
+        group: of an object that is written out, "" where it is not stated.
+        targets: the names of what it is for, None where that is not stated.
+    """
+
+    kind: str
+    group: str = ""
+    targets: frozenset[str] | None = None
+
+
+class UnseenSource(NamedTuple):
+    """Something of which not everything was seen that it makes.
+
+    Args:
+        noun: what it is, in the singular: `chart`, `template`, `source`.
+        mentions: what its values say of policies and the like.
+        makes: the kinds of Gateway API and of policies that it makes, None where that is not known.
+    """
+
+    noun: str = "source"
+    mentions: tuple[Mention, ...] = ()
+    makes: frozenset[Kind] | None = None
+
+
+class Acting(NamedTuple):
+    """What an unseen source may do to an object.
+
+    Args:
+        named: the source that names the object, or that says it makes such a thing, in words; "" for none.
+        ground: which sources might in principle, though nothing suggests that they do; "" where none can.
+    """
+
+    named: str = ""
+    ground: str = ""
+
+
 class _Making(NamedTuple):
     """What a generator may make: anything, with or without routes and Gateways, or objects of some kinds and names."""
 
     gateway_api: bool = True
-    kinds: frozenset[tuple[str, str]] | None = None
+    kinds: frozenset[Kind] | None = None
     ending: str = ""
+    source: UnseenSource = UnseenSource()
 
     def covers(self, key: ResourceKey) -> bool:
         if self.kinds is not None:
@@ -64,8 +111,9 @@ class Unseen:
         namespace: str | None = None,
         *,
         gateway_api: bool = True,
-        kinds: frozenset[tuple[str, str]] | None = None,
+        kinds: frozenset[Kind] | None = None,
         ending: str = "",
+        source: UnseenSource = UnseenSource(),  # noqa: B008 - immutable
     ) -> None:
         """Record one generator; without a namespace (or with an unknown one) it may create objects anywhere.
 
@@ -73,10 +121,11 @@ class Unseen:
             gateway_api: whether it may create routes and Gateways.
             kinds: all that it creates, if that is known.
             ending: of the names of what it creates.
+            source: what else is known of it.
         """
         reasons = self._namespaces[namespace] if namespace and _is_stated(namespace) else self._everywhere
         known = reasons.get(reason)
-        reasons[reason] = _Making(gateway_api or (known is not None and known.gateway_api), kinds, ending)
+        reasons[reason] = _Making(gateway_api or (known is not None and known.gateway_api), kinds, ending, source)
 
     def add_made(self, key: ResourceKey, reason: str) -> None:
         """Record one object that an operator makes."""
@@ -118,6 +167,38 @@ class Unseen:
                     return reason
         return ""
 
+    def acting(self, concerns: Callable[[str, str], bool], met: Collection[ResourceKey]) -> Acting:
+        """Return what unseen sources may do to objects by others that they make: policies, grants.
+
+        A chart's policy targets what the chart knows: its own objects, and what its values name. So a source acts on
+        an object where its values name that, or say that they make such a policy; all others might in principle.
+
+        Args:
+            concerns: whether an object of a kind may act so; a kind without a group is in lower case.
+            met: what would be acted on, and what that hangs on: a route, its Gateway, its backends.
+        """
+        namespaces = {key.namespace for key in met}
+        names = {key.name for key in met}
+        for key, reason in sorted(self._made.items()):
+            if key.namespace in namespaces and concerns(key.group, key.kind):
+                return Acting(f"{key} ({reason})")
+        counted: dict[str, int] = {}
+        for place in (*(self._namespaces.get(namespace, {}) for namespace in sorted(namespaces)), self._everywhere):
+            for reason, making in sorted(place.items()):
+                if making.kinds is not None:
+                    if any(concerns(*kind) for kind in making.kinds):
+                        return Acting(reason)
+                    continue
+                source = making.source
+                for mention in source.mentions:
+                    is_meant = mention.targets is None or not names.isdisjoint(mention.targets)
+                    if is_meant and (not mention.kind or concerns(mention.group, mention.kind)):
+                        return Acting(_speaking(reason, mention))
+                if source.makes is None or any(concerns(*kind) for kind in source.makes):
+                    counted[source.noun] = counted.get(source.noun, 0) + 1
+        words = (f"{count(number, noun)} {_STATES.get(noun, NOT_SEEN)}" for noun, number in sorted(counted.items()))
+        return Acting("", ", ".join(words))
+
     def _named_after(self, key: ResourceKey) -> str:
         """Return which custom resource an object is named after, with or without words before and behind: the operator
         that makes HTTPRoute `qwen-kserve-route` makes it of LLMInferenceService `qwen`."""
@@ -153,6 +234,17 @@ class Unseen:
 
     def __bool__(self) -> bool:
         return bool(self._everywhere or self._namespaces or self._made or self._later)
+
+
+_STATES = {"chart": NOT_RENDERED, "template": NOT_RENDERED}
+
+
+def _speaking(reason: str, mention: Mention) -> str:
+    """Return `HelmRelease media/plex, whose values speak of a securitypolicy,`."""
+    subject = reason.partition(" may ")[0]
+    if not mention.kind:
+        return f"{subject}, whose values name {', '.join(sorted(mention.targets or ()))} as a target,"
+    return f"{subject}, whose values speak of a {mention.kind},"
 
 
 def _is_stated(namespace: str) -> bool:

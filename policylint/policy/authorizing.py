@@ -198,6 +198,7 @@ class Decision(NamedTuple):
         by: the policy that decides, or on which it depends, where one object does; None for a default.
         resets: whether the connection is cut, and no status answered.
         direct: whether the policy answers itself, which is no refusal.
+        asks: of what depends, the authorizer outside that is certainly asked: `external authorization`.
     """
 
     answer: Answer
@@ -207,6 +208,7 @@ class Decision(NamedTuple):
     by: Resource | None = None
     resets: bool = False
     direct: bool = False
+    asks: str = ""
 
 
 class PlacedDecision(NamedTuple):
@@ -224,6 +226,7 @@ class AuthorizationRule(NamedTuple):
         allows: what it says of requests that it matches.
         on: on what that depends where it is not known, else why it says so.
         by: the policy that holds it, where one object does.
+        asks: the authorizer outside that is asked about what it certainly matches.
     """
 
     matches: bool | None
@@ -231,6 +234,7 @@ class AuthorizationRule(NamedTuple):
     pointer: Pointer
     on: str = ""
     by: Resource | None = None
+    asks: str = ""
 
 
 def first_match(rules: Iterable[AuthorizationRule], default: AuthorizationRule) -> Decision:
@@ -245,7 +249,8 @@ def first_match(rules: Iterable[AuthorizationRule], default: AuthorizationRule) 
             open_rules.append(rule)
     doubt = next((rule for rule in open_rules if rule.allows != last.allows), None)
     if doubt is not None:
-        return Decision("depends", doubt.pointer, doubt.on, by=doubt.by)
+        asking = doubt if last.allows is False else next((rule for rule in open_rules if rule.asks), doubt)
+        return Decision("depends", asking.pointer, asking.on, by=asking.by, asks=asking.asks)
     why = "" if last.allows else last.on
     return Decision("allowed" if last.allows else "denied", last.pointer, why, by=last.by)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from policylint.reach.entries import Door, EntryPoint, Named, doors, entries, entries_at
 from policylint.reach.inside import entries_at_pods, entries_inside, identities, leading_to, senders, with_routes
-from policylint.reach.purposes import PURPOSES, Asked, Asker, asked, asked_in_words
+from policylint.reach.purposes import asked
 from policylint.reach.ways import (
     Stated,
     WayIn,
@@ -26,9 +26,6 @@ from policylint.reach.ways import (
 )
 
 __all__ = [
-    "PURPOSES",
-    "Asked",
-    "Asker",
     "Door",
     "EntryPoint",
     "Named",
@@ -36,7 +33,6 @@ __all__ = [
     "WayIn",
     "all_ways",
     "asked",
-    "asked_in_words",
     "doors",
     "end_in_words",
     "entries",

@@ -6,6 +6,7 @@ import re
 
 from policylint.budget import CUT_OFF, Cut
 from policylint.model import GATEWAY_GROUP, Location, ResourceKey
+from policylint.model.unseen import UnseenSource
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
@@ -25,11 +26,13 @@ class Gap(NamedTuple):
         namespace: where; "" for anywhere.
         gateway_api: whether it may make routes and Gateways, or only what operators make.
         key: the one object that it may have made; None for any.
+        source: what else is known of it.
     """
 
     reason: str
     namespace: str = ""
     gateway_api: bool = True
+    source: UnseenSource = UnseenSource()
     key: ResourceKey | None = None
 
 
@@ -91,9 +94,16 @@ class Journal:
         self.note(message, cut.place, code=CUT_OFF)
         self.gap(f"rendering was cut off at {cut.place.document.file}, so that anything may come after it")
 
-    def gap(self, reason: str, namespace: str = "", *, gateway_api: bool = True) -> None:
+    def gap(
+        self,
+        reason: str,
+        namespace: str = "",
+        *,
+        gateway_api: bool = True,
+        source: UnseenSource = UnseenSource(),  # noqa: B008 - immutable
+    ) -> None:
         """Record something that may put objects into a namespace."""
-        self._gaps.setdefault(Gap(reason, namespace, gateway_api))
+        self._gaps.setdefault(Gap(reason, namespace, gateway_api, source))
 
     def leave_out(self, manifest: Manifest, why: str, namespace: str, *, may_be_there: bool = False) -> None:
         """Record an object of this tree that its deployer does not apply.

@@ -9,8 +9,11 @@ from policylint.catalog.operators import products
 from policylint.documents import Document, Unread
 from policylint.load.objects import objects_of
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, Unseen, is_symbolic, mapping, sequence, text
-from policylint.model.unseen import Custom
+from policylint.model.resource import value_at
+from policylint.model.unseen import Custom, UnseenSource
 from policylint.model.words import count
+from policylint.render.helm.mentions import mentions
+from policylint.render.helm.published import source
 
 _BUILT_IN_SUFFIX = ".k8s.io"
 _BUILT_IN = frozenset(
@@ -62,11 +65,15 @@ def unseen(
         kind, group = resource.key.kind, resource.key.group
         if kind == "HelmRelease" or (kind == "HelmChart" and group == "helm.cattle.io"):
             namespace = text(resource.spec.get("targetNamespace")) or resource.key.namespace
-            generators.add(f"{resource.key} may create it; its chart is not rendered", namespace)
+            chart = text(value_at(resource.spec, ("chart", "spec", "chart")) or resource.spec.get("chart"))
+            known = _of_release(resource, chart)
+            generators.add(f"{resource.key} may create it; its chart is not rendered", namespace, source=known)
             counted["HelmRelease"] += 1
         elif group == "argoproj.io" and kind in ("Application", "ApplicationSet"):
             destination = mapping(resource.spec.get("destination")) if kind == "Application" else {}
-            generators.add(f"{resource.key} may deploy it from another source", text(destination.get("namespace")))
+            own = UnseenSource("source", mentions(resource.spec))
+            deploys = f"{resource.key} may deploy it from another source"
+            generators.add(deploys, text(destination.get("namespace")), source=own)
             counted["Argo CD Application"] += 1
         elif group == "kustomize.config.k8s.io":
             _add_kustomization(resource, generators)
@@ -76,9 +83,17 @@ def unseen(
             _add_made(resource, known_groups, generators)
     _add_unread(unread, known_groups, generators, read, placed=placed)
     if templates:
-        generators.add(f"{templates[0]} is a template that was not rendered")
+        reason = f"{templates[0]} is a template that was not rendered"
+        generators.add(reason, source=UnseenSource("template"))
     sentences = (f"{count(number, noun)} not rendered" for noun, number in counted.items() if number)
     return generators, tuple(sentences)
+
+
+def _of_release(release: Resource, chart: str) -> UnseenSource:
+    """Return what is known of the chart of a release, by its name and the values that stand in the release."""
+    values = release.spec.get("values") or release.spec.get("valuesContent")
+    complete = not release.spec.get("valuesFrom") and not isinstance(values, str)
+    return source(chart.rstrip("/").rpartition("/")[2] if complete else "", values)
 
 
 def operated(

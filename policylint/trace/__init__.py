@@ -6,10 +6,14 @@ No kind of policy is known by name but BackendTLSPolicy, which decides whether a
 from __future__ import annotations
 
 from policylint.trace.request import Request, RequestError, from_url, request
+from policylint.trace.requirements import PURPOSES, Asked, Asker, Requirements
 from policylint.trace.result import Considered, Forwarded, Met, Nearest, Outcome, Share, Trace
 from policylint.trace.tracing import Tracer
 
 __all__ = [
+    "PURPOSES",
+    "Asked",
+    "Asker",
     "Considered",
     "Forwarded",
     "Met",
@@ -17,6 +21,7 @@ __all__ = [
     "Outcome",
     "Request",
     "RequestError",
+    "Requirements",
     "Share",
     "Trace",
     "Tracer",

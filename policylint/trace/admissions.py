@@ -261,6 +261,8 @@ class Admissions:
             decision = behaviour.admit(call, hop, groups, self._simulation.world)
             if decision is not None and decision.answer == "denied" and hop.doubt:
                 decision = decision._replace(answer="depends", why=hop.doubt)
+            elif decision is not None and decision.asks and hop.doubt:
+                decision = decision._replace(asks="")
             if decision is not None:
                 yield PlacedDecision(hop, decision)
 

@@ -9,15 +9,21 @@ from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 from policylint.trace.expecting import Check, checks
 from policylint.trace.request import Request, RequestError
+from policylint.trace.requirements import Asked, Requirements
 from policylint.trace.result import Trace
 from policylint.trace.tracing import Tracer
 
 
 class TracedRequest(NamedTuple):
-    """A request in one environment, and what came of each entry of its `expect`."""
+    """A request in one environment, and what came of each entry of its `expect`.
+
+    Args:
+        login: what it is asked for, where it gets to a backend.
+    """
 
     environment: str
     trace: Trace
+    login: Asked | None = None
     checks: tuple[Check, ...] = ()
 
     @property
@@ -43,6 +49,7 @@ def trace_requests(
     """
     by_name = sorted(simulations, key=lambda simulation: simulation.world.name)
     tracers = [(simulation.world.name, Tracer(simulation)) for simulation in by_name]
+    requirements = {name: Requirements(tracer) for name, tracer in tracers}
     traced: list[TracedRequest] = []
     for request, expect in asked:
         here: list[TracedRequest] = []
@@ -53,7 +60,8 @@ def trace_requests(
             except RequestError as error:
                 complaint = complaint or error
                 continue
-            here.append(TracedRequest(name, trace, tuple(checks(trace, expect)) if check else ()))
+            login = requirements[name].of(trace, "authentication") if trace.outcome.backends else None
+            here.append(TracedRequest(name, trace, login, tuple(checks(trace, expect, login)) if check else ()))
         if complaint is not None and not here:
             raise complaint
         traced += here

@@ -8,6 +8,7 @@ from typing import Any
 from policylint.model import mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.trace.request import RequestError
+from policylint.trace.requirements import Asked
 from policylint.trace.result import Trace
 
 FACTS = (
@@ -41,8 +42,11 @@ class Check(NamedTuple):
     holds: bool
 
 
-def checks(trace: Trace, expect: Mapping[str, Any]) -> Iterator[Check]:
+def checks(trace: Trace, expect: Mapping[str, Any], login: Asked | None = None) -> Iterator[Check]:
     """Yield one check per entry of `expect`.
+
+    Args:
+        login: what the request is asked for, None where it gets to no backend.
 
     Raises:
         RequestError: an entry that is unknown or malformed.
@@ -54,11 +58,11 @@ def checks(trace: Trace, expect: Mapping[str, Any]) -> Iterator[Check]:
             close = get_close_matches(str(fact), FACTS, 1)
             hint = f" (did you mean {close[0]!r}?)" if close else ""
             raise RequestError(f"`expect` has no {fact!r}{hint}; it knows {', '.join(FACTS)}")
-        got, holds = _evaluate(trace, fact, want)
+        got, holds = _evaluate(trace, fact, want, login)
         yield Check(fact, want, got, holds)
 
 
-def _evaluate(trace: Trace, fact: str, want: Any) -> tuple[Any, bool]:
+def _evaluate(trace: Trace, fact: str, want: Any, login: Asked | None) -> tuple[Any, bool]:
     outcome = trace.outcome
     shares = {str(key): share for key, share in outcome.backends.items()}
     match fact:
@@ -109,8 +113,8 @@ def _evaluate(trace: Trace, fact: str, want: Any) -> tuple[Any, bool]:
         case "backendTLS":
             return trace.backend_tls, trace.backend_tls == want
         case "authenticated":
-            required = trace.asking(must=True)
-            return bool(required), bool(required) == want
+            required = login is not None and login.state == "asked"
+            return required, required == want
         case _:
             listener, route = trace.listener, trace.route
             nodes = {"listener": listener and listener.node, "route": route and route.key, "rule": trace.rule}

@@ -216,23 +216,6 @@ class Trace(NamedTuple):
                 )
         return None
 
-    def asking(self, *, must: bool) -> list[str]:
-        """Return the settings of authentication that the request meets, sorted: those it must pass, or the others.
-
-        What is asked at some of its backends alone it need not pass.
-        """
-        demanded: dict[str, set[ResourceKey | None]] = {name: {None} for name in self.filters_asking}
-        for met in self.policies:
-            for ask in met.asks:
-                if ask.purpose == "authentication":
-                    demanded.setdefault(ask.name, set()).update([met.backend] if ask.must else [])
-        backends = set(self.outcome.backends)
-        for binding in self.extensions:
-            at = binding.node.key if binding.node.key in backends and len(backends) > 1 else None
-            for name, needed in binding.authenticates.items():
-                demanded.setdefault(name, set()).update([at] if needed else [])
-        return sorted(name for name, at in demanded.items() if (None in at or (bool(at) and backends <= at)) == must)
-
     @property
     def may_ask(self) -> list[str]:
         """What may ask the request for anything, as nobody reads it: `lua of app/script`, `KongPlugin app/fn`."""

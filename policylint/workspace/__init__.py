@@ -335,7 +335,7 @@ class _Tree(NamedTuple):
                 if gap.key is not None:
                     made_elsewhere.add_made(gap.key, gap.reason)
                     continue
-                made_elsewhere.add(gap.reason, gap.namespace or None, gateway_api=gap.gateway_api)
+                made_elsewhere.add(gap.reason, gap.namespace or None, gateway_api=gap.gateway_api, source=gap.source)
             operated(made_elsewhere, objects, self.loaded.unread, self._policy_groups(catalog), self.definitions.read)
             world = self._world(
                 environment.name,

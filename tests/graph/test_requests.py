@@ -21,7 +21,7 @@ from policylint.report.graph.details import details
 from policylint.report.graph.requests import as_javascript
 from policylint.report.kit.identity import Names
 from policylint.report.trace.text import result
-from policylint.trace import Trace, Tracer, from_url
+from policylint.trace import Requirements, Trace, Tracer, from_url
 from policylint.workspace import open_workspace
 from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, policy
@@ -100,6 +100,12 @@ def traced(tracer: Tracer, text: str) -> Trace:
     return tracer.trace(from_url(method, url, headers))
 
 
+def said(tracer: Tracer, trace: Trace, names: Names) -> str:
+    """The sentence of `trace` about a request."""
+    login = Requirements(tracer).of(trace, "authentication") if trace.outcome.backends else None
+    return result(trace, names, login)
+
+
 def differences(browser: Browser, world: Path, many: int = PER_WORLD) -> tuple[Counter[str], list[str]]:
     """How many answers there were of each sort, and those that are not what `trace` says."""
     workspace = open_workspace([str(world)])
@@ -113,23 +119,26 @@ def differences(browser: Browser, world: Path, many: int = PER_WORLD) -> tuple[C
     for text, told in zip(texts, answers(browser, known, texts), strict=True):
         assert isinstance(told, list), (text, told)
         for answer in told:
-            sort, difference = compared(answer, traced(tracers[answer["environment"]], text), names)
+            tracer = tracers[answer["environment"]]
+            sort, difference = compared(answer, tracer, traced(tracer, text), names)
             sorts[sort] += 1
             wrong += [f"{text!r}: {difference}"] if difference else []
     return sorts, wrong
 
 
-def compared(answer: dict[str, Any], trace: Trace, names: Names) -> tuple[str, str]:
+def compared(answer: dict[str, Any], tracer: Tracer, trace: Trace, names: Names) -> tuple[str, str]:
     """The sort of an answer, and what `trace` says instead."""
     if answer["undecided"]:
         return "undecided", ""
     way = answer["way"]
     if way is None:
-        return "nothing", "" if trace.outcome.refused and trace.rule is None else result(trace, names)
+        return "nothing", "" if trace.outcome.refused and trace.rule is None else said(tracer, trace, names)
     if way["certificate"]:
-        return "certificate", "" if "demands a client certificate" in trace.outcome.reason else result(trace, names)
+        return "certificate", "" if "demands a client certificate" in trace.outcome.reason else said(
+            tracer, trace, names
+        )
     redirect = trace.outcome.redirect
-    end = result(trace, names) if redirect is None else f"{redirect.status} redirect to {redirect.scheme}."
+    end = said(tracer, trace, names) if redirect is None else f"{redirect.status} redirect to {redirect.scheme}."
     if answer["depends"]:
         rule = "" if trace.rule is None else names.node(trace.rule)
         known = any("delegates" in reason for reason in answer["depends"]) or way["rule"] == rule
@@ -215,12 +224,14 @@ def test_what_a_browser_cannot_tell_is_said(browser: Browser, tmp_path: Path) ->
 
     doubtful, certain, preflight = told(world)
     assert doubtful["undecided"] == "whether it matches /(a+)+ is for RE2 to say, not for a browser"
-    assert certain["result"] == "reaches shop/checkout."
+    assert certain["result"] == "reaches shop/checkout, no login."
     assert certain["depends"] == []
     assert preflight["depends"] == ["a CORS filter, which answers preflights itself"]
     authorized = told(guarded)[1]
     assert authorized["depends"] == []
-    assert authorized["result"] == "reaches shop/checkout, if SecurityPolicy shop/allow allows it (clientCIDRs)."
+    assert (
+        authorized["result"] == "reaches shop/checkout, no login, if SecurityPolicy shop/allow allows it (clientCIDRs)."
+    )
 
 
 BY_REQUEST = """authorization: {defaultAction: Deny, rules: [
@@ -248,9 +259,9 @@ def test_what_authorization_says_of_requests_is_answered(browser: Browser, tmp_p
         for team in ("", "red", "green", "pink")
     ]
     names, tracer = Names.of(simulations), Tracer(simulations[0], nearest=False)
-    said = [result(traced(tracer, text), names) for text in texts]
-    assert [answer["result"] for (answer,) in answers(browser, known, texts)] == said
-    assert len(set(said)) >= 4
+    sentences = [said(tracer, traced(tracer, text), names) for text in texts]
+    assert [answer["result"] for (answer,) in answers(browser, known, texts)] == sentences
+    assert len(set(sentences)) >= 4
     assert not any(way["depends"] for way in known["ways"])
 
 

@@ -22,7 +22,7 @@ from policylint.report.kit.identity import Names
 from policylint.report.simulate.simulation_v1 import sections
 from policylint.simulation import Simulation
 from policylint.topology import Topology, whole
-from policylint.trace import Trace, Tracer, request
+from policylint.trace import Requirements, Trace, Tracer, request
 from tests import worlds
 from tests.compare.test_compare import sides
 from tests.implementations import predicted as worlds_of
@@ -73,23 +73,23 @@ def asked(name: str, simulation: Simulation, **more: Any) -> Trace:
     return Tracer(simulation).trace(request({**asks(name), **more}))
 
 
-def end(trace: Trace) -> str:
+def end(trace: Trace, simulation: Simulation) -> str:
     """How a request ends, in the words of `Predicted`."""
     outcome = trace.outcome
     if outcome.refused or outcome.unknown or outcome.status is not None:
         return "reset" if outcome.refused else "unknown" if outcome.unknown else str(outcome.status)
     if any(placed.decision.answer == "depends" for placed in trace.admissions) or trace.depends:
         return "depends"
-    must, may = trace.asking(must=True), trace.asking(must=False)
-    asks = f", {' and '.join(must)} required" if must else f", {' and '.join(may)} not required" if may else ""
-    return f"allowed{asks}"
+    login = Requirements(Tracer(simulation)).of(trace, "authentication")
+    names = " and ".join(sorted({demand.setting for demand in login.demands if demand.policy is not None}))
+    return f"allowed, {names} {'required' if login.state == 'asked' else 'not required'}" if names else "allowed"
 
 
-def rest(trace: Trace) -> str:
+def rest(trace: Trace, simulation: Simulation) -> str:
     """How a request ends without the policies: what its rule names and nobody has seen may turn it away."""
     unseen = [binding.kind for binding in trace.extensions if binding.form == "filter" and binding.resolution.unknown]
     fails = any(kind is None or kind.unresolved != "skipped" for kind in unseen)
-    return REFUSED[0] if fails else end(trace)
+    return REFUSED[0] if fails else end(trace, simulation)
 
 
 def is_asked(ending: str) -> bool:
@@ -107,7 +107,7 @@ def test_every_world_names_its_source(name: str) -> None:
 
 
 def test_trace_says_how_the_request_ends(name: str) -> None:
-    assert end(traced(name)) == WORLDS[name][1].end
+    assert end(traced(name), simulated(name)) == WORLDS[name][1].end
 
 
 def acting(trace: Trace) -> tuple[str, ...]:
@@ -217,7 +217,7 @@ def test_explain_names_who_trace_and_simulate_say_acts(name: str) -> None:
     told = {policy for entry in entries for policy in entry["from"]}
     names = Names(simulation.world.resources)
     assert set(names.keys(met)) <= told
-    enforced = ("Enforced", "PartiallyEnforced", *(["Unknown"] if end(trace) == "depends" else []))
+    enforced = ("Enforced", "PartiallyEnforced", *(["Unknown"] if end(trace, simulation) == "depends" else []))
     for key in acting:
         assert simulation.policies[key].verdict in enforced
     weaker = {("GWP111", "warning"), *(("GWP108", severity) for severity in ("warning", "note"))}
@@ -247,7 +247,8 @@ def test_diff_reports_a_protection_that_goes(name: str, tmp_path: Path) -> None:
     others: list[dict[str, Any]] = [{}]
     if hasattr(module, "STRANGER") and asks(name).get("client"):
         others += [module.STRANGER, {**module.REQUEST, **module.STRANGER}]
-    ends = [(end(asked(name, simulated(name), **more)), rest(asked(name, pair.after, **more))) for more in others]
+    sides_of = (simulated(name), pair.after)
+    ends = [tuple(say(asked(name, side, **more), side) for say, side in zip((end, rest), sides_of)) for more in others]
     opened = WORLDS[name][1].loses or any(is_asked(was) and not is_asked(now) for was, now in ends)
     found = removed_protections([pair], compare([pair]))
     assert bool({each.rule for each in found} & {"GWP302", "GWP304"}) is opened, (

@@ -24,10 +24,10 @@ from policylint.model.policy_kind import PolicyClass
 from policylint.model.resolution import State as Resolved
 from policylint.model.suppression import Form
 from policylint.policy.results import Verdict
-from policylint.reach.purposes import State as AskedState
 from policylint.topology.state import Status
 from policylint.trace.expecting import FACTS
 from policylint.trace.request import FIELDS
+from policylint.trace.requirements import State as AskedState
 from tests.diff.history import MAKE
 
 ROOT = Path(__file__).parents[2]

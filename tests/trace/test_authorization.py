@@ -16,7 +16,7 @@ from policylint.report.kit.identity import Names
 from policylint.report.trace.text import page, result
 from policylint.report.trace.trace_v1 import entry
 from policylint.simulation import Simulation
-from policylint.trace import Trace, Tracer, request
+from policylint.trace import Requirements, Trace, Tracer, request
 from tests import worlds
 
 KINDS = {
@@ -157,7 +157,10 @@ def test_a_policy_whose_conditions_do_not_hold_is_skipped(path: str, skipped: bo
     text = "".join(page(trace, names, Paint(False), 120))
     assert ("SKIPPED: its conditions do not hold" in text) is skipped
     assert entry(trace, names)["policies"][0].get("skipped", False) is skipped
-    assert result(trace, names) == f"reaches shop/checkout{'' if skipped else ', authentication required'}."
+    login = Requirements(Tracer(simulation)).of(trace, "authentication")
+    assert (
+        result(trace, names, login) == f"reaches shop/checkout, {'no login' if skipped else 'authentication required'}."
+    )
 
 
 def test_the_answer_names_its_place() -> None:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from policylint.cli import main
-from policylint.trace import RequestError, Tracer, from_url, request
+from policylint.trace import RequestError, Requirements, Tracer, from_url, request
 from policylint.trace.expecting import checks
 from policylint.workspace import open_workspace
 from tests import worlds
@@ -321,7 +321,9 @@ def test_what_two_policies_decide_is_two_conditions(tmp_path: Path) -> None:
             "rules: [{from: [{source: {ipBlocks: [10.0.0.0/8]}}]}]", "infra",
         ),
     )  # fmt: skip
-    assert result(Tracer(simulation).trace(request({"host": "a.test"})), Names.of((simulation,))) == (
+    tracer = Tracer(simulation)
+    trace = tracer.trace(request({"host": "a.test"}))
+    assert result(trace, Names.of((simulation,)), Requirements(tracer).of(trace, "authentication")) == (
         "reaches shop/checkout, authentication required, if AuthPolicy shop/a allows it (claims), and if let in: "
         "that depends on the client's address (infra/b)."
     )
@@ -346,7 +348,7 @@ def test_a_backend_of_another_repository_is_taken_to_be_there_one_of_this_is_mis
         place.mkdir()
         (place / "world.yaml").write_text("---\n".join((*edges, web, *more)), encoding="utf-8")
     elsewhere, here = (text("GET", "http://a.test/", "-C", str(tmp_path / name)) for name in ("elsewhere", "here"))
-    assert "Result: reaches shop/app." in elsewhere
+    assert "Result: reaches shop/app, no login." in elsewhere
     assert "note: Service shop/app is taken to be there: no Service of namespace shop is in the tree" in elsewhere
     assert "note: Gateway infra/outer would answer it too" in elsewhere
     assert "Result: 500: nothing deploys Service shop/app." in here

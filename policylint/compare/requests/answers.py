@@ -14,8 +14,8 @@ from policylint.model.resource import mapping, sequence, texts, value_at
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Group
-from policylint.reach import PURPOSES, Asked, WayIn, asked, asked_in_words, end_in_words
-from policylint.trace import Met, Trace, Tracer
+from policylint.reach import WayIn, asked, end_in_words
+from policylint.trace import PURPOSES, Asked, Met, Requirements, Trace, Tracer
 
 FILTERS = "filters"
 """The name under which a difference in what a route does to requests stands among settings."""
@@ -118,13 +118,13 @@ class Difference(NamedTuple):
 class Answers:
     """The answers of one side."""
 
-    __slots__ = ("_doubtful", "_hears", "_specs", "simulation")
+    __slots__ = ("_hears", "_requirements", "_specs", "simulation")
 
     def __init__(self, tracer: Tracer) -> None:
         self.simulation = tracer.simulation
         self._hears = tracer.admissions.hears
         self._specs: dict[tuple[int, tuple[str, ...]], str] = {}
-        self._doubtful: dict[ResourceKey, bool] = {}
+        self._requirements = Requirements(tracer)
 
     def of(self, way: WayIn) -> RequestAnswer:
         """Return the answer to the request of a way."""
@@ -133,9 +133,7 @@ class Answers:
         ended = trace.outcome
         serves = bool(ended.backends)
         purposes = (
-            {purpose: asked(self.simulation, way, purpose, self._doubtful, unread=False) for purpose in PURPOSES}
-            if serves
-            else {}
+            {purpose: asked(self._requirements, way, purpose, unread=False) for purpose in PURPOSES} if serves else {}
         )
         demands: dict[str, dict[DemandKey, Demanded]] = {purpose: {} for purpose in PURPOSES}
         for met in trace.policies:
@@ -340,7 +338,7 @@ def _ended(answer: RequestAnswer) -> str:
     if answer.end == ("no rule",):
         return "no rule takes them"
     words = end_in_words(answer.trace)
-    return f"{words}, asked for: {asked_in_words(answer.asked['authentication'])}" if answer.serves else words
+    return f"{words}, asked for: {answer.asked['authentication']}" if answer.serves else words
 
 
 def _of_purpose(purpose: str, before: RequestAnswer, after: RequestAnswer) -> Difference | None:
@@ -370,7 +368,7 @@ def _of_purpose(purpose: str, before: RequestAnswer, after: RequestAnswer) -> Di
         change = "less-asked"
     elif (gained or stronger) and not (lost or weaker or other):
         change = "more-asked"
-    return Difference(change, purpose, asked_in_words(was), asked_in_words(now), names)
+    return Difference(change, purpose, str(was), str(now), names)
 
 
 def _is_weaker(before: Demanded, after: Demanded) -> bool:

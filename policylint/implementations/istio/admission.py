@@ -36,6 +36,7 @@ from policylint.topology.hostnames import without_port
 
 ASKED = (labels.REQUEST_AUTHENTICATION, labels.PEER_AUTHENTICATION, labels.AUTHORIZATION)
 """The kinds that turn requests away."""
+EXTERNAL = "external authorization"
 _WEIGHTIEST = ("denied", "depends", "allowed")
 _PERMISSIVE = "PERMISSIVE"
 _PRINCIPAL = "principal"
@@ -107,8 +108,10 @@ def admit(
         decisions.append(decision._replace(resets=ambient or call.stream))
     given = [_of_revision(decision, proxy) for decision in decisions if decision is not None]
     chosen = next((each for answer in _WEIGHTIEST for each in given if each.answer == answer), None)
-    if chosen is None or chosen.answer != "denied" or (taken and (proxy is None or proxy.sure)):
+    if chosen is None or chosen.answer == "allowed" or (taken and (proxy is None or proxy.sure)):
         return chosen
+    if chosen.answer == "depends":
+        return chosen._replace(asks="")
     return chosen._replace(answer="depends", why="whether its pods are in the mesh" if taken else _UNREAD_PORT)
 
 
@@ -180,7 +183,9 @@ def _of_provider(rule: AuthorizationRule, *, several: bool) -> AuthorizationRule
     if several:
         on = "CUSTOM policies of several providers meet" if rule.matches else rule.on
         return rule._replace(allows=False, on=on)
-    return rule._replace(matches=None, allows=False, on=f"the answer of {_provider(rule.by) or 'its provider'}")
+    asks = EXTERNAL if rule.matches else ""
+    on = f"the answer of {_provider(rule.by) or 'its provider'}"
+    return rule._replace(matches=None, allows=False, on=on, asks=asks)
 
 
 class _Judge:

@@ -18,7 +18,7 @@ from policylint.render.argo.applied import applied, is_explicit, overridden, pla
 from policylint.render.flux.deployment import Build, Deployed, Kustomization, amended
 from policylint.render.flux.helm_releases import speaks_of_routes
 from policylint.render.flux.roots import live_manifests
-from policylint.render.helm import app_template
+from policylint.render.helm import app_template, published
 from policylint.render.helm.app_template.release import Release, major_of
 from policylint.render.journal import Journal
 from policylint.render.kustomize.build import Kustomizer
@@ -283,13 +283,15 @@ class Argo:
             chart = text(source["chart"])
             major = major_of(chart, text(source.get("targetRevision")))
             if chart != app_template.CHART:
-                cluster.journal.gap(f"{owner} may create it; the chart's own values are not seen", namespace)
+                own_values = f"{owner} may create it; the chart's own values are not seen"
+                cluster.journal.gap(own_values, namespace, source=published.source(chart, values))
             return app_template.objects(
                 Release(name, namespace or "default", values, origin, self._budget, chart, major)
             )
         may_make_routes = bool(helm.get("valueFiles")) or not source.get("chart") or speaks_of_routes(values)
         message = f"{owner} may create it; its chart is not rendered"
-        cluster.journal.gap(message, namespace, gateway_api=may_make_routes)
+        known = published.source(text(source.get("chart")).rpartition("/")[2], values)
+        cluster.journal.gap(message, namespace, gateway_api=may_make_routes, source=known)
         cluster.journal.note(f"the chart of {owner} is not rendered", place, code="chart")
         return []
 

@@ -11,7 +11,7 @@ from policylint.documents import MAX_DEPTH
 from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.render.helm import app_template, known_charts
+from policylint.render.helm import app_template, known_charts, published
 from policylint.render.helm.app_template.release import Release, major_of
 from policylint.render.journal import Journal
 from policylint.render.kustomize.patches import apply_patches, patches
@@ -118,14 +118,17 @@ def _released(
     if objects is None and (own_name == app_template.CHART or app_template.looks_like(release.values)):
         objects = app_template.objects(release)
         if own_name != app_template.CHART:
-            journal.gap(f"{manifest} may create it; the chart's own values are not seen", release.namespace)
+            own_values = f"{manifest} may create it; the chart's own values are not seen"
+            journal.gap(own_values, release.namespace, source=published.source(own_name, release.values))
     if objects is None:
         may_make_routes = not values.seen or _may_make_routes(manifest.spec, release.values)
         message = f"{manifest} may create it; its chart is not rendered"
-        journal.gap(message, release.namespace, gateway_api=may_make_routes)
+        kinds = published.source(own_name if values.seen else "", release.values)
+        journal.gap(message, release.namespace, gateway_api=may_make_routes, source=kinds)
         return _Installed(known_charts.routes(chart.name, release), is_known=False)
     if not values.seen:
-        journal.gap(f"{manifest} may create it; not all of its values are seen", release.namespace)
+        lacking = f"{manifest} may create it; not all of its values are seen"
+        journal.gap(lacking, release.namespace, source=published.source("", release.values))
         for made in objects:
             made.leave_open(f"not all values of {manifest} were seen")
     for made in objects if manifest.provisional else ():

@@ -504,7 +504,10 @@ class _Run:
         if objects is not None:
             self._manifests += objects
             return
-        self._journal.gap(f"chart {name} may create it; charts are not rendered", namespace)
+        from policylint.render.helm import published
+
+        known = published.source(text(chart.get("name")), mapping(chart.get("valuesInline")))
+        self._journal.gap(f"chart {name} may create it; charts are not rendered", namespace, source=known)
         notes = self._journal.notes
         if not any(note.code == "chart" and note.location.pointer == place.pointer for note in notes):
             self._journal.note(f"chart {name} is not rendered", place, code="chart")

@@ -17,13 +17,11 @@ from policylint.model import Node, ResourceKey, is_symbolic, mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.reach import (
-    PURPOSES,
     Door,
     EntryPoint,
     Named,
     WayIn,
     asked,
-    asked_in_words,
     doors,
     entries_at,
     is_grpc,
@@ -40,7 +38,7 @@ from policylint.report.trace.text import result
 from policylint.spaces import Predicate
 from policylint.topology.hostnames import EVERY
 from policylint.topology.routes import rules
-from policylint.trace import Trace, Tracer
+from policylint.trace import PURPOSES, Asked, Requirements, Trace, Tracer
 from policylint.trace.hosts import parts_of, serves
 from policylint.trace.precedence import RuleCandidate
 from policylint.trace.tracing import preference
@@ -107,13 +105,13 @@ class _Writing:
         self.doors: list[dict[str, Any]] = []
         self.tables: dict[str, list[Any]] = {"predicates": [], "ways": [], "forks": []}
         self._known: dict[tuple[str, str], int] = {}
-        self._doubtful: dict[ResourceKey, bool] = {}
+        self._requirements: Requirements
         self._delegating: set[Node] = set()
 
     def add(self, simulation: Simulation) -> None:
         """Add the doors of an environment until there is no more room."""
         tracer = Tracer(simulation, nearest=False)
-        self._doubtful, self._delegating = {}, _delegating(simulation)
+        self._requirements, self._delegating = Requirements(tracer), _delegating(simulation)
         for (gateway, scheme, port), named in sorted(_spoken(tracer).items(), key=lambda door: door[0][0]):
             patterns = sorted(named)
             numbers = {pattern: number for number, pattern in enumerate(patterns)}
@@ -209,14 +207,14 @@ class _Writing:
                 "listener": "" if trace.listener is None else self.names.node(trace.listener.node),
                 "rule": "" if trace.rule is None else self.names.node(trace.rule),
                 "place": "" if at_match is None else place(at_match),
-                "result": to or _anywhere(result(trace, self.names), way.entry),
+                "result": to or _anywhere(result(trace, self.names, self._login(way)), way.entry),
                 "answered": trace.outcome.answered,
                 "rank": 4 if way.certificate else rank,
                 "narrow": narrow,
                 "boxes": sorted(boxes),
                 "policies": policies,
                 "asked": [
-                    [purpose, asked_in_words(asked(simulation, way, purpose, self._doubtful))]
+                    [purpose, str(asked(self._requirements, way, purpose))]
                     for purpose in (PURPOSES if trace.outcome.backends else ())
                 ],
                 "notes": [_anywhere(note, way.entry) for note in trace.notes],
@@ -225,6 +223,9 @@ class _Writing:
                 "depends": _depends(self._delegating, way),
             },
         )
+
+    def _login(self, way: WayIn) -> Asked | None:
+        return asked(self._requirements, way, "authentication") if way.trace.outcome.backends else None
 
     def _policies(self, trace: Trace, environment: str) -> list[list[Any]]:
         """Return the policies that requests meet: name, box, settings in force, and the backend they are for."""

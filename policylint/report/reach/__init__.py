@@ -11,12 +11,9 @@ from policylint.model import ResourceKey
 from policylint.model.words import count, listing, verb
 from policylint.namedtuple import NamedTuple
 from policylint.reach import (
-    PURPOSES,
-    Asked,
     WayIn,
     all_ways,
     asked,
-    asked_in_words,
     end_in_words,
     leading_to,
     senders,
@@ -28,7 +25,7 @@ from policylint.report.kit.escape import spoken
 from policylint.report.kit.identity import MOST_INDENTED, Names, json_lines, json_place, json_text
 from policylint.report.trace.trace_v1 import outcome
 from policylint.simulation import Simulation
-from policylint.trace import Tracer
+from policylint.trace import PURPOSES, Asked, Requirements, Tracer
 from policylint.trace.request import claims_of
 
 VERSION = "reach-v1"
@@ -108,11 +105,11 @@ def find(simulations: Sequence[Simulation], question: Question) -> Found:
     ways = 0
     with loading():  # ways stay until they are written, and hold no cycles either
         for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
-            doubtful: dict[ResourceKey, bool] = {}
+            requirements = Requirements(Tracer(simulation, nearest=False))
             for way in question.ways(simulation):
                 if not way.taken:
                     continue
-                row = Row(simulation, way, {purpose: asked(simulation, way, purpose, doubtful) for purpose in purposes})
+                row = Row(simulation, way, {purpose: asked(requirements, way, purpose) for purpose in purposes})
                 ways += row.serves or not question.without
                 if not question.without or (row.serves and row.answers[question.without].state != "asked"):
                     rows.append(row)
@@ -196,7 +193,7 @@ def _cells(row: Row) -> list[str]:
     """Return the hosts, the requests, where they go and what is asked, in words."""
     parts = []
     for purpose, given in row.answers.items() if row.serves else ():
-        words = asked_in_words(given)
+        words = str(given)
         if purpose == "authentication" or given.demands:
             named = purpose == "authentication" or words.startswith(purpose)
             parts.append(words if named else f"{purpose}: {words}")
@@ -226,7 +223,7 @@ def _csv(found: Found) -> str:
         entry, trace = row.way.entry, row.way.trace
         place = "" if trace.route is None else short_place(trace.route.location(*trace.rule_pointer))
         host, requests, goes_to, _ = _cells(row)
-        askers = [asked_in_words(row.answers[purpose]) if row.serves else "" for purpose in purposes]
+        askers = [str(row.answers[purpose]) if row.serves else "" for purpose in purposes]
         cells = [row.simulation.world.name, entry.gateway.path, entry.scheme, entry.port, host, requests]
         cells += [row.way.clients, goes_to]
         route = "" if trace.route is None else found.names.key(trace.route.key)
@@ -298,4 +295,9 @@ def _answer(given: Asked, names: Names) -> dict[str, Any]:
         }
         for demand in given.demands
     ]
-    return {"state": given.state, "by": demands, **({"because": given.why} if given.why else {})}
+    return {
+        "state": given.state,
+        "by": demands,
+        **({"because": given.why} if given.why else {}),
+        **({"ground": given.ground} if given.ground else {}),
+    }

@@ -66,7 +66,7 @@ def _json(traced: Traced) -> str:
 def _entries(traced: Traced, *, checks: bool = True) -> list[Entry]:
     entries = []
     for request in traced.requests:
-        content = entry(request.trace, traced.names, request.environment if traced.several else "")
+        content = entry(request.trace, traced.names, request.environment if traced.several else "", request.login)
         if checks and request.checks:
             content["checks"] = [check._asdict() for check in request.checks]
         entries.append(content)

@@ -14,7 +14,7 @@ from policylint.policy.authorizing import Decision, PlacedDecision
 from policylint.report.kit import extensions
 from policylint.report.kit.display import Paint, aligned, one_line, padded, short_place, width
 from policylint.report.kit.identity import Names
-from policylint.trace import Trace
+from policylint.trace import Asked, Trace
 
 if TYPE_CHECKING:
     from policylint.report.trace import Traced
@@ -65,7 +65,7 @@ def pages(traced: Traced, paint: Paint, room: int) -> Iterator[str]:
             yield "\n"
         if traced.several:
             yield paint("faint", f"environment {one_line(request.environment)}") + "\n"
-        yield from page(request.trace, traced.names, paint, room)
+        yield from page(request.trace, traced.names, paint, room, request.login)
         if traced.before is not None and traced.before[0]:
             revision, former = traced.before
             yield from _was(request, revision, former.requests, traced.names)
@@ -74,11 +74,11 @@ def pages(traced: Traced, paint: Paint, room: int) -> Iterator[str]:
 def _was(request: TracedRequest, revision: str, former: Sequence[TracedRequest], names: Names) -> Iterator[str]:
     """Yield `On main: reaches shop/checkout, jwt required.`, or that nothing differs."""
     trace = request.trace
-    same = [old.trace for old in former if old.environment == request.environment]
-    same = [old for old in same if old.request == trace.request]
+    same = [old for old in former if old.environment == request.environment and old.trace.request == trace.request]
     for old in same:
-        sentence = result(old, names)
-        alike = _owners(trace) == _owners(old) and trace.rule == old.rule and sentence == result(trace, names)
+        sentence = result(old.trace, names, old.login)
+        alike = _owners(trace) == _owners(old.trace) and trace.rule == old.trace.rule
+        alike = alike and sentence == result(trace, names, request.login)
         words = ", by the same rule and policies" if alike else ""
         yield f"On {one_line(revision)}: {one_line(sentence.rstrip('.') + words)}.\n"
     if not same:
@@ -89,7 +89,7 @@ def _owners(trace: Trace) -> list[object]:
     return [(met.group.kind.kind, met.group.effective.owners, met.group.effective.spec) for met in trace.policies]
 
 
-def page(trace: Trace, names: Names, paint: Paint, room: int) -> Iterator[str]:
+def page(trace: Trace, names: Names, paint: Paint, room: int, login: Asked | None = None) -> Iterator[str]:
     """Yield the steps of one request."""
     yield paint("strong", one_line(str(trace.request))) + "\n"
     steps = _Steps()
@@ -134,15 +134,15 @@ def page(trace: Trace, names: Names, paint: Paint, room: int) -> Iterator[str]:
         yield "\n"
     cut_off = trace.network is not None and trace.network.verdict in ("denied", "partly")
     style = "strong" if trace.outcome.answered and not cut_off else "error"
-    yield f"{paint(style, 'Result:')} {one_line(result(trace, names))}\n"
+    yield f"{paint(style, 'Result:')} {one_line(result(trace, names, login))}\n"
     for near in trace.nearest[1:]:
         yield f"        or {one_line(_near(near.node, names))} (needs {one_line(', '.join(near.needs))})\n"
     for note in trace.notes:
         yield f"{paint('note', 'note:')} {one_line(note)}\n"
 
 
-def result(trace: Trace, names: Names) -> str:
-    """Return one sentence: where the request ends."""
+def result(trace: Trace, names: Names, login: Asked | None = None) -> str:
+    """Return one sentence: where the request ends, and whether it is asked for a login."""
     outcome = trace.outcome
     if outcome.redirect is not None:
         to = outcome.redirect
@@ -164,8 +164,9 @@ def result(trace: Trace, names: Names) -> str:
             from policylint.report.trace.hops import condition as l7_condition
 
             l7 = l7_condition(trace.network, names)
-        unread = f", unless {listing(trace.may_ask, most=2)} turns it away" if trace.may_ask else ""
-        return f"reaches {', '.join(parts)}{_protection(trace)}{_condition(trace)}{l7}{unread}{failing}."
+        is_open = login is None or login.state != "unknown"
+        unread = f", unless {listing(trace.may_ask, most=2)} turns it away" if trace.may_ask and is_open else ""
+        return f"reaches {', '.join(parts)}{_protection(trace, login)}{_condition(trace)}{l7}{unread}{failing}."
     nearest = ""
     if trace.nearest:
         nearest = f"; nearest is {_near(trace.nearest[0].node, names)} (needs {', '.join(trace.nearest[0].needs)})"
@@ -284,19 +285,25 @@ def _admission(admission: PlacedDecision, names: Names) -> tuple[str, str]:
     return f"{verb} at {names.key(admission.at.path[0].key)}{by}{why}", where
 
 
-def _protection(trace: Trace) -> str:
-    """Return `, jwt required`, `, jwt not required` or `, unauthenticated` where policies say anything about it."""
-    if must := trace.asking(must=True):
-        return f", {' and '.join(must)} required"
-    if may := trace.asking(must=False):
-        return f", {' and '.join(may)} not required"
+def _protection(trace: Trace, login: Asked | None) -> str:
+    """Return `, jwt required`, `, jwt not required`, `, no login` or `, login not known (why)`."""
+    if login is None:
+        return ""
+    names = " and ".join(dict.fromkeys(demand.setting for demand in login.demands))
+    seen = f" ({login.ground})" if login.ground else ""
+    match login.state:
+        case "asked":
+            return f", {names} required"
+        case "optional":
+            return f", {names} not required{seen}"
+        case "unknown":
+            return f", login not known: {login.why}"
     lost = any(
         loss.pointer and str(loss.pointer[0]) in met.group.kind.settings.authentication
         for met in trace.policies
         for loss in met.group.effective.lost
     )
-    unclear = trace.may_ask or not all(binding.resolution.found for binding in trace.extensions)
-    return ", unauthenticated" if lost and not unclear else ""
+    return f", {'unauthenticated' if lost else 'no login'}{seen}"
 
 
 def _condition(trace: Trace) -> str:

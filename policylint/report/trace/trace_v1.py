@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.policy.authorizing import PlacedDecision
 from policylint.report.kit import extensions
 from policylint.report.kit.identity import Names, json_losses, json_place
-from policylint.trace import Forwarded, Met, Outcome, Trace
+from policylint.trace import Asked, Forwarded, Met, Outcome, Trace
 from policylint.trace.result import Judged
 
 if TYPE_CHECKING:
@@ -19,8 +19,12 @@ VERSION = "trace-v1"
 Entry = dict[str, Any]
 
 
-def entry(trace: Trace, names: Names, environment: str = "") -> Entry:
-    """Return one request and its course; fields without an answer are null."""
+def entry(trace: Trace, names: Names, environment: str = "", login: Asked | None = None) -> Entry:
+    """Return one request and its course; fields without an answer are null.
+
+    Args:
+        login: what it is asked for, None where it gets to no backend.
+    """
     content: Entry = {"environment": environment} if environment else {}
     content.update(
         request=dict(trace.request.given),
@@ -36,9 +40,8 @@ def entry(trace: Trace, names: Names, environment: str = "") -> Entry:
         policies=[_met(met, names) for met in trace.policies],
         considered=[{"rule": names.node(each.rule), "because": each.because} for each in trace.considered],
     )
-    required, optional = trace.asking(must=True), trace.asking(must=False)
-    if required or optional:
-        content["authentication"] = {"required": required, "optional": optional}
+    if login is not None:
+        content["authentication"] = authentication(login)
     if trace.may_ask:
         content["mayAsk"] = trace.may_ask
     if trace.admissions:
@@ -64,6 +67,15 @@ def entry(trace: Trace, names: Names, environment: str = "") -> Entry:
     if trace.notes:
         content["notes"] = list(trace.notes)
     return content
+
+
+def authentication(login: Asked) -> Entry:
+    """Return what a request is asked for: `state` is that of `reach-v1`, with its reason or what it rests on."""
+    settings = {demand.setting for demand in login.demands}
+    required = {demand.setting for demand in login.demands if demand.must} if login.state == "asked" else set()
+    content: Entry = {"required": sorted(required), "optional": sorted(settings - required), "state": login.state}
+    content |= {"because": login.why} if login.why else {}
+    return content | ({"ground": login.ground} if login.ground else {})
 
 
 def network(way: Way, names: Names) -> Entry:

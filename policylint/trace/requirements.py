@@ -1,0 +1,284 @@
+"""What is demanded of a request, purpose by purpose: something, nothing, not known, and what that answer rests on.
+
+The one evaluator of requirements: `trace`, `reach`, guardrails, the comparison of two states and the rules ask here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final, Literal
+
+from policylint.model import PolicyKind, Resource, ResourceKey, is_symbolic, mapping
+from policylint.model.keys import holds_variable
+from policylint.model.spelling import spelled
+from policylint.namedtuple import NamedTuple
+from policylint.policy.asking import Ask, setters
+from policylint.policy.authorizing import CLAIM
+from policylint.policy.results import Group, Target
+from policylint.topology.workloads import is_workload
+from policylint.trace.hosts import may_be
+from policylint.trace.request import Request, RequestError
+from policylint.trace.result import Trace
+from policylint.trace.tracing import Tracer
+
+PURPOSES: Final = ("authentication", "authorization")
+_WORDS: Final = {"open": "nothing", "unknown": "not known", "optional": "not required", "asked": ""}
+State = Literal["asked", "optional", "open", "unknown"]
+"""Whether every request is asked; may be, but passes without; is not; or whether that is not known."""
+
+
+class Asker(NamedTuple):
+    """A setting that serves a purpose, and who set it."""
+
+    setting: str
+    policy: ResourceKey | None
+    must: bool = True
+
+    def __str__(self) -> str:
+        """Return `jwt by shop/login`."""
+        return self.setting if self.policy is None else f"{self.setting} by {self.policy.path}"
+
+
+class Asked(NamedTuple):
+    """What is asked for one purpose.
+
+    Args:
+        why: what is not known, and what makes it so.
+        ground: what was not seen and might ask in principle, though nothing suggests that it does; "" where the answer
+            is certain.
+    """
+
+    state: State
+    demands: tuple[Asker, ...] = ()
+    why: str = ""
+    ground: str = ""
+
+    def __str__(self) -> str:
+        """Return `jwt by shop/login`, `jwt by shop/login (not required)`, `nothing (3 charts not rendered)`."""
+        words = " and ".join(map(str, self.demands))
+        state = _WORDS[self.state]
+        said = f"{words} ({state})" if words and state else words or state
+        return f"{said} ({self.ground})" if self.ground else said
+
+
+class Requirements:
+    """What the requests of an environment are asked for."""
+
+    __slots__ = ("_asking", "_doubts", "_simulation", "_tracer")
+
+    def __init__(self, tracer: Tracer) -> None:
+        self._tracer = tracer
+        self._simulation = tracer.simulation
+        self._doubts: dict[tuple[ResourceKey | None, ResourceKey | None], tuple[str, str]] = {}
+        self._asking: dict[tuple[str, str], bool] = {}
+
+    def of(self, trace: Trace, purpose: str, *, identified: bool | None = None, unread: bool = True) -> Asked:
+        """Return what a request is asked for.
+
+        Args:
+            purpose: one of PURPOSES, or the name of a setting (`jwt`, `rateLimit`): one that asks for nothing need only
+                be in force.
+            identified: whether who is in no mesh is turned away; None where that is to be found out.
+            unread: whether what nobody reads may ask, too (`Trace.may_ask`).
+        """
+        demands: list[Asker] = []
+        backends = set(trace.outcome.backends)
+        covered: set[ResourceKey] = set()
+        for asker, at in (*self._by_connection(trace, purpose, identified), *_by_settings(trace, purpose)):
+            demands.append(asker)
+            if asker.must:
+                covered |= backends if at is None else {at}
+        if not covered >= backends or not demands:
+            for asker, at in self._by_proxies(trace, purpose):
+                demands.append(asker)
+                covered |= backends if at is None else {at}
+        told = tuple(dict.fromkeys(demands))
+        if any(demand.must for demand in told) and covered >= backends:
+            return Asked("asked", told)
+        why = self._unknown(trace)
+        if unread and not why and trace.may_ask:
+            why = f"{trace.may_ask[0]} may ask for it"
+        ground = ""
+        if not why:
+            why, ground = self._unseen(trace)
+        if why:
+            return Asked("unknown", told, why)
+        return Asked("optional" if told else "open", told, "", ground)
+
+    def _by_connection(
+        self, trace: Trace, purpose: str, identified: bool | None
+    ) -> Iterator[tuple[Asker, ResourceKey | None]]:
+        """Yield what clients must show before any request of theirs is read: a certificate, an identity in the mesh."""
+        if purpose != "authentication":
+            return
+        gateway = None if trace.gateway is None else self._tracer.topology.gateway(trace.gateway)
+        if gateway is not None and trace.listener is not None and self._tracer.certificates.at(gateway, trace.listener):
+            yield Asker("client certificate", trace.gateway), None
+        elif trace.gateway is None and (self._keeps_strangers_out(trace) if identified is None else identified):
+            yield Asker("identity in the mesh", None), None
+
+    def _keeps_strangers_out(self, trace: Trace) -> bool:
+        """Tell whether the same request is turned away from who is in no mesh."""
+        from policylint.trace.mesh import UNMESHED
+
+        request = trace.request
+        if not request.client or request.client == UNMESHED:
+            return False
+        twin = self._traced(trace, request._replace(client=UNMESHED))
+        return twin is not None and twin.denied is not None and not twin.outcome.backends
+
+    def _by_proxies(self, trace: Trace, purpose: str) -> Iterator[tuple[Asker, ResourceKey | None]]:
+        """Yield what proxies demand by their rules: the word of an authorizer outside, and a token where the same
+        request without one is turned away."""
+        if purpose != "authentication":
+            return
+        backends = set(trace.outcome.backends)
+        for admission in trace.admissions:
+            decision = admission.decision
+            if decision.answer == "depends" and decision.asks:
+                end = admission.at.path[-1].key
+                behind = None if end == trace.gateway else self._behind(trace, end)
+                yield Asker(decision.asks, _key(decision.by)), behind
+        if not any(question.name.startswith(CLAIM) for question in trace.questions) or trace.request.claims == ():
+            return
+        twin = self._traced(trace, trace.request._replace(claims=()))
+        if twin is None or twin.outcome.unknown or twin.rule != trace.rule:
+            return
+        turned = {each.at.path[-1].key: each.decision for each in twin.admissions if each.decision.answer == "denied"}
+        lost = backends - set(twin.outcome.backends)
+        for decision in turned.values():
+            for key in sorted(lost):
+                yield Asker("token", _key(decision.by)), None if lost == backends else key
+        for judged in twin.judged if lost and not turned else ():
+            if judged.decision.answer == "denied":
+                yield Asker("token", judged.policy), None
+
+    def _behind(self, trace: Trace, workload: ResourceKey) -> ResourceKey | None:
+        """Return the backend that a workload is behind, None for what stands before all of them."""
+        return next(
+            (
+                share.key
+                for share in trace.outcome.shares
+                if workload == share.key
+                or any(each.key == workload for each in self._tracer.admissions.workloads(share.key))
+            ),
+            None,
+        )
+
+    def _traced(self, trace: Trace, twin: Request) -> Trace | None:
+        """Return the trace of another request on the same way, None where that cannot be asked."""
+        if trace.gateway is not None and not twin.gateway:
+            twin = twin._replace(gateway=spelled(trace.gateway))
+        try:
+            return self._tracer.past_services(twin) if twin.pod else self._tracer.trace(twin)
+        except RequestError:
+            return None
+
+    def _unknown(self, trace: Trace) -> str:
+        """Return which thing on the way was not seen or not decided."""
+        if trace.gateway in self._simulation.topology.unseen:
+            return f"{trace.gateway} was not seen"
+        return trace.outcome.reason if trace.outcome.unknown else ""
+
+    def _unseen(self, trace: Trace) -> tuple[str, str]:
+        """Return what that was not seen names the route and may ask, and what might ask in principle."""
+        place = (trace.gateway, None if trace.route is None else trace.route.key)
+        if place not in self._doubts:
+            self._doubts[place] = self._doubt(trace)
+        return self._doubts[place]
+
+    def _doubt(self, trace: Trace) -> tuple[str, str]:
+        if trace.route is None:
+            return "", ""
+        simulation = self._simulation
+        state = simulation.topology.route(trace.route.key)
+        if trace.route.key.unplaced:
+            return f"the namespace of {trace.route.key} is not known", ""
+        met = [trace.route.key, *(key for key in (trace.gateway,) if key is not None)]
+        if trace.listener is not None:
+            met.append(trace.listener.holder.key)
+        met += [] if state is None else [backend.wanted for backend in state.backends]
+        namespaces = {key.namespace for key in met}
+        for policy in simulation.policies.values():
+            if policy.key.namespace in namespaces and _asks(policy.kind):
+                for target in policy.targets:
+                    if target.resolution.unknown and not target.nodes and self._may_be(target, met):
+                        return f"{policy.key} may ask for it: {target.resolution.reason}", ""
+        acting = simulation.world.unseen.acting(self._may_ask, met)
+        return (f"{acting.named} may ask for it" if acting.named else ""), acting.ground
+
+    def _may_ask(self, group: str, kind: str) -> bool:
+        """Tell whether a policy of a kind may ask for anything; its name may be in lower case, its group missing."""
+        if (group, kind) not in self._asking:
+            named = self._simulation.catalog.named(kind.lower())
+            self._asking[group, kind] = any(_asks(each) for each in named if group in ("", each.group))
+        return self._asking[group, kind]
+
+    def _may_be(self, target: Target, met: Collection[ResourceKey]) -> bool:
+        """Tell whether a target that was not seen may be something that the requests of a route meet."""
+        key, world = target.key, self._simulation.world
+        if target.selector is None:
+            near = (each for each in met if each.kind == key.kind and (key.unplaced or each.namespace == key.namespace))
+            return any(_may_be_called(each.name, key.name, renamed=world.movable) for each in near)
+        if is_workload(key.group, key.kind) or key.kind == "Pod":
+            services = (world.get(each) for each in met if each.kind == "Service")
+            return any(_may_select(target.selector, each) for each in services if each is None or self._is_empty(each))
+        return key.unplaced or world.movable  # else what is in the tree is selected or not, by its labels
+
+    def _is_empty(self, service: Resource) -> bool:
+        return not self._tracer.admissions.workloads(service.key)
+
+
+def _key(resource: Resource | None) -> ResourceKey | None:
+    return None if resource is None else resource.key
+
+
+def _by_settings(trace: Trace, purpose: str) -> Iterator[tuple[Asker, ResourceKey | None]]:
+    """Yield what policies, filters and extensions ask by their settings, with the backend for which alone they do."""
+    backends = set(trace.outcome.backends)
+    for met in trace.policies:
+        asks = [ask for ask in met.asks if _is_meant(ask, purpose)]
+        for ask in asks:
+            yield Asker(ask.name, _owner(met.group, ask.asking), ask.must), met.backend
+        if not asks and purpose not in PURPOSES and purpose in met.spec:
+            yield Asker(purpose, _owner(met.group, purpose)), met.backend
+    if trace.route is not None and (purpose == "authentication" or purpose in trace.filters_asking):
+        names = trace.filters_asking if purpose == "authentication" else (purpose,)
+        for name in names:
+            yield Asker(name, trace.route.key), None
+    for binding in trace.extensions:
+        named = {"authentication": binding.authenticates, "authorization": binding.authorizes}.get(purpose, {})
+        for name, must in named.items():
+            yield Asker(name, binding.wanted, must), binding.node.key if binding.node.key in backends else None
+
+
+def _is_meant(ask: Ask, purpose: str) -> bool:
+    return ask.purpose == purpose if purpose in PURPOSES else purpose in (ask.name, ask.path)
+
+
+def _owner(group: Group, path: str) -> ResourceKey | None:
+    """Return who set the first field of a setting."""
+    return next(iter(setters(group.effective, path)), None)
+
+
+def _asks(kind: PolicyKind) -> bool:
+    return bool(kind.settings.authentication or kind.settings.authorization)
+
+
+def _may_be_called(name: str, written: str, *, renamed: bool) -> bool:
+    """Tell whether an object may have a name that a reference writes, with variables in it.
+
+    Args:
+        renamed: whether kustomizations that were not rendered may put something before and behind names.
+    """
+    if name == written or (renamed and (name in written or written in name)):
+        return True
+    return is_symbolic(written) and (not holds_variable(written) or may_be(name, written))
+
+
+def _may_select(selector: Mapping[str, Any], service: Resource | None) -> bool:
+    """Tell whether a selector may take pods that a Service selects, of which none was seen."""
+    if service is None:
+        return True
+    labels, wanted = mapping(service.spec.get("selector")), mapping(selector.get("matchLabels"))
+    return all(labels.get(name, value) == value for name, value in wanted.items())

@@ -247,9 +247,9 @@ def test_diff_reports_a_protection_that_goes(name: str, tmp_path: Path) -> None:
     others: list[dict[str, Any]] = [{}]
     if hasattr(module, "STRANGER") and asks(name).get("client"):
         others += [module.STRANGER, {**module.REQUEST, **module.STRANGER}]
-    sides_of = (simulated(name), pair.after)
-    ends = [tuple(say(asked(name, side, **more), side) for say, side in zip((end, rest), sides_of)) for more in others]
-    opened = WORLDS[name][1].loses or any(is_asked(was) and not is_asked(now) for was, now in ends)
+    was, now = simulated(name), pair.after
+    ends = [(end(asked(name, was, **more), was), rest(asked(name, now, **more), now)) for more in others]
+    opened = WORLDS[name][1].loses or any(is_asked(first) and not is_asked(second) for first, second in ends)
     found = removed_protections([pair], compare([pair]))
     assert bool({each.rule for each in found} & {"GWP302", "GWP304"}) is opened, (
         ends,

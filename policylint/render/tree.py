@@ -41,6 +41,7 @@ class Tree:
         texts: the inline texts read so far.
         cluster_scoped: kinds (group, kind) that have no namespace.
         with_variables: files, as shown, that hold `${`.
+        with_secrets: files with Secrets, or with what other controllers make them of.
         shared: the share of another tree of the same run.
         budget: the work that rendering it may cost.
         placing: the work that it may cost to put what was rendered into environments.
@@ -61,8 +62,11 @@ class Tree:
         self.texts = Texts() if shared is None else shared.texts
         self.cluster_scoped = CLUSTER_SCOPED | cluster_scoped
         self.with_variables = loaded.with_variables
+        in_files = {document.file for document in loaded.unread if document.kind.endswith("Secret")}
+        in_files.update(document.file for document in loaded.documents if _is_secret(document))
         self._documents: dict[str, list[Document]] = defaultdict(list)
         self._relative = {file.path: file.relative for file in loaded.files}
+        self.with_secrets = sorted(self._relative.get(shown, shown) for shown in in_files)
         self._listed = set(self._relative.values())
         self._idle = {self._relative[file] for file in loaded.idle}
         self._fetched: dict[str, bytes | None] = {}
@@ -121,6 +125,24 @@ class Tree:
             if directory is not None and directory != prefix and self.is_directory(directory):
                 return directory, prefix
         return None
+
+    def fitting(self, path: str) -> list[tuple[str, tuple[str, ...]]]:
+        """Return the directories that a path with variables may mean, each with what it takes for them."""
+        known: list[tuple[str, tuple[str, ...]]] = [("", ())]
+        for step in path.split("/"):
+            before, variable, rest = step.partition("${")
+            after = rest.rpartition("}")[2]
+            fitting = []
+            for place, values in known:
+                for name in self.directories.get(place, ()):
+                    self.budget.spend(1)
+                    if not variable and name == step:
+                        fitting.append((inside(place, name), values))
+                    elif variable and name.startswith(before) and name.endswith(after):
+                        value = name[len(before) : len(name) - len(after)]
+                        fitting.append((inside(place, name), (*values, value)))
+            known = fitting
+        return known
 
     def is_directory(self, path: str) -> bool:
         """Return whether there is YAML in a directory or below it."""
@@ -331,6 +353,10 @@ class Tree:
         return sorted(
             directory for directory, names in self.files.items() if any(name in KUSTOMIZATION_FILES for name in names)
         )
+
+
+def _is_secret(document: Document) -> bool:
+    return isinstance(document.value, dict) and document.value.get("kind") == "Secret"
 
 
 def join(directory: str, relative: str) -> str | None:

@@ -20,6 +20,7 @@ from policylint.render.flux.helm_releases import speaks_of_routes
 from policylint.render.flux.roots import live_manifests
 from policylint.render.helm import app_template, published
 from policylint.render.helm.app_template.release import Release, major_of
+from policylint.render.helm.layers import Layers, merged
 from policylint.render.journal import Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.provenance import Manifest, Provenance, entries, fill_in_namespace, manifests_of
@@ -271,11 +272,15 @@ class Argo:
     ) -> list[Manifest]:
         """Return the objects of an app-template release; any other chart is noted, and a gap."""
         helm, helm_place = mapping(source.get("helm")), place.child("helm")
-        values: Any = mapping(helm.get("valuesObject"))
-        origin = helm_place.child("valuesObject")
-        if not values:
-            for value, where in self._tree.texts.mappings(text(helm.get("values")), helm_place.child("values")):
-                values, origin = value, where
+        files = [self._value_file(owner, text(entry), "") for entry in sequence(helm.get("valueFiles"))]
+        layers: Layers = [each for path in files if path for each in self._tree.values(path)[:1] if each[0]]
+        if isinstance(helm.get("valuesObject"), dict):
+            layers.append((helm["valuesObject"], helm_place.child("valuesObject")))
+        else:
+            layers += self._tree.texts.mappings(text(helm.get("values")), helm_place.child("values"))
+        layers = [(value, where) for value, where in layers if isinstance(value, dict)]
+        values, origin = merged(layers or [({}, helm_place)], self._budget)
+        lacks_files = not all(path and self._tree.read(path) is not None for path in files)
         self._budget.spend(size_of(values)[0])
         if text(source.get("chart")) == app_template.CHART or (source.get("chart") and app_template.looks_like(values)):
             self._in_this_tree = True
@@ -285,10 +290,16 @@ class Argo:
             if chart != app_template.CHART:
                 own_values = f"{owner} may create it; the chart's own values are not seen"
                 cluster.journal.gap(own_values, namespace, source=published.source(chart, values))
-            return app_template.objects(
+            made = app_template.objects(
                 Release(name, namespace or "default", values, origin, self._budget, chart, major)
             )
-        may_make_routes = bool(helm.get("valueFiles")) or not source.get("chart") or speaks_of_routes(values)
+            if lacks_files:
+                unseen = f"{owner} may create it; not all of its values are seen"
+                cluster.journal.gap(unseen, namespace, source=published.source(chart, values))
+            for manifest in made if lacks_files else ():
+                manifest.leave_open(f"not all values of {owner} were seen")
+            return made
+        may_make_routes = lacks_files or not source.get("chart") or speaks_of_routes(values)
         message = f"{owner} may create it; its chart is not rendered"
         known = published.source(text(source.get("chart")).rpartition("/")[2], values)
         cluster.journal.gap(message, namespace, gateway_api=may_make_routes, source=known)

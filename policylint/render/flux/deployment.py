@@ -15,6 +15,7 @@ from policylint.model import Spot, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.flux.applied import applied
 from policylint.render.flux.resource_sets import expanded
+from policylint.render.flux.secret_keys import secret_keys
 from policylint.render.flux.sources import FluxSources
 from policylint.render.flux.substitution import DISABLED, filled_in
 from policylint.render.journal import Failure, Journal
@@ -134,6 +135,8 @@ class Cluster:
         """Namespace and name of each GitRepository that a synced directory comes from, and what syncs it."""
         self._absent: list[tuple[Manifest, str]] = []
         """Kustomizations whose path is not in this tree, and that path."""
+        self._keys: dict[str, frozenset[str]] = {}
+        """The keys of Secrets, by name."""
         self._config_maps: dict[tuple[str, str], Manifest] = {}
         """Those that are deployed so far, by namespace and every name they have had."""
 
@@ -274,19 +277,8 @@ class Cluster:
     def _guessed(self, path: str) -> str | None:
         """Return the directory that a path with variables is most likely to mean: the only one that it can, or the one
         that is called as the cluster is; None where there is none."""
-        known: list[tuple[str, bool]] = [("", False)]
-        for step in path.split("/"):
-            before, variable, rest = step.partition("${")
-            after = rest.rpartition("}")[2]
-            fitting = []
-            for place, is_named in known:
-                for name in self._tree.directories.get(place, ()):
-                    self._budget.spend(1)
-                    if name == step if not variable else name.startswith(before) and name.endswith(after):
-                        value = name[len(before) : len(name) - len(after)]
-                        fitting.append((inside(place, name), is_named or (bool(variable) and value == self._name)))
-            known = fitting
-        named = [place for place, is_named in known if is_named] or [place for place, _ in known]
+        known = self._tree.fitting(path)
+        named = [place for place, values in known if self._name in values] or [place for place, _ in known]
         return named[0] if len(named) == 1 else None
 
     def _kustomization(self, directory: str, owner: Manifest | None) -> Kustomization:
@@ -313,15 +305,25 @@ class Cluster:
         return {"resources": sorted(resources)}, origin
 
     def _variables(self, owner: Manifest, post_build: Any) -> dict[str, str]:
-        """Return the values of `substitute` over those of the ConfigMaps of `substituteFrom`; Secrets are not seen."""
+        """Return the values of `substitute` over those of `substituteFrom`, of which a later one overwrites an earlier
+        one; those of Secrets are not seen."""
         variables: dict[str, str] = {}
         for reference in map(mapping, sequence(post_build.get("substituteFrom"))):
+            name = text(reference.get("name"))
             if reference.get("kind") == "ConfigMap":
-                variables.update(_as_texts(self._config_map(text(reference.get("name")), owner.namespace).get("data")))
+                variables.update(_as_texts(self._config_map(name, owner.namespace).get("data")))
+            elif variables:  # what a Secret holds is not seen, but it is not what came before
+                for key in self._secret_keys(name) & variables.keys():
+                    del variables[key]
         variables.update(_as_texts(post_build.get("substitute")))
         if not variables and post_build.get("substituteFrom"):
             variables[""] = ""  # variables come from what was not seen: defaults are filled in all the same
         return variables
+
+    def _secret_keys(self, name: str) -> frozenset[str]:
+        if name not in self._keys:
+            self._keys[name] = secret_keys(self._tree, name)
+        return self._keys[name]
 
     def _config_map(self, name: str, namespace: str) -> Any:
         known = self._config_maps.get((namespace, name))

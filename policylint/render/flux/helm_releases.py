@@ -6,16 +6,17 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from policylint.budget import Budget, size_of
+from policylint.budget import size_of
 from policylint.documents import MAX_DEPTH
 from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.helm import app_template, known_charts, published
 from policylint.render.helm.app_template.release import Release, major_of
+from policylint.render.helm.layers import Layers
+from policylint.render.helm.layers import merged as merged_values
 from policylint.render.journal import Journal
 from policylint.render.kustomize.patches import apply_patches, patches
-from policylint.render.kustomize.strategic_merge import merge
 from policylint.render.provenance import Manifest, Provenance, entries, fill_in_namespace
 from policylint.render.tree import Tree
 
@@ -44,15 +45,8 @@ class _Values(NamedTuple):
         seen: whether all of them were seen, but for Secrets.
     """
 
-    layers: list[tuple[Any, Provenance]]
+    layers: Layers
     seen: bool
-
-    def merged(self, budget: Budget) -> tuple[Any, Provenance]:
-        value, origin = self.layers[0]
-        for over, place in self.layers[1:]:
-            budget.spend(len(value) // 16)
-            value, origin = merge(value, origin, dict(over), place, core=False)
-        return value, origin
 
 
 def released(
@@ -110,7 +104,7 @@ def _released(
     chart = _chart(manifest, by_name)
     namespace = target or manifest.namespace or "default"
     own_name = chart.name or text(mapping(manifest.spec.get("chartRef")).get("name"))
-    merged, origin = values.merged(tree.budget)
+    merged, origin = merged_values(values.layers, tree.budget)
     release = Release(name, namespace, merged, origin, tree.budget, own_name, major_of(own_name, chart.version))
     objects: list[Manifest] | None = None
     if charts is not None:

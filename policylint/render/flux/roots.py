@@ -13,7 +13,7 @@ from policylint.render.flux.deployment import GROUP, Sync, is_kustomization
 from policylint.render.flux.sources import GROUP as SOURCES
 from policylint.render.live import ENVIRONMENT_MARKERS
 from policylint.render.provenance import Manifest, Provenance, manifests_of
-from policylint.render.tree import Tree, directories_above
+from policylint.render.tree import Tree, directories_above, join
 
 _GENERIC = frozenset(
     {"cluster", "clusters", "flux", "flux-system", "kubernetes", "k8s", "config", "base", "apps", "app", "manifests"}
@@ -57,11 +57,12 @@ def cluster_roots(tree: Tree) -> tuple[list[ClusterRoot], set[str]]:
     candidates = list(_kustomizations(tree))
     starts, unmarked = _uncovered(candidates, tree)
     others = {directory for directory, _ in unmarked}
-    if syncs:
+    selves = {candidate.path for candidate in candidates if is_below(candidate.file, candidate.path)}
+    own = set(syncs) or {start for start in starts if start[0] in selves}
+    if own:
         others.update(directory for directory, _ in starts)
-        selves = {candidate.path for candidate in candidates if is_below(candidate.file, candidate.path)}
-        synced = {directory for directory, _ in syncs}
-        starts = {start for start in starts if _is_beside(start[0], synced, selves)} | set(syncs)
+        synced = {directory for directory, _ in own}
+        starts = {start for start in starts if _is_beside(start[0], synced, selves)} | own
     groups: dict[tuple[str, str], set[str]] = defaultdict(set)
     for directory, prefix in starts:
         groups[cluster_name(tree.below_base(directory)), prefix].add(directory)
@@ -92,8 +93,8 @@ def is_below(path: str, directory: str) -> bool:
 
 
 def _is_beside(directory: str, synced: Collection[str], selves: Collection[str]) -> bool:
-    """Tell whether a directory is that of another cluster beside those that FluxInstances sync: it lies where they lie,
-    and syncs itself or is one of the directories called as clusters are."""
+    """Tell whether a directory is that of another cluster beside those that are certainly synced: it lies where they
+    lie, and syncs itself or is one of the directories called as clusters are."""
     above = directory.rpartition("/")[0]
     if directory in synced or above not in {other.rpartition("/")[0] for other in synced}:
         return False
@@ -107,12 +108,31 @@ def _synced(tree: Tree) -> Iterator[tuple[tuple[str, str], Sync]]:
         instance, place = _instance(manifest)
         sync = mapping(instance.get("sync"))
         written = text(sync.get("path"))
+        if is_symbolic(written):
+            for fitting in _fitting(tree, path, written):
+                yield fitting, _sync(instance, sync, place)
+            continue
         directory = tree.placed(path, written) if written else None
         if written and not written.strip("./"):
             directory = _whole_artifact(tree, path, text(sync.get("kind")))
         if directory is not None:
-            made = _sync_kustomization(sync, place.child("sync")), _sync_source(sync, place.child("sync"))
-            yield directory, Sync(*made, mapping(instance.get("kustomize")), place.child("kustomize"))
+            yield directory, _sync(instance, sync, place)
+
+
+def _sync(instance: Any, sync: Any, place: Provenance) -> Sync:
+    made = _sync_kustomization(sync, place.child("sync")), _sync_source(sync, place.child("sync"))
+    return Sync(*made, mapping(instance.get("kustomize")), place.child("kustomize"))
+
+
+def _fitting(tree: Tree, file: str, path: str) -> list[tuple[str, str]]:
+    """Return the directories that a path with variables may mean, with the prefix that they are below: one for each
+    cluster that fills them in."""
+    for prefix in directories_above(file):
+        directory = join(prefix, path.lstrip("/"))
+        fitting = tree.fitting(directory) if directory else []
+        if fitting:
+            return [(place, prefix) for place, _ in fitting]
+    return []
 
 
 def _whole_artifact(tree: Tree, file: str, kind: str) -> tuple[str, str] | None:

@@ -501,12 +501,15 @@ class _Run:
         name = text(chart.get("releaseName")) or text(chart.get("name"))
         namespace = text(chart.get("namespace")) or text(self._body.get("namespace"))
         objects = self._rendered_chart(chart, name, namespace, place)
+        values, origin = ({}, place) if objects is not None else self._chart_values(chart, place)
+        if objects is None and text(chart.get("name")) == "app-template":
+            objects = self._of_app_template(chart, name, namespace, values, origin)
         if objects is not None:
             self._manifests += objects
             return
         from policylint.render.helm import published
 
-        known = published.source(text(chart.get("name")), mapping(chart.get("valuesInline")))
+        known = published.source(text(chart.get("name")), values)
         self._journal.gap(f"chart {name} may create it; charts are not rendered", namespace, source=known)
         notes = self._journal.notes
         if not any(note.code == "chart" and note.location.pointer == place.pointer for note in notes):
@@ -522,8 +525,7 @@ class _Run:
         from policylint.render.helm.charts import Installation
         from policylint.render.helm.value_places import HelmValues
 
-        files = [text(chart.get("valuesFile")), *map(text, sequence(chart.get("additionalValuesFiles")))]
-        paths = [path for file in files if file and (path := join(self._directory, file)) is not None]
+        paths = self._value_files(chart)
         layers = [layer for path in paths for layer in charts.values(path)]
         inline = mapping(chart.get("valuesInline"))
         if inline:
@@ -531,8 +533,40 @@ class _Run:
             # `merge` lets the file win, `replace` leaves the inline values alone; `override` is the default.
             merge = text(chart.get("valuesMerge"))
             layers = [own, *layers] if merge == "merge" else [own] if merge == "replace" else [*layers, own]
-        installation = Installation(lies_in, name, namespace, tuple(layers), place, bare=bool(files[0]))
+        installation = Installation(lies_in, name, namespace, tuple(layers), place, bare=bool(chart.get("valuesFile")))
         return charts.objects(installation, self._journal)
+
+    def _value_files(self, chart: Any) -> list[str]:
+        """Return the paths of the files with values of a chart, later ones over earlier ones."""
+        files = [text(chart.get("valuesFile")), *map(text, sequence(chart.get("additionalValuesFiles")))]
+        return [path for file in files if file and (path := join(self._directory, file)) is not None]
+
+    def _chart_values(self, chart: Any, place: Provenance) -> tuple[Any, Provenance]:
+        """Return the values that a chart is given, as far as they are there."""
+        from policylint.render.helm.layers import Layers, merged
+
+        paths = self._value_files(chart)
+        of_files: Layers = [each for path in paths for each in self._tree.values(path)[:1] if isinstance(each[0], dict)]
+        inline: Layers = [(mapping(chart.get("valuesInline")), place.child("valuesInline"))]
+        merge = text(chart.get("valuesMerge"))
+        layers = [*inline, *of_files] if merge == "merge" else inline if merge == "replace" else [*of_files, *inline]
+        self._reached.update(paths)
+        return merged(layers, self._budget)
+
+    def _of_app_template(
+        self, chart: Any, name: str, namespace: str, values: Any, origin: Provenance
+    ) -> list[Manifest]:
+        """Return what the app-template chart makes of values."""
+        from policylint.render.helm import app_template
+        from policylint.render.helm.app_template.release import Release, major_of
+
+        self._budget.spend(size_of(values)[0])
+        major = major_of(app_template.CHART, text(chart.get("version")))
+        made = app_template.objects(Release(name, namespace or "default", values, origin, self._budget, major=major))
+        if any(self._tree.read(path) is None for path in self._value_files(chart)):
+            for manifest in made:
+                manifest.leave_open(f"not all values of chart {name} were seen")
+        return made
 
     def _configurations(self) -> None:
         references: list[NameReference] = []

@@ -7,6 +7,7 @@ from typing import Any
 
 from policylint.budget import Bounded
 from policylint.model import Spot, mapping, sequence, text
+from policylint.patterns import Pattern
 from policylint.render.journal import Journal
 from policylint.render.provenance import Manifest, Provenance, entries
 from policylint.render.tree import Tree, join
@@ -17,6 +18,7 @@ _STEPS = 20
 """What it costs to make a map of nothing, or to read a file."""
 _LETTERS = 8
 """Characters that cost a step: the whole text is hashed."""
+_ADDRESS = Pattern(r"https?://")
 _ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "&<>\u2028\u2029"}
 
 
@@ -62,7 +64,7 @@ def _generate(
     origin = source.with_children({"metadata": named, "data": source.with_children(texts)})
     is_plain = {**shared, **own}.get("disableNameSuffixHash") is True
     hashed = "" if is_plain else "pending" if complete else UNKNOWN_HASH
-    provisional = "" if complete else f"a file of which {source.document.file} generates it is not there"
+    provisional = "" if complete else f"a file of which {source.document.file} generates it was not seen"
     return Manifest(body, origin, (), hashed, provisional, _STEPS + size)
 
 
@@ -79,6 +81,9 @@ def _data(
     for field in ("files", "envs"):
         for file, place in entries(entry, source, field):
             key, equals, path = text(file).rpartition("=") if field == "files" else ("", "", text(file))
+            if _ADDRESS.match(path):  # which kustomize fetches
+                complete = False
+                continue
             joined = join(directory, path)
             content = None if joined is None else tree.read(joined)
             if content is None:

@@ -9,6 +9,7 @@ from policylint.budget import Budget, size_of
 from policylint.documents import MAX_DEPTH, Pointer
 from policylint.render.provenance import Provenance
 
+_ANNOTATIONS = ["metadata", "annotations"]
 _STEPS = 30
 """What it costs to apply one operation."""
 
@@ -50,6 +51,8 @@ def _apply_one(
 
     kind, path, from_path = operation.get("op"), operation.get("path"), operation.get("from")
     steps, from_steps = _steps(path), _steps(from_path)
+    if kind == "add" and steps[:-1] == _ANNOTATIONS:
+        body = _annotated(body)
     before = body
     budget.spend(_STEPS)
     if kind in ("add", "replace", "copy", "move"):
@@ -79,6 +82,14 @@ def _apply_one(
             before = JsonPatch([{"op": "remove", "path": from_path}]).apply(before)
         return body, _changed(origin, before, _typed(before, steps), moved, budget)
     return body, origin
+
+
+def _annotated(body: Any) -> Any:
+    """Return a body with annotations: kustomize keeps notes of its own there, so that a patch always finds some."""
+    metadata = body.get("metadata") if isinstance(body, dict) else None
+    if not isinstance(metadata, dict) or isinstance(metadata.get("annotations"), dict):
+        return body
+    return {**body, "metadata": {**metadata, "annotations": {}}}
 
 
 def _value_at(body: Any, steps: list[str]) -> Any:

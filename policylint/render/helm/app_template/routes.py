@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, mapping, sequence, text
-from policylint.render.helm.app_template.release import Item, Release, as_number, filled_in, full_name, made
+from policylint.render.helm.app_template.release import CHART, Item, Release, as_number, filled_in, full_name, made
 from policylint.render.helm.app_template.services import port_named, primary_port
 from policylint.render.provenance import Manifest
 from policylint.spaces.predicates import PREFIX
@@ -78,14 +78,15 @@ def _backend(release: Release, reference: Any, services: _Items) -> dict[str, An
     service = services.get(identifier)
     if identifier:
         body["name"] = service.name if service is not None else f"{full_name(release)}-{identifier}"
-    if service is not None:
-        port = body.get("port")
-        if not port:
-            port = primary_port(release, service)
-        elif isinstance(port, str):
-            port = port_named(release, service, port) or port
-        if port:
-            body["port"] = port
+    port = body.get("port")
+    if service is not None and not port:
+        port = primary_port(release, service)
+    elif identifier and isinstance(port, str):
+        # What names no port here may be one of the chart's own values, which are not seen.
+        unnamed = port if release.chart == CHART else f"${{{port}}}"
+        port = (port_named(release, service, port) if service is not None else None) or unnamed
+    if port:
+        body["port"] = port
     for field in ("port", "weight"):
         if field in body:
             body[field] = as_number(body[field])

@@ -1,0 +1,119 @@
+"""Values that the tree does not hold whole: variables of Secrets, files of other servers, paths of clusters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.render.test_flux import cluster, kustomization
+from tests.render.trees import ROUTE, codes, deployed, kustomizer, workspace
+
+VARIABLES = (
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: flux-system}\n"
+    "data: {HOST: filled.example.com}\n"
+)
+EXTERNAL = (
+    "apiVersion: external-secrets.io/v1\nkind: ExternalSecret\nmetadata: {name: fetched, namespace: flux-system}\n"
+    "spec: {target: {name: secrets, template: {data: {KEY: '{{ .key }}'}}}}\n"
+)
+SEALED = (
+    "apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: {name: secrets, namespace: flux-system}\n"
+    "spec: {encryptedData: {KEY: Ag}}\n"
+)
+ENCRYPTED = (
+    "apiVersion: v1\nkind: Secret\nmetadata: {name: secrets, namespace: flux-system}\n"
+    "stringData: {KEY: 'ENC[AES256_GCM,data:x]'}\nsops: {mac: x}\n"
+)
+IN_ORDER = ("{kind: ConfigMap, name: settings}", "{kind: Secret, name: secrets, optional: true}")
+
+
+def hostname(directory: Path, sources: tuple[str, ...], secret: str) -> object:
+    """The hostname of a route that says `${HOST}`."""
+    post_build = f"postBuild: {{substituteFrom: [{', '.join(sources)}]}}"
+    files = cluster(kustomization("app", "./app", post_build))
+    files |= {"clusters/prod/settings.yaml": VARIABLES, "clusters/prod/secret.yaml": secret}
+    files["app/route.yaml"] = ROUTE.replace("a.example.com", '"${HOST}"')
+    (route,) = workspace(directory, files).simulations[0].world.of_kind("gateway.networking.k8s.io", "HTTPRoute")
+    return route.spec["hostnames"][0]
+
+
+@pytest.mark.parametrize("secret", [EXTERNAL, SEALED, ENCRYPTED], ids=["external", "sealed", "encrypted"])
+def test_a_later_secret_with_the_same_key_takes_the_place_of_a_value(tmp_path: Path, secret: str) -> None:
+    assert hostname(tmp_path / "same", IN_ORDER, secret.replace("KEY", "HOST")) == "${HOST}"
+    assert hostname(tmp_path / "other", IN_ORDER, secret.replace("KEY", "TOKEN")) == "filled.example.com"
+    assert hostname(tmp_path / "earlier", IN_ORDER[::-1], secret.replace("KEY", "HOST")) == "filled.example.com"
+
+
+INSTANCE = (
+    "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\n"
+    "spec: {sync: {kind: GitRepository, url: https://git.example.com/fleet, path: 'clusters/${CLUSTER}/start'}}\n"
+)
+
+
+def test_an_instance_whose_path_has_a_variable_syncs_a_cluster_for_each_directory(tmp_path: Path) -> None:
+    files = {"apps/flux/instance.yaml": INSTANCE, "app/route.yaml": ROUTE}
+    for name in ("east", "west"):
+        files[f"clusters/{name}/start/apps.yaml"] = kustomization("apps", f"./clusters/{name}/apps")
+        files[f"clusters/{name}/apps/app.yaml"] = kustomization("app", "./app")
+    assert deployed(workspace(tmp_path, files)) == {name: ["HTTPRoute default/shop"] for name in ("east", "west")}
+
+
+def test_a_kustomization_beside_clusters_that_sync_themselves_is_no_cluster(tmp_path: Path) -> None:
+    files = cluster(kustomization("app", "./app"))
+    files |= {"components/flux/monitor.yaml": kustomization("monitor", "./components/flux/monitor")}
+    files |= {"components/flux/monitor/route.yaml": ROUTE.replace("name: shop", "name: monitor")}
+    assert list(deployed(workspace(tmp_path, files))) == ["prod"]
+
+
+def test_a_file_of_another_server_is_fetched_by_a_generator(tmp_path: Path) -> None:
+    generator = "configMapGenerator:\n- {name: page, files: ['index.html=https://example.com/x.html']}\n"
+    found = workspace(tmp_path, {"kustomization.yaml": f"resources: [route.yaml]\n{generator}", "route.yaml": ROUTE})
+    assert codes(found) == []
+    assert [key for key in deployed(found)["default"] if key.startswith("ConfigMap")] == [
+        "ConfigMap default/page-${hash}"
+    ]
+
+
+def test_a_patch_finds_annotations_on_every_object(tmp_path: Path) -> None:
+    patch = "patches:\n- {target: {kind: HTTPRoute}, patch: '[{op: add, path: /metadata/annotations/a, value: b}]'}\n"
+    files = {"kustomization.yaml": f"resources: [route.yaml]\n{patch}", "route.yaml": ROUTE}
+    built = kustomizer(tmp_path, files).build("")
+    assert built.manifests[0].metadata["annotations"] == {"a": "b"}
+    assert (built.journal.notes, built.journal.failures) == ([], [])
+
+
+VALUES = """
+controllers: {main: {containers: {main: {image: {repository: x, tag: "1"}}}}}
+service: {main: {controller: main, ports: {http: {port: 80}}}}
+route: {main: {parentRefs: [{name: edge, namespace: infra}], hostnames: [shop.example.com]}}
+"""
+
+
+def test_app_template_of_a_kustomization_is_made_of_its_files(tmp_path: Path) -> None:
+    chart = "helmCharts:\n- {name: app-template, version: 5.1.0, releaseName: shop, namespace: web,"
+    inline = "{route: {main: {hostnames: [inline.example.com]}}}"
+    files = {
+        "kustomization.yaml": f"{chart}\n   valuesFile: values.yaml, valuesInline: {inline}}}\n",
+        "values.yaml": VALUES,
+    }
+    found = workspace(tmp_path, files)
+    assert {"HTTPRoute web/shop", "Service web/shop"} <= set(deployed(found)["default"])
+    (route,) = found.simulations[0].world.of_kind("gateway.networking.k8s.io", "HTTPRoute")
+    assert route.spec["hostnames"] == ["inline.example.com"]
+    assert codes(found) == []
+
+
+def test_app_template_of_an_application_is_made_of_the_files_of_another_source(tmp_path: Path) -> None:
+    application = (
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: shop, namespace: argocd}\n"
+        "spec:\n  destination: {server: https://kubernetes.default.svc, namespace: web}\n  sources:\n"
+        "  - {repoURL: oci://x, chart: app-template, targetRevision: 5.1.0, helm: {valueFiles: [$values/apps/FILE]}}\n"
+        "  - {repoURL: https://git.example.com/r, ref: values}\n"
+    )
+    files = {"argo/shop.yaml": application.replace("FILE", "shop.yaml"), "apps/shop.yaml": VALUES}
+    found = workspace(tmp_path / "there", files)
+    assert {"HTTPRoute web/shop", "Service web/shop"} <= set(deployed(found)["in-cluster"])
+    assert not any(resource.provisional for resource in found.simulations[0].world.resources.values())
+    files["argo/shop.yaml"] = application.replace("FILE", "lost.yaml")
+    assert "HTTPRoute web/shop" not in deployed(workspace(tmp_path / "lost", files)).get("in-cluster", [])

@@ -1,0 +1,154 @@
+"""How a tree is written changes no answer about it: order, files, style, overlays, what has nothing to do with it."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from policylint.reach import all_ways, asked, asked_in_words, end_in_words
+from policylint.workspace import open_workspace
+from tests.implementations.test_predicted import WORLDS, base_of
+
+SEED = 713
+ABOUT_FILES = ("GWP5", "GWP9")
+"""Families of rules that speak of how something is written, and may."""
+UNRELATED = (
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "far-away", "labels": {"team": "nobody"}}},
+    {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "far", "namespace": "far-away"},
+        "data": {"app": "value"},
+    },
+    {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "far", "namespace": "far-away"},
+        "spec": {"podSelector": {}, "policyTypes": ["Ingress"]},
+    },
+    {
+        "apiVersion": "security.istio.io/v1",
+        "kind": "PeerAuthentication",
+        "metadata": {"name": "far", "namespace": "far-away"},
+        "spec": {"mtls": {"mode": "PERMISSIVE"}, "selector": {"matchLabels": {"app": "far"}}},
+    },
+)
+
+
+class Said(NamedTuple):
+    """What is said of a tree, without where it is written."""
+
+    verdicts: frozenset[tuple[str, str]]
+    ways: frozenset[tuple[str, ...]]
+    findings: frozenset[tuple[str, ...]]
+
+
+def said(place: Path) -> Said:
+    """Read a tree, and return what readers say of it."""
+    (simulation,) = (workspace := open_workspace([str(place)])).simulations
+    verdicts = {(str(key), state.verdict) for key, state in simulation.policies.items() if not is_far(str(key))}
+    ways = {
+        (
+            way.entry.host, str(way.entry.gateway), str(way.entry.port), way.requests, end_in_words(way.trace),
+            asked_in_words(asked(simulation, way, "authentication")),
+            asked_in_words(asked(simulation, way, "authorization")),
+        )
+        for way in all_ways(simulation)
+    }  # fmt: skip
+    findings = {
+        (finding.rule, finding.severity, finding.confidence, finding.message)
+        for finding in workspace.findings()
+        if not finding.rule.startswith(ABOUT_FILES) and not is_far(finding.message)
+    }
+    return Said(frozenset(verdicts), frozenset(ways), frozenset(findings))
+
+
+def is_far(words: str) -> bool:
+    return "far-away" in words
+
+
+Bodies = list[dict[str, Any]]
+
+
+def in_one_file(bodies: Bodies) -> dict[str, str]:
+    return {"world.yaml": yaml.safe_dump_all(bodies, sort_keys=False)}
+
+
+def reversed_order(bodies: Bodies) -> dict[str, str]:
+    return in_one_file(bodies[::-1])
+
+
+def keys_sorted(bodies: Bodies) -> dict[str, str]:
+    return {"world.yaml": yaml.safe_dump_all(bodies, sort_keys=True, default_flow_style=True, width=4000)}
+
+
+def carriage_returns(bodies: Bodies) -> dict[str, str]:
+    return {name: text.replace("\n", "\r\n") for name, text in in_one_file(bodies).items()}
+
+
+def as_json(bodies: Bodies) -> dict[str, str]:
+    return {"world.yaml": "\n---\n".join(json.dumps(body, indent=1) for body in bodies)}
+
+
+def as_a_list(bodies: Bodies) -> dict[str, str]:
+    return {"world.yaml": yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": bodies})}
+
+
+def a_file_each(bodies: Bodies) -> dict[str, str]:
+    names = random.Random(SEED).sample(range(1000), len(bodies))
+    return {f"{'abc'[name % 3]}/{name}.yaml": yaml.safe_dump(body) for name, body in zip(names, bodies, strict=True)}
+
+
+def in_an_overlay(bodies: Bodies) -> dict[str, str]:
+    files = a_file_each(bodies)
+    return files | {"kustomization.yaml": yaml.safe_dump({"resources": sorted(files)})}
+
+
+def beside_unrelated(bodies: Bodies) -> dict[str, str]:
+    return in_one_file([*bodies, *UNRELATED])
+
+
+WAYS: tuple[Callable[[Bodies], dict[str, str]], ...] = (
+    reversed_order, keys_sorted, carriage_returns, as_json, as_a_list, a_file_each, in_an_overlay, beside_unrelated,
+)  # fmt: skip
+
+
+def written(place: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        file = place / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode())
+    return place
+
+
+def bodies_of(name: str) -> Bodies:
+    manifests = [*base_of(name), *WORLDS[name][1].policies]
+    return [body for text in manifests for body in yaml.safe_load_all(text) if body]
+
+
+def sampled() -> Iterator[Any]:
+    """Yield worlds, each with a way to write it; those of the plain run are the same in every run."""
+    generator = random.Random(SEED)
+    names = sorted(WORLDS)
+    generator.shuffle(names)
+    for number, name in enumerate(names):
+        for way in WAYS:
+            drawn = number % len(WAYS) == WAYS.index(way) and number < 30 * len(WAYS)
+            yield pytest.param(name, way, id=f"{name}-{way.__name__}", marks=() if drawn else pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("name", "way"), list(sampled()))
+def test_answers_are_about_objects_and_not_about_texts(
+    name: str, way: Callable[[Bodies], dict[str, str]], tmp_path: Path
+) -> None:
+    bodies = bodies_of(name)
+    plain = said(written(tmp_path / "plain", in_one_file(bodies)))
+    other = said(written(tmp_path / "other", way(bodies)))
+    for kind, ours, theirs in zip(Said._fields, plain, other, strict=True):
+        assert ours ^ theirs == frozenset(), kind

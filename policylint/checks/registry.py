@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal
 
+from policylint.model import mapping, sequence
 from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -31,6 +32,18 @@ def any_policy(simulation: Simulation) -> bool:
 
 def any_route(simulation: Simulation) -> bool:
     return bool(simulation.topology.routes)
+
+
+def redirecting_route(simulation: Simulation) -> bool:
+    """Need a rule that redirects requests."""
+    from policylint.topology.routes import rules
+
+    return any(
+        mapping(http_filter).get("type") == "RequestRedirect"
+        for state in simulation.topology.routes
+        for rule in rules(state.route)
+        for http_filter in sequence(rule.body.get("filters"))
+    )
 
 
 def any_gateway(simulation: Simulation) -> bool:
@@ -242,6 +255,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP408": RuleEntry("shadowed_route_match", any_route),
     "GWP409": RuleEntry("gateway_class_not_found", classes_or_parameters),
     "GWP410": RuleEntry("target_port_not_found", port_of_service),
+    "GWP411": RuleEntry("redirect_loop", redirecting_route, where="policylint.reach.redirect_loop"),
     "GWP501": RuleEntry("schema_violation", broken_objects),
     "GWP502": RuleEntry("deprecated_api_version"),
     "GWP503": RuleEntry("duplicate_resource", lambda simulation: bool(simulation.world.duplicates)),

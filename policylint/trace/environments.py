@@ -8,6 +8,7 @@ from typing import Any
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 from policylint.trace.expecting import Check, checks
+from policylint.trace.redirects import Followed, followed
 from policylint.trace.request import Request, RequestError
 from policylint.trace.requirements import Asked, Requirements
 from policylint.trace.result import Trace
@@ -19,12 +20,14 @@ class TracedRequest(NamedTuple):
 
     Args:
         login: what it is asked for, where it gets to a backend.
+        followed: what a client meets that follows its redirect.
     """
 
     environment: str
     trace: Trace
     login: Asked | None = None
     checks: tuple[Check, ...] = ()
+    followed: Followed = Followed()
 
     @property
     def failed(self) -> bool:
@@ -61,7 +64,8 @@ def trace_requests(
                 complaint = complaint or error
                 continue
             login = requirements[name].of(trace, "authentication") if trace.outcome.backends else None
-            here.append(TracedRequest(name, trace, login, tuple(checks(trace, expect, login)) if check else ()))
+            met = tuple(checks(trace, expect, login)) if check else ()
+            here.append(TracedRequest(name, trace, login, met, followed(tracer, trace)))
         if complaint is not None and not here:
             raise complaint
         traced += here

@@ -87,18 +87,28 @@ def fault(listener: ListenerState) -> str:
 
 
 def assumed(listener: ListenerState) -> list[str]:
-    """Return the certificates that a listener must have to respond, and that nothing in the tree deploys."""
+    """Return what is assumed of the certificates that a listener must have to respond, as nothing here deploys them."""
     certificates = [reference for reference in listener.references if reference.role == "certificate"]
     if is_passthrough(listener) or not all(map(_kept_elsewhere, certificates)):
         return []
-    return [str(reference.wanted) for reference in certificates]
+    return [
+        f"{reference.message}: it is taken for a stand-in"
+        if reference.resolution.found and reference.message
+        else f"{reference.wanted} is taken to be there: nothing in the tree deploys it"
+        for reference in certificates
+    ]
 
 
 def _kept_elsewhere(reference: ReferenceState) -> bool:
-    """Return whether a certificate is merely not among the manifests: few repositories hold private keys."""
+    """Return whether a certificate is merely not among the manifests: few repositories hold private keys.
+
+    A Secret whose text holds none is no proof that the listener is closed: deployments fill in stand-ins, and a guard
+    that a stand-in switches off guards nothing.
+    """
     is_secret = (reference.wanted.group, reference.wanted.kind) == ("", "Secret")
     unseen = reference.resolution.missing or reference.resolution.reason == LEFT_OUT
-    return is_secret and unseen and reference.granted is not False
+    is_stand_in = reference.resolution.found and bool(reference.reason)
+    return is_secret and (unseen or is_stand_in) and reference.granted is not False
 
 
 def _misdirected(chosen: ListenerState, working: Sequence[ListenerState], request: Request) -> Selection | None:

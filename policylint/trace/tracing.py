@@ -360,8 +360,7 @@ class Tracer:
         notes = list(_notes(winner, fitting, evaluated))
         if request.client_certificate and self.certificates.at(gateway, listener):
             notes.append(f"whether {request.client_certificate} is signed by the right authority is not looked at")
-        certificates = assumed(listener)
-        notes += [f"{certificate} is taken to be there: nothing in the tree deploys it" for certificate in certificates]
+        notes += assumed(listener)
         names = sorted({name for name in (listener.hostname, winner.hostname) if may_be(request.host, name)})
         notes += [f"{name} is taken to be {request.host}: nothing in the tree fills in its variable" for name in names]
         if winner.route.key in served.doubtful:

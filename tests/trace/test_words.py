@@ -296,13 +296,14 @@ def test_a_certificate_that_is_kept_out_of_the_repository_is_taken_to_be_there(t
     assert trace.notes == ("Secret shop/cert is taken to be there: nothing in the tree deploys it",)
 
 
-def test_a_certificate_that_is_no_good_closes_the_listener(tmp_path: Path) -> None:
+def test_a_secret_whose_text_is_no_certificate_is_no_proof_that_the_listener_is_closed(tmp_path: Path) -> None:
+    """Who writes a stand-in into the tree must not be able to keep requests from being looked at."""
     world = (WORLDS / "certificates.yaml").read_text().replace('tls.crt: "${CERT}"', 'tls.crt: "nothing"')
     (tmp_path / "world.yaml").write_text(world)
     simulation = open_workspace([str(tmp_path)]).simulations[0]
     trace = Tracer(simulation).trace(request({"scheme": "https", "host": "x.test", "port": 8443, "path": "/"}))
-    assert trace.outcome.refused
-    assert "no usable certificate" in trace.outcome.reason
+    assert list(map(str, trace.outcome.backends)) == ["Service shop/a"]
+    assert trace.notes == ("Secret shop/cert has no PEM in tls.crt: it is taken for a stand-in",)
 
 
 def test_what_two_policies_decide_is_two_conditions(tmp_path: Path) -> None:

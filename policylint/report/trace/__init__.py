@@ -8,7 +8,7 @@ from typing import Any
 from policylint.namedtuple import NamedTuple
 from policylint.report.kit.display import Paint
 from policylint.report.kit.identity import Names, visible_json
-from policylint.report.trace.trace_v1 import VERSION, Entry, entry
+from policylint.report.trace.trace_v1 import VERSION, Entry, entry, redirects
 from policylint.simulation import Simulation
 from policylint.trace import Request
 from policylint.trace.environments import TracedRequest, trace_requests
@@ -67,6 +67,8 @@ def _entries(traced: Traced, *, checks: bool = True) -> list[Entry]:
     entries = []
     for request in traced.requests:
         content = entry(request.trace, traced.names, request.environment if traced.several else "", request.login)
+        if request.followed.traces or request.followed.loops:
+            content["redirects"] = redirects(request.followed, traced.names)
         if checks and request.checks:
             content["checks"] = [check._asdict() for check in request.checks]
         entries.append(content)

@@ -66,9 +66,18 @@ def pages(traced: Traced, paint: Paint, room: int) -> Iterator[str]:
         if traced.several:
             yield paint("faint", f"environment {one_line(request.environment)}") + "\n"
         yield from page(request.trace, traced.names, paint, room, request.login)
+        yield from _followed(request, traced.names)
         if traced.before is not None and traced.before[0]:
             revision, former = traced.before
             yield from _was(request, revision, former.requests, traced.names)
+
+
+def _followed(request: TracedRequest, names: Names) -> Iterator[str]:
+    """Yield what a client meets that follows the redirects, a line for each request."""
+    for trace in request.followed.traces:
+        yield f"Then    {one_line(f'{trace.request}: {result(trace, names)}')}\n"
+    if request.followed.loops:
+        yield "Then    the same request again: the redirects are a loop.\n"
 
 
 def _was(request: TracedRequest, revision: str, former: Sequence[TracedRequest], names: Names) -> Iterator[str]:

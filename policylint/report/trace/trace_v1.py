@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from policylint.network.endpoints import Endpoint
     from policylint.network.hops import Hop, Way
     from policylint.network.walk import TierStep
+    from policylint.trace.redirects import Followed
 
 VERSION = "trace-v1"
 Entry = dict[str, Any]
@@ -76,6 +77,12 @@ def authentication(login: Asked) -> Entry:
     content: Entry = {"required": sorted(required), "optional": sorted(settings - required), "state": login.state}
     content |= {"because": login.why} if login.why else {}
     return content | ({"ground": login.ground} if login.ground else {})
+
+
+def redirects(met: Followed, names: Names) -> Entry:
+    """Return the requests that follow redirects, and whether they go round in circles."""
+    requests = [{"request": str(trace.request), "outcome": outcome(trace.outcome, names)} for trace in met.traces]
+    return {"requests": requests, "loop": met.loops}
 
 
 def network(way: Way, names: Names) -> Entry:

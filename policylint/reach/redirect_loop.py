@@ -1,0 +1,100 @@
+"""GWP411: a rule redirects requests to where it takes them again, so that clients go round in circles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from policylint.matches import matches
+from policylint.model import Finding, Resource, ResourceKey, mapping, sequence
+from policylint.model.spelling import spelled
+from policylint.namedtuple import NamedTuple
+from policylint.reach.entries import EntryPoint, entries
+from policylint.simulation import Simulation
+from policylint.topology import RouteState
+from policylint.topology.routes import Rule, rules
+from policylint.trace import Request, Tracer
+from policylint.trace.redirects import followed
+
+RULE = "GWP411"
+_REDIRECT = "RequestRedirect"
+
+
+class _Redirecting(NamedTuple):
+    """A rule of a route, by its place, and the place of its redirect in it."""
+
+    route: ResourceKey
+    number: int
+    filter: int
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    """Yield a finding for each rule of which a request is redirected until it asks for the same again."""
+    redirecting = {each: (state, rule) for state, rule, each in _redirecting(simulation)}
+    gateways = {key for state, _ in redirecting.values() for key in _gateways(state)}
+    if not gateways:
+        return
+    tracer = Tracer(simulation, nearest=False)
+    reported: set[_Redirecting] = set()
+    for entry in entries(tracer, gateways):
+        if entry.port is None or entry.scheme not in ("http", "https"):
+            continue
+        for each, (state, rule) in redirecting.items():
+            if each in reported or entry.gateway not in _gateways(state):
+                continue
+            finding = next(_loops(tracer, entry, each, state.route, rule), None)
+            if finding is not None:
+                reported.add(each)
+                yield finding
+
+
+def _redirecting(simulation: Simulation) -> Iterator[tuple[RouteState, Rule, _Redirecting]]:
+    for state in simulation.topology.routes:
+        for rule in rules(state.route):
+            for number, http_filter in enumerate(map(mapping, sequence(rule.body.get("filters")))):
+                if http_filter.get("type") == _REDIRECT:
+                    yield state, rule, _Redirecting(state.route.key, rule.number, number)
+
+
+def _gateways(state: RouteState) -> Iterable[ResourceKey]:
+    return {parent.gateway for parent in state.parents if parent.accepted and parent.gateway is not None}
+
+
+def _loops(tracer: Tracer, entry: EntryPoint, each: _Redirecting, route: Resource, rule: Rule) -> Iterator[Finding]:
+    for path in _paths(rule):
+        request = Request(
+            scheme=entry.scheme,
+            host=entry.host,
+            path=path,
+            port=entry.port,
+            gateway=spelled(entry.gateway),
+            sni=entry.host if entry.scheme == "https" else "",
+        )
+        trace = tracer.trace(request)
+        if trace.rule != rule.node or trace.outcome.redirect is None or trace.listener is None:
+            continue
+        outcome = followed(tracer, trace)
+        if outcome.again == 0:
+            others = [after.rule for after in outcome.traces if after.rule not in (None, trace.rule)]
+            back = f" by way of {others[0]}" if others else ""
+            where = f"listener {trace.listener.name} of {entry.gateway}"
+            at_https = entry.scheme == "https" and not others
+            yield Finding(
+                RULE,
+                "error",
+                f"{route.key} redirects {request} to itself{back}: a loop",
+                route.location("spec", "rules", each.number, "filters", each.filter, key=True),
+                (route.key, entry.gateway),
+                label="" if others else f"this acts on {where}",
+                help=("fix: attach it to the HTTP listener alone (`sectionName` of its parentRef)",)
+                if at_https
+                else (),
+                field=f"rules[{each.number}]",
+            )
+
+
+def _paths(rule: Rule) -> Iterator[str]:
+    """Yield a path of each match that demands nothing else."""
+    for match in matches(rule.body):
+        path, *others = match.conditions
+        if not (others or path.fault or path.predicate.is_expression):
+            yield path.predicate.value

@@ -55,6 +55,7 @@ class Catalog:
         self._by_group: dict[str, dict[str, PolicyKind]] = {}
         self._by_class: dict[str, str | None] = {}
         self._by_controller: dict[str, str | None] = {}
+        self._enrolling: Mapping[str, str] | None = None
         self._by_annotation: dict[str, tuple[PolicyKind, ...]] = {}
 
     def get(self, group: str, kind: str) -> PolicyKind | None:
@@ -101,6 +102,13 @@ class Catalog:
             answering = (name for name, pattern in patterns if fnmatchcase(controller_name, pattern))
             self._by_controller[controller_name] = next(answering, None)
         return self._by_controller[controller_name]
+
+    def enrolling(self) -> Mapping[str, str]:
+        """Return the meshes by the labels and annotations with which Namespaces and pods become part of them."""
+        if self._enrolling is None:
+            files = (file for file in self._files if b"\nenrols:" in file.data)
+            self._enrolling = {name: file.implementation for file in files for name in file.texts("enrols")}
+        return self._enrolling
 
     def implementation_of_class(self, class_name: str) -> str | None:
         """Return the implementation that makes a GatewayClass of this name by itself, None if none does."""

@@ -29,6 +29,8 @@ from policylint.topology.grants import Grants
 from policylint.topology.routes import Rule
 
 if TYPE_CHECKING:
+    from policylint.network.endpoints import Endpoint
+    from policylint.network.meshes import Tunnel
     from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
     from policylint.policy.target_conditions import TargetCondition
 
@@ -348,6 +350,10 @@ class Implementation:
     def proxied(self, workload: Resource, world: World) -> bool | None:  # noqa: ARG002
         """Return whether the pods of a workload have a proxy of the mesh beside them; None where it is not known."""
         return False
+
+    def tunnel(self, source: Endpoint, target: Endpoint, world: World) -> Tunnel | None:  # noqa: ARG002
+        """Return what the mesh makes of a TCP connection between two ends, where it wraps it; by default nothing."""
+        return None
 
     def is_foreign(self, key: ResourceKey) -> bool:
         """Tell whether an object stands below Gateways, and all of them are served by other implementations."""

@@ -14,7 +14,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.network.addressed import SERVICE, Destination, destinations, service_named
 from policylint.network.endpoints import Endpoint, behind, stand_ins, workloads
 from policylint.network.kinds import NOT_EVALUATED
-from policylint.network.meshes import Tunnel, tunnel
+from policylint.network.meshes import Tunnel, Tunnels, untunnelled
 from policylint.network.ports import PROTOCOLS, PortSpec
 from policylint.network.proxies import DataPlane
 from policylint.network.reading import read_policies
@@ -73,6 +73,7 @@ class Hops:
         planes: Iterable[DataPlane] = (),
         services: Iterable[ResourceKey] = (),
         policies: Sequence[PolicySpec] | None = None,
+        tunnel: Tunnels = untunnelled,
     ) -> None:
         """Number the ends of the world.
 
@@ -80,7 +81,9 @@ class Hops:
             planes: of all Gateways.
             services: the backends of routes.
             policies: the network policies of the world, where they are read already.
+            tunnel: what meshes make of connections.
         """
+        self._tunnel = tunnel
         self.planes: dict[ResourceKey, list[DataPlane]] = {}
         for plane in planes:
             self.planes.setdefault(plane.gateway, []).append(plane)
@@ -234,7 +237,7 @@ class Hops:
         if verdict == "unknown":
             because = _doubt(ends, answer.egress + answer.ingress, ports)
         elif protocol == "TCP" and any(step.policy is not None for step in (*answer.egress, *answer.ingress)):
-            wrapped = tunnel(self.network.world, *ends)
+            wrapped = self._tunnel(*ends)
             if wrapped is not None and verdict != self._verdict_on(wrapped, source, target, bits):
                 verdict, because = "unknown", wrapped.why
         return Hop(*ends, shown, verdict, answer.egress, answer.ingress, because)

@@ -27,7 +27,7 @@ def entries_inside(tracer: Tracer, services: Collection[ResourceKey] | None = No
         if not tracer.admissions.any and key not in tracer.in_mesh:
             continue
         behind = tracer.admissions.workloads(key)
-        outside = behind and all(tracer.admissions.proxied(workload) is False for workload in behind)
+        outside = behind and all(tracer.simulation.meshes.proxied(workload) is False for workload in behind)
         if outside or service.spec.get("type") == "ExternalName" or (services is not None and key not in services):
             continue
         for port in map(mapping, sequence(service.spec.get("ports"))):
@@ -85,7 +85,7 @@ def doubt(tracer: Tracer, trace: Trace) -> str:
         behind = tracer.admissions.workloads(key)
         if not behind:
             return f"the pods of {key.path} were not seen"
-        if any(tracer.admissions.proxied(workload) is None for workload in behind):
+        if any(tracer.simulation.meshes.proxied(workload) is None for workload in behind):
             return "whether its pods are in the mesh"
     return ""
 
@@ -112,7 +112,7 @@ def senders(tracer: Tracer, name: str) -> list[str] | None:
 def identities(tracer: Tracer, workload: Resource) -> list[str]:
     """Return the identity of the pods of a workload, "" for none; both where either may be."""
     account = text(pod_spec(workload).get("serviceAccountName")) or "default"
-    proxied = tracer.admissions.proxied(workload)
+    proxied = tracer.simulation.meshes.proxied(workload)
     return [*([f"{workload.key.namespace}/{account}"] if proxied is not False else []), *([] if proxied else [""])]
 
 

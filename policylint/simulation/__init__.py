@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from policylint.network.state import Network
     from policylint.policy.target_conditions import TargetCondition
     from policylint.schema.explain import Violation
+    from policylint.simulation.meshes import Meshes
 
 
 class Simulation:
@@ -57,6 +58,7 @@ class Simulation:
         "groups",
         "kept_hops",
         "kept_hub",
+        "kept_meshes",
         "kept_network_policies",
         "order_dependent",
         "policies",
@@ -91,6 +93,7 @@ class Simulation:
         self.kept_hops: Hops | None = None
         self.kept_network_policies: tuple[PolicySpec, ...] | None = None
         self.kept_hub: Hub | None = None
+        self.kept_meshes: Meshes | None = None
 
     @property
     def unevaluated(self) -> list[ObjectBinding]:
@@ -145,8 +148,17 @@ class Simulation:
             ]
             others = (backend.resolution.resource for backend in backends if backend.wanted[:2] != SERVICE)
             services += services_behind(self.world, filter(None, others))
-            self.kept_hops = Hops(self.world, planes, services, self.network_policies)
+            self.kept_hops = Hops(self.world, planes, services, self.network_policies, self.meshes.tunnel)
         return self.kept_hops
+
+    @property
+    def meshes(self) -> Meshes:
+        """The meshes of the environment; computed on first use."""
+        if self.kept_meshes is None:
+            from policylint.simulation.meshes import Meshes
+
+            self.kept_meshes = Meshes(self.world, self.catalog, self.topology)
+        return self.kept_meshes
 
     @property
     def network_policies(self) -> tuple[PolicySpec, ...]:

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from policylint.implementations import Implementation, implementation
-from policylint.model import Node, Resource, ResourceKey, World, mapping, sequence, text
-from policylint.model.ternary import some
+from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.policy.authorizing import (
     Checkpoint,
     Client,
@@ -19,15 +17,12 @@ from policylint.policy.authorizing import (
     RequestQuestion,
     Routing,
 )
-from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import (
-    WORKLOADS,
     container_port,
     is_workload,
-    pod_template,
     server_routes,
     servers_behind,
     servers_selecting,
@@ -42,23 +37,16 @@ _STREAMS = ("tcp", "tls", "udp")
 class Admissions:
     """The proxies of an environment that may turn requests away."""
 
-    __slots__ = ("_asked", "_behind_services", "_meshes", "_routed", "_simulation")
+    __slots__ = ("_asked", "_behind_services", "_routed", "_simulation")
 
     def __init__(self, simulation: Simulation) -> None:
-        catalog, world = simulation.catalog, simulation.world
-        kinds = (catalog.get(group, name) for group, name in world.kinds())
-        names = {kind.implementation for kind in kinds if kind is not None}
-        names.update(filter(None, map(catalog.implementation_of_controller, _enrolments(world))))
         self._simulation = simulation
         self._behind_services: dict[ResourceKey, list[Resource]] = {}
-        self._meshes: list[Implementation] | None = None
         self._routed: set[ResourceKey] | None = None
-        self._asked: list[tuple[Implementation, list[Group]]] = []
-        for name in sorted(names):
-            behaviour = implementation(name, catalog.settings(name))
-            if type(behaviour).admit is not Implementation.admit:
-                groups = [group for group in simulation.groups if group.kind.implementation == name]
-                self._asked.append((behaviour, groups))
+        self._asked = [
+            (mesh, [group for group in simulation.groups if group.kind.implementation == mesh.name])
+            for mesh in simulation.meshes.all
+        ]
 
     def hears(self, implementation_name: str) -> bool:
         """Return whether proxies ask the policies of an implementation."""
@@ -98,20 +86,9 @@ class Admissions:
         if resource is None:
             return "all"
         world = self._simulation.world
-        answers = (mesh.routing(resource, caller, port, world, stream=stream) for mesh in self._known_meshes())
+        meshes = self._simulation.meshes.routing
+        answers = (mesh.routing(resource, caller, port, world, stream=stream) for mesh in meshes)
         return next((answer for answer in answers if answer is not None), "all")
-
-    def _known_meshes(self) -> list[Implementation]:
-        """Return the meshes that anything in the world speaks of: policies, Gateways, labels of Namespaces."""
-        if self._meshes is None:
-            catalog, topology = self._simulation.catalog, self._simulation.topology
-            names = {implementation_of(gateway, catalog) for gateway in topology.gateways}
-            labels = {str(name) for each in self._simulation.world.of_kind("", "Namespace") for name in each.labels}
-            names.update(catalog.implementation_of_controller(name) for name in labels if "/" in name)
-            asked = [behaviour for behaviour, _ in self._asked]
-            more = sorted(filter(None, names - {behaviour.name for behaviour in asked}))
-            self._meshes = asked + [implementation(name, catalog.settings(name)) for name in more]
-        return self._meshes
 
     def applied(
         self, trace: Trace, client: Client, *, stream: bool = False, asked_for: ResourceKey | None = None
@@ -284,11 +261,6 @@ class Admissions:
             self._behind_services[key] = found
         return self._behind_services[key]
 
-    def proxied(self, workload: Resource) -> bool | None:
-        """Return whether the pods of a workload are in a mesh; None where it is not known."""
-        world = self._simulation.world
-        return some(behaviour.proxied(workload, world) for behaviour, _ in self._asked) if self._asked else None
-
     def _container_port(self, share: Share, workload: Resource) -> int | None:
         """Return the port of the pods that a request to a port of a Service comes to, None where it is not known."""
         service = self._simulation.world.get(share.key)
@@ -300,15 +272,6 @@ class Admissions:
             return None
         target = named[0].get("targetPort", named[0].get("port"))
         return container_port(workload, target)
-
-
-def _enrolments(world: World) -> set[str]:
-    """Return the names of annotations that enrol Namespaces and pods in a mesh, which stand under its domain."""
-    annotated = [namespace.annotations for namespace in world.of_kind("", "Namespace")]
-    for kind in WORKLOADS:
-        templates = map(pod_template, world.of_kind(*kind))
-        annotated += [mapping(mapping(template.get("metadata")).get("annotations")) for template in templates]
-    return {name for annotations in annotated for name in map(str, annotations) if name.endswith("/inject")}
 
 
 def _call(

@@ -19,25 +19,19 @@ KNOWN: Mapping[str, frozenset[str]] = {
     "addresses of clients on TCP and TLS of Istio": frozenset(
         {"does it depend on who authorizes", "on which routes does it act", "who is turned away"}
     ),
-    "an injected pod in an ambient namespace": frozenset({"is it ambient"}),
     "policies of an Istio Gateway whose class is here": frozenset({"on which routes does it act"}),
-    "a Secret under another field's name": frozenset({"is it there"}),
-    "a client with a Sidecar of its own": frozenset({"where do requests inside end"}),
     "the network policy that cuts a backend off is deleted": frozenset(
         {"what does it open", "what is said of requests"}
     ),
     "a login goes and a client certificate comes": frozenset({"what takes the place of a login"}),
-    "the only AuthorizationPolicy of an injected namespace is deleted": frozenset({"what is said of requests"}),
     "an allow-list is opened to everybody": frozenset({"does it let in who was kept out"}),
     "an allow-list is opened to two halves of everybody": frozenset({"does it let in who was kept out"}),
     "a path of a list of Istio takes what begins with it": frozenset(
         {"does it let in who was kept out", "what does it open"}
     ),
-    "a route of the same match comes": frozenset({"does what is new take requests over"}),
     "a port of a TCP route is opened to everybody": frozenset({"what does it open"}),
     "envoy-gateway: nothing to tell an authoriser that fails open": frozenset({"on which routes does it act"}),
     "envoy-gateway: a patch of a class whose Gateways are not merged": frozenset({"on which routes does it act"}),
     "istio: STRICT keeps those out that are in no mesh": frozenset({"on which routes does it act"}),
-    "istio: pods of the node's network are in no mesh": frozenset({"is it in a mesh"}),
 }
 ELSEWHERE = frozenset(question for questions in KNOWN.values() for question in questions)

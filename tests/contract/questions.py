@@ -19,7 +19,6 @@ from policylint.implementations.istio.mesh import Mesh
 from policylint.model import Finding, Node, Resource, ResourceKey, World, mapping, sequence
 from policylint.model.spelling import spelled
 from policylint.network.endpoints import workloads
-from policylint.network.meshes import tunnel
 from policylint.policy.authorizing import CLAIM, CLIENT
 from policylint.reach import WayIn, asked, end_in_words, is_grpc
 from policylint.report.list.listing import ListRequest, entries
@@ -334,7 +333,7 @@ def _refused_by_simulate(world: Environment) -> Answers:
 def _meshed_by_trace(world: Environment) -> Answers:
     told = {}
     for end in workloads(world.simulation.world):
-        proxied = None if end.resource is None else world.tracer.admissions.proxied(end.resource)
+        proxied = None if end.resource is None else world.tracer.simulation.meshes.proxied(end.resource)
         if proxied is not None:
             told[end.key] = "yes" if proxied else "no"
     return told
@@ -342,7 +341,7 @@ def _meshed_by_trace(world: Environment) -> Answers:
 
 def _meshed_by_network(world: Environment) -> Answers:
     ends = workloads(world.simulation.world)
-    return {end.key: "yes" for end in ends if end.is_pod and tunnel(world.simulation.world, end, end) is not None}
+    return {end.key: "yes" for end in ends if end.is_pod and world.simulation.meshes.tunnel(end, end) is not None}
 
 
 def _ambient_by_trace(world: Environment) -> Answers:
@@ -353,7 +352,7 @@ def _ambient_by_trace(world: Environment) -> Answers:
 def _ambient_by_network(world: Environment) -> Answers:
     told = {}
     for end in workloads(world.simulation.world):
-        wrapped = tunnel(world.simulation.world, end, end) if end.is_pod else None
+        wrapped = world.simulation.meshes.tunnel(end, end) if end.is_pod else None
         told[end.key] = "yes" if wrapped is not None and wrapped.port == _HBONE else "no"
     return told
 

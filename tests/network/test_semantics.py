@@ -14,6 +14,7 @@ from policylint.model import ResourceKey
 from policylint.network.hops import Hops
 from policylint.network.state import Network
 from tests.network.worlds import manifest, world
+from tests.worlds import simulated
 
 
 def pod(name: str, namespace: str = "shop", **spec: Any) -> dict[str, Any]:
@@ -362,7 +363,8 @@ def test_a_mesh_may_send_to_another_port_than_that_of_the_pods(
     """Where policies decide alike on both ports, it does not matter which of them they see."""
     space = manifest("v1", "Namespace", "shop", labels=namespace.get("labels", {}))
     space["metadata"] |= namespace
-    hops = Hops(world([pod("web"), pod("client"), service(targetPort=8080), policy(**spec), space]))
+    manifests = pod("web"), pod("client"), service(targetPort=8080), policy(**spec), space
+    hops = simulated(*map(yaml.safe_dump, manifests)).hops
     source = next(end for end in hops.network.universe.endpoints if end.key.name == "client")
     (hop,) = hops.to_backend(source, ResourceKey("", "Service", "shop", "web"), 80)
     assert (hop.verdict, why in hop.because) == (want, True)

@@ -257,8 +257,18 @@ def test_what_was_not_seen_is_not_let_in(manifests: tuple[str, ...], expected: l
 
 
 def test_without_a_mesh_nobody_comes_from_inside() -> None:
-    simulation = worlds.simulated(worlds.labelled("shop", INJECTED), service(), deployment("web", "shop"))
-    assert said(simulation) == []
+    assert said(worlds.simulated(worlds.labelled("shop"), service(), deployment("web", "shop"))) == []
+
+
+def test_a_namespace_that_is_injected_is_in_a_mesh_without_any_policy() -> None:
+    for around in (INJECTED, "{istio.io/dataplane-mode: ambient}"):
+        simulation = worlds.simulated(worlds.labelled("shop", around), service(), deployment("web", "shop"))
+        assert said(simulation) == ["every request -> allowed"]
+
+
+def test_what_is_kept_out_of_a_mesh_says_of_none() -> None:
+    outside = deployment("web", "shop", labels="sidecar.istio.io/inject: 'false'")
+    assert said(worlds.simulated(worlds.labelled("shop"), service(), outside, deployment("other", "shop"))) == []
 
 
 def test_the_trust_domain_of_the_mesh_and_its_aliases() -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation
@@ -35,7 +35,7 @@ from policylint.implementations.istio import (
 )
 from policylint.implementations.istio import targets as naming
 from policylint.implementations.istio.contexts import ProxyContexts
-from policylint.implementations.istio.mesh import Mesh
+from policylint.implementations.istio.mesh import Mesh, membership_of
 from policylint.implementations.istio.no_effect import idle
 from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
 from policylint.implementations.istio.validation import faults
@@ -47,6 +47,13 @@ from policylint.policy.order import by_age
 from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
 from policylint.topology import Condition, ParentState, RouteState, Topology
 from policylint.topology.grants import Grants
+
+if TYPE_CHECKING:
+    from policylint.network.endpoints import Endpoint
+    from policylint.network.meshes import Tunnel
+
+_HBONE = 15008
+"""The port of the tunnel between ztunnels."""
 
 
 class Istio(Implementation):
@@ -215,6 +222,15 @@ class Istio(Implementation):
         """Return whether a workload is in the mesh; None where nothing says so, and nothing says otherwise."""
         proxy = world.once(Mesh).proxy(workload.key)
         return proxy is not None and (proxy.sure or None)
+
+    def tunnel(self, source: Endpoint, target: Endpoint, world: World) -> Tunnel | None:
+        """Return the tunnel (HBONE) between ztunnels (istio.io, «Ambient and Kubernetes NetworkPolicy»)."""
+        from policylint.network.meshes import Tunnel
+
+        if membership_of(target, world) != "ambient":
+            return None
+        why = f"{target} is in Istio's ambient mode, whose traffic comes in on port {_HBONE}"
+        return Tunnel(_HBONE, membership_of(source, world) == "ambient", why)
 
 
 def compose(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from policylint.documents import Pointer, read
 from policylint.implementations.istio import labels
@@ -19,7 +19,10 @@ from policylint.model.selectors import Labelled
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment, Declared, Target
 from policylint.topology import whole
-from policylint.topology.workloads import machine_labels
+from policylint.topology.workloads import machine_labels, pod_template
+
+if TYPE_CHECKING:
+    from policylint.network.endpoints import Endpoint
 
 _TEMPLATES = (
     ("apps", "DaemonSet"),
@@ -234,24 +237,57 @@ def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
         yield Proxy(node, pod_labels, gateway=text(pod_labels[labels.GATEWAY_NAME]), waypoint=waypoint)
         return
     around = world.namespace_labels(workload.key.namespace) or {}
-    inject = text(pod_labels.get(labels.INJECT)) or text(mapping(metadata.get("annotations")).get(labels.INJECT))
-    own_mode = text(pod_labels.get(labels.DATAPLANE_MODE))
-    mode = own_mode or text(around.get(labels.DATAPLANE_MODE))
+    annotations = mapping(metadata.get("annotations"))
     on_host = spec.get("hostNetwork") is True
-    refused = inject == "false" or on_host or workload.key.namespace in _NEVER_INJECTED
-    enrolled = inject == "true" or labels.REVISION in pod_labels or around.get(labels.INJECTION) == "enabled"
-    enrolled = enrolled or (labels.REVISION in around and labels.INJECTION not in around)
-    if mode == "ambient" and not on_host and (refused or not enrolled):
+    place = membership(pod_labels, annotations, workload.key.namespace, around, on_host=on_host)
+    if place == "ambient":
         yield Proxy(node, pod_labels, ambient=True)
-    elif not refused and (enrolled or not (around.get(labels.INJECTION) == "disabled" or own_mode == "none")):
+    elif place is not None:
+        inject = _inject(pod_labels, annotations)
         revision = text(pod_labels.get(labels.REVISION)) or text(around.get(labels.REVISION))
         by_revision = bool(revision) and inject != "true" and around.get(labels.INJECTION) != "enabled"
-        sure = enrolled and (not by_revision or _is_installed(revision, world))
-        sure = sure or workload.key.kind in ("WorkloadEntry", "WorkloadGroup")
+        sure = place == "sidecar" and (not by_revision or _is_installed(revision, world))
+        sure = sure or workload.key.kind in ("WorkloadEntry", "WorkloadGroup") or labels.INJECTED in annotations
         own = _own_settings(workload, metadata, (*pod_place(workload), "metadata"))
-        annotations = mapping(metadata.get("annotations"))
         named = _revision(pod_labels, around if by_revision else {})
         yield Proxy(node, pod_labels, sure=sure, annotations=annotations, own=own, revision=named)
+
+
+def membership(
+    own: Mapping[str, Any], annotations: Mapping[str, Any], namespace: str, around: Mapping[str, Any], *, on_host: bool
+) -> Literal["ambient", "sidecar", "maybe"] | None:
+    """Return how pods are in the mesh, by their labels and those around them; None where they are kept out of it.
+
+    A sidecar that is there (`istioctl kube-inject` writes it down) or is injected keeps a ztunnel from capturing them.
+    Source: injectRequired in pkg/kube/inject/inject.go; PodRedirectionEnabled and podHasSidecar in
+    cni/pkg/util/podutil.go.
+    """
+    if labels.INJECTED in annotations:
+        return "sidecar"
+    inject, own_mode = _inject(own, annotations), text(own.get(labels.DATAPLANE_MODE))
+    refused = inject == "false" or on_host or namespace in _NEVER_INJECTED
+    enrolled = inject == "true" or labels.REVISION in own or around.get(labels.INJECTION) == "enabled"
+    enrolled = enrolled or (labels.REVISION in around and labels.INJECTION not in around)
+    captured = (own_mode or text(around.get(labels.DATAPLANE_MODE))) == "ambient" and not on_host
+    if captured and (refused or not enrolled):
+        return "ambient"
+    if refused or (not enrolled and (around.get(labels.INJECTION) == "disabled" or own_mode == "none")):
+        return None
+    return "sidecar" if enrolled else "maybe"
+
+
+def membership_of(end: Endpoint, world: World) -> str | None:
+    """Return how the pods at an end of connections are in the mesh; of those that were not seen their labels count."""
+    if not end.is_pod:
+        return None
+    template = pod_template(end.resource) if end.resource is not None else {}
+    annotations = mapping(mapping(template.get("metadata")).get("annotations"))
+    around = world.namespace_labels(end.namespace) or {}
+    return membership(end.labels, annotations, end.namespace, around, on_host=end.host)
+
+
+def _inject(own: Mapping[str, Any], annotations: Mapping[str, Any]) -> str:
+    return text(own.get(labels.INJECT)) or text(annotations.get(labels.INJECT))
 
 
 def may_inject(namespace: str, world: World) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, resolved_to
@@ -22,7 +23,13 @@ from policylint.topology.grants import Grants
 from policylint.topology.references import same_namespace
 from policylint.topology.workloads import is_workload
 
+if TYPE_CHECKING:
+    from policylint.network.endpoints import Endpoint
+    from policylint.network.meshes import Tunnel
+
 _AUTHORIZATION = "AuthorizationPolicy"
+_INBOUND = 4143
+"""The port of the proxies that are the target of connections."""
 _RATE_LIMIT = "HTTPLocalRateLimitPolicy"
 _UNLIMITED = ("TLS", "gRPC", "opaque")
 """Protocols of Servers for which the proxy is told of no rate limit."""
@@ -102,6 +109,16 @@ class Linkerd(Implementation):
         from policylint.implementations.linkerd.admission import injected
 
         return injected(workload, world)
+
+    def tunnel(self, source: Endpoint, target: Endpoint, world: World) -> Tunnel | None:
+        """Return the port of the target's proxy (linkerd.io, «Network Policy» among the common errors of 2.18)."""
+        from policylint.implementations.linkerd.admission import wrapped
+        from policylint.network.meshes import Tunnel
+
+        if not wrapped(source, world) or not wrapped(target, world):
+            return None
+        why = f"{source} and {target} are in Linkerd's mesh, which sends to port {_INBOUND} from 2.18 on"
+        return Tunnel(_INBOUND, True, why)
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
         """Return the condition that is written on a rate limit (policy-controller/k8s/status/src/index.rs)."""

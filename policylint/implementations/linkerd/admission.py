@@ -10,7 +10,7 @@ which protocols have routes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.selectors import matches
@@ -27,8 +27,12 @@ from policylint.topology.workloads import (
     servers_selecting,
 )
 
+if TYPE_CHECKING:
+    from policylint.network.endpoints import Endpoint
+
 _DEFAULT = "config.linkerd.io/default-inbound-policy"
 _INJECT = "linkerd.io/inject"
+_INJECTING = ("enabled", "ingress")
 _OPAQUE = "config.linkerd.io/opaque-ports"
 _REQUIRE_IDENTITY = "config.linkerd.io/proxy-require-identity-inbound-ports"
 _SKIP_INBOUND = "config.linkerd.io/skip-inbound-ports"
@@ -266,7 +270,15 @@ def injected(workload: Resource, world: World) -> bool | None:
     if spec.get("hostNetwork") is True or spec.get("automountServiceAccountToken") is False:
         return False
     stated = _stated(_INJECT, workload, world)[1]
-    return stated != "disabled" if stated else None
+    return stated in _INJECTING if stated else None
+
+
+def wrapped(end: Endpoint, world: World) -> bool:
+    """Return whether the pods at an end certainly get a proxy; of those that were not seen their Namespace tells."""
+    if end.resource is not None:
+        return end.is_pod and injected(end.resource, world) is True
+    namespace = world.get(ResourceKey("", "Namespace", "", end.namespace))
+    return end.is_pod and not end.host and namespace is not None and namespace.annotations.get(_INJECT) in _INJECTING
 
 
 def _has_port(server: Resource, workload: Resource, call: RequestFacts) -> bool | None:

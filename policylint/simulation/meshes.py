@@ -1,0 +1,72 @@
+"""Which meshes an environment has, and whether a workload is in one: for whoever asks, the same answer.
+
+A mesh is in the environment where a policy of it is, or where a Namespace or a pod is made part of it (`enrols` of the
+catalog). That something is kept out of a mesh says nothing: charts write that for whoever has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from policylint.catalog.kinds import Catalog
+from policylint.implementations import Implementation, implementation
+from policylint.model import Resource, World, mapping
+from policylint.model.ternary import some
+from policylint.network.endpoints import Endpoint
+from policylint.network.meshes import Tunnel
+from policylint.topology import Topology
+from policylint.topology.ancestry import implementation_of
+from policylint.topology.workloads import WORKLOADS, pod_template
+
+_KEPT_OUT = ("", "disabled", "false", "none")
+
+
+class Meshes:
+    """The meshes of an environment.
+
+    Attributes:
+        all: those that workloads may be in, by name.
+    """
+
+    def __init__(self, world: World, catalog: Catalog, topology: Topology) -> None:
+        self._world, self._catalog, self._topology = world, catalog, topology
+        enrolling = catalog.enrolling()
+        kinds = (catalog.get(group, name) for group, name in world.kinds())
+        names = {kind.implementation for kind in kinds if kind is not None}.intersection(enrolling.values())
+        if not names.issuperset(enrolling.values()):
+            names.update(enrolling[name] for name in _enrolments(world) if name in enrolling)
+        self.all = [self._behaviour(name) for name in sorted(names)]
+
+    @cached_property
+    def routing(self) -> list[Implementation]:
+        """Those that may say which routes the requests of workloads meet: these, and those that serve Gateways."""
+        served = {implementation_of(gateway, self._catalog) for gateway in self._topology.gateways}
+        more = served.intersection(self._catalog.enrolling().values()) - {mesh.name for mesh in self.all}
+        return self.all + [self._behaviour(name) for name in sorted(filter(None, more))]
+
+    def proxied(self, workload: Resource) -> bool | None:
+        """Return whether the pods of a workload are in a mesh; None where it is not known."""
+        return some(mesh.proxied(workload, self._world) for mesh in self.all) if self.all else None
+
+    def tunnel(self, source: Endpoint, target: Endpoint) -> Tunnel | None:
+        """Return the tunnel that a TCP connection between two ends may go through, None where none is known of."""
+        tunnels = (mesh.tunnel(source, target, self._world) for mesh in self.all) if source.is_pod else ()
+        return next((tunnel for tunnel in tunnels if tunnel is not None), None)
+
+    def _behaviour(self, name: str) -> Implementation:
+        return implementation(name, self._catalog.settings(name))
+
+
+def _enrolments(world: World) -> Iterator[str]:
+    """Yield the labels and annotations of Namespaces and pods that have a value which does not keep them out."""
+    told: list[Mapping[str, Any]] = []
+    for namespace in world.of_kind("", "Namespace"):
+        told += (namespace.labels, namespace.annotations)
+    for kind in WORKLOADS:
+        for workload in world.of_kind(*kind):
+            metadata = mapping(pod_template(workload).get("metadata"))
+            told += (mapping(metadata.get("labels")), mapping(metadata.get("annotations")))
+    for entries in told:
+        yield from (str(name) for name, value in entries.items() if str(value).lower() not in _KEPT_OUT)

@@ -120,5 +120,8 @@ def test_what_may_not_be_in_the_mesh_is_not_known(tmp_path: Path) -> None:
 
 
 def test_where_no_mesh_is_nothing_is_looked_at(tmp_path: Path) -> None:
-    found = requests(sides(tmp_path, ISTIO[:3], (*ISTIO[:1], service().replace("port: 80", "port: 81"), ISTIO[2])))
-    assert (found.changes, found.hosts) == ((), 0)
+    after = service().replace("port: 80", "port: 81")
+    for around, looked_at in ((worlds.labelled("shop", "{}"), 0), (ISTIO[0], 1)):
+        before, others = (around, *ISTIO[1:3]), (around, after, ISTIO[2])
+        found = requests(sides(tmp_path / str(looked_at), before, others))
+        assert (found.changes, found.hosts) == ((), looked_at)

@@ -215,6 +215,7 @@ RULES: dict[str, RuleEntry] = {
         "policy_refused", some_policy(lambda policy: policy.verdict == "Invalid" or bool(policy.faults))
     ),
     "GWP112": RuleEntry("namespace_rewritten", some_policy(lambda policy: not policy.groups)),
+    "GWP113": RuleEntry("content_not_found"),
     "GWP201": RuleEntry("parent_setting_dropped", lost_settings),
     "GWP202": RuleEntry("policy_conflict", some_policy(lambda policy: bool(policy.refused))),
     "GWP203": RuleEntry("policy_overridden", some_policy(lambda policy: policy.verdict == "Overridden")),

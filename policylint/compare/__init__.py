@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from policylint.checks import OF_CHANGES, guarded
+from policylint.compare.at_home import at_home
 from policylint.compare.change import Comparison, EnvironmentChange, FindingChange, PolicyChange
 from policylint.compare.connections import connection_changes
 from policylint.compare.contexts import changed_contexts
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 
 def pair_sides(before: Sequence[Simulation], after: Sequence[Simulation]) -> list[Sides]:
-    """Pair the environments by name, with the creation order that the change states; a missing side is empty."""
+    """Pair the environments by name, with the creation order that the change states, and certain of what only the other
+    side has (`at_home`); a missing side is empty."""
     old = {simulation.world.name: simulation for simulation in before}
     new = {simulation.world.name: simulation for simulation in after}
     sides = []
@@ -41,7 +43,8 @@ def pair_sides(before: Sequence[Simulation], after: Sequence[Simulation]) -> lis
         right = new.get(name) or simulate(World(name, ()), catalog)
         if (name in old and name in new) or left.world.resources or right.world.resources:
             pairing = Pairing(left, right)
-            sides.append(Sides(with_ages(left, pairing.removed), with_ages(right, pairing.added), pairing))
+            aged = Sides(with_ages(left, pairing.removed), with_ages(right, pairing.added), pairing)
+            sides.append(at_home(aged) if name in old and name in new else aged)
     return sides
 
 

@@ -2,24 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 
 from policylint.compare.pairing import Sides
-from policylint.model import ResourceKey
+from policylint.model import ResourceKey, World
+from policylint.policy.content import content_references
 from policylint.simulation import Simulation, simulate
+
+Unknown = Callable[[Simulation], Iterator[ResourceKey]]
+"""Which references of a side nothing is known of."""
 
 
 def at_home(sides: Sides) -> Sides:
-    """Return both sides, each certain to lack the backends that only the other one has."""
+    """Return both sides, each certain to lack what only the other one has and what policies of it name."""
+    return _settled(sides, _named)
+
+
+def backends_at_home(sides: Sides) -> Sides:
+    """Return both sides, each certain to lack the backends of its routes that only the other one has."""
+    return _settled(sides, _backends)
+
+
+def _settled(sides: Sides, unknown: Unknown) -> Sides:
     pairing = sides.pairing
-    before = _lacking(sides.before, pairing.added | pairing.back.keys())
-    return Sides(before, _lacking(sides.after, pairing.removed | pairing.renamed.keys()), pairing)
+    before = _lacking(sides.before, pairing.added | pairing.back.keys(), sides.after.world, unknown)
+    after = _lacking(sides.after, pairing.removed | pairing.renamed.keys(), sides.before.world, unknown)
+    return Sides(before, after, pairing)
 
 
-def _lacking(side: Simulation, others: AbstractSet[ResourceKey]) -> Simulation:
-    """Return a side that knows what it lacks, computed anew where a route leads there."""
-    backends = (backend for state in side.topology.routes for backend in state.backends) if others else ()
-    absent = {backend.wanted for backend in backends if backend.resolution.unknown and backend.wanted in others}
+def _lacking(side: Simulation, others: AbstractSet[ResourceKey], other: World, unknown: Unknown) -> Simulation:
+    """Return a side that knows what it lacks, computed anew where a reference leads there.
+
+    What may make an object on this side, and did not where the object stood, keeps it unknown: it was moved there.
+    """
+    if not others:
+        return side
     world = side.world
-    absent = {key for key in absent if world.resolve(key).missing and world.elsewhere(key)}
-    return simulate(world.lacking(absent), side.catalog) if absent else side
+    absent = {
+        key
+        for key in unknown(side)
+        if key in others
+        and world.lacking({key}).resolve_inner(key).missing
+        and world.unseen.reason(key) == other.unseen.reason(key)
+    }
+    return simulate(world.lacking(world.absent | absent), side.catalog) if absent else side
+
+
+def _backends(side: Simulation) -> Iterator[ResourceKey]:
+    """Yield the backends of routes of which nothing is known."""
+    return (each.wanted for state in side.topology.routes for each in state.backends if each.resolution.unknown)
+
+
+def _named(side: Simulation) -> Iterator[ResourceKey]:
+    """Yield what policies and other objects name of which nothing is known."""
+    for resource in list(side.world.resources.values()):
+        for reference in content_references(resource, side.world):
+            if reference.resolution.unknown:
+                yield reference.wanted

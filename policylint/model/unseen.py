@@ -96,7 +96,7 @@ class Unseen:
     kinds (operators).
     """
 
-    __slots__ = ("_everywhere", "_later", "_made", "_namespaces", "_owners")
+    __slots__ = ("_everywhere", "_later", "_made", "_namespaces", "_owners", "_products", "_unread")
 
     def __init__(self) -> None:
         self._everywhere: dict[str, _Making] = {}
@@ -104,6 +104,8 @@ class Unseen:
         self._made: dict[ResourceKey, str] = {}
         self._owners: dict[str, list[Custom]] = defaultdict(list)
         self._later: list[Callable[[], Iterable[Custom]]] = []
+        self._products: list[Callable[[], Iterable[tuple[str, str, str]]]] = []
+        self._unread: set[tuple[str, str, str]] = set()
 
     def add(
         self,
@@ -143,6 +145,10 @@ class Unseen:
         """Record custom resources that are read when something is missing that nothing else may make."""
         self._later.append(customs)
 
+    def add_products(self, products: Callable[[], Iterable[tuple[str, str, str]]]) -> None:
+        """Record what operators make (group, kind, name) of resources that are read when a name looks misspelt."""
+        self._products.append(products)
+
     def reason(self, key: ResourceKey) -> str:
         """Return why an object of this identity may exist though nobody saw it; "" when nothing can have made it."""
         made = self._made.get(key) or self._reason(key, operators=False)
@@ -154,8 +160,14 @@ class Unseen:
         return made
 
     def is_operated(self, key: ResourceKey) -> bool:
-        """Return whether only an operator that may make objects of any name can have made this one."""
-        return key not in self._made and not self._reason(key, operators=False)
+        """Return whether only an operator that may make objects of any name can have made this one, and none has a
+        custom resource that makes one of this very name."""
+        while self._products:
+            self._unread.update(self._products.pop()())
+        if (key.group, key.kind, key.name) in self._unread:
+            return False
+        namesakes = any(owner.namespace in ("", key.namespace) for owner in self._owners.get(key.name, ()))
+        return not namesakes and key not in self._made and not self._reason(key, operators=False)
 
     def _reason(self, key: ResourceKey, *, operators: bool) -> str:
         places: Iterable[Mapping[str, _Making]] = (self._namespaces.get(key.namespace, {}), self._everywhere)

@@ -74,6 +74,14 @@ _ABSENT = frozenset({"missing-file", "missing-path"})
 """Codes of notes on what is deployed and is not in the tree."""
 
 
+_SIBLINGS = (
+    (("", "Service"), ("gateway.envoyproxy.io", "Backend"), ("gateway.kgateway.dev", "Backend")),
+    (("", "Service"), ("agentgateway.dev", "AgentgatewayBackend")),
+    (("", "ConfigMap"), ("", "Secret")),
+)
+"""Kinds of which one is written where another is meant."""
+
+
 class _Deployed(NamedTuple):
     """The places of objects that are deployed."""
 
@@ -277,6 +285,8 @@ class World:
         elsewhere = self._names.get((key.group, key.kind, key.name))
         if elsewhere is not None:
             return Resolution("unknown", f"{elsewhere} exists, and a kustomization may set its namespace")
+        if key in self.absent:
+            return Resolution("missing", "the change takes it away")
         reason = self.unseen.reason(key)
         if reason and not (self.unseen.is_operated(key) and self.is_misspelt(key)):
             return Resolution("unknown", reason)
@@ -284,7 +294,7 @@ class World:
             return Resolution("unknown", f"{self.orphans[key].document.file} has it, which is an alternative to these")
         if (key.group, key.kind) == (GATEWAY_GROUP, "GatewayClass") and not self.of_kind(GATEWAY_GROUP, "GatewayClass"):
             return Resolution("unknown", "no GatewayClass is in the tree, so classes come from elsewhere")
-        if self.partial and (key.group, key.kind) in UNCOMMITTED:
+        if self.partial and (key.group, key.kind) in UNCOMMITTED and not self.is_misspelt(key):
             return Resolution("unknown", LEFT_OUT)
         reason = self._by_hand(key) if self.plain else ""
         reason = reason or self.unread(key)
@@ -319,10 +329,15 @@ class World:
         """Resolve what the body of a policy or Gateway names: extensions, parameters, backends.
 
         A tree that shows nothing of that kind in that namespace leaves it to another repository, or to the chart of the
-        controller (docs/design/field-notes.md §1, need 1).
+        controller (docs/design/field-notes.md §1, need 1), unless it shows what was meant (`is_near`).
         """
         resolution = self.resolve(key)
-        if resolution.missing and self.partial and not self.in_namespace(key.group, key.kind, key.namespace):
+        if (
+            resolution.missing
+            and self.partial
+            and not self.in_namespace(key.group, key.kind, key.namespace)
+            and not self.is_near(key)
+        ):
             where = f" of namespace {key.namespace}" if key.namespace else ""
             return Resolution("unknown", f"no {key.kind}{where} is in the tree, so they come from elsewhere")
         return resolution
@@ -387,6 +402,16 @@ class World:
             names = (resource.key.name for resource in self.in_namespace(*place))
             self._near[place] = frozenset(shorter for name in names for shorter in _shortened(name))
         return len(key.name) > _SHORT and not self._near[place].isdisjoint(_shortened(key.name))
+
+    def is_near(self, key: ResourceKey) -> bool:
+        """Return whether the tree shows what a reference to something missing meant: what the change takes away, what
+        stands in a file that nothing deploys, an object of that name in another namespace, or of a sibling kind."""
+        if key in self.absent or self.orphan(key) is not None:
+            return True
+        if key.name in self._deployed(*key[:2]).names:
+            return True
+        siblings = next((group for group in _SIBLINGS if key[:2] in group), ())
+        return any(self.get(ResourceKey(*kind, key.namespace, key.name)) is not None for kind in siblings)
 
     def deploys(self, namespace: str) -> bool:
         """Return whether anything is deployed to a namespace, or the Namespace itself is."""

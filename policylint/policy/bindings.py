@@ -291,7 +291,11 @@ def _annotated(holder: Resource, world: World, catalog: Catalog, grants: Grants)
 def _named(
     holder: Resource, name: str, kinds: list[PolicyKind], world: World, grants: Grants
 ) -> tuple[PolicyKind, ResourceKey, Resolution]:
-    """Return the object that an entry of an annotation names: the first kind of which there is one counts."""
+    """Return the object that an entry of an annotation names: the first kind of which there is one counts.
+
+    Where others of the first kind are in the namespace, a kind for all of them explains nothing if the tree has none of
+    it: it deploys the class, and so what whoever runs the controller deploys.
+    """
     namespace, crosses, rest = name.rpartition(":")
     candidates = []
     for kind in kinds:
@@ -307,6 +311,14 @@ def _named(
         if resolution.found:
             return kind, wanted, _as_read(kind, resolution)
         candidates.append((kind, wanted, resolution))
-    unknown = next((candidate for candidate in candidates if candidate[2].unknown), None)
     kind, wanted, resolution = candidates[0]
-    return kind, wanted, resolution if unknown is None else unknown[2]
+    unknown = next((other for _, key, other in candidates if other.unknown and not _is_idle(world, key)), None)
+    if unknown is None and not resolution.missing:
+        unknown = resolution
+    return kind, wanted, unknown or resolution
+
+
+def _is_idle(world: World, key: ResourceKey) -> bool:
+    """Return whether an object of a cluster-scoped kind would be here, if there were one, and none of the kind is."""
+    has_class = bool(world.of_kind(GATEWAY_GROUP, "GatewayClass"))
+    return has_class and not key.namespace and world.resolve(key).missing and not world.of_kind(*key[:2])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
-from policylint.catalog.operators import products
+from policylint.catalog.operators import Product, products
 from policylint.documents import Document, Unread
 from policylint.load.objects import objects_of
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, Unseen, is_symbolic, mapping, sequence, text
@@ -146,8 +147,20 @@ def _add_unread(
         for product in made or ():
             reason = f"the operator of {kind} makes {product.kind[1]}s" + (product.ending and f" *{product.ending}")
             generators.add(reason, kinds=frozenset({product.kind}), ending=product.ending)
+        if made:
+            generators.add_products(partial(_named_products, made, kinds[group, kind][:_MOST_READ], read))
     if customs:
         generators.add_later(lambda: _customs(customs, read, placed=placed))
+
+
+def _named_products(
+    made: Sequence[Product], unread: Iterable[Unread], read: Callable[[Unread], Iterable[Document]]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield what an operator makes of resources that were not parsed, by group, kind and name."""
+    for document in unread:
+        for again in read(document):
+            for body, _ in objects_of(again.value):
+                yield from ((*product.kind, name) for product in made if (name := product.name(body)))
 
 
 def _customs(unread: list[Unread], read: Callable[[Unread], Iterable[Document]], *, placed: bool) -> Iterator[Custom]:

@@ -131,14 +131,14 @@ UPSTREAM_POLICY = worlds.manifest("configuration.konghq.com/v1beta1", "KongUpstr
 FINDINGS = {
     "a filter that names nothing": (
         backend_not_found, world(KONG, plugin("other", "cors"), route=KONG_FILTER),
-        ["HTTPRoute shop/checkout has a filter that names KongPlugin shop/login, which was not seen"]),
+        ["HTTPRoute shop/checkout has a filter that names missing KongPlugin shop/login"]),
     "an annotation of a Service that names nothing": (
         backend_not_found, world(KONG, UPSTREAM_POLICY, service=UPSTREAM),
         ["annotation konghq.com/upstream-policy of Service shop/checkout names missing KongUpstreamPolicy shop/gone"]),
     "a plugin of another namespace": (
         backend_not_found,
         world(KONG, plugin("login", "cors", "infra"), plugin("other", "cors"), annotations=f"{PLUGINS}login"),
-        ["annotation konghq.com/plugins of HTTPRoute shop/checkout names KongPlugin shop/login, which was not seen"]),
+        ["annotation konghq.com/plugins of HTTPRoute shop/checkout names missing KongPlugin shop/login"]),
     "a plugin of another namespace without a grant": (
         backend_not_found, world(KONG, plugin("login", "cors", "infra"), annotations=f"{PLUGINS}'infra:login'"),
         ["annotation konghq.com/plugins of HTTPRoute shop/checkout names missing KongPlugin infra/login"]),

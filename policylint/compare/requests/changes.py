@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from policylint.compare.at_home import at_home
+from policylint.compare.at_home import backends_at_home
 from policylint.compare.change import ContextChange, Responsible
 from policylint.compare.pairing import Sides
 from policylint.compare.requests.answers import Answers, Change, Difference, RequestAnswer, differences
@@ -129,7 +129,7 @@ def request_changes(
     """
     if not changed:
         return RequestChanges(same=whole and bool(sides.after.topology.routes))
-    sides = at_home(sides)
+    sides = backends_at_home(sides)
     tracers = Tracer(sides.before, nearest=False), Tracer(sides.after, nearest=False)
     comparison = _Comparison(sides, tracers, changed)
     for entry in touched_entries(sides, tracers, contexts, changed):

@@ -1,9 +1,10 @@
-"""The objects that Envoy Gateway's policies of routes name besides their targets, and what these hold.
+"""The objects that Envoy Gateway's policies name besides their targets (`refers` of the catalog), and what these hold.
 
 A missing one, or one without the entry that is read, makes them Invalid, as do refused settings of such a backend.
 
-Source: internal/gatewayapi/{securitypolicy,envoyextensionpolicy,ext_service,validate,filters}.go. What names them may
-fail open (`failOpen`): then it is left out, the rest of the policy acts, and the routes do not answer 500 for it.
+Source: internal/gatewayapi/{securitypolicy,envoyextensionpolicy,clienttrafficpolicy,ext_service,validate,filters}.go.
+What names them may fail open (`failOpen`): then it is left out, the rest of the policy acts, and the routes do not
+answer 500 for it. A ClientTrafficPolicy without its CAs or revocation list sets nothing: clients need no certificate.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.catalog.content import content_of, places
 from policylint.documents import Pointer
 from policylint.implementations.envoy_gateway.content import CODE, refused_settings
 from policylint.implementations.envoy_gateway.credentials import shared_keys
@@ -25,40 +27,15 @@ from policylint.topology.htpasswd import read_users
 from policylint.topology.references import target
 from policylint.topology.secret_data import contents
 
+UNSET = "broken-reference"
+"""What a policy is refused for that routes do not answer for: it sets nothing."""
 OPEN = "open"
 """What a policy is refused for whose other parts act all the same."""
+_SERVICE = ("", "Service")
 _BACKENDS = frozenset(
-    {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport"), (GROUP, "Backend"), (GATEWAY_GROUP, "Backend")}
+    {_SERVICE, ("multicluster.x-k8s.io", "ServiceImport"), (GROUP, "Backend"), (GATEWAY_GROUP, "Backend")}
 )
-_SECRET, _CONFIG_MAP, _BACKEND = "Secret", "ConfigMap", "Service"
 _SCRIPT = "lua.*.valueRef"
-_NAMED: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "SecurityPolicy": (
-        ("extAuth.http.backendRef", _BACKEND),
-        ("extAuth.http.backendRefs.*", _BACKEND),
-        ("extAuth.grpc.backendRef", _BACKEND),
-        ("extAuth.grpc.backendRefs.*", _BACKEND),
-        ("extAuth.contextExtensions.*.valueRef", _CONFIG_MAP),
-        ("jwt.providers.*.remoteJWKS.backendRefs.*", _BACKEND),
-        ("jwt.providers.*.localJWKS.valueRef", _CONFIG_MAP),
-        ("oidc.provider.backendRefs.*", _BACKEND),
-        ("oidc.clientSecret", _SECRET),
-        ("oidc.clientIDRef", _SECRET),
-        ("apiKeyAuth.credentialRefs.*", _SECRET),
-        ("basicAuth.users", _SECRET),
-    ),
-    "EnvoyExtensionPolicy": (
-        ("extProc.*.backendRefs.*", _BACKEND),
-        ("wasm.*.code.image.pullSecretRef", _SECRET),
-        (_SCRIPT, _CONFIG_MAP),
-    ),
-    "BackendTrafficPolicy": (("responseOverride.*.response.body.valueRef", _CONFIG_MAP),),
-    "HTTPRouteFilter": (
-        ("directResponse.body.valueRef", _CONFIG_MAP),
-        ("credentialInjection.credential.valueRef", _SECRET),
-    ),
-}
-"""Paths below spec, and the kind that a reference without one means."""
 _USERS = "basicAuth.users"
 _ENTRIES: Mapping[str, str] = {
     _USERS: ".htpasswd",
@@ -66,6 +43,8 @@ _ENTRIES: Mapping[str, str] = {
     "oidc.clientIDRef": "client-id",
     "wasm.*.code.image.pullSecretRef": ".dockerconfigjson",
     "credentialInjection.credential.valueRef": "credential",
+    "tls.clientValidation.caCertificateRefs.*": "ca.crt",
+    "tls.clientValidation.crl.refs.*": "ca.crl",
 }
 """The entry that is read of an object, where the reference does not name it (`key`)."""
 _SETTINGS: Mapping[str, tuple[str, ...]] = {
@@ -88,7 +67,8 @@ def broken(policy: Resource, topology: Topology) -> Reading:
     faults = list(_faults(policy, topology))
     closed = [fault for fault in faults if not _fails_open(policy, fault[0])]
     pointer, reason = next(iter((*closed, *faults)), ((), ""))
-    return Reading(code=CODE if closed else OPEN, reason=reason, pointer=pointer) if reason else Reading()
+    code = UNSET if policy.key.kind == "ClientTrafficPolicy" else CODE if closed else OPEN
+    return Reading(code=code, reason=reason, pointer=pointer) if reason else Reading()
 
 
 def open_parts(policy: Resource, topology: Topology) -> tuple[Pointer, ...]:
@@ -97,21 +77,24 @@ def open_parts(policy: Resource, topology: Topology) -> tuple[Pointer, ...]:
 
 
 def _faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str]]:
-    for path, kind in _NAMED.get(policy.key.kind, ()):
-        for pointer, value in _places(policy.spec, path.split("."), ("spec",)):
+    for field in content_of(*policy.key[:2]):
+        if field.name == "backendRef" and not field.path.startswith("extAuth."):
+            continue  # deprecated, and read of authorisers alone
+        is_backend = field.kinds[0] == _SERVICE
+        for pointer, value in places(policy.spec, field.path, ("spec",)):
             reference = mapping(value)
             if not text(reference.get("name")) or is_symbolic(reference.get("name")):
                 continue
-            key, _, port = target(reference, policy.key.namespace, "", kind)
-            fault = _fault(policy, key, port, kind == _BACKEND, topology)
-            if not fault and kind != _BACKEND:
-                fault = _entry_fault(path, reference, key, topology.world)
+            key, _, port = target(reference, policy.key.namespace, *field.kinds[0])
+            fault = _fault(policy, key, port, is_backend, topology)
+            if not fault and not is_backend:
+                fault = _entry_fault(field.path, reference, key, topology.world)
             if fault:
                 yield pointer, fault
     if policy.key.kind == "SecurityPolicy":
         yield from shared_keys(policy, topology.world)
     for path in _SETTINGS.get(policy.key.kind, ()):
-        for pointer, value in _places(policy.spec, path.split("."), ("spec",)):
+        for pointer, value in places(policy.spec, path, ("spec",)):
             yield from refused_settings(value, pointer)
 
 
@@ -153,17 +136,3 @@ def _fails_open(policy: Resource, pointer: Pointer) -> bool:
 def _part(pointer: Pointer) -> Pointer:
     """Return the place of what holds a reference: a setting of the policy, or one entry of a list of them."""
     return pointer[:3] if len(pointer) > 2 and isinstance(pointer[2], int) else pointer[:2]
-
-
-def _places(value: Any, steps: list[str], pointer: Pointer) -> Iterator[tuple[Pointer, Any]]:
-    """Yield what stands at a path, `*` being every entry of a list."""
-    if not steps:
-        if isinstance(value, dict):
-            yield pointer, value
-        return
-    step, *rest = steps
-    if step == "*":
-        for number, entry in enumerate(value if isinstance(value, list) else ()):
-            yield from _places(entry, rest, (*pointer, number))
-    else:
-        yield from _places(mapping(value).get(step), rest, (*pointer, step))

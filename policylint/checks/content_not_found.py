@@ -1,0 +1,123 @@
+"""GWP113: the content of a policy, or of what routes and Gateways name, names an object that nothing deploys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.checks.kit.fixes import rename
+from policylint.checks.kit.locations import at, path
+from policylint.checks.kit.routing import listeners
+from policylint.checks.kit.suggestions import Nearby
+from policylint.model import Finding, ResourceKey
+from policylint.model.world import LEFT_OUT, UNCOMMITTED
+from policylint.policy.content import ContentReference, content_references
+from policylint.simulation import Simulation
+from policylint.topology import ReferenceState
+
+RULE = "GWP113"
+_SECRET = ("", "Secret")
+_CONSEQUENCES = {
+    "refused": "no part of the policy takes effect without it",
+    "ignored": "what needs it is left out, and the rest acts",
+    "fails": "requests that need it are answered with an error",
+}
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    nearby = Nearby(simulation.world)
+    told = _told(simulation)
+    of_listeners = {(reference.holder.key, reference.pointer) for reference in _of_listeners(simulation)}
+    for resource in simulation.world.resources.values():
+        state = simulation.policies.get(resource.key)
+        fields = state.kind.refers or None if state is not None else None
+        for reference in content_references(resource, simulation.world, fields):
+            if (resource.key, reference.pointer) in of_listeners or str(reference.wanted) in told:
+                continue
+            if reference.resolution.missing:
+                yield _missing(reference, nearby)
+            elif reference.resolution.unknown and reference.wanted[:2] not in UNCOMMITTED:
+                yield _unknown(reference)
+    yield from _certificates(simulation, nearby)
+
+
+def _told(simulation: Simulation) -> str:
+    """Return what other rules say of policies that are refused, in part or as a whole."""
+    reasons = [
+        text
+        for state in simulation.policies.values()
+        for text in (state.invalid, *(fault.message for fault in state.faults))
+    ]
+    return "\n".join(filter(None, reasons))
+
+
+def _missing(reference: ContentReference, nearby: Nearby) -> Finding:
+    holder, wanted = reference.holder, reference.wanted
+    near = nearby.describe(wanted)
+    consequence = _CONSEQUENCES.get(reference.field.missing, "")
+    homes, guess = nearby.namespaces(wanted), nearby.name(wanted)
+    place = at(holder, reference.pointer, "name")
+    return Finding(
+        RULE,
+        "warning",
+        f"{holder.key} names missing {wanted}",
+        place,
+        resources=(holder.key, wanted),
+        label=near,
+        help=(f"note: {consequence}",) if consequence else (),
+        field=path(reference.pointer),
+        fixes=() if homes else rename([place], wanted.name, guess, nearby.names(wanted), set()),
+    )
+
+
+def _unknown(reference: ContentReference) -> Finding:
+    holder, wanted = reference.holder, reference.wanted
+    return Finding(
+        RULE,
+        "note",
+        f"{holder.key} names {wanted}, which was not seen",
+        at(holder, reference.pointer, "name"),
+        resources=(holder.key, wanted),
+        label=reference.resolution.reason,
+        confidence="unknown",
+        field=path(reference.pointer),
+    )
+
+
+def _of_listeners(simulation: Simulation) -> list[ReferenceState]:
+    gateways = [reference for gateway in simulation.topology.gateways for reference in gateway.references]
+    return gateways + [each for listener in listeners(simulation.topology) for each in listener.references]
+
+
+def _certificates(simulation: Simulation, nearby: Nearby) -> Iterator[Finding]:
+    """Yield the certificates of listeners that are not there, where the tree shows that they would be.
+
+    Few trees hold Secrets. One that the change takes away, and one beside others of the same list that are there, is
+    missing; of the rest nothing is said.
+    """
+    world = simulation.world
+    there: set[tuple[ResourceKey, object]] = set()
+    states = _of_listeners(simulation)
+    for state in states:
+        if state.resolution.resource is not None and state.resolution.resource.key[:2] == _SECRET:
+            there.add((state.holder.key, state.pointer[:-1]))
+    seen: set[tuple[ResourceKey, object]] = set()
+    for state in states:
+        place = (state.holder.key, state.pointer)
+        beside = (state.holder.key, state.pointer[:-1]) in there
+        is_left_out = state.resolution.missing or state.resolution.reason == LEFT_OUT
+        if place in seen or not state.wanted.name or not (state.wanted in world.absent or (is_left_out and beside)):
+            continue
+        seen.add(place)
+        is_certain = not world.partial or state.wanted in world.absent
+        yield Finding(
+            RULE,
+            "error" if is_certain else "warning",
+            f"{state.holder.key} names missing {state.wanted}",
+            at(state.holder, state.pointer, "name"),
+            resources=(state.holder.key, state.wanted),
+            label=nearby.describe(state.wanted),
+            help=("note: a listener of which one certificate is missing is not served",),
+            confidence="certain" if is_certain else "assumed",
+            ground="" if is_certain else "the other certificate of this listener is in the tree",
+            field=path(state.pointer),
+        )

@@ -23,7 +23,7 @@ from policylint.policy.results import (
     Target,
     TargetProblem,
 )
-from policylint.topology import Condition, ParentState, RouteState, Topology, ancestry
+from policylint.topology import Condition, GatewayState, ListenerSetState, ParentState, RouteState, Topology, ancestry
 from policylint.topology.ancestry import foreign, gateways_above
 from policylint.topology.grants import Grants
 from policylint.topology.routes import Rule
@@ -212,6 +212,27 @@ class Implementation:
             return parent.conditions
         refused = Condition("Accepted", "False", "UnsupportedValue", why)
         return tuple(refused if condition.type == "Accepted" else condition for condition in parent.conditions)
+
+    def reports_on(self, parent: ParentState, topology: Topology) -> bool:
+        """Return whether the controller writes an entry for a parent in the status of a route.
+
+        There is none for a parent that is not there, nor for a Gateway without a class.
+        """
+        gateway = None if parent.gateway is None else topology.gateway(parent.gateway)
+        if gateway is None:
+            return parent.mesh or parent.resolution.unknown
+        return not gateway.class_resolution.missing
+
+    def with_conditions(self, state: GatewayState) -> GatewayState:
+        """Return a Gateway with the conditions that the controller writes on it and its listeners.
+
+        By default the topology's. `begin` is not called before it.
+        """
+        return state
+
+    def with_conditions_of_set(self, state: ListenerSetState) -> ListenerSetState:
+        """Return a ListenerSet with the conditions that the controller writes on it and its listeners, as above."""
+        return state
 
     def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:  # noqa: ARG002
         """Return which backendRefs of a route the controller refuses, with reason and message; by default none.

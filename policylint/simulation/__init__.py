@@ -264,6 +264,7 @@ def _simulate(world: World, catalog: Catalog) -> Simulation:
         states.update((state.key, state) for state in joined.states)
         groups += joined.groups
         dependent += joined.dependent
+    _revise_holders(topology, catalog, dispatch)
     topology.revise(_routes_with_conditions(topology, catalog, dispatch))
     policies = dict(sorted(states.items()))
     bound = [*bindings(topology, catalog, grants), *_of_shape(policies)]
@@ -318,6 +319,21 @@ def _evaluate(
     return Evaluation(evaluator, states, groups, dependent), target_conditions
 
 
+def _revise_holders(topology: Topology, catalog: Catalog, dispatch: Dispatch) -> None:
+    """Give Gateways and ListenerSets the conditions that their own controllers write."""
+    writers = {
+        state.gateway.key: implementation(name, catalog.settings(name))
+        for state in topology.gateways
+        for name in [dispatch.of_gateway(state)]
+    }
+    gateways = [writers[state.gateway.key].with_conditions(state) for state in topology.gateways]
+    sets = [
+        writers[state.parent].with_conditions_of_set(state) if state.parent in writers else state
+        for state in topology.listener_sets
+    ]
+    topology.revise_holders(gateways, sets)
+
+
 def _routes_with_conditions(topology: Topology, catalog: Catalog, dispatch: Dispatch) -> list[RouteState]:
     """Return the routes with the conditions that the controller of each parent writes."""
     names: dict[tuple[ResourceKey | None, bool], str] = {}
@@ -341,6 +357,8 @@ def _routes_with_conditions(topology: Topology, catalog: Catalog, dispatch: Disp
             if conditions is not parent.conditions:
                 serves = behaviour.serves_refused and parent.accepted
                 parent = parent._replace(conditions=conditions, serves=serves)
+            if not behaviour.reports_on(parent, topology):
+                parent = parent._replace(silent=True)
             parents.append(parent)
         routes.append(route._replace(parents=tuple(parents)))
     return routes

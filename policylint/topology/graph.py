@@ -137,6 +137,14 @@ class Topology:
         self.routes = routes
         self._routes = {state.route.key: state for state in routes}
 
+    def revise_holders(self, gateways: list[GatewayState], listener_sets: list[ListenerSetState]) -> None:
+        """Replace the states of the same Gateways and ListenerSets, in the same order, as `revise` does for routes."""
+        self.gateways, self.listener_sets = gateways, listener_sets
+        self._gateways = {state.gateway.key: state for state in gateways}
+        self._listener_sets = {state.listener_set.key: state for state in listener_sets}
+        holders: list[GatewayState | ListenerSetState] = [*gateways, *listener_sets]
+        self._listeners = {listener.node: listener for holder in holders for listener in holder.listeners}
+
     def add(self, *nodes: Node) -> int:
         """Return the id of the vertex with these nodes, adding it if needed. For `build`, like `link` and `root`."""
         for vertex in self._by_node.get(nodes[0], ()):

@@ -151,6 +151,7 @@ class ParentState(NamedTuple):
         gateway: the Gateway that serves them.
         unseen: what it names of a Gateway or ListenerSet that was not seen: contexts lead through it all the same.
         serves: whether the controller serves the route although it writes that it does not accept it.
+        silent: whether no controller writes an entry for it in the status of the route.
     """
 
     number: int
@@ -168,6 +169,7 @@ class ParentState(NamedTuple):
     conditions: tuple[Condition, ...]
     unseen: Node | None = None
     serves: bool = False
+    silent: bool = False
 
     @property
     def is_default(self) -> bool:

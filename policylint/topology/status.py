@@ -145,7 +145,7 @@ class Statuses:
         elif holder.unseen and holder.resolution.unknown:
             condition = Condition("Accepted", "Unknown", "Pending", holder.resolution.reason)
         else:
-            condition = _with_listeners(valid)
+            condition = with_listeners(valid)
         return ListenerSetState(
             listener_set=holder.resource,
             parent=holder.parent,
@@ -247,10 +247,10 @@ def _gateway_accepted(
         kind = text(address.get("type"))
         if kind not in ADDRESS_TYPES and not is_symbolic(kind):
             return Condition("Accepted", "False", "UnsupportedAddress", f"address type {kind} is not known")
-    return _with_listeners([_holds(listener, "Accepted") for listener in listeners]) if listeners else ACCEPTED
+    return with_listeners([_holds(listener, "Accepted") for listener in listeners]) if listeners else ACCEPTED
 
 
-def _with_listeners(valid: Sequence[bool]) -> Condition:
+def with_listeners(valid: Sequence[bool]) -> Condition:
     """Return Accepted of an object by whether each of its listeners is valid."""
     if not any(valid):
         return Condition("Accepted", "False", "ListenersNotValid", "no listener is valid")

@@ -77,6 +77,8 @@ def fault(listener: ListenerState) -> str:
             return condition.message or f"it is not accepted ({condition.reason})"
         if condition.type == "Conflicted" and condition.status == "True":
             return condition.message or f"it is in conflict ({condition.reason})"
+    if listener.conditions and not any(condition.type == "Accepted" for condition in listener.conditions):
+        return f"it is not programmed ({listener.conditions[0].message or listener.conditions[0].reason})"
     if listener.conflict:
         return f"it is in conflict ({listener.conflict})"
     certificates = [reference for reference in listener.references if reference.role == "certificate"]

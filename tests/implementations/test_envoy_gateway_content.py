@@ -82,6 +82,20 @@ def test_routes_of_a_refused_policy_answer_500(kind: str, spec: str, target: str
     assert worlds.conditions(ancestor.conditions) == ["Accepted=False/Invalid"]
 
 
+@pytest.mark.parametrize(
+    "spec", ["connection: {bufferLimit: 5Gi}", "http2: {initialStreamWindowSize: 1Ki}"], ids=["buffer", "window"]
+)
+@pytest.mark.parametrize(("target", "status"), [("Gateway/edge", 500), ("Gateway/edge#other", None)])
+def test_routes_of_a_listener_whose_settings_are_refused_answer_500(spec: str, target: str, status: int | None) -> None:
+    allowed = "protocol: HTTP, allowedRoutes: {namespaces: {from: All}}"
+    both = worlds.gateway(
+        of_class="envoy", listeners=f"[{{name: http, port: 80, {allowed}}}, {{name: other, port: 81, {allowed}}}]"
+    )
+    simulation = worlds.simulated(GATEWAY, both, policy("ClientTrafficPolicy", spec, target, "infra"))
+    assert Tracer(simulation).trace(request({"host": "shop.example"})).outcome.status == status
+    assert Tracer(simulation).trace(request({"host": "shop.example", "port": 81})).outcome.status == 500
+
+
 @pytest.mark.parametrize(("kind", "spec"), TAKEN.values(), ids=TAKEN)
 def test_what_the_translator_takes_is_not_refused(kind: str, spec: str) -> None:
     simulation = worlds.simulated(GATEWAY, policy(kind, spec))

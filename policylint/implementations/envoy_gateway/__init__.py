@@ -13,6 +13,7 @@ from policylint.documents import Pointer
 from policylint.implementations.envoy_gateway import (
     content,
     feature_flags,
+    listeners,
     merging,
     references,
     selectors,
@@ -40,7 +41,7 @@ from policylint.policy.results import (
     Refusal,
     Target,
 )
-from policylint.topology import Condition, ParentState, RouteState, Topology, whole
+from policylint.topology import Condition, GatewayState, ListenerSetState, ParentState, RouteState, Topology, whole
 from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants
 from policylint.topology.routes import Rule, rules
@@ -273,6 +274,23 @@ class EnvoyGateway(Implementation):
         from policylint.implementations.envoy_gateway.routes import conditions
 
         return conditions(route, parent, self._isolation(topology), self.settings)
+
+    def reports_on(self, parent: ParentState, topology: Topology) -> bool:
+        return super().reports_on(parent, topology) and listeners.reports_on(parent, topology)
+
+    def with_conditions(self, state: GatewayState) -> GatewayState:
+        served = listeners.serves(state)
+        told = tuple(
+            each._replace(conditions=listeners.of_listener(each) if served else ()) for each in state.listeners
+        )
+        state = state._replace(listeners=told)
+        return state._replace(conditions=listeners.of_gateway(state))
+
+    def with_conditions_of_set(self, state: ListenerSetState) -> ListenerSetState:
+        admitted = state.allowed is not False
+        told = (each._replace(conditions=listeners.of_listener(each) if admitted else ()) for each in state.listeners)
+        state = state._replace(listeners=tuple(told))
+        return state._replace(conditions=listeners.of_listener_set(state)) if admitted else state
 
     def order(self, gateway: ResourceKey | None, topology: Topology, catalog: Catalog) -> Sequence[Phase]:
         """Return the catalog's order, changed by the Gateway's EnvoyProxy."""

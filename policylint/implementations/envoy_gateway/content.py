@@ -44,6 +44,8 @@ def refused(policy: Resource, kind: str) -> Reading:
     fault, code = None, CODE
     if kind == "BackendTrafficPolicy":
         fault = next(chain(_rate_limits(policy.spec), refused_settings(policy.spec, ("spec",))), None)
+    elif kind == "ClientTrafficPolicy":
+        fault = next(_connections(policy.spec, ("spec",)), None)
     elif kind == "SecurityPolicy":
         fault = next(chain(_providers(policy.spec), _client(policy.spec)), None)
         early = next(_combinations(policy.spec), None) if _names_routes(policy.spec) else None
@@ -110,8 +112,8 @@ def _names_routes(spec: Mapping[str, Any]) -> bool:
     return any(text(mapping(entry).get("kind")).endswith("Route") for entry in entries)
 
 
-def refused_settings(settings: Mapping[str, Any], place: Pointer) -> Iterator[Fault]:
-    """Yield what the settings of a backend's cluster are refused for (translateTrafficFeatures)."""
+def _connections(settings: Mapping[str, Any], place: Pointer) -> Iterator[Fault]:
+    """Yield what settings of connections are refused for, on either side (buildIRHTTP2Settings, buildConnection)."""
     for name in _WINDOWS:
         size = number_of_bytes(mapping(settings.get("http2")).get(name))
         if size is not None and size not in _WINDOW:
@@ -120,6 +122,11 @@ def refused_settings(settings: Mapping[str, Any], place: Pointer) -> Iterator[Fa
     limit = number_of_bytes(mapping(settings.get("connection")).get("bufferLimit"))
     if limit is not None and limit > _LARGEST_BUFFER:
         yield (*place, "connection", "bufferLimit"), f"bufferLimit must be below 4Gi, not {limit} bytes"
+
+
+def refused_settings(settings: Mapping[str, Any], place: Pointer) -> Iterator[Fault]:
+    """Yield what the settings of a backend's cluster are refused for (translateTrafficFeatures)."""
+    yield from _connections(settings, place)
     balancer = mapping(settings.get("loadBalancer"))
     size = mapping(balancer.get("consistentHash")).get("tableSize")
     if balancer.get("type") == "ConsistentHash" and isinstance(size, int) and not _is_prime(size):

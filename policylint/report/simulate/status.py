@@ -16,7 +16,7 @@ from policylint.report.kit.display import one_line
 from policylint.report.kit.identity import json_text
 from policylint.report.kit.yaml_text import yaml_text
 from policylint.simulation import Simulation
-from policylint.topology import Condition, GatewayState, ListenerSetState, ParentState, RouteState
+from policylint.topology import Condition, GatewayState, ListenerSetState, ParentState, RouteState, Topology
 
 Entry = dict[str, Any]
 
@@ -40,7 +40,11 @@ def stanzas(simulation: Simulation) -> Iterator[Entry]:
     marks = _TargetConditions(simulation.target_conditions)
     statuses: dict[Resource, Entry] = {}
     statuses |= {state.gateway: _gateway(state, marks) for state in topology.gateways}
-    statuses |= {state.listener_set: _holder(state.listener_set, state, marks) for state in topology.listener_sets}
+    statuses |= {
+        state.listener_set: _holder(state.listener_set, state, marks)
+        for state in topology.listener_sets
+        if _is_served(topology, state)
+    }
     statuses |= {state.route: _route(state, marks) for state in topology.routes}
     statuses |= {state.policy: _policy(state) for state in simulation.policies.values()}
     for key in marks.objects - {resource.key for resource in statuses}:
@@ -50,6 +54,12 @@ def stanzas(simulation: Simulation) -> Iterator[Entry]:
         filled = {name: value for name, value in statuses[resource].items() if value not in ([], None)}
         if filled:
             yield {**_head(resource), "status": filled}
+
+
+def _is_served(topology: Topology, state: ListenerSetState) -> bool:
+    """Return whether a controller may write about a ListenerSet: its Gateway is there and has a class."""
+    gateway = topology.gateway(state.parent)
+    return not state.resolution.missing and (gateway is None or not gateway.class_resolution.missing)
 
 
 def _order(key: ResourceKey) -> tuple[str, str, str, str]:
@@ -130,7 +140,8 @@ def _controlled(controller: str, states: Iterable[Condition]) -> Entry:
 
 def _route(state: RouteState, marks: _TargetConditions) -> Entry:
     added = marks.on(state.route.key)
-    parents = [_parent(state.route, parent, added) for parent in state.parents if parent.conditions or added]
+    told = [parent for parent in state.parents if (parent.conditions and not parent.silent) or added]
+    parents = [_parent(state.route, parent, added) for parent in told]
     for (controller, gateway), conditions in marks.entries(state.route.key).items():
         reference = {"kind": gateway.kind, "name": gateway.name, "namespace": gateway.namespace}
         if gateway.unplaced:
@@ -151,6 +162,8 @@ def _parent(route: Resource, state: ParentState, added: Sequence[Condition]) -> 
 
 
 def _gateway(state: GatewayState, marks: _TargetConditions) -> Entry:
+    if state.class_resolution.missing:  # no controller writes about its listeners
+        state = state._replace(listeners=())
     attached = {"attachedListenerSets": state.attached_listener_sets or None}
     return attached | _holder(state.gateway, state, marks)
 
@@ -166,6 +179,7 @@ def _holder(resource: Resource, state: GatewayState | ListenerSetState, marks: _
             "conditions": _conditions((*listener.conditions, *marks.on(key, listener.name))),
         }
         for listener in state.listeners
+        if listener.conditions
     ]
     return {
         "conditions": _conditions((*state.conditions, *marks.on(key))),

@@ -1,0 +1,85 @@
+"""What Envoy Gateway writes on listeners, Gateways and ListenerSets, and what a listener then serves.
+
+Found by tests/witness; source: docs/design/implementations/envoy-gateway.md §11.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.report.simulate.status import stanzas
+from policylint.simulation import Simulation
+from policylint.trace import Tracer, request
+from tests import worlds
+from tests.implementations.worlds_envoy_gateway import CLASS
+from tests.worlds import conditions, gateway, grant, listener_set, route, service, simulated
+
+EVERYWHERE = "namespaces: {from: All}"
+BOTH = f"[{{name: both, port: 80, protocol: HTTP, allowedRoutes: {{{EVERYWHERE}, kinds: [{{kind: HTTPRoute}}, %s]}}}}]"
+SECURE = "[{name: both, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: cert, namespace: keys}]}, %s}]"
+CERT = worlds.manifest("v1", "Secret", "cert", "keys", "data: {}")
+RULES = "rules: [{backendRefs: [{name: checkout, port: 80}]}]"
+
+
+def of(*manifests: str) -> Simulation:
+    return simulated(CLASS, *manifests, route(more=RULES), service())
+
+
+def told(simulation: Simulation) -> list[str]:
+    """The conditions of the only listener of the only Gateway."""
+    (state,) = simulation.topology.gateways
+    return conditions(state.listeners[0].conditions)
+
+
+def answer(simulation: Simulation, scheme: str = "http") -> str:
+    outcome = Tracer(simulation).trace(request({"scheme": scheme, "host": "shop.example"})).outcome
+    return "refused" if outcome.refused else str(outcome.status or "reaches")
+
+
+@pytest.mark.parametrize(("kind", "said"), [("TCPRoute", "refused"), ("GRPCRoute", "reaches")])
+def test_a_listener_that_names_a_kind_it_does_not_take_serves_no_other_either(kind: str, said: str) -> None:
+    simulation = of(gateway(listeners=BOTH % f"{{kind: {kind}}}"))
+    assert answer(simulation) == said
+    refused = ["ResolvedRefs=False/InvalidRouteKinds"]
+    assert told(simulation) == (
+        refused if said == "refused" else ["Accepted=True/Accepted", "ResolvedRefs=True/ResolvedRefs"]
+    )
+
+
+def test_another_controller_serves_the_kinds_that_the_listener_takes() -> None:
+    simulation = simulated(
+        worlds.gateway_class(), gateway(listeners=BOTH % "{kind: TCPRoute}"), route(more=RULES), service()
+    )
+    assert answer(simulation) == "reaches"
+
+
+def test_a_certificate_that_no_grant_gives_is_worse_than_a_broken_one() -> None:
+    listeners = SECURE % f"allowedRoutes: {{{EVERYWHERE}}}"
+    assert told(of(gateway(listeners=listeners), CERT)) == ["ResolvedRefs=False/RefNotPermitted"]
+    given = grant(
+        "keys", f"{{group: {worlds.GATEWAY_API}, kind: Gateway, namespace: infra}}", "{group: '', kind: Secret}"
+    )
+    broken = told(of(gateway(listeners=listeners), CERT, given))
+    assert broken == ["Accepted=True/Accepted", "ResolvedRefs=False/InvalidCertificateRef"]
+
+
+def test_a_gateway_that_is_refused_has_no_listeners_in_its_status() -> None:
+    simulation = of(gateway(more="addresses: [{type: example.net/own, value: one}]"))
+    (status,) = (each["status"] for each in stanzas(simulation) if each["kind"] == "Gateway")
+    assert list(status) == ["conditions"]
+    assert not [each for each in stanzas(simulation) if each["kind"] == "HTTPRoute"]
+
+
+def test_routes_have_no_entry_for_a_parent_that_nobody_serves() -> None:
+    parents = "[{name: edge, namespace: infra}, {name: gone, namespace: infra}]"
+    simulation = simulated(CLASS, gateway(), route(parents=parents, more=RULES), service())
+    (status,) = (each["status"] for each in stanzas(simulation) if each["kind"] == "HTTPRoute")
+    assert [each["parentRef"]["name"] for each in status["parents"]] == ["edge"]
+
+
+@pytest.mark.parametrize(("admits", "listeners"), [("All", 1), ("None", 0)])
+def test_a_listener_set_that_is_not_let_in_has_no_listeners_in_its_status(admits: str, listeners: int) -> None:
+    more = f"allowedListeners: {{namespaces: {{from: {admits}}}}}"
+    simulation = of(gateway(more=more), listener_set("more", "shop", "[{name: own, port: 90, protocol: HTTP}]"))
+    (status,) = (each["status"] for each in stanzas(simulation) if each["kind"] == "ListenerSet")
+    assert len(status.get("listeners", ())) == listeners

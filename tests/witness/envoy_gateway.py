@@ -1,0 +1,140 @@
+"""Envoy Gateway as a witness: what its translator and its CRDs say of a world, and what policylint says of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from policylint.report.simulate.status import stanzas
+from policylint.simulation import Simulation
+from policylint.workspace import open_workspace
+from tests.witness.envoy_gateway_worlds import CERTIFICATE, GATEWAY_API, GROUP, PRIVATE_KEY
+from tests.witness.facts import Facts, of_statuses
+from tests.witness.grammar import Manifest, manifest, name_of
+
+SOURCE = Path(__file__).parent / "envoy_gateway"
+NOT_WRITTEN = ("Programmed", "OverlappingTLSConfig")
+"""Conditions that hang on the proxies that run, or on the names in certificates, which few trees hold."""
+REFUSED = " | API server"
+NOT_COMPARED = ("Backend", "EnvoyProxy", "HTTPRouteFilter")
+"""Kinds whose statuses policylint does not write."""
+ABOUT = (
+    "Its own translator and its CRDs: which objects the API server refuses, and the conditions, counts and kinds in the"
+    " status of every Gateway, ListenerSet, route and policy."
+)
+CLASS = "eg"
+_WAITING = {"conditions": [{"type": "Accepted", "status": "Unknown", "reason": "Pending"}]}
+_CERTIFICATES = {"tls.crt": CERTIFICATE, "tls.key": PRIVATE_KEY, "ca.crt": CERTIFICATE}
+"""What Envoy Gateway made for itself when it was installed."""
+
+
+class Controller:
+    """A running translator; a context manager, so that it ends with what asks it."""
+
+    def __init__(self, program: Path, certificate: str, key: str) -> None:
+        self._started = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._material = ((CERTIFICATE, certificate), (PRIVATE_KEY, key))
+
+    def __enter__(self) -> Controller:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._started.communicate()
+
+    def ask(self, objects: Sequence[Manifest], **options: bool) -> dict[str, Any]:
+        """Return the answer of envoy_gateway/main.go."""
+        own = manifest("v1", "Secret", "envoy", "envoy-gateway-system", stringData=_CERTIFICATES)
+        text = json.dumps({"objects": [*objects, own], **options})
+        for placeholder, real in self._material:
+            text = text.replace(json.dumps(placeholder)[1:-1], json.dumps(real)[1:-1])
+        assert self._started.stdin and self._started.stdout
+        self._started.stdin.write(text + "\n")
+        self._started.stdin.flush()
+        return dict(json.loads(self._started.stdout.readline()))
+
+
+def simulated(objects: Sequence[Manifest]) -> Simulation:
+    """Read a world as the commands read what a cluster holds (`--live`): what is not in it, is nowhere."""
+    with TemporaryDirectory() as place:
+        file = Path(place) / "cluster.yaml"
+        file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}), encoding="utf-8")
+        return open_workspace([str(file)]).simulations[0]
+
+
+def refusals(simulation: Simulation) -> Facts:
+    """Return the objects that the API server refuses, as policylint says."""
+    return {
+        f"{each.resource.key.kind} {each.resource.key.namespace}/{each.resource.key.name}{REFUSED}": "refused"
+        for each in simulation.broken
+        if each.resource.key.group in (GATEWAY_API, GROUP)
+        and any(violation.code != "unknown-field" for violation in each.violations)
+    }
+
+
+def statuses(simulation: Simulation) -> Facts:
+    """Return the statuses, as policylint says."""
+    told = [
+        {"kind": each["kind"], "namespace": "", **each["metadata"], "status": each["status"]}
+        for each in stanzas(simulation)
+    ]
+    return of_statuses(told, NOT_WRITTEN)
+
+
+def real_facts(controller: Controller, objects: Sequence[Manifest]) -> tuple[Facts, list[Manifest]]:
+    """Return what Envoy Gateway says of a world, and the objects that the API server takes."""
+    answer = controller.ask(_read(objects))
+    if answer.get("error"):
+        return {"| failed": answer["error"]}, list(objects)
+    refused = {f"{name}{REFUSED}": "refused" for name in answer["refused"]}
+    stored = [each for each in objects if name_of(each) not in answer["refused"]]
+    told = [each for each in answer["statuses"] if each["kind"] not in NOT_COMPARED]
+    for each in _of_kind(stored, "Gateway"):
+        if each["spec"]["gatewayClassName"] != CLASS:  # what its CRD fills in stays
+            told.append({"kind": "Gateway", "namespace": _name(each)[0], "name": _name(each)[1], "status": _WAITING})
+    return refused | of_statuses(told, NOT_WRITTEN), stored
+
+
+def _read(objects: Sequence[Manifest]) -> list[Manifest]:
+    """Return what the controller hands to its translator: of ListenerSets those of its own Gateways."""
+    own = {_name(each) for each in _of_kind(objects, "Gateway") if each["spec"]["gatewayClassName"] == CLASS}
+    return [
+        each
+        for each in objects
+        if each["kind"] != "ListenerSet"
+        or (
+            each["spec"]["parentRef"].get("namespace", each["metadata"]["namespace"]),
+            each["spec"]["parentRef"]["name"],
+        )
+        in own
+    ]
+
+
+def _of_kind(objects: Sequence[Manifest], kind: str) -> list[Manifest]:
+    return [each for each in objects if each["kind"] == kind]
+
+
+def _name(manifest: Manifest) -> tuple[str, str]:
+    return manifest["metadata"]["namespace"], manifest["metadata"]["name"]
+
+
+def our_facts(objects: Sequence[Manifest], stored: Sequence[Manifest]) -> Facts:
+    """Return what policylint says: of all objects which are refused, and the statuses where only the others are."""
+    whole = simulated(objects)
+    return refusals(whole) | statuses(whole if len(stored) == len(objects) else simulated(stored))
+
+
+def refused(facts: Facts) -> set[str]:
+    """Return the objects that the API server refuses, of facts of the real side."""
+    return {fact.removesuffix(REFUSED) for fact in facts if fact.endswith(REFUSED)}
+
+
+def head() -> dict[str, Any]:
+    """Return the first line of a record."""
+    required = re.findall(r"^\t(\S+) (v\S+)$", (SOURCE / "go.mod").read_text(), re.MULTILINE)
+    versions = {name: version for name, version in required if name.endswith(("/gateway", "/gateway-api"))}
+    return {"title": "Envoy Gateway", "about": ABOUT, "versions": versions}

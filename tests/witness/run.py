@@ -1,0 +1,90 @@
+"""Ask a real program and policylint the same about generated worlds: `python -m tests.witness.run envoy-gateway`.
+
+What is built lies in $POLICYLINT_WITNESS, by default ~/.cache/policylint-witness (README.md).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.witness import envoy_gateway
+from tests.witness.envoy_gateway_worlds import world
+from tests.witness.facts import Difference, differences
+from tests.witness.grammar import Manifest, digest
+from tests.witness.programs import built, certificate
+from tests.witness.recording import RECORDED, Answer, written
+from tests.witness.replaying import replayed
+from tests.witness.shrinking import shrunk
+from tests.witness.tally import Tally
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one witness; return 1 where it and policylint differ."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("witness", choices=["envoy-gateway"])
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--worlds", type=int, default=100)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first world")
+    parser.add_argument(
+        "--record", nargs="?", type=Path, const=RECORDED / "envoy-gateway.jsonl", help="keep the answers"
+    )
+    parser.add_argument("--replay", nargs="?", type=Path, const=RECORDED / "envoy-gateway.jsonl", help="ask the record")
+    parser.add_argument("--shrink", type=Path, help="a folder for the smallest world of each sort of difference")
+    parser.add_argument("--only", default="", help="shrink only sorts with this text")
+    return of_envoy_gateway(parser.parse_args(arguments))
+
+
+def of_envoy_gateway(options: argparse.Namespace) -> int:
+    """Statuses and refusals."""
+    if options.replay:
+        print(replayed(options.replay))
+        return 0
+    tally = Tally()
+    with (
+        TemporaryDirectory() as place,
+        envoy_gateway.Controller(built("envoy_gateway"), *certificate(Path(place))) as asked,
+    ):
+        answers = []
+        for number in range(options.first, options.first + options.worlds):
+            objects = world(options.seed, number)
+            real, stored = envoy_gateway.real_facts(asked, objects)
+            answers.append(Answer(options.seed, number, digest(objects), real))
+            if not options.record:
+                tally.add(f"{options.seed}/{number}", objects, real, envoy_gateway.our_facts(objects, stored))
+        if options.record:
+            written(options.record, envoy_gateway.head(), answers)
+        else:
+            print(tally)
+        if options.shrink:
+            _shrink(tally, options, lambda objects: _different(asked, objects))
+    return int(bool(tally.wrong))
+
+
+def _different(asked: envoy_gateway.Controller, objects: list[Manifest]) -> list[Difference]:
+    real, stored = envoy_gateway.real_facts(asked, objects)
+    return differences(real, envoy_gateway.our_facts(objects, stored))
+
+
+def _shrink(tally: Tally, options: argparse.Namespace, found: Callable[[list[Manifest]], list[Difference]]) -> None:
+    """Write the smallest world of each sort of difference."""
+    options.shrink.mkdir(parents=True, exist_ok=True)
+    for index, (sort, _) in enumerate(tally.times.most_common()):
+        if options.only not in sort:
+            continue
+        name, objects, example = tally.first[sort]
+
+        def shows(those: list[Manifest], sort: str = sort) -> bool:
+            return any(each.sort == sort for each in found(those))
+
+        text = "\n---\n".join(json.dumps(each) for each in shrunk(objects, shows))
+        head = f"# {sort}\n# {name}: {example.fact}\n# real: {example.real}\n# ours: {example.ours}\n"
+        (options.shrink / f"{index:02}.yaml").write_text(head + text + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -28,12 +28,15 @@ _TARGETS = ("targetRef", "targetRefs", "targetSelectors")
 _MISAIMED = ("kind-not-allowed", "malformed", "section-not-allowed")
 _DROPPED = "note: kubectl rejects an unknown field; with other clients it is silently dropped"
 
+_FORMER = ("note: a cluster that has it keeps its former state; a new one gets none of it",)
+
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     for broken in simulation.broken:
         for violation in broken.violations:
             if not _has_own_rule(simulation, broken, violation):
-                yield _finding(broken, violation)
+                is_refused = violation is broken.refusal and broken.resource.key in simulation.refused
+                yield _finding(broken, violation, _FORMER if is_refused else ())
     if has_policies(simulation.world):
         yield from _of_network_policies(simulation)
 
@@ -79,7 +82,7 @@ def _has_own_rule(simulation: Simulation, broken: BrokenObject, violation: Viola
     return is_surprising(written_text(simulation, broken.resource.location(*violation.pointer)), violation.value)
 
 
-def _finding(broken: BrokenObject, violation: Violation) -> Finding:
+def _finding(broken: BrokenObject, violation: Violation, notes: tuple[str, ...]) -> Finding:
     resource = broken.resource
     written = violation.value if violation.code == "enum" else violation.pointer[-1] if violation.pointer else ""
     guess = near(str(written), _candidates(resource.body, violation))
@@ -96,7 +99,7 @@ def _finding(broken: BrokenObject, violation: Violation) -> Finding:
         resources=(resource.key,),
         label=label,
         related=related,
-        help=help_,
+        help=(*help_, *notes),
         confidence=confidence,
         ground=f"it rests on the CRD of {broken.schema.release}, and the cluster may have another version",
         field=path(violation.pointer),

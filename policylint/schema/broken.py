@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import Location, Resource, World
@@ -23,19 +25,38 @@ _AIMING = frozenset({"targetRef", "targetRefs", "targetSelectors", "strategy", "
 _ALIKE = 0.7
 """How alike two names are (difflib's ratio) of which one is the other misspelt; `near` of the rules takes the same."""
 _LONGEST_NAME = 100
+UNLESS = "refused, unless the cluster has another CRD"
+"""What a refusal rests on that a shipped schema alone tells of."""
 
 
 class BrokenObject(NamedTuple):
     """An object that breaks its schema, with the violations.
 
     Args:
-        refusal: the violation for which the API server refuses it whatever its release, None if there is none.
+        refusal: the violation for which the API server refuses it, None if it takes the object as far as is known.
+        certain: whether it does so whatever its release; otherwise the cluster may have a CRD that lets it pass.
     """
 
     resource: Resource
     schema: Known
     violations: list[Violation]
     refusal: Violation | None
+    certain: bool = True
+
+    @property
+    def because(self) -> str:
+        """What the API server says of it, and what that rests on."""
+        said = "" if self.refusal is None else message(self.refusal)
+        return said if self.certain else f"{UNLESS}: {said}"
+
+    @property
+    def sentence(self) -> str:
+        """A sentence on what a cluster has in its place."""
+        said = "" if self.refusal is None else message(self.refusal)
+        is_refused = (
+            f"the API server refuses {self.resource.key}" if self.certain else f"{self.resource.key} is {UNLESS}"
+        )
+        return f"{is_refused} ({said}), so that a cluster has its former state, or none"
 
 
 def broken_objects(world: World, cut: list[Note]) -> tuple[BrokenObject, ...]:
@@ -54,7 +75,7 @@ def broken_objects(world: World, cut: list[Note]) -> tuple[BrokenObject, ...]:
                 by_schema = _violations(known, resource)
                 violations = min(by_schema, key=len)
                 if violations:
-                    broken.append(BrokenObject(resource, known[0], violations, _refusal(resource, known, by_schema)))
+                    broken.append(BrokenObject(resource, known[0], violations, *_refusal(resource, known, by_schema)))
             if known and known[0].origin is not None and schemas.fuel.left < 0 and not cut:
                 message = f"the rules of the CRDs for {kind} and what follows take too much work, and are not judged"
                 cut.append(Note("GWP911", "limit", message, Location(known[0].origin)))
@@ -67,19 +88,48 @@ def _violations(known: tuple[Known, ...], resource: Resource) -> list[list[Viola
     return [explain(schema.schema, resource.body, schema.fuel) for schema in known]
 
 
-def _refusal(resource: Resource, known: tuple[Known, ...], by_schema: list[list[Violation]]) -> Violation | None:
-    """Return the first violation for which an object is refused, None where one of the schemas may let it pass."""
+def _refusal(
+    resource: Resource, known: tuple[Known, ...], by_schema: list[list[Violation]]
+) -> tuple[Violation | None, bool]:
+    """Return the first violation for which an object is refused, None where one of the schemas may let it pass, and
+    whether that is certain."""
     if resource.provisional:
-        return None
-    refusals = [
-        next((violation for violation in violations if _is_refused(schema, violation, resource.version)), None)
-        for schema, violations in zip(known, by_schema, strict=True)
+        return None, True
+    each = list(zip(known, by_schema, strict=True))
+    certain = [_first(found, partial(_is_refused, schema, version=resource.version)) for schema, found in each]
+    if all(certain):
+        return certain[0], True
+    likely = [
+        None
+        if any(_is_of_another_release(schema, violation, resource.version) for violation in found)
+        else one or _first(found, partial(_is_likely_refused, schema))
+        for one, (schema, found) in zip(certain, each, strict=True)
     ]
-    return refusals[0] if all(refusals) else None
+    return (likely[0], False) if all(likely) else (None, True)
+
+
+def _first(violations: list[Violation], holds: Callable[[Violation], bool]) -> Violation | None:
+    return next(filter(holds, violations), None)
+
+
+def _is_likely_refused(schema: Known, violation: Violation) -> bool:
+    """Tell whether an API server with the release of a shipped schema refuses an object for a violation of its shape.
+
+    Limits and patterns are loosened most often. A word that an enumeration has not may be one of a later release,
+    unless it is one of them misspelt.
+    """
+    if violation.code not in (*_LASTING, "rule") or is_passing(schema, violation.pointer):
+        return False
+    return violation.code != "enum" or not isinstance(violation.value, str) or _is_alike(violation)
+
+
+def _is_of_another_release(schema: Known, violation: Violation, version: str) -> bool:
+    """Tell whether an object has a field that the release of a shipped schema has not, and another one may."""
+    return violation.code == "unknown-field" and _is_open(schema, violation, version)
 
 
 def _is_refused(schema: Known, violation: Violation, version: str) -> bool:
-    """Tell whether the API server refuses an object for a violation; an unknown field it drops, and takes the rest.
+    """Tell whether an object is refused whatever the release; an unknown field is dropped, and the rest taken.
 
     Source: Kubernetes, «Field validation» and «Custom Resources: pruning». A CRD of the tree counts whole. The cluster
     may have another release than the one shipped here, in which of Gateway API `_LASTING` and the rules are the same,
@@ -111,7 +161,7 @@ def is_lasting(broken: BrokenObject, violation: Violation) -> bool:
     """Tell whether a violation of a shipped schema is one in every release: what all of them forbid, or a misspelt
     field."""
     if violation.code == "unknown-field":
-        return _is_misspelt(violation) and not is_passing(broken.schema, violation.pointer)
+        return _is_alike(violation) and not is_passing(broken.schema, violation.pointer)
     if violation.code == "rule" and broken.schema.origin is None:  # Gateway API keeps its rules, others may not
         return broken.schema.lasting and not is_passing(broken.schema, violation.pointer)
     return _is_refused(broken.schema, violation, broken.resource.version)
@@ -128,19 +178,24 @@ def is_open(broken: BrokenObject, violation: Violation) -> bool:
     A field of an alpha or beta version that is spelled like no field of the release shipped here may be one of another
     release: such versions get and lose fields under one name.
     """
-    if broken.schema.origin is not None:
+    return _is_open(broken.schema, violation, broken.resource.version)
+
+
+def _is_open(schema: Known, violation: Violation, version: str) -> bool:
+    if schema.origin is not None:
         return False
-    may_change = "alpha" in broken.resource.version or "beta" in broken.resource.version
-    if violation.code == "unknown-field" and may_change and not _is_misspelt(violation):
+    may_change = "alpha" in version or "beta" in version
+    if violation.code == "unknown-field" and may_change and not _is_alike(violation):
         return True
-    return is_passing(broken.schema, violation.pointer)
+    return is_passing(schema, violation.pointer)
 
 
-def _is_misspelt(violation: Violation) -> bool:
-    """Tell whether an unknown field is spelled nearly as one that the schema has in this place."""
+def _is_alike(violation: Violation) -> bool:
+    """Tell whether an unknown field, or word, is spelled nearly as one that the schema has in this place."""
     from difflib import get_close_matches
 
-    return bool(get_close_matches(str(violation.pointer[-1])[:_LONGEST_NAME], violation.wanted, 1, _ALIKE))
+    written = violation.value if violation.code == "enum" else violation.pointer[-1]
+    return bool(get_close_matches(str(written)[:_LONGEST_NAME], violation.wanted, 1, _ALIKE))
 
 
 def as_stored(broken: BrokenObject) -> Resource:
@@ -151,7 +206,7 @@ def as_stored(broken: BrokenObject) -> Resource:
     """
     body: Any = broken.resource.body
     for violation in broken.violations:
-        if violation.code == "unknown-field" and _is_misspelt(violation):
+        if violation.code == "unknown-field" and _is_alike(violation):
             body = _without(body, violation.pointer)
     return broken.resource if body is broken.resource.body else broken.resource.replaced(body=body)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
-from policylint.model import ROUTE_KINDS, Node, PolicyKind, Resolution, ResourceKey, World, faults
+from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World, faults
 from policylint.model.world import Note
 from policylint.policy.bindings import ObjectBinding, bindings
 from policylint.policy.connections import without_http
@@ -16,7 +16,7 @@ from policylint.policy.declared import Reading, declared, without
 from policylint.policy.order_dependence import order_dependence
 from policylint.policy.results import Attachment, Group, OrderDependence, PolicyState
 from policylint.policy.validity import SCHEMA, edition, structural
-from policylint.schema.broken import BrokenObject, as_stored, broken_objects, message
+from policylint.schema.broken import BrokenObject, as_stored, broken_objects
 from policylint.simulation.dispatch import Dispatch, Evaluation
 from policylint.simulation.selected import Selected
 from policylint.topology import BackendState, RouteState, Topology, build
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from policylint.network.rules import PolicySpec
     from policylint.network.state import Network
     from policylint.policy.target_conditions import TargetCondition
-    from policylint.schema.explain import Violation
     from policylint.simulation.meshes import Meshes
 
 
@@ -40,6 +39,9 @@ class Simulation:
     Attributes:
         world: the objects, by identity.
         broken: the objects that break their schemas. Those that the API server refuses for it are in no computation.
+        refused: what the API server refuses as it stands: a cluster has the former state, or none. By a CRD of the tree
+            it is in no computation; by a shipped one policies are in none, and the rest is judged by what it says, as a
+            controller would: what is refused protects nothing, and shuts nobody out.
         catalog: the kinds of policies, shipped, configured and found as CRDs.
         topology: nodes, edges, route and listener statuses.
         policies: every policy of a kind with an evaluator, by key, sorted.
@@ -62,6 +64,7 @@ class Simulation:
         "kept_network_policies",
         "order_dependent",
         "policies",
+        "refused",
         "target_conditions",
         "topology",
         "world",
@@ -90,6 +93,7 @@ class Simulation:
         self.cut = tuple(cut)
         self.broken = broken
         self.bindings = tuple(bindings)
+        self.refused = {each.resource.key: each for each in broken if _is_named(each, catalog)}
         self.kept_hops: Hops | None = None
         self.kept_network_policies: tuple[PolicySpec, ...] | None = None
         self.kept_hub: Hub | None = None
@@ -100,21 +104,6 @@ class Simulation:
         """Return the bindings of objects that no evaluator judges, but for parameters, which set up no request."""
         others = (binding for binding in self.bindings if binding.form != "parameters")
         return [binding for binding in others if binding.form == "target" or binding.wanted not in self.policies]
-
-    @property
-    def refused_routes(self) -> dict[ResourceKey, Violation]:
-        """Return the routes that the API server refuses as they stand, and for what: a cluster has their former state.
-
-        Words that a later release may know (a type of filter) do not count. By a CRD of the tree routes are in no
-        computation; by a shipped one they are judged by what they say, as a controller would.
-        """
-        return {
-            broken.resource.key: broken.refusal
-            for broken in self.broken
-            if broken.refusal is not None
-            and broken.resource.key.kind in ROUTE_KINDS
-            and (broken.schema.origin is not None or (broken.schema.lasting and broken.refusal.code != "enum"))
-        }
 
     @property
     def members(self) -> Mapping[ResourceKey, list[ObjectBinding]]:
@@ -283,9 +272,17 @@ def _of_shape(policies: Mapping[ResourceKey, PolicyState]) -> Iterator[ObjectBin
 
 def _is_refused(broken: BrokenObject, catalog: Catalog) -> bool:
     """Tell whether an object is in no computation; by a shipped schema only policies are, the cluster's may differ."""
-    return broken.refusal is not None and (
-        broken.schema.origin is not None or catalog.get(*broken.resource.key[:2]) is not None
-    )
+    if broken.refusal is None or broken.schema.origin is not None:
+        return broken.refusal is not None
+    kind = catalog.get(*broken.resource.key[:2])
+    return kind is not None and (broken.certain or kind.policy_class != "Other" or kind.extension_ref)
+
+
+def _is_named(broken: BrokenObject, catalog: Catalog) -> bool:
+    """Tell whether an object counts as refused; for what is no policy, words that a later release may know do not."""
+    if broken.refusal is None or _is_refused(broken, catalog):
+        return broken.refusal is not None
+    return broken.schema.lasting and broken.refusal.code != "enum"
 
 
 def _evaluate(
@@ -299,24 +296,48 @@ def _evaluate(
 ) -> tuple[Evaluation, list[TargetCondition]]:
     """Return one implementation's evaluation of all policies of a kind, and the conditions on their targets.
 
-    What is left out is added to `cut`. The `rejected` policies of the kind are in none of it: no controller sees them.
+    What is left out is added to `cut`. The `rejected` policies of the kind take no part: no controller sees them. Of
+    those that it would see if the cluster had another CRD, the status is what it would write then.
     """
-    behaviour = implementation(evaluator, catalog.settings(evaluator))
-    behaviour.begin(kind, topology, catalog)
     policies = topology.world.of_kind(kind.group, kind.kind)
     selected = Selected()
-    states = [_resolve(PolicyState(policy, kind), topology, grants, behaviour, selected) for policy in policies]
+    read = [*policies, *(broken.resource for broken in rejected if not broken.certain)]
+    behaviour, states, groups, dependent = _judged(kind, evaluator, topology, grants, catalog, selected, read)
+    as_read = {state.key: state for state in states}
+    if len(read) > len(policies):
+        behaviour, states, groups, dependent = _judged(kind, evaluator, topology, grants, catalog, selected, policies)
     if selected.left_out:
         cut.append(selected.note())
+    target_conditions = behaviour.target_conditions(states, topology) if kind.target_condition else []
+    for broken in rejected:
+        state = _rejected(broken, kind, topology, grants, behaviour, selected)
+        if state.key in as_read:  # what its controller says of it, should the cluster have another CRD
+            told = as_read[state.key]
+            state.ancestors, state.conditions, state.stanza = told.ancestors, told.conditions, told.stanza
+        states.append(state)
+    return Evaluation(evaluator, states, groups, dependent), target_conditions
+
+
+def _judged(
+    kind: PolicyKind,
+    evaluator: str,
+    topology: Topology,
+    grants: Grants,
+    catalog: Catalog,
+    selected: Selected,
+    policies: Sequence[Resource],
+) -> tuple[Implementation, list[PolicyState], list[Group], list[OrderDependence]]:
+    """Return what one implementation makes of policies of a kind."""
+    behaviour = implementation(evaluator, catalog.settings(evaluator))
+    behaviour.begin(kind, topology, catalog)
+    states = [_resolve(PolicyState(policy, kind), topology, grants, behaviour, selected) for policy in policies]
     groups, dependent = _combine(kind, states, topology, behaviour)
     behaviour.judge(states, topology)
     for state in states:
         state.ancestors = behaviour.ancestors(state, topology)
         state.conditions = behaviour.conditions(state, topology)
         state.stanza = behaviour.stanza(state)
-    target_conditions = behaviour.target_conditions(states, topology) if kind.target_condition else []
-    states += [_rejected(broken, kind, topology, grants, behaviour, selected) for broken in rejected]
-    return Evaluation(evaluator, states, groups, dependent), target_conditions
+    return behaviour, states, groups, dependent
 
 
 def _revise_holders(topology: Topology, catalog: Catalog, dispatch: Dispatch) -> None:
@@ -406,13 +427,13 @@ def _rejected(
     assert broken.refusal is not None
     state = PolicyState(broken.resource, kind)
     state.targets = selected.within(state, behaviour.targets(state.policy, kind, topology, grants))
-    if broken.schema.origin is not None or broken.schema.lasting:
+    if broken.certain and (broken.schema.origin is not None or broken.schema.lasting):
         fault = _own_fault(state)
     else:  # the cluster may have another release: what the controller says itself is more certain
         state.declared = state.policy.once(declared, kind).declared
         fault, state.declared = _fault(state, topology, behaviour), ()
     if not fault.code:
-        fault = Reading(code=SCHEMA, reason=message(broken.refusal), pointer=broken.refusal.pointer)
+        fault = Reading(code=SCHEMA, reason=broken.because, pointer=broken.refusal.pointer)
     state.invalid, state.invalid_code, state.invalid_pointer = fault.reason, fault.code, fault.pointer
     state.verdict = "Invalid"
     return state

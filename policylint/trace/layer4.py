@@ -83,7 +83,7 @@ def along_route(
         backend_tls=bool(working) and (passed_on or session is not None),
         policies=tracer.policies.met(nodes, working, beyond, facts(request)),
         beyond=tuple(dict.fromkeys(node for share in working for node in beyond(share.key))),
-        notes=(*start.notes, *tracer.refusal(state.route.key), *taken_for_granted(state, working)),
+        notes=(*start.notes, *tracer.refusals(nodes), *taken_for_granted(state, working)),
     )
     return tracer.admissions.applied(trace, tracer.client(start), stream=True, asked_for=tracer.asked_for(start))
 

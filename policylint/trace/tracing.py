@@ -39,7 +39,7 @@ from policylint.trace.precedence import (
     tried,
 )
 from policylint.trace.request import Request, RequestError
-from policylint.trace.result import Considered, Outcome, Trace
+from policylint.trace.result import Considered, Outcome, Share, Trace
 from policylint.trace.unserved import unserved
 
 _MOST_CONSIDERED = 8
@@ -411,7 +411,7 @@ class Tracer:
         trace = trace._replace(
             notes=(
                 *trace.notes,
-                *self.refusal(final.route.key),
+                *self.refusals((*nodes, *_ends(working), *(node for share in working for node in beyond(share.key)))),
                 *taken_for_granted(self.topology.route(final.route.key), working),
             ),
             judged=judged,
@@ -432,17 +432,20 @@ class Tracer:
         return self.admissions.applied(trace, self.client(start), asked_for=self.asked_for(start))
 
     @cached_property
-    def refused(self) -> dict[ResourceKey, str]:
-        """The routes that the API server refuses as they stand, and what it says of them."""
-        from policylint.schema.broken import message
+    def _refused(self) -> dict[Node, list[str]]:
+        """Sentences on what the API server refuses, by the nodes whose requests that is about."""
+        said: dict[Node, list[str]] = defaultdict(list)
+        for key, broken in self.simulation.refused.items():
+            state = self.simulation.policies.get(key)
+            aims = [whole(key)] if state is None else [node for target in state.targets for node in target.nodes]
+            for node in dict.fromkeys(aims):
+                said[node].append(broken.sentence)
+        return said
 
-        return {key: message(violation) for key, violation in self.simulation.refused_routes.items()}
-
-    def refusal(self, route: ResourceKey) -> Iterator[str]:
-        """Yield that the API server refuses a route, where it does."""
-        if route in self.refused:
-            why = self.refused[route]
-            yield f"the API server refuses {route} ({why}), so that a cluster has its former state, or none"
+    def refusals(self, nodes: Iterable[Node]) -> Iterator[str]:
+        """Yield what the API server refuses of the nodes that a request passes, and of the policies on them."""
+        if self.simulation.refused:
+            yield from dict.fromkeys(sentence for node in nodes for sentence in self._refused.get(node, ()))
 
     def client(self, start: Trace) -> Client:
         """Return who sends a request through the mesh, or to a Gateway."""
@@ -474,11 +477,12 @@ class Tracer:
         Where no listener was chosen, those that name any listener of the Gateway.
         """
         unattached = []
-        for key in self.refused.keys() - {state.route.key for state in self.topology.routes}:
+        for key in self.simulation.refused.keys() - {state.route.key for state in self.topology.routes}:
             route = self.simulation.world.resources[key]
             parents = map(mapping, sequence(route.spec.get("parentRefs")))
             if start.gateway is not None and any(parent.get("name") == start.gateway.name for parent in parents):
-                unattached.append((route, f"its route accepted by the API server: {self.refused[key]}"))
+                why = self.simulation.refused[key].because
+                unattached.append((route, f"its route accepted by the API server: {why}"))
         chosen = None if start.listener is None else start.listener.node
         for state in self.topology.routes:
             for parent in state.parents:
@@ -487,6 +491,14 @@ class Tracer:
                 if parent.gateway == start.gateway and not parent.accepted and refused is not None:
                     unattached.append((state.route, f"its route attached: {refused.message}"))
         return unattached
+
+
+def _ends(shares: Iterable[Share]) -> Iterator[Node]:
+    """Yield backends, and the ports of them that requests go to."""
+    for share in shares:
+        yield whole(share.key)
+        if share.section is not None:
+            yield share.section
 
 
 def ambiguous(name: str, kind: str, matching: Sequence[ResourceKey], known: Iterable[ResourceKey]) -> str:

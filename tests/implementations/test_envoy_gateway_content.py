@@ -53,7 +53,6 @@ REFUSED = {
         selected("{headers: [{name: x, type: RegularExpression, value: '(['}]}"),
     ),
     "a lookahead": ("BackendTrafficPolicy", selected("{path: {type: RegularExpression, value: '/(?!admin)'}}")),
-    "nothing selected": ("BackendTrafficPolicy", selected("{}")),
     "no network": ("BackendTrafficPolicy", selected("{sourceCIDR: {value: 10.0.0/8}}")),
     "two providers of one name": ("SecurityPolicy", TWICE),
 }
@@ -113,7 +112,7 @@ def test_a_refused_policy_keeps_the_gateways_from_applying() -> None:
 @pytest.mark.parametrize(
     "spec",
     [
-        "apiKeyAuth: {extractFrom: [{headers: [x], params: [y]}], credentialRefs: [{name: keys}]}",
+        "apiKeyAuth: {extractFrom: [{headers: [x], params: [key]}], credentialRefs: [{name: keys}]}",
         "oidc: {passThroughAuthHeader: true}",
     ],
 )

@@ -150,7 +150,7 @@ def test_patches_add_up_in_the_order_of_their_priority() -> None:
     """Every patch is applied, lower spec.priority first: none of them overrides another (§7)."""
 
     def patching(name: str, *paths: str, priority: int = 0) -> str:
-        patches = ", ".join(f"{{operation: {{op: add, path: {path}}}}}" for path in paths)
+        patches = ", ".join(f"{{type: x, name: edge, operation: {{op: add, path: {path}}}}}" for path in paths)
         target = "targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}"
         spec = f"type: JSONPatch, priority: {priority}, jsonPatches: [{patches}]"
         return policy("EnvoyPatchPolicy", name, "", spec, namespace="infra", field=target)

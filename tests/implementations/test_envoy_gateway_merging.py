@@ -5,6 +5,8 @@ Source: docs/design/implementations/envoy-gateway.md §4 and §5.
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from policylint.checks import run
@@ -26,11 +28,13 @@ def on_route(kind: str, spec: str, name: str = "narrow", section: str = "") -> s
     return policy(kind, name, f"HTTPRoute/checkout{section}", spec)
 
 
+PROVIDER = {"name": "a", "remoteJWKS": {"uri": "https://id.example/jwks"}}
+OPTIONAL = f"jwt: {{optional: true, providers: [{json.dumps(PROVIDER)}]}}"
+
+
 def test_without_merge_type_the_route_policy_replaces_the_gateways_whole() -> None:
     """§4: adding CORS to a route takes the Gateway's JWT away from it."""
-    simulation = simulated(
-        *SHOP, on_gateway("SP", "jwt: {optional: true, providers: [{name: a}]}"), on_route("SP", "cors: {}")
-    )
+    simulation = simulated(*SHOP, on_gateway("SP", OPTIONAL), on_route("SP", "cors: {}"))
     assert effective(simulation, "SP", PAY) == (
         {"cors": {}},
         ["narrow"],
@@ -143,7 +147,7 @@ def test_the_parent_is_the_nearest_policy_of_each_listener() -> None:
         gateway(listeners=two),
         route(more=RULES),
         service(),
-        on_gateway("SP", "jwt: {optional: true}"),
+        on_gateway("SP", OPTIONAL),
         on_gateway("SP", "csrf: {additionalOrigins: []}", "listener", "#a"),
         on_route("SP", "mergeType: StrategicMerge, cors: {maxAge: 1s}"),
     )
@@ -165,12 +169,12 @@ def test_a_route_policy_is_no_parent_of_a_rule_policy() -> None:
     """§5: the rule's policy merges with the Gateway's, past the route's."""
     simulation = simulated(
         *SHOP,
-        on_gateway("SP", "jwt: {optional: true}"),
+        on_gateway("SP", OPTIONAL),
         on_route("SP", "csrf: {additionalOrigins: []}"),
         on_route("SP", "mergeType: JSONMerge, cors: {maxAge: 1s}", "pay", "#pay"),
     )
     spec, sources, lost = effective(simulation, "SP", PAY)
-    assert spec == {"jwt": {"optional": True}, "cors": {"maxAge": "1s"}}
+    assert spec == {"jwt": {"optional": True, "providers": [PROVIDER]}, "cors": {"maxAge": "1s"}}
     assert sources == ["pay", "wide"]
     assert lost == ["csrf/additionalOrigins of narrow by pay wide"]
 
@@ -192,10 +196,13 @@ def test_below_a_listener_set_its_policy_beats_the_gateways() -> None:
         listener_set("extra", "shop", listeners),
         route(parents=parents, more=RULES),
         service(),
-        on_gateway("SP", "jwt: {optional: true}"),
+        on_gateway("SP", OPTIONAL),
         policy("SP", "set", "ListenerSet/extra", "cors: {maxAge: 1s}"),
     )
-    assert effective(simulation, "SP", PAY)[1:] == (["set"], ["jwt/optional of wide by set"])
+    assert effective(simulation, "SP", PAY)[1:] == (
+        ["set"],
+        ["jwt/optional of wide by set", "jwt/providers of wide by set"],
+    )
     assert message(simulation, "wide", "Overridden").endswith("for these listenersets: [shop/extra]")
 
 
@@ -253,7 +260,7 @@ def test_a_listener_carries_no_hostname_that_another_one_names(hostnames: str, o
         gateway(listeners=WILD_AND_EXACT),
         route(more=f"hostnames: {hostnames}, {RULES}"),
         service(),
-        on_gateway("SP", "jwt: {providers: [{name: a}]}", "wild", "#wild"),
+        on_gateway("SP", OPTIONAL, "wild", "#wild"),
         on_gateway("SP", "cors: {}", "exact", "#exact"),
     )
     found = {

@@ -34,6 +34,13 @@ def ext_auth(reference: str, more: str = "") -> tuple[str, str]:
     return "SecurityPolicy", f"extAuth: {{grpc: {{backendRefs: [{{{reference}}}]}}{more}}}"
 
 
+WASM = "wasm: [{name: x, code: {type: Image, image: {url: oci}}}]"
+
+
+def script(name: str) -> str:
+    return f"lua: [{{type: ValueRef, valueRef: {{group: '', kind: ConfigMap, name: {name}}}}}]"
+
+
 def ext_proc(*references: str, more: str = "") -> tuple[str, str]:
     processors = ", ".join(f"{{backendRefs: [{{{reference}}}]{more}}}" for reference in references)
     return "EnvoyExtensionPolicy", f"extProc: [{processors}]"
@@ -45,8 +52,6 @@ WORLDS = {
     "a backend": (ext_auth("name: auth, port: 9000"), FINE),
     "a backend that is missing": (ext_auth("name: gone, port: 9000"), REFUSED),
     "a port that is missing": (ext_auth("name: auth, port: 9001"), REFUSED),
-    "no port": (ext_auth("name: auth"), REFUSED),
-    "no kind of backend": (ext_auth("kind: ConfigMap, name: lua, port: 9000"), REFUSED),
     "a backend elsewhere": (ext_auth("name: auth, namespace: infra, port: 9000"), REFUSED),
     "a backend that fails open": (ext_auth("name: gone, port: 9000", ", failOpen: true"), OPEN),
     "a variable": (ext_auth("name: '${AUTH}', port: 9000"), FINE),
@@ -57,9 +62,12 @@ WORLDS = {
     "a processor": (ext_proc("name: auth, port: 9000"), FINE),
     "the second processor": (ext_proc("name: auth, port: 9000", "name: gone, port: 9000"), REFUSED),
     "a processor that fails open": (ext_proc("name: gone, port: 9000", more=", failOpen: true"), OPEN),
-    "a script": (("EnvoyExtensionPolicy", "lua: [{type: ValueRef, valueRef: {kind: ConfigMap, name: lua}}]"), FINE),
+    "a script": (
+        ("EnvoyExtensionPolicy", "lua: [{type: ValueRef, valueRef: {group: '', kind: ConfigMap, name: lua}}]"),
+        FINE,
+    ),
     "no script": (
-        ("EnvoyExtensionPolicy", "lua: [{type: ValueRef, valueRef: {kind: ConfigMap, name: gone}}]"),
+        ("EnvoyExtensionPolicy", "lua: [{type: ValueRef, valueRef: {group: '', kind: ConfigMap, name: gone}}]"),
         REFUSED,
     ),
 }
@@ -97,7 +105,11 @@ def test_only_what_fails_open_is_left_out(name: str) -> None:
     """
     kind, spec, left = PARTLY[name]
     own = worlds.policy("gateway.envoyproxy.io/v1alpha1", kind, "own", "HTTPRoute/checkout", spec, "shop")
-    more = "basicAuth: {users: {name: x}}" if kind == "SecurityPolicy" else "wasm: [{name: x}]"
+    more = (
+        "basicAuth: {users: {name: x}}"
+        if kind == "SecurityPolicy"
+        else "wasm: [{name: x, code: {type: Image, image: {url: oci}}}]"
+    )
     above = worlds.policy("gateway.envoyproxy.io/v1alpha1", kind, "above", "Gateway/edge", more, "infra")
     simulation = worlds.simulated(*WORLD, worlds.manifest("v1", "Secret", "x", "infra"), own, above)
     assert worlds.verdicts(simulation) == {"own": "Invalid", "above": "Overridden"}

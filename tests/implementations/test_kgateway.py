@@ -5,6 +5,7 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §2.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -112,23 +113,38 @@ def test_the_weight_sorts_inside_one_list_only(tmp_path: Path) -> None:
     """§2.2: a heavy policy on the route beats its likes, not the policy on the rule."""
     simulation = simulate(
         tmp_path,
-        policy("a-light", "HTTPRoute/shop", "timeouts: {request: 1s}, retry: {attempts: 1}"),
-        policy("b-heavy", "HTTPRoute/shop", "timeouts: {request: 2s}, retry: {attempts: 2}", weight="9"),
-        policy("on-rule", "HTTPRoute/shop#pay", "retry: {attempts: 3}"),
+        policy("a-light", "HTTPRoute/shop", "timeouts: {request: 1s}, retry: {attempts: 1, statusCodes: [500]}"),
+        policy(
+            "b-heavy", "HTTPRoute/shop", "timeouts: {request: 2s}, retry: {attempts: 2, statusCodes: [500]}", weight="9"
+        ),
+        policy("on-rule", "HTTPRoute/shop#pay", "retry: {attempts: 3, statusCodes: [500]}"),
     )
-    assert at(simulation, "shop#pay").spec == {"timeouts": {"request": "2s"}, "retry": {"attempts": 3}}
+    assert at(simulation, "shop#pay").spec == {
+        "timeouts": {"request": "2s"},
+        "retry": {"attempts": 3, "statusCodes": [500]},
+    }
     assert said(simulation, "a-light") == ("Overridden", ["b-heavy", "on-rule"], ["Overridden", "Valid"])
 
 
 def test_rate_limits_local_and_global_are_two_fields(tmp_path: Path) -> None:
     """trafficpolicy/merge.go: mergeLocalRateLimit and mergeGlobalRateLimit."""
+    shared = {"descriptors": [], "extensionRef": {"name": "limits"}}
+    service = "grpcService: {backendRef: {name: web, port: 80}}"
     simulation = simulate(
         tmp_path,
-        policy("a", "HTTPRoute/shop", "rateLimit: {local: {tokenBucket: {maxTokens: 1}}}"),
-        policy("b", "HTTPRoute/shop", "rateLimit: {global: {descriptors: []}, local: {tokenBucket: {maxTokens: 2}}}"),
+        policy("limits", "", f"type: RateLimit, rateLimit: {{domain: d, {service}}}", kind="GatewayExtension"),
+        policy("a", "HTTPRoute/shop", "rateLimit: {local: {tokenBucket: {maxTokens: 1, fillInterval: 1s}}}"),
+        policy(
+            "b",
+            "HTTPRoute/shop",
+            f"rateLimit: {{global: {json.dumps(shared)}, local: {{tokenBucket: {{maxTokens: 2, fillInterval: 1s}}}}}}",
+        ),
     )
     assert at(simulation, "shop#pay").spec == {
-        "rateLimit": {"local": {"tokenBucket": {"maxTokens": 1}}, "global": {"descriptors": []}}
+        "rateLimit": {
+            "local": {"tokenBucket": {"maxTokens": 1, "fillInterval": "1s"}},
+            "global": shared,
+        }
     }
 
 
@@ -273,13 +289,18 @@ def test_a_backend_tls_policy_takes_tls_away(tmp_path: Path) -> None:
     """§2.4: the `tls` of a BackendConfigPolicy is ignored, the rest stands."""
     validation = "validation: {hostname: web, wellKnownCACertificates: System}"
     tls = worlds.policy("gateway.networking.k8s.io/v1", "BackendTLSPolicy", "btp", "Service/web", validation)
-    config = policy("bcp", "Service/web", "tls: {sni: mine}, connectTimeout: 1s", kind="BackendConfigPolicy")
+    config = policy(
+        "bcp",
+        "Service/web",
+        "tls: {sni: mine, insecureSkipVerify: true}, connectTimeout: 1s",
+        kind="BackendConfigPolicy",
+    )
     simulation = simulate(
         tmp_path, tls, config.replace("gateway.networking.k8s.io, kind: Service", '"", kind: Service')
     )
     (result,) = [group.effective for group in simulation.groups if group.kind.kind == "BackendConfigPolicy"]
     assert result.spec == {"connectTimeout": "1s"}
-    assert lost(result) == {("tls/sni", "bcp", "btp")}
+    assert lost(result) == {("tls/insecureSkipVerify", "bcp", "btp"), ("tls/sni", "bcp", "btp")}
     assert said(simulation, "bcp")[0] == "PartiallyEnforced"
     assert said(simulation, "bcp")[2] == ["Attached", "ConflictedWithBackendTLSPolicy", "Valid"]
 
@@ -298,11 +319,16 @@ def test_dns_settings_are_fields_of_their_own(tmp_path: Path) -> None:
     """backendconfigpolicy/merge.go: refreshRate, jitter and respectTTL are merged one by one."""
     simulation = simulate(
         tmp_path,
-        policy("a", "", "targetRefs: [{kind: Service, name: web}], dns: {jitter: 1s}", kind="BackendConfigPolicy"),
+        policy(
+            "a",
+            "",
+            "targetRefs: [{group: '', kind: Service, name: web}], dns: {jitter: 1s}",
+            kind="BackendConfigPolicy",
+        ),
         policy(
             "b",
             "",
-            "targetRefs: [{kind: Service, name: web}], dns: {jitter: 2s, refreshRate: 9s}",
+            "targetRefs: [{group: '', kind: Service, name: web}], dns: {jitter: 2s, refreshRate: 9s}",
             kind="BackendConfigPolicy",
         ),
     )
@@ -324,18 +350,24 @@ def test_no_limit_is_no_setting(tmp_path: Path) -> None:
 
 def test_client_certificates_do_not_count_in_the_status(tmp_path: Path) -> None:
     """listenerpolicy/merge.go leaves clientCertificateValidation out: the policy beside has all that is counted."""
+    ca = "caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]"
     simulation = simulate(
         tmp_path,
         policy(
             "a",
             "Gateway/gw",
-            "default: {clientCertificateValidation: {mode: Require}, proxyProtocol: {}}",
+            f"default: {{clientCertificateValidation: {{mode: Require, {ca}}}, proxyProtocol: {{}}}}",
             kind="ListenerPolicy",
         ),
-        policy("b", "Gateway/gw", "default: {clientCertificateValidation: {mode: Optional}}", kind="ListenerPolicy"),
+        policy(
+            "b",
+            "Gateway/gw",
+            "default: {clientCertificateValidation: {mode: Optional, caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]}}",
+            kind="ListenerPolicy",
+        ),
     )
     assert said(simulation, "a")[2] == ["Attached", "Valid"]
-    assert at(simulation, "gw#http").spec["default"]["clientCertificateValidation"] == {"mode": "Require"}
+    assert at(simulation, "gw#http").spec["default"]["clientCertificateValidation"]["mode"] == "Require"
 
 
 def test_one_that_is_switched_off_switches_all_off(tmp_path: Path) -> None:

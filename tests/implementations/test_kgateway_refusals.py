@@ -138,7 +138,12 @@ MORE
 @pytest.mark.parametrize(
     ("kind", "target", "spec", "valid"),
     [
-        ("TrafficPolicy", "HTTPRoute/shop", "acl: {rules: [{action: allow, cidrs: [172.16.0.0/12, 10.1.2.3]}]}", True),
+        (
+            "TrafficPolicy",
+            "HTTPRoute/shop",
+            "acl: {defaultAction: deny, rules: [{action: allow, cidrs: [172.16.0.0/12, 10.1.2.3]}]}",
+            True,
+        ),
         ("TrafficPolicy", "HTTPRoute/shop", "acl: {rules: [{action: allow, cidrs: [172.18.0.0/12]}]}", False),
         ("TrafficPolicy", "Gateway/gw", "acl: {rules: [{action: deny, cidrs: [10.0.0.0/40]}]}", False),
         ("TrafficPolicy", "Gateway/gw", "rbac: {policy: {matchExpressions: ['request.path == \"/\"']}}", True),

@@ -93,13 +93,12 @@ def test_a_listeners_policy_takes_it_from_the_gateways() -> None:
     )
 
 
-def test_a_refused_policy_of_a_listener_takes_it_all_the_same() -> None:
-    """Trap 9: here one that lacks what its kind requires."""
+def test_a_policy_of_a_listener_that_the_api_server_refuses_is_not_there() -> None:
+    """It lacks what its kind requires; trap 9 is about what the operator refuses."""
     simulation = judged(policy("TLSPolicy", "wide"), policy("TLSPolicy", "narrow", "tls", spec=""))
     assert state(simulation, "narrow").verdict == "Invalid"
-    assert reached(simulation) == {}
-    found = state(simulation, "wide")
-    assert (found.verdict, [each.name for each in found.by]) == ("Overridden", ["narrow"])
+    assert reached(simulation) == {"tls": ["wide"]}
+    assert state(simulation, "wide").verdict == "Enforced"
 
 
 def test_what_is_affected_includes_the_gateway() -> None:

@@ -60,7 +60,11 @@ BACKEND_TRAFFIC = some(
     retry=some(numRetries=NUMBER),
     compressor=keyed("Gzip", "Brotli"),
     rateLimit=some(
-        local=some(rules=st.lists(st.builds(lambda each: {**OF_SOME, "limit": {"requests": each}}, NUMBER), max_size=2))
+        local=some(
+            rules=st.lists(
+                st.builds(lambda each: {**OF_SOME, "limit": {"requests": each, "unit": "Minute"}}, NUMBER), max_size=2
+            )
+        )
     ),
     mergeType=st.sampled_from(["StrategicMerge", "JSONMerge"]),
 )

@@ -53,7 +53,15 @@ CASES: dict[str, Case] = {
         True,
     ),
     "no timeout": (ENVOY, "BackendTrafficPolicy", TIMEOUT, "name: all", REQUEST, "9s", False),
-    "retry": (ENVOY, "BackendTrafficPolicy", RETRY, "retry: {attempts: 1}", ("retry",), {"attempts": 1}, True),
+    "retry": (
+        ENVOY,
+        "BackendTrafficPolicy",
+        RETRY,
+        "retry: {attempts: 1, statusCodes: [500]}",
+        ("retry",),
+        {"attempts": 1},
+        True,
+    ),
     "retry of the policy": (ENVOY, "BackendTrafficPolicy", RETRY, "name: all", ("retry", "numRetries"), 5, False),
     "cors": (ENVOY, "SecurityPolicy", POLICY_CORS, CORS, ("cors", "allowOrigins"), ["https://own.example"], True),
     "kgateway timeout": (
@@ -68,8 +76,8 @@ CASES: dict[str, Case] = {
     "kgateway retry": (
         KGATEWAY,
         "TrafficPolicy",
-        "retry: {attempts: 5}",
-        "retry: {attempts: 1}",
+        "retry: {attempts: 5, statusCodes: [500]}",
+        "retry: {attempts: 1, statusCodes: [500]}",
         ("retry", "attempts"),
         1,
         True,

@@ -102,7 +102,7 @@ VERDICTS = {
                 aws("IAMAuthPolicy", "q", HTTP_ROUTE, "policy: y", NEW)), "Enforced"),
     "aws: the newer of two": (
         "aws", (aws("IAMAuthPolicy", "p", HTTP_ROUTE, "policy: x", NEW),
-                aws("IAMAuthPolicy", "q", HTTP_ROUTE, "policy: y", OLD)), "Conflicted"),
+                aws("IAMAuthPolicy", "q", HTTP_ROUTE, "policy: z", OLD)), "Conflicted"),
     "aws: IAM of a Service": ("aws", (aws("IAMAuthPolicy", "p", SERVICE, "policy: x"),), "Invalid"),
     "aws: a target group": ("aws", (aws("TargetGroupPolicy", "p", SERVICE, "protocol: HTTPS"),), "Enforced"),
     "aws: two access logs": (

@@ -72,7 +72,7 @@ EXT_PROC = extension("extProc: [{backendRefs: [{name: app, port: 80}]}]")
 
 
 def patch(value: str) -> str:
-    entry = f"{{type: x, name: y, operation: {{op: add, path: /a, value: {{name: {value}}}}}}}"
+    entry = f"{{type: x, name: edge, operation: {{op: add, path: /a, value: {{name: {value}}}}}}}"
     spec = f"spec: {{{OF_GATEWAY}, type: JSONPatch, jsonPatches: [{entry}]}}"
     return manifest("gateway.envoyproxy.io/v1alpha1", "EnvoyPatchPolicy", "x", "infra", spec)
 

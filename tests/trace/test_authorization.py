@@ -28,8 +28,11 @@ KINDS = {
 TEAM = "{name: x-team, values: [red, blue]}"
 ADMIN = "{action: Allow, principal: {headers: [" + TEAM + "]}}"
 HERE = "{action: Allow, principal: {clientCIDRs: [10.0.0.0/8]}}"
-GET = "{action: Allow, operation: {methods: [GET]}, principal: {}}"
-NO_POST = "{action: Deny, operation: {methods: [POST]}, principal: {}}"
+ALL = "principal: {clientCIDRs: ['0.0.0.0/0', '::/0']}"
+GET = f"{{action: Allow, operation: {{methods: [GET]}}, {ALL}}}"
+NO_POST = f"{{action: Deny, operation: {{methods: [POST]}}, {ALL}}}"
+ISSUED = "jwt: {providers: [{name: id, remoteJWKS: {uri: 'https://id.example/jwks'}}]}"
+OF_ID = "{action: Deny, principal: {jwt: {provider: id, scopes: [admin]}}}"
 PATHS = "patternMatching: {patterns: [{selector: context.request.http.path, operator: matches, value: '^/open'}]}"
 POST, RED = {"method": "POST"}, {"headers": {"X-Team": "red"}}
 Asked = dict[str, Any]
@@ -67,8 +70,8 @@ WORLDS: list[tuple[tuple[str, str], Asked, str]] = [
     (envoy(f"{NO_POST}, {HERE}"), POST, "403"),
     (envoy(f"{HERE}, {NO_POST}", "Allow"), POST, "if clientCIDRs"),
     (envoy(f"{HERE}, {GET}"), {}, "reaches"),
-    (envoy("{action: Deny, principal: {jwt: {provider: id}}}", "Allow"), {}, "if jwt"),
-    (envoy("{action: Allow, cel: {expression: 'true'}}"), {}, "if cel"),
+    (("envoy", f"{ISSUED}, {envoy(OF_ID, 'Allow')[1]}"), {}, "if jwt"),
+    (envoy("{action: Allow, cel: 'true'}"), {}, "if cel"),
     (rbac("true"), {}, "reaches"),
     (rbac("false"), {}, "403"),
     (rbac("request.path.startsWith('/open')"), {"path": "/open/1"}, "reaches"),
@@ -151,7 +154,10 @@ def test_one_request(settings: tuple[str, str], asked: Asked, expected: str) -> 
 @pytest.mark.parametrize(("path", "skipped"), [("/", True), ("/admin", False)])
 def test_a_policy_whose_conditions_do_not_hold_is_skipped(path: str, skipped: bool) -> None:
     simulation = simulated(
-        ("kuadrant", "when: [{predicate: \"request.path == '/admin'\"}], rules: {authentication: {key: {apiKey: {}}}}")
+        (
+            "kuadrant",
+            "when: [{predicate: \"request.path == '/admin'\"}], rules: {authentication: {key: {plain: {selector: a}}}}",
+        )
     )
     trace, names = traced(simulation, {"path": path}), Names.of([simulation])
     text = "".join(page(trace, names, Paint(False), 120))

@@ -23,6 +23,7 @@ CONTROLLERS = {
 BACKENDS = "backendRefs: [{name: checkout, port: 80}]"
 DIRECT = "{type: ExtensionRef, extensionRef: {group: gateway.kgateway.dev, kind: DirectResponse, name: answer}}"
 FILTER = "{type: ExtensionRef, extensionRef: {group: gateway.envoyproxy.io, kind: HTTPRouteFilter, name: answer}}"
+BASIC = "{type: Basic, basic: {realm: r, secretRef: {name: users}}}"
 LOGIN = "{type: ExtensionRef, extensionRef: {group: gateway.nginx.org, kind: AuthenticationFilter, name: login}}"
 REDIRECT = "{type: RequestRedirect, requestRedirect: {hostname: other.example}}"
 
@@ -104,9 +105,7 @@ def test_a_filter_of_a_backend_that_is_missing_fails_its_share() -> None:
 def test_a_filter_is_there_or_missing_or_elsewhere(
     deployed: str, said: list[tuple[str, str, str]], tmp_path: Path
 ) -> None:
-    login = worlds.manifest(
-        "gateway.nginx.org/v1alpha1", "AuthenticationFilter", deployed, "shop", "spec: {type: Basic}"
-    )
+    login = worlds.manifest("gateway.nginx.org/v1alpha1", "AuthenticationFilter", deployed, "shop", f"spec: {BASIC}")
     manifests = world("nginx", f"filters: [{LOGIN}], {BACKENDS}", *([login] if deployed else []))
     (tmp_path / "world.yaml").write_text("---".join(manifests))
     found = [finding for finding in policylint.lint(tmp_path).findings if finding.rule == "GWP406"]

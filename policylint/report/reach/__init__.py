@@ -95,7 +95,9 @@ class Found(NamedTuple):
     unseen: tuple[str, ...] = ()
     """Why there may be routes of which the ways are missing."""
     refused: tuple[ResourceKey, ...] = ()
-    """Routes that the API server refuses as they stand."""
+    """What the API server refuses as it stands, and is judged by what it says all the same."""
+    without: tuple[ResourceKey, ...] = ()
+    """The policies that it refuses."""
 
 
 def find(simulations: Sequence[Simulation], question: Question) -> Found:
@@ -114,9 +116,16 @@ def find(simulations: Sequence[Simulation], question: Question) -> Found:
                 if not question.without or (row.serves and row.answers[question.without].state != "asked"):
                     rows.append(row)
     unseen = dict.fromkeys(reason for simulation in simulations for reason in simulation.world.unseen.bringing_routes())
-    refused = dict.fromkeys(route for simulation in simulations for route in simulation.refused_routes)
+    policies, others = _refused(simulations)
     names = Names.of(simulations)
-    return Found(tuple(rows), ways, names, question, len(simulations) > 1, tuple(unseen), tuple(refused))
+    return Found(tuple(rows), ways, names, question, len(simulations) > 1, tuple(unseen), others, policies)
+
+
+def _refused(simulations: Sequence[Simulation]) -> tuple[tuple[ResourceKey, ...], tuple[ResourceKey, ...]]:
+    """Return what the API server refuses: policies, and what is no policy."""
+    policies = {key for simulation in simulations for key in simulation.refused.keys() & simulation.policies.keys()}
+    others = {key for simulation in simulations for key in simulation.refused.keys() - policies}
+    return tuple(sorted(policies)), tuple(sorted(others))
 
 
 def write(form: str, found: Found, paint: Paint) -> Iterator[str]:
@@ -149,6 +158,9 @@ def _beside(found: Found) -> list[str]:
     if found.refused:
         refused = listing([str(key) for key in found.refused], most=3)
         said.append(f"{refused} as written, which the API server refuses (GWP501)")
+    if found.without:
+        refused = listing([str(key) for key in found.without], most=3)
+        said.append(f"without {refused}, which the API server refuses (GWP501)")
     return said
 
 

@@ -245,14 +245,14 @@ WORLDS = {
     # Where a policy is looked at.
     "keys from two places at a route": Predicted(
         "early",
-        (security("apiKeyAuth: {extractFrom: [{headers: [x], params: [y]}], credentialRefs: [{name: keys}]}"),
+        (security("apiKeyAuth: {extractFrom: [{headers: [x], params: [key]}], credentialRefs: [{name: keys}]}"),
          secret("keys", "a: x"), WIDE),
         "allowed, jwt required", {"own": "Invalid", "wide": "Enforced"}, REFUSED),
     "keys from two places at a Gateway": Predicted(
         "early",
-        (security("apiKeyAuth: {extractFrom: [{headers: [x], params: [y]}], credentialRefs: [{name: keys}]}",
+        (security("apiKeyAuth: {extractFrom: [{headers: [x], params: [key]}], credentialRefs: [{name: keys}]}",
                   "Gateway/edge"), secret("keys", "a: x", "infra")),
-        "allowed, apiKeyAuth required", ENFORCED),
+        "allowed", INVALID),  # the API server refuses it
     "a rule's policy that is refused keeps the Gateway's out of that rule": Predicted(
         "levels", (security(USERS, "HTTPRoute/checkout#admin"), WRONG, WIDE), "500", {"own": "Invalid"},
         REFUSED, request={"path": "/admin"}, loses=True, base=base(TWO_RULES)),

@@ -309,8 +309,8 @@ WORLDS = {
     "what is refused beats nobody": Predicted(
         "types", (tls("STRICT", created=NEW), tls("5", name="q", created=OLD)), "reset",
         {"p": "Enforced", "q": "Invalid"}, request=STRANGE),
-    "a plugin's alpha version may have other types": Predicted(
-        "types", (of("WasmPlugin", "p", "url: oci://x, priority: '1'"),), "allowed", {"p": "Enforced"}),
+    "a plugin of another type, as the CRD has it": Predicted(
+        "types", (of("WasmPlugin", "p", "url: oci://x, priority: '1'"),), "allowed", {"p": "Invalid"}),
     # waypoints
     "a waypoint before a Service": Predicted(
         "binding", (ON_SERVICE,), "403", OF_PEER, base=BEHIND),

@@ -220,7 +220,8 @@ WORLDS = {
     "addresses of two policies of a route add up": Predicted(
         "merging",
         (policy(acl("deny", OFFICE), created="2026-01-01T00:00:00Z"),
-         policy("acl: {rules: [{cidrs: [192.0.2.0/24], action: allow}]}", name="more", created="2026-01-02T00:00:00Z")),
+         policy("acl: {defaultAction: deny, rules: [{cidrs: [192.0.2.0/24], action: allow}]}", name="more",
+                created="2026-01-02T00:00:00Z")),
         "allowed", request={"address": "192.0.2.1"}, loses=True),
     # Which of several policies.
     "the older of two": Predicted(

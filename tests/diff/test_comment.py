@@ -25,7 +25,7 @@ JWT = policy(
     "SecurityPolicy",
     "edge",
     EDGE,
-    "jwt: {providers: [{name: staff, issuer: https://id.example.com}]}",
+    "jwt: {providers: [{name: staff, remoteJWKS: {uri: https://id.example.com}}]}",
     namespace="infra",
 )
 LINKS = ("--links", "https://github.com/example/shop/blob/0123456789abcdef")
@@ -211,7 +211,7 @@ def test_lists_are_entries_that_come_and_go(tmp_path: Path, was: str, now: str, 
 def test_a_protection_that_asks_for_less_stands_first(tmp_path: Path) -> None:
     world = [GATEWAY, SERVICE, route(0)]
     sides = [policy("SecurityPolicy", "own", "kind: HTTPRoute, name: route-0000",
-                    f"jwt: {{optional: {value}, providers: [{{name: staff, issuer: https://id.example.com}}]}}")
+                    f"jwt: {{optional: {value}, providers: [{{name: staff, remoteJWKS: {{uri: https://id.example.com}}}}]}}")
              for value in ("false", "true")]  # fmt: skip
     retry = policy("BackendTrafficPolicy", "own", "kind: HTTPRoute, name: route-0000", "retry: {numRetries: 2}")
     text = differing(tmp_path, [*world, sides[0]], [*world, sides[1], retry])

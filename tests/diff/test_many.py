@@ -90,9 +90,10 @@ def test_the_comment_shows_some_folds_some_and_counts_the_rest(tmp_path: Path) -
 
 def test_a_value_that_changes_is_shown_whole(tmp_path: Path) -> None:
     """Cut after the old value nobody sees what it is now."""
+    keys = "remoteJWKS: {uri: https://id.example.com}"
     before, after = (
         policy("SecurityPolicy", "edge", "kind: Gateway, name: edge",
-               f"jwt: {{providers: [{{name: a, issuer: https://{name}.example.com}}]}}", namespace="infra")
+               f"jwt: {{providers: [{{name: a, {keys}, issuer: https://{name}.example.com}}]}}", namespace="infra")
         for name in ("accounts", "login")
     )  # fmt: skip
     text = changed(tmp_path, [after], before=[before])

@@ -362,7 +362,8 @@ def test_client_certificates_do_not_count_in_the_status(tmp_path: Path) -> None:
         policy(
             "b",
             "Gateway/gw",
-            "default: {clientCertificateValidation: {mode: Optional, caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]}}",
+            "default: {clientCertificateValidation: "
+            "{mode: Optional, caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]}}",
             kind="ListenerPolicy",
         ),
     )

@@ -271,7 +271,7 @@ spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: KIND, name: NAME}],
         ("Gateway", "edge", "urlRewrite: {pathRegex: {pattern: ^/a, substitution: /b}}", "Invalid"),
         ("HTTPRoute", "web", "urlRewrite: {pathRegex: {pattern: ^/a, substitution: /b}}", "Enforced"),
         ("Gateway", "edge", "autoHostRewrite: true", "Invalid"),
-        ("Gateway", "edge", "buffer: {}", "Enforced"),  # a rule about content: another release may have another one
+        ("Gateway", "edge", "buffer: {}", "Invalid"),  # a rule about content: unless the cluster has another CRD
     ],
 )
 def test_where_a_shipped_rule_lets_no_policy_act_none_does(
@@ -318,3 +318,31 @@ def test_a_route_that_the_api_server_refuses_is_said_to_be(tmp_path: Path, rule:
     assert served != any(note.startswith("the API server refuses HTTPRoute shop/checkout (") for note in trace.notes)
     said = {(finding.severity, finding.confidence) for finding in run(found) if finding.rule == "GWP501"}
     assert served or ("error", "certain") in said
+
+
+@pytest.mark.parametrize(
+    ("provider", "asked"),
+    [
+        ("{name: id, remoteJWKS: {uri: https://id.example}}", True),
+        ("{remoteJWKS: {uri: https://id.example}}", False),  # lacks a name
+        ("{name: 5, remoteJWKS: {uri: https://id.example}}", False),  # a type
+        ("{name: id}", False),  # a rule: no keys
+        ("{remoteJWKS: {uri: https://id.example}, freshlyAdded: 1}", True),  # a sign of another release
+    ],
+)
+def test_a_policy_that_a_shipped_schema_refuses_protects_nothing(tmp_path: Path, provider: str, asked: bool) -> None:
+    target = "targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}]"
+    spec = f"spec: {{{target}, jwt: {{providers: [{provider}]}}}}"
+    found = worlds.opened(
+        tmp_path,
+        worlds.gateway_class(controller="gateway.envoyproxy.io/gatewayclass-controller"),
+        worlds.gateway(),
+        worlds.service("app", "shop"),
+        worlds.route(more="rules: [{backendRefs: [{name: app, port: 80}]}]"),
+        worlds.manifest("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "login", "shop", spec),
+    )
+    assert worlds.verdicts(found) == {"login": "Enforced" if asked else "Invalid"}
+    trace = Tracer(found).trace(request({"host": "a.example", "path": "/"}))
+    assert bool(trace.policies) == asked
+    unless = "SecurityPolicy shop/login is refused, unless the cluster has another CRD ("
+    assert any(note.startswith(unless) for note in trace.notes) != asked

@@ -1,0 +1,60 @@
+"""GWP309: a DestinationRule for a Service lies where none of its clients looks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.model import GATEWAY_GROUP, Finding, Resource, ResourceKey, World, is_symbolic, text
+from policylint.model.hosts import names_service
+from policylint.simulation import Simulation
+from policylint.topology.workloads import MACHINE, WORKLOADS
+
+RULE = "GWP309"
+_KIND = ("networking.istio.io", "DestinationRule")
+_CLIENTS = (*WORKLOADS, MACHINE, (GATEWAY_GROUP, "Gateway"))
+"""What runs proxies that send requests: workloads, and Gateways."""
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    """Yield a finding for each rule of a namespace without clients, for a Service of another namespace.
+
+    Source: istio.io/docs/ops/best-practices/traffic-management, «Cross-namespace configuration sharing»; istio
+    pilot/pkg/model/push_context.go, destinationRule.
+    """
+    world = simulation.world
+    root = text(simulation.catalog.settings("istio").get("rootNamespace"))
+    for rule in world.of_kind(*_KIND):
+        home, host = rule.key.namespace, text(rule.spec.get("host"))
+        if home == root or not host or is_symbolic(host) or host.startswith("*"):
+            continue
+        service = _service(world, host, home)
+        if service is not None and service.namespace != home and not _has_clients(world, home):
+            yield _finding(world, rule, service, root)
+
+
+def _service(world: World, host: str, home: str) -> ResourceKey | None:
+    """Return the Service that a full host names, None where there is none."""
+    name, _, rest = host.partition(".")
+    key = ResourceKey("", "Service", rest.partition(".")[0] or home, name)
+    return key if world.get(key) is not None and names_service(host, home, key) else None
+
+
+def _has_clients(world: World, namespace: str) -> bool:
+    return any(world.in_namespace(*kind, namespace) for kind in _CLIENTS)
+
+
+def _finding(world: World, rule: Resource, service: ResourceKey, root: str) -> Finding:
+    home = rule.key.namespace
+    reasons = (world.unseen.reason(ResourceKey(*kind, home, "")) for kind in _CLIENTS)
+    unseen = next(filter(None, reasons), "")
+    return Finding(
+        RULE,
+        "note" if unseen else "warning",
+        f"{rule.key} is not used for {service}: only clients in namespace {home} would read it",
+        rule.location("spec", "host"),
+        resources=(rule.key, service),
+        label=f"clients look in their own namespace, in {service.namespace} and in {root}",
+        help=(f"fix: move it to namespace {service.namespace}",),
+        confidence="unknown" if unseen else "assumed" if world.partial else "certain",
+        ground=f"clients may be there unseen: {unseen}" if unseen else f"no workload of namespace {home} was seen",
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from policylint.checks.kit.fixes import rename
@@ -11,6 +12,7 @@ from policylint.checks.kit.suggestions import Nearby
 from policylint.model import Finding, ResourceKey
 from policylint.model.world import LEFT_OUT, UNCOMMITTED
 from policylint.policy.content import ContentReference, content_references
+from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.topology import ReferenceState
 
@@ -31,7 +33,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         state = simulation.policies.get(resource.key)
         fields = state.kind.refers or None if state is not None else None
         for reference in content_references(resource, simulation.world, fields):
-            if (resource.key, reference.pointer) in of_listeners or str(reference.wanted) in told:
+            if (resource.key, reference.pointer) in of_listeners or _is_told(reference, state, told):
                 continue
             if reference.resolution.missing:
                 yield _missing(reference, nearby)
@@ -48,6 +50,15 @@ def _told(simulation: Simulation) -> str:
         for text in (state.invalid, *(fault.message for fault in state.faults))
     ]
     return "\n".join(filter(None, reasons))
+
+
+def _is_told(reference: ContentReference, state: PolicyState | None, told: str) -> bool:
+    """Return whether a policy is refused for this very reference, or for what names the same object."""
+    if state is not None and state.invalid_pointer and state.verdict == "Invalid":
+        place = state.invalid_pointer
+        if reference.pointer[: len(place)] == place or place[: len(reference.pointer)] == reference.pointer:
+            return True
+    return re.search(rf"{re.escape(str(reference.wanted))}(?![\w.-])", told) is not None
 
 
 def _missing(reference: ContentReference, nearby: Nearby) -> Finding:

@@ -154,3 +154,17 @@ def test_one_missing_certificate_beside_one_that_is_there_is_found(tmp_path: Pat
     message = "Gateway shop/edge names missing Secret shop/gone"
     assert said(tree(tmp_path / "tree", both, secret("edge-tls"))) == [("GWP113", "warning", message)]
     assert said(tree(tmp_path / "none", both)) == []
+
+
+def test_an_issuer_with_a_typo_is_told_once(tmp_path: Path) -> None:
+    policy = """
+apiVersion: kuadrant.io/v1
+kind: TLSPolicy
+metadata: {name: tls, namespace: shop}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}
+  issuerRef: {kind: ClusterIssuer, name: letsencryp}
+"""
+    issuer = "\napiVersion: cert-manager.io/v1\nkind: ClusterIssuer\nmetadata: {name: letsencrypt}\nspec: {}\n"
+    message = "TLSPolicy shop/tls is refused: unable to find issuer"
+    assert said(tree(tmp_path / "tree", GATEWAY, policy, issuer)) == [("GWP111", "error", message)]

@@ -207,7 +207,7 @@ class _Requests:
         return given
 
     def _unasked(self, way: WayIn, boxes: list[Box], given: Asked, guardrail: Guardrail) -> Breach:
-        words = in_words(way.dimensions, merged(boxes)) if way.dimensions else "every connection"
+        words = in_words(way.dimensions, merged(boxes))
         what = f"{way.entry.hosts} {words} through {way.entry.gateway}"
         asks = (
             f"asked for {given._replace(ground='')}"
@@ -299,7 +299,7 @@ class _Requests:
         open_question = open_question or ("it depends on what was not seen" if trace.authorization == "depends" else "")
         unknown = trace.outcome.reason if trace.outcome.unknown else open_question
         unknown = unknown or (f"{way.entry.gateway} was not seen" if way.entry.port is None else "")
-        words = in_words(way.dimensions, merged(boxes)) if way.dimensions else "every connection"
+        words = in_words(way.dimensions, merged(boxes))
         resource, location = self._place(way)
         grpc = is_grpc(way.dimensions)
         shown = request_in(way.entry, way.dimensions, boxes[0], grpc=grpc) if way.dimensions else trace.request

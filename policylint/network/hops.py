@@ -62,6 +62,17 @@ class Way(NamedTuple):
     verdict: str
     hops: tuple[Hop, ...]
 
+    @property
+    def stopped(self) -> Hop | None:
+        """The first hop that network policies certainly stop, where they stop all that is sent; None otherwise."""
+        return next((hop for hop in self.hops if hop.verdict == "denied"), None) if self.verdict == "denied" else None
+
+    @property
+    def policies(self) -> list[ResourceKey]:
+        """The network policies that say anything about it."""
+        steps = (step for hop in self.hops for step in hop.egress + hop.ingress)
+        return list(dict.fromkeys(step.policy.key for step in steps if step.policy is not None))
+
 
 class Hops:
     """Answers whether Gateways and workloads get to backends, in one world."""

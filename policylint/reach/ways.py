@@ -36,7 +36,7 @@ from policylint.spaces import (
 )
 from policylint.spaces.addresses import V6
 from policylint.spaces.samples import sample
-from policylint.spaces.words import described
+from policylint.spaces.words import EVERY_REQUEST, described
 from policylint.trace import Outcome, Request, Trace, Tracer
 from policylint.trace.hosts import serves
 from policylint.trace.mesh import UNMESHED
@@ -208,8 +208,10 @@ def _sent_by(way: WayIn, name: str, wanted: Collection[Predicate]) -> WayIn | No
 
 def stated(tracer: Tracer, entry: EntryPoint) -> Stated:
     """Return what the matches of the rules at an entry demand, and what the policies behind them ask."""
-    if not (entry.inside or entry.scheme in ("http", "https")) or not tracer.knows(entry.gateway):
+    if not tracer.knows(entry.gateway):
         return Stated(asked=True)
+    if not (entry.inside or entry.scheme in ("http", "https")):
+        return _asked(tracer, entry, Stated())
     found: dict[str, set[Predicate]] = {}
     calls = tracer.contenders(request_in(entry, grpc=True))
     candidates = (*tracer.contenders(request_in(entry)), *calls)
@@ -278,7 +280,7 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
     """
     known = tracer.knows(entry.gateway)
     if entry.scheme not in ("http", "https") and not entry.inside:
-        yield _whole(tracer, entry, (), ())
+        yield from _connections(tracer, entry, also, blank=blank, nameless=nameless)
         return
     for grpc in (False, True):
         spent = known and tracer.contended > _MOST_CONTENDERS
@@ -330,11 +332,26 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
             yield _whole(tracer, entry, dimensions, tuple(merged(left)), left[0])._replace(undecided=undecided)
 
 
+def _connections(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, nameless: bool) -> Iterator[WayIn]:
+    """Yield the regions of the connections at an entry that no proxy reads: by who opens them alone."""
+    stated_of = {name: also.predicates[name] for name in (CLIENT,) if name in also.predicates}
+    dimensions = tuple(_of_name(name, sorted(predicates), 0) for name, predicates in stated_of.items())
+    universe = tuple(dimension.all for dimension in dimensions)
+    way = _whole(tracer, entry, dimensions, (universe,) if dimensions else (), universe, blank=blank)
+    if blank or not way.trace.questions:
+        yield way
+        return
+    for cell in Cells(tracer, entry, dimensions, nameless=nameless).of(way, [(universe, None)], ()):
+        yield cell if dimensions else cell._replace(boxes=())
+
+
 def in_words(dimensions: Sequence[Dimension], boxes: Sequence[Box]) -> str:
     """Return requests in words, those of the first boxes."""
     if 1 < len(boxes) <= _MOST_WIDENED:
         boxes = widened(boxes, tuple(dimension.all for dimension in dimensions))
     words = " or ".join(described(dimensions, box) for box in boxes[:_MOST_BOXES])
+    if not dimensions or (words == EVERY_REQUEST and dimensions[0].name == CLIENT):
+        return "every connection"
     return words + (f" or {len(boxes) - _MOST_BOXES} more" if len(boxes) > _MOST_BOXES else "")
 
 
@@ -351,6 +368,8 @@ def end_in_words(trace: Trace) -> str:
     ]
     if backends:
         return listing(backends) + (f", an error ({ended.failing:.0%})" if ended.failing else "")
+    if trace.is_cut_off:
+        return ended.reason
     word = "refused" if ended.refused else "not known" if ended.unknown else str(ended.status)
     return f"{word}: {ended.reason}" if ended.reason else word
 

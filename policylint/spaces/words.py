@@ -10,6 +10,7 @@ from policylint.spaces.boxes import Box
 from policylint.spaces.dimension import Dimension
 from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate, rank
 
+EVERY_REQUEST = "every request"
 _MOST = 4
 _MOST_CONDITIONS = 5
 
@@ -19,7 +20,7 @@ def described(dimensions: Sequence[Dimension], box: Box) -> str:
     narrowed = [(dimension, bits) for dimension, bits in zip(dimensions, box, strict=True) if bits != dimension.all]
     parts = [words(dimension, bits) for dimension, bits in narrowed[:_MOST_CONDITIONS]]
     more = [f"and {len(narrowed) - _MOST_CONDITIONS} more conditions"] if len(narrowed) > _MOST_CONDITIONS else []
-    return " ".join(filter(None, (*parts, *more))) or "every request"
+    return " ".join(filter(None, (*parts, *more))) or EVERY_REQUEST
 
 
 def words(dimension: Dimension, bits: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import Node
+from policylint.policy.authorizing import RequestQuestion
 from policylint.topology import ListenerState, RouteState, whole
 from policylint.topology.routes import rules
 from policylint.topology.status import is_passthrough
@@ -69,6 +70,9 @@ def along_route(
     request = start.request
     sni = (request.sni or request.host) if passed_on else (session.sni if session is not None else "")
     beyond = tracer.beyond(start)
+    questions: list[RequestQuestion] = []
+    message = facts(request, questions)._replace(stream=True)
+    policies = tracer.policies.met(nodes, working, beyond, message)
     http = request.scheme == "https" and start.listener is not None
     method, host, path = (request.method, request.host, request.path) if http else ("", "", "")
     forwarded = Forwarded(method, host, path, dict(request.headers), sni)
@@ -81,10 +85,13 @@ def along_route(
         forwarded=forwarded if working else None,
         response=dict(request.backend_headers),
         backend_tls=bool(working) and (passed_on or session is not None),
-        policies=tracer.policies.met(nodes, working, beyond, facts(request)),
+        policies=policies,
         beyond=tuple(dict.fromkeys(node for share in working for node in beyond(share.key))),
         notes=(*start.notes, *tracer.refusals(nodes), *taken_for_granted(state, working)),
     )
+    trace = tracer.judged(trace, policies, message)._replace(questions=(*trace.questions, *questions))
+    if trace.denied is not None:
+        return trace
     return tracer.admissions.applied(trace, tracer.client(start), stream=True, asked_for=tracer.asked_for(start))
 
 

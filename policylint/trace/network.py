@@ -6,7 +6,7 @@ from policylint.model.spelling import find
 from policylint.network.kinds import has_policies
 from policylint.simulation import Simulation
 from policylint.trace.request import RequestError
-from policylint.trace.result import Share, Trace
+from policylint.trace.result import Outcome, Share, Trace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,12 +15,37 @@ if TYPE_CHECKING:
 
 
 def along(simulation: Simulation, trace: Trace) -> Trace:
-    """Return a trace with its way through the network, where there are network policies and something is forwarded."""
+    """Return a trace with its way through the network, where there are network policies and something is forwarded.
+
+    A backend that they certainly cut off gets no request; where none is left, the request has no answer.
+    """
     shares = [share for share in trace.outcome.shares if share.share and not share.problem]
     if not shares or not has_policies(simulation.world):
         return trace
     ways = [_way(simulation, trace, share) for share in shares]
-    return trace._replace(network=ways[0] if len(ways) == 1 else _united(ways))
+    trace = trace._replace(network=ways[0] if len(ways) == 1 else _united(ways))
+    stopped = {share.pointer or share.key: _stopped(way) for share, way in zip(shares, ways, strict=True)}
+    if not any(stopped.values()):
+        return trace
+    left = [
+        share._replace(problem=share.problem or stopped.get(share.pointer or share.key, ""))
+        for share in trace.outcome.shares
+    ]
+    if any(share.share and not share.problem for share in left):
+        return trace._replace(outcome=trace.outcome._replace(shares=tuple(left)))
+    why = next(filter(None, stopped.values()))
+    reason = f"{why} on the way to {', '.join(dict.fromkeys(share.key.path for share in shares))}"
+    outcome = Outcome(tuple(left), refused=True, reason=reason)
+    return trace._replace(outcome=outcome, forwarded=None, per_backend={}, response={})
+
+
+def _stopped(way: Way) -> str:
+    """Return what certainly cuts a backend off, `cut off by NetworkPolicy shop/closed`; "" where nothing does."""
+    hop = way.stopped
+    if hop is None:
+        return ""
+    step = hop.deciding
+    return f"cut off by {'a network policy' if step is None or step.policy is None else step.policy.key}"
 
 
 def _united(ways: list[Way]) -> Way:

@@ -43,7 +43,7 @@ class Outcome(NamedTuple):
     Args:
         shares: the backends with their shares, those that fail included.
         status: of a response that no backend gives; for a part of the requests where `shares` has working backends too.
-        refused: no TLS session, or nothing on the port.
+        refused: no TLS session, nothing on the port, or network policies in the way to all backends.
         unknown: the manifests do not determine the end.
         reason: why, for every end that is no backend.
         grpc_status: what a gRPC client sees instead of an HTTP status.
@@ -160,7 +160,7 @@ class Trace(NamedTuple):
         considered: the rules that matched but came second.
         nearest: near misses; only where nothing matched.
         notes: the assumptions behind the result.
-        network: the hops to the backends, None where no network policy is in sight or nothing is forwarded.
+        network: the hops to the backends that `outcome` rests on, None where no network policy is in sight.
     """
 
     request: Request
@@ -193,6 +193,11 @@ class Trace(NamedTuple):
     network: Way | None = None
 
     @property
+    def is_cut_off(self) -> bool:
+        """Whether network policies keep the request from all of its backends."""
+        return self.network is not None and self.outcome.refused
+
+    @property
     def authorization(self) -> str:
         """The answer of the proxies on its way together: `denied`, `depends`, `allowed`, "" where none is asked."""
         answers = {admission.decision.answer for admission in self.admissions}
@@ -214,7 +219,12 @@ class Trace(NamedTuple):
                 return (
                     (None, None) if decision.by is None else (decision.by.key, decision.by.location(*decision.pointer))
                 )
-        return None
+        stopped = None if self.network is None else self.network.stopped
+        step = None if stopped is None else stopped.deciding
+        if step is None or step.policy is None:
+            return None
+        pointer = step.policy.pointer if step.rule is None else step.rule.pointer
+        return step.policy.key, step.policy.resource.location(*(pointer or ("metadata", "name")))
 
     @property
     def may_ask(self) -> list[str]:

@@ -14,7 +14,7 @@ from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symb
 from policylint.model.spelling import spelled
 from policylint.model.words import leading, listing
 from policylint.namedtuple import NamedTuple
-from policylint.policy.authorizing import Client, RequestQuestion
+from policylint.policy.authorizing import Client, RequestFacts, RequestQuestion
 from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands
 from policylint.simulation.ranking import narrowing, ranking
@@ -39,7 +39,7 @@ from policylint.trace.precedence import (
     tried,
 )
 from policylint.trace.request import Request, RequestError
-from policylint.trace.result import Considered, Outcome, Share, Trace
+from policylint.trace.result import Considered, Met, Outcome, Share, Trace
 from policylint.trace.unserved import unserved
 
 _MOST_CONSIDERED = 8
@@ -116,12 +116,10 @@ class Tracer:
             return network.along(self.simulation, mesh.to_pod(self, request))
         if request.service:
             return network.along(self.simulation, mesh.to_service(self, request))
-        traces = [self._at_gateway(gateway, request, among) for gateway in self._gateways(request)]
+        at_gateways = (self._at_gateway(gateway, request, among) for gateway in self._gateways(request))
+        traces = [network.along(self.simulation, trace) for trace in at_gateways]
         best = min(traces, key=preference)
-        followed = network.along(self.simulation, best)
-        if len(traces) > 1:
-            followed = followed._replace(notes=(*followed.notes, *_other_gateways(best, traces)))
-        return followed
+        return best._replace(notes=(*best.notes, *_other_gateways(best, traces))) if len(traces) > 1 else best
 
     def past_services(self, request: Request) -> Trace:
         """Return the trace of a request to the pods of a workload that it names in full, past every Service."""
@@ -399,14 +397,8 @@ class Tracer:
             trace = trace._replace(outcome=outcome, forwarded=None, per_backend={}, mirrors=())
             policies, reached = tuple(met for met in policies if met.backend is None), []
         extensions = self.policies.extensions(nodes, reached, controller)
-        judging = refused is None and left is None
-        judged = tuple(self.policies.judged(policies, message)) if judging else ()
-        denial = next((each for each in judged if each.decision.answer == "denied"), None)
-        if denial is not None:
-            why = f": {denial.decision.why}" if denial.decision.why else ""
-            verb = "answered" if denial.decision.direct else "denied"
-            denied = Outcome(status=denial.decision.status, reason=f"{verb} by {denial.policy}{why}")
-            trace = trace._replace(outcome=denied, forwarded=None, per_backend={}, mirrors=())
+        if refused is None and left is None:
+            trace = self.judged(trace, policies, message)
         working = [share for share in trace.outcome.shares if share.share and not share.problem]
         trace = trace._replace(
             notes=(
@@ -414,7 +406,6 @@ class Tracer:
                 *self.refusals((*nodes, *_ends(working), *(node for share in working for node in beyond(share.key)))),
                 *taken_for_granted(self.topology.route(final.route.key), working),
             ),
-            judged=judged,
             questions=(*trace.questions, *questions),
             beyond=tuple(dict.fromkeys(node for share in reached for node in beyond(share.key))),
             route=final.route,
@@ -427,9 +418,22 @@ class Tracer:
             extensions=extensions,
             considered=_considered(winner, fitting),
         )
-        if refused or left or denial is not None:
+        if refused or left or trace.denied is not None:
             return trace
         return self.admissions.applied(trace, self.client(start), asked_for=self.asked_for(start))
+
+    def judged(self, trace: Trace, policies: Sequence[Met], message: RequestFacts) -> Trace:
+        """Return a trace with what policies on its way answer, and with the end that this means."""
+        judged = tuple(self.policies.judged(policies, message))
+        trace = trace._replace(judged=judged)
+        denial = next((each for each in judged if each.decision.answer == "denied"), None)
+        if denial is None:
+            return trace
+        why = f": {denial.decision.why}" if denial.decision.why else ""
+        reason = f"{'answered' if denial.decision.direct else 'denied'} by {denial.policy}{why}"
+        status = None if message.stream else denial.decision.status
+        outcome = Outcome(status=status, refused=message.stream, reason=reason)
+        return trace._replace(outcome=outcome, forwarded=None, per_backend={}, mirrors=())
 
     @cached_property
     def _refused(self) -> dict[Node, list[str]]:

@@ -26,6 +26,7 @@ from policylint.simulation import Simulation, simulate
 from policylint.spaces import Predicate, intersect, is_empty
 from policylint.trace import Request, Trace, Tracer
 from policylint.trace.request import arguments
+from policylint.trace.requirements import Requirements
 from tests.worlds import manifest
 from tests.worlds import resources as loaded
 
@@ -53,6 +54,10 @@ class Environment:
     @cached_property
     def tracer(self) -> Tracer:
         return Tracer(self.simulation, nearest=False)
+
+    @cached_property
+    def requirements(self) -> Requirements:
+        return Requirements(self.tracer)
 
     @cached_property
     def findings(self) -> list[Finding]:

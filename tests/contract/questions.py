@@ -97,7 +97,7 @@ def _login_by_reach(world: Environment) -> Answers:
     told = {}
     for way in world.taken:
         if way.trace.outcome.backends:
-            given = asked(world.simulation, way, "authentication")
+            given = asked(world.requirements, way, "authentication")
             if given.state != "unknown":
                 told[named(way.trace.request)] = "asked" if given.state == "asked" else "not asked"
     return told
@@ -106,9 +106,10 @@ def _login_by_reach(world: Environment) -> Answers:
 def _login_by_trace(world: Environment) -> Answers:
     told = {}
     for way in world.taken:
-        if way.trace.outcome.backends and not way.trace.may_ask:
-            must = way.trace.asking(must=True) or way.certificate
-            told[named(way.trace.request)] = "asked" if must else "not asked"
+        trace = world.tracer.trace(way.trace.request)
+        given = world.requirements.of(trace, "authentication")
+        if trace.outcome.backends and given.state != "unknown":
+            told[named(trace.request)] = "asked" if given.state == "asked" else "not asked"
     return told
 
 
@@ -155,9 +156,11 @@ def _authorized_by_trace(world: Environment) -> Answers:
 
 
 def _authorized_by_reach(world: Environment) -> Answers:
+    """An authorizer outside asks for whatever it likes: it is told where anything is asked."""
     told = {}
     for way in world.taken:
-        if way.trace.outcome.backends and asked(world.simulation, way, "authorization").state == "open":
+        given = [asked(world.requirements, way, purpose).state for purpose in ("authentication", "authorization")]
+        if way.trace.outcome.backends and given == ["open", "open"]:
             told[named(way.trace.request)] = "does not"
     return told
 
@@ -316,7 +319,7 @@ def _refused_by_reach(world: Environment) -> Answers:
         demand.policy: "acts"
         for way in world.taken
         for purpose in ("authentication", "authorization")
-        for demand in asked(world.simulation, way, purpose).demands
+        for demand in asked(world.requirements, way, purpose).demands
         if demand.policy is not None
     }
 

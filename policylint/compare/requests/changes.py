@@ -346,7 +346,7 @@ def _finished(gathered: _Gathered) -> RequestChange:
     """Return a change with its requests in the fewest words, hosts of which the same is said together."""
     alike: dict[tuple[ResourceKey, str, int | None, str], list[str]] = {}
     for (entry, _), (dimensions, boxes) in gathered.boxes.items():
-        words = in_words(dimensions, merged(boxes)) if dimensions else "every connection"
+        words = in_words(dimensions, merged(boxes))
         place = (entry.gateway, entry.scheme, entry.port, words)
         hosts = alike.setdefault(place, [])
         if entry.hosts not in hosts:

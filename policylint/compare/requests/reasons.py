@@ -116,6 +116,7 @@ class Reasons:
             keys |= {binding.wanted for binding in trace.extensions}
             keys |= {key for met in trace.policies for key in _stack(met.group)}
             keys |= {by.key for admission in trace.admissions if (by := admission.decision.by) is not None}
+            keys |= set() if trace.network is None else set(trace.network.policies)
             keys |= set() if trace.gateway is None else {trace.gateway}
             keys |= set() if trace.listener is None else {trace.listener.holder.key}
             keys |= {ResourceKey("", "Namespace", "", key.namespace) for key in tuple(keys)}

@@ -9,7 +9,7 @@ from policylint.compare.pairing import Sides
 from policylint.compare.requests.named import naming
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
-from policylint.network.kinds import has_policies
+from policylint.network.kinds import KINDS, has_policies
 from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_inside
 from policylint.simulation import Simulation
 from policylint.topology.hostnames import EVERY
@@ -125,6 +125,8 @@ def _touched(
             keys.update(node.key for target in state.targets for node in target.nodes)
         elif key[:2] == ("", "Namespace"):
             namespaces.add(key.name)
+        elif key[:2] in KINDS and not key.namespace:
+            everything = True
         elif _matters_nearby(sides, key):
             namespaces.add(key.namespace)
             whole_mesh = whole_mesh or tracer.admissions.is_of_whole_mesh(key)

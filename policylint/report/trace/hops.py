@@ -61,10 +61,8 @@ def _may_refuse(step: TierStep) -> bool:
 
 def result(way: Way, backends: Iterable[ResourceKey], names: Names) -> str:
     """Return one sentence on a request that does not get through for certain."""
-    to = ", ".join(key.path for key in backends)
+    to = ", ".join(dict.fromkeys(key.path for key in backends))
     denied = [hop for hop in way.hops if hop.verdict == "denied"]
-    if way.verdict == "denied" and denied:
-        return f"cut off by {_stopper(denied[0], names)} on the way to {to}."
     if way.verdict == "partly" and denied:
         cut = ", ".join(dict.fromkeys(f"{end(hop, names)} by {_stopper(hop, names)}" for hop in denied))
         return f"reaches {to} in part; cut off: {cut}."

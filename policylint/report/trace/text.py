@@ -161,7 +161,7 @@ def result(trace: Trace, names: Names, login: Asked | None = None) -> str:
     if backends and trace.network is not None and trace.network.verdict != "allowed":
         from policylint.report.trace.hops import result as network_result
 
-        return network_result(trace.network, backends, names)
+        return network_result(trace.network, [share.key for share in outcome.shares if share.share], names)
     if backends:
         parts = [
             f"{key.path} ({share:.0%})" if len(backends) > 1 or outcome.failing else key.path
@@ -179,6 +179,8 @@ def result(trace: Trace, names: Names, login: Asked | None = None) -> str:
     nearest = ""
     if trace.nearest:
         nearest = f"; nearest is {_near(trace.nearest[0].node, names)} (needs {', '.join(trace.nearest[0].needs)})"
+    if trace.is_cut_off:
+        return f"{outcome.reason}."
     if outcome.refused:
         return f"refused: {outcome.reason}{nearest}."
     if outcome.unknown:

@@ -96,8 +96,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if len(lost[where]) == number_of_places[where[0]] and where[:2] not in reported:
             reported.add(where[:2])
             yield _finding(simulation, *lost[where][0])
+    told = {broken.resource.key for broken in simulation.broken}  # by GWP501
     for state in simulation.topology.routes:
-        unknown = (fault for fault in faults(state.route) if "matches" in fault.pointer)
+        matching = faults(state.route) if state.route.key not in told else ()
+        unknown = (fault for fault in matching if "matches" in fault.pointer)
         yield from (_of_unknown_type(state.route, fault) for fault in unknown if number_of_places.get(state.route.key))
     for state in simulation.topology.routes:
         refused = [

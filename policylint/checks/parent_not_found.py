@@ -52,9 +52,15 @@ def _finding(
     nearby: Nearby,
     used: Collection[str] = (),
 ) -> Finding:
-    """Return the finding of a parent; `used` are the names of the holder's other parents."""
+    """Return the finding of a parent; `used` are the names of the holder's other parents.
+
+    One of its name in another namespace of the tree is evidence, though its own namespace comes from elsewhere.
+    """
     severity, confidence = grade(unknown)
-    homes = [] if unknown else nearby.namespaces(wanted)
+    homes = nearby.namespaces(wanted) if not unknown or unknown == nearby.elsewhere(wanted) else []
+    ground = unknown if homes else ""
+    if ground:
+        severity, confidence, unknown = "warning", "assumed", ""
     parent = f"parent {wanted}, which was not seen" if unknown else f"missing parent {wanted}"
     location = at(holder, pointer, "name")
     return Finding(
@@ -66,6 +72,7 @@ def _finding(
         label=unknown or nearby.describe(wanted),
         help=(f"fix: add `namespace: {homes[0]}`",) if homes else (),
         confidence=confidence,
+        ground=ground,
         field=path(pointer),
         fixes=()
         if unknown or homes

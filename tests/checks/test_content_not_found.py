@@ -168,3 +168,15 @@ spec:
     issuer = "\napiVersion: cert-manager.io/v1\nkind: ClusterIssuer\nmetadata: {name: letsencrypt}\nspec: {}\n"
     message = "TLSPolicy shop/tls is refused: unable to find issuer"
     assert said(tree(tmp_path / "tree", GATEWAY, policy, issuer)) == [("GWP111", "error", message)]
+
+
+def test_a_parent_is_missing_in_a_file_and_in_a_directory_where_another_namespace_has_one_of_its_name(
+    tmp_path: Path,
+) -> None:
+    astray = GATEWAY.replace("parentRefs: [{name: edge}]", "parentRefs: [{name: edge, namespace: shops}]")
+    directory = tree(tmp_path / "tree", astray)
+    file = open_workspace([str(tmp_path / "tree" / "all.yaml")]).simulations[0]
+    for simulation in (directory, file):
+        (finding,) = run(simulation, select={"GWP401"})
+        assert (finding.severity, finding.confidence) == ("warning", "assumed")
+        assert finding.message == "HTTPRoute shop/checkout names missing parent Gateway shops/edge"

@@ -59,6 +59,10 @@ class Nearby:
         homes = self._homes[key.group, key.kind].get(key.name, [])
         return [home for home in homes if home != key.namespace and home[:1] != UNKNOWN_NAMESPACE]
 
+    def elsewhere(self, key: ResourceKey) -> str:
+        """Return why an object of no kind that others make may come from outside this tree; as `World.elsewhere`."""
+        return self._world.elsewhere(key) if self._world.resolve(key).missing else ""
+
     def describe(self, key: ResourceKey) -> str:
         """Return `no HTTPRoute "chekout" in namespace shop (did you mean "checkout"?)`."""
         orphan = self._world.orphan(key)

@@ -123,5 +123,7 @@ def test_where_no_mesh_is_nothing_is_looked_at(tmp_path: Path) -> None:
     after = service().replace("port: 80", "port: 81")
     for around, looked_at in ((worlds.labelled("shop", "{}"), 0), (ISTIO[0], 1)):
         before, others = (around, *ISTIO[1:3]), (around, after, ISTIO[2])
-        found = requests(sides(tmp_path / str(looked_at), before, others))
+        place = tmp_path / str(looked_at)
+        place.mkdir()
+        found = requests(sides(place, before, others))
         assert (found.changes, found.hosts) == ((), looked_at)

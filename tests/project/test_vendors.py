@@ -1,0 +1,84 @@
+"""What is peculiar to one implementation stands in `implementations/` or in the catalog, not as a text in the engine.
+
+Looked at are constants of code. Docstrings, and those below constants, may cite whose behaviour is the source of
+a rule. `render/` writes and reads the charts of others by their names, and is left out too.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from tests.architecture.test_floors import modules, room
+
+VENDORS = re.compile(
+    r"agentgateway|apisix|cilium|envoy|gloo|istio|kgateway|kong|kuadrant|kuma|linkerd|nginx|traefik", re.IGNORECASE
+)
+_OUTSIDE = frozenset({"implementations", "render"})
+KNOWN = {
+    "checks.access_log_without_provider": 3,
+    "checks.cilium_label_unknown": 1,
+    "checks.cluster_scope_target": 1,
+    "checks.custom_authorization_conflict": 2,
+    "checks.envoy_patch_ignored": 2,
+    "checks.forgeable_client_address": 1,
+    "checks.gateway_cut_off": 2,
+    "checks.host_match_without_port": 2,
+    "checks.jwt_not_required": 1,
+    "checks.kit.client_addresses": 14,
+    "checks.kit.envoy_patches": 2,
+    "checks.kit.mesh_policies": 5,
+    "checks.kit.routing": 1,
+    "checks.parent_setting_dropped": 2,
+    "checks.refusals_close_pods": 1,
+    "checks.registry": 7,
+    "checks.relative_reference_moved": 10,
+    "checks.sidecar_conflict": 2,
+    "checks.waypoint_bypassed": 4,
+    "compare.creation_order": 2,
+    "compare.protection.istio": 1,
+    "compare.protection.settings": 1,
+    "model.keys": 2,
+    "model.world": 4,
+    "network.addressed": 4,
+    "network.cilium": 19,
+    "network.endpoints": 1,
+    "network.facts": 8,
+    "network.kinds": 4,
+    "network.reading": 1,
+    "network.state": 1,
+    "network.universe": 1,
+    "policy.asking": 1,
+    "topology.ancestry": 4,
+    "topology.backends": 15,
+    "topology.htpasswd": 1,
+    "topology.workloads": 3,
+    "trace.mesh": 1,
+    "trace.tracing": 1,
+    "workspace.left_out": 11,
+}
+"""Modules that name one still → how many texts of theirs do. The numbers only go down, and no module joins."""
+
+
+def named() -> dict[str, int]:
+    """Return how many texts of each module of the engine name an implementation."""
+    found = {}
+    for name, file in modules():
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        first = (node.body[0] for node in ast.walk(tree) if isinstance(getattr(node, "body", None), list) and node.body)
+        notes = {id(each.value) for each in first if isinstance(each, ast.Expr)}
+        notes |= {
+            id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)
+        }  # what stands below a constant
+        texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        naming = [each for each in texts if id(each) not in notes and VENDORS.search(each.value)]
+        if naming and room(name) not in _OUTSIDE:
+            found[name] = len(naming)
+    return found
+
+
+def test_the_engine_names_no_vendor_in_its_texts() -> None:
+    found = named()
+    assert {name: number for name, number in found.items() if number > KNOWN.get(name, 0)} == {}
+    there = KNOWN.keys() & {name for name, _ in modules()}
+    assert {name: found.get(name, 0) for name in there} == {name: KNOWN[name] for name in there}, "lower the number"

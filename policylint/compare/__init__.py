@@ -129,10 +129,12 @@ def removed_protections(
                 findings += protection_bypassed(pair)
                 findings += logins_removed(pair)
         if "GWP304" in rules:
+            from policylint.compare.protection.revisions import revisions_moved
             from policylint.compare.protection.settings import protection_weakened
 
             with guarded("GWP304", pair.after):
                 findings += protection_weakened(pair, environment.contexts)
+                findings += revisions_moved(pair)
         if "GWP620" in rules:
             from policylint.compare.connections import isolation_removed
 

@@ -1,0 +1,89 @@
+"""GWP304: a deployer that takes another revision of this tree, or another repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.compare import compare as compared
+from policylint.compare import pair_sides, removed_protections
+from policylint.workspace import open_workspace
+from tests.render.test_flux import kustomization
+from tests.render.trees import ROUTE, written
+
+POLICY = """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: shop, namespace: default}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}]
+  basicAuth: {users: {name: users}}
+"""
+APPLICATION = """
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: app, namespace: argocd}
+spec:
+  destination: {server: https://kubernetes.default.svc, namespace: default}
+  source: {repoURL: https://git.example.com/me/fleet, path: app, targetRevision: main}
+"""
+REPOSITORY = """
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {url: https://git.example.com/me/fleet, ref: {branch: main}}
+"""
+
+
+def said(directory: Path, files: dict[str, str], old: str, new: str) -> list[str]:
+    """What GWP304 says where one text takes the place of another."""
+    files = {**files, "app/route.yaml": ROUTE, "app/policy.yaml": POLICY}
+    before = written(directory / "before", files)
+    after = written(directory / "after", {path: content.replace(old, new) for path, content in files.items()})
+    sides = pair_sides(*(open_workspace([str(place)]).simulations for place in (before, after)))
+    return [finding.message for finding in removed_protections(sides, compared(sides), {"GWP304"})]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("targetRevision: main", "targetRevision: v1.2.0", "deploys v1.2.0 now, not main"),
+        ("targetRevision: main", "targetRevision: old", "deploys old now, not main"),
+        ("me/fleet", "me/other", "deploys https://git.example.com/me/other now, not https://git.example.com/me/fleet"),
+        ("targetRevision: main", "targetRevision: HEAD", ""),
+        ("https://git.example.com/me/fleet", "git@mirror.example.com:me/fleet.git", ""),
+        ("targetRevision: main", "targetRevision: '${BRANCH}'", ""),
+    ],
+)
+def test_an_application(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    messages = said(tmp_path, {"argo/app.yaml": APPLICATION}, old, new)
+    assert messages == ([f"Application argocd/app {expected}: it need not be as here"] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("branch: main", "tag: v1", "deploys tag v1 now, not branch main"),
+        ("ref: {branch: main}", "interval: 1m", "deploys the default branch now, not branch main"),
+        ("branch: main}", "branch: main}, interval: 5m", ""),
+    ],
+)
+def test_a_source_of_flux(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    files = {
+        "clusters/prod/source.yaml": REPOSITORY,
+        "clusters/prod/sync.yaml": kustomization("flux-system", "./clusters/prod"),
+        "clusters/prod/app.yaml": kustomization("app", "./app"),
+    }
+    messages = said(tmp_path, files, old, new)
+    assert messages == (
+        [f"GitRepository flux-system/flux-system {expected}: it need not be as here"] if expected else []
+    )
+
+
+def test_the_revision_of_a_chart_is_not_that_of_this_tree(tmp_path: Path) -> None:
+    chart = (
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: chart, namespace: argocd}\n"
+        "spec: {destination: {name: in-cluster}, source: {repoURL: https://x, chart: c, targetRevision: 1.0.0}}\n"
+    )
+    assert said(tmp_path, {"argo/app.yaml": APPLICATION, "argo/chart.yaml": chart}, "1.0.0", "2.0.0") == []

@@ -130,6 +130,8 @@ def page(trace: Trace, names: Names, paint: Paint, room: int, login: Asked | Non
     if trace.mirrors:
         steps.add(steps.begin("Mirror"), ", ".join(map(names.key, trace.mirrors)))
     shares = [share for share in trace.outcome.shares if share.weight or len(trace.outcome.shares) == 1]
+    if trace.is_cut_off:  # the hops below say by what
+        shares = [share._replace(problem="") for share in shares]
     places = [short_place(route.location(*share.pointer)) if route and share.pointer else "" for share in shares]
     steps.add_all("Backend", zip((_backend(share, names) for share in shares), places, strict=True))
     if trace.network is not None and trace.network.hops:

@@ -21,7 +21,7 @@ WORLD = (GATEWAY, route(), SERVICE)
 ROUTE_GROUP = "gateway.networking.k8s.io"
 EDGE = "kind: Gateway, name: edge"
 CHECKOUT = "kind: HTTPRoute, name: checkout"
-JWT = "jwt: {providers: [{name: staff, issuer: https://id.example.com}]}"
+JWT = "jwt: {providers: [{name: staff, issuer: https://id.example.com, remoteJWKS: {uri: https://id.example.com}}]}"
 CORS = 'cors: {allowOrigins: ["https://www.example.com"]}'
 
 
@@ -172,7 +172,7 @@ kind: SecurityPolicy
 metadata: {name: web, namespace: shop}
 spec:
   targetSelectors: [{group: gateway.networking.k8s.io, kind: HTTPRoute, matchLabels: {tier: web}}]
-  jwt: {providers: [{name: staff, issuer: https://id.example.com}]}
+  jwt: {providers: [{name: staff, issuer: https://id.example.com, remoteJWKS: {uri: https://id.example.com}}]}
 """
     labelled = route().replace(
         "{name: checkout, namespace: shop}", "{name: checkout, namespace: shop, labels: {tier: web}}", 1

@@ -13,7 +13,7 @@ from policylint.model import Finding
 from tests.checks.linting import SERVICE, policy
 from tests.compare.test_compare import sides
 
-JWT = "jwt: {providers: [{name: staff, issuer: https://id.example.com}]}"
+JWT = "jwt: {providers: [{name: staff, issuer: https://id.example.com, remoteJWKS: {uri: https://id.example.com}}]}"
 ALL = "allowedRoutes: {namespaces: {from: All}}"
 
 

@@ -38,7 +38,8 @@ HOME = OFFICE.replace("10.0.0.0/8", "192.168.0.0/16")
 HALVES = "{action: Allow, principal: {clientCIDRs: [10.0.0.0/9, 10.128.0.0/9]}}"
 GUESTS = "{action: Allow, principal: {clientCIDRs: [10.1.0.0/16]}}"
 NOT_GUESTS = GUESTS.replace("Allow", "Deny")
-ANY_TOKEN = "{action: Allow, principal: {jwt: {provider: id}}}"
+OF_ISSUER = "claims: [{name: iss, values: ['https://id']}]"
+ANY_TOKEN = f"{{action: Allow, principal: {{jwt: {{provider: id, {OF_ISSUER}}}}}}}"
 OF_TEAM = "{action: Allow, principal: {headers: [{name: x-team, values: [red]}]}}"
 
 
@@ -234,8 +235,16 @@ MADE = (
     ),
     Made(
         "other methods",
-        (web(), APP, login(rules("{action: Allow, operation: {methods: [GET]}, principal: {}}"))),
-        (web(), APP, login(rules("{action: Allow, operation: {methods: [GET, POST]}, principal: {}}"))),
+        (
+            web(),
+            APP,
+            login(rules("{action: Allow, operation: {methods: [GET]}, principal: {clientCIDRs: [0.0.0.0/0]}}")),
+        ),
+        (
+            web(),
+            APP,
+            login(rules("{action: Allow, operation: {methods: [GET, POST]}, principal: {clientCIDRs: [0.0.0.0/0]}}")),
+        ),
         (("opened", "shop.example.com POST"),),
     ),
     Made(

@@ -14,9 +14,9 @@ from tests.compare.test_compare import sides
 
 WORLD = (GATEWAY, route(), SERVICE)
 CHECKOUT = "kind: HTTPRoute, name: checkout"
-ISSUER = "issuer: https://id.example.com"
+ISSUER = "issuer: https://id.example.com, remoteJWKS: {uri: https://id.example.com}"
 JWT = f"providers: [{{name: staff, {ISSUER}, audiences: [shop]}}]"
-EXTERNAL = "\n  extAuth: {http: {}}"
+EXTERNAL = "\n  extAuth: {http: {backendRefs: [{name: '${AUTH}', port: 80}]}}"
 TOKEN = "{provider: staff, claims: [{name: role, values: [admin]}, {name: team, values: [a]}]}"
 OFFICE = "clientCIDRs: [10.0.0.0/8]"
 
@@ -90,10 +90,14 @@ ENVOY_GATEWAY = [
     (jwt(), jwt("failOpen: true"), ("error", "jwt.failOpen of SecurityPolicy shop/login goes")),
     (
         jwt(),
-        f"jwt: {{providers: [{{name: staff, {ISSUER}, audiences: [shop]}}, {{name: b, issuer: https://b}}]}}",
+        f"jwt: {{providers: [{{name: staff, {ISSUER}, audiences: [shop]}}, {{name: b, {ISSUER}}}]}}",
         ("warning", "jwt.providers of SecurityPolicy shop/login gains b, tokens of one more issuer are taken"),
     ),
-    (jwt(), "jwt: {providers: [{name: b, issuer: https://b, audiences: [shop]}]}", None),  # exchanged
+    (
+        jwt(),
+        "jwt: {providers: [{name: b, issuer: https://b, audiences: [shop], remoteJWKS: {uri: https://b}}]}",
+        None,
+    ),  # exchanged
     (
         jwt(),
         f"jwt: {{providers: [{{name: staff, {ISSUER}}}]}}",
@@ -104,22 +108,26 @@ ENVOY_GATEWAY = [
     ),
     (jwt(), f"jwt: {{providers: [{{name: staff, {ISSUER}, audiences: [shop, cart]}}]}}", None),
     (
-        "extAuth: {http: {}}",
-        "extAuth: {failOpen: true, http: {}}",
+        "extAuth: {http: {backendRefs: [{name: '${AUTH}', port: 80}]}}",
+        "extAuth: {failOpen: true, http: {backendRefs: [{name: '${AUTH}', port: 80}]}}",
         ("warning", "extAuth.failOpen of SecurityPolicy shop/login goes from false to true"),
     ),
-    ("extAuth: {http: {}}", "extAuth: {failOpen: false, http: {}}", None),
     (
-        "apiKeyAuth: {credentialRefs: [{name: a}]}",
-        "apiKeyAuth: {credentialRefs: [{name: a}, {name: b}]}",
+        "extAuth: {http: {backendRefs: [{name: '${AUTH}', port: 80}]}}",
+        "extAuth: {failOpen: false, http: {backendRefs: [{name: '${AUTH}', port: 80}]}}",
+        None,
+    ),
+    (
+        "apiKeyAuth: {extractFrom: [{headers: [x]}], credentialRefs: [{name: a}]}",
+        "apiKeyAuth: {extractFrom: [{headers: [x]}], credentialRefs: [{name: a}, {name: b}]}",
         ("note", "apiKeyAuth.credentialRefs of SecurityPolicy shop/login gains b"),
     ),
     (
         jwt() + EXTERNAL,
-        "extAuth: {http: {}}",
+        "extAuth: {http: {backendRefs: [{name: '${AUTH}', port: 80}]}}",
         ("warning", "jwt of SecurityPolicy shop/login is gone, extAuth alone asks"),
     ),
-    (jwt(), "extAuth: {http: {}}", None),  # exchanged
+    (jwt(), "extAuth: {http: {backendRefs: [{name: '${AUTH}', port: 80}]}}", None),  # exchanged
     (jwt(), "cors: {allowOrigins: ['https://a.example.com']}", None),  # GWP302 says it
     (
         rules(f"principal: {{{OFFICE}, jwt: {TOKEN}}}"),
@@ -165,7 +173,7 @@ ENVOY_GATEWAY = [
     ("cors: {allowOrigins: ['https://a.example.com']}", "cors: {allowOrigins: ['*']}", None),
     (
         jwt(),
-        jwt().replace(f"{ISSUER}, ", ""),
+        jwt().replace("issuer: https://id.example.com, ", ""),
         ("warning", "jwt.providers[0].issuer of SecurityPolicy shop/login is gone, tokens of any issuer with these"),
     ),
     (
@@ -375,7 +383,7 @@ def test_another_kind_that_asks_makes_it_a_warning(tmp_path: Path) -> None:
 def test_a_loss_is_told_once(tmp_path: Path) -> None:
     """GWP302 where nothing asks any more, GWP201 where a more specific policy drops it, GWP304 for the rest."""
     world = (GATEWAY, route(), SERVICE, edge(jwt() + EXTERNAL))
-    after = (*world, security("extAuth: {http: {}}"))
+    after = (*world, security("extAuth: {http: {backendRefs: [{name: '${AUTH}', port: 80}]}}"))
     pair = sides(tmp_path, world, after)
     environments = compare([pair])
     weaker = removed_protections([pair], environments)

@@ -108,7 +108,7 @@ AGENT = [
         "traffic: {timeouts: {request: 1s}}",
         ("error", "traffic.jwtAuthentication of AgentgatewayPolicy shop/login is gone, it is asked for no longer"),
     ),
-    (tokens(), "traffic: {extAuth: {backendRef: {name: a}}}", None),
+    (tokens(), "traffic: {extAuth: {backendRef: {name: a, port: 80}, grpc: {}}}", None),
     (
         "traffic: {authorization: {policy: {matchExpressions: [a, b]}}}",
         "traffic: {authorization: {policy: {matchExpressions: [a]}}}",

@@ -53,7 +53,7 @@ kind: SecurityPolicy
 metadata: {name: edge-jwt, namespace: shop}
 spec:
   targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]
-  jwt: {providers: [{name: id}]}
+  jwt: {providers: [{name: id, remoteJWKS: {uri: https://id.example}}]}
 ---
 apiVersion: gateway.envoyproxy.io/v1alpha1
 kind: SecurityPolicy

@@ -47,7 +47,7 @@ LISTENERS = (
     "[{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}, "
     "{name: admin, port: 81, protocol: HTTP}]"
 )
-KEY = "rules: {authentication: {key: {apiKey: {}}}}"
+KEY = "rules: {authentication: {key: {apiKey: {selector: {}}}}}"
 KUADRANT = "---".join(
     (
         worlds.gateway("edge", "infra", LISTENERS, of_class="istio"),

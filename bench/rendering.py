@@ -151,11 +151,14 @@ def objects(bodies: Iterator[Any], groups: frozenset[str]) -> dict[tuple[str, ..
     return found
 
 
-def compare(tree: Path, most: int | None = None) -> tuple[list[Compared], int, float]:
+def compare(
+    tree: Path, most: int | None = None, command: tuple[str, ...] = KUBECTL
+) -> tuple[list[Compared], int, float]:
     """Every kustomization of a tree against kubectl's: those that it can build, how many it cannot, our seconds.
 
     Args:
         most: compare only so many of them, evenly spread.
+        command: what builds the directory that follows it.
     """
     source = open_source([str(tree)])
     loaded = load(source, known_groups())
@@ -172,7 +175,7 @@ def compare(tree: Path, most: int | None = None) -> tuple[list[Compared], int, f
     rows, refused = [], 0
     for directory in directories:
         start = time.perf_counter()
-        output = _kubectl(Path(source.root or tree) / directory)
+        output = _kubectl(Path(source.root or tree) / directory, command)
         seconds = time.perf_counter() - start
         if output is None:
             refused += 1
@@ -189,9 +192,9 @@ def _is_component(files: Tree, directory: str) -> bool:
     return kustomization is not None and kustomization[0].get("kind") == "Component"
 
 
-def _kubectl(directory: Path) -> bytes | None:
+def _kubectl(directory: Path, command: tuple[str, ...]) -> bytes | None:
     try:
-        done = subprocess.run([*KUBECTL, str(directory)], capture_output=True, timeout=TIMEOUT, check=False)
+        done = subprocess.run([*command, str(directory)], capture_output=True, timeout=TIMEOUT, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None

@@ -87,7 +87,7 @@ def statuses(simulation: Simulation) -> Facts:
 
 def real_facts(controller: Controller, objects: Sequence[Manifest]) -> tuple[Facts, list[Manifest]]:
     """Return what Envoy Gateway says of a world, and the objects that the API server takes."""
-    answer = controller.ask(_read(objects))
+    answer = controller.ask(read_by_it(objects))
     if answer.get("error"):
         return {"| failed": answer["error"]}, list(objects)
     refused = {f"{name}{REFUSED}": "refused" for name in answer["refused"]}
@@ -99,7 +99,7 @@ def real_facts(controller: Controller, objects: Sequence[Manifest]) -> tuple[Fac
     return refused | of_statuses(told, NOT_WRITTEN), stored
 
 
-def _read(objects: Sequence[Manifest]) -> list[Manifest]:
+def read_by_it(objects: Sequence[Manifest]) -> list[Manifest]:
     """Return what the controller hands to its translator: of ListenerSets those of its own Gateways."""
     own = {_name(each) for each in _of_kind(objects, "Gateway") if each["spec"]["gatewayClassName"] == CLASS}
     return [

@@ -20,7 +20,8 @@ def built(name: str, package: str = ".") -> Path:
         package: what to build in it: `.`, or a tool that its go.mod names.
     """
     module = HERE / name
-    program = CACHE / "bin" / (name if package == "." else package.rstrip("/").rsplit("/", 1)[-1])
+    last = [each for each in package.split("/") if not each.startswith("v")][-1]
+    program = CACHE / "bin" / (name if package == "." else last)
     sources = sorted(module.glob("go.*")) + (sorted(module.glob("*.go")) if package == "." else [])
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
     stamp = program.with_suffix(".built")

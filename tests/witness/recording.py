@@ -19,14 +19,14 @@ class Answer(NamedTuple):
         seed, number: which world of the grammar it is.
         digest: of its objects; another one means that the grammar has changed and the program is to be asked again.
         facts: grouped by what they are about, to spare space: about -> what -> value.
-        undecided: the facts that were another in a second run.
+        refused: the objects that the API server does not take, where the facts do not say it.
     """
 
     seed: str
     number: int
     digest: str
     facts: Facts
-    undecided: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 def written(path: Path, head: dict[str, Any], answers: Iterable[Answer]) -> None:
@@ -39,7 +39,7 @@ def written(path: Path, head: dict[str, Any], answers: Iterable[Answer]) -> None
             about, _, what = fact.rpartition(" | ")
             told.setdefault(about, {})[what] = value
         line: list[Any] = [answer.seed, answer.number, answer.digest, told]
-        lines.append(json.dumps([*line, answer.undecided] if answer.undecided else line, separators=(",", ":")))
+        lines.append(json.dumps([*line, answer.refused] if answer.refused else line, separators=(",", ":")))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -53,6 +53,6 @@ def read(path: Path) -> Iterator[Answer]:
     with path.open(encoding="utf-8") as lines:
         next(lines)
         for line in lines:
-            seed, number, digest, told, *undecided = json.loads(line)
+            seed, number, digest, told, *refused = json.loads(line)
             facts = {f"{about} | {what}": value for about, whats in told.items() for what, value in whats.items()}
-            yield Answer(seed, number, digest, facts, tuple(*undecided))
+            yield Answer(seed, number, digest, facts, tuple(*refused))

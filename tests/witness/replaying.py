@@ -8,12 +8,15 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.witness import envoy_gateway
+from tests.witness import envoy, envoy_gateway
 from tests.witness.envoy_gateway_worlds import world
-from tests.witness.grammar import digest, name_of
-from tests.witness.recording import RECORDED, head_of, read
+from tests.witness.facts import Facts
+from tests.witness.grammar import Manifest, digest, name_of
+from tests.witness.recording import RECORDED, Answer, head_of, read
 from tests.witness.tally import Tally
 
+REQUESTS = 40
+"""Per world."""
 KNOWN = Path(__file__).with_name("known.toml")
 CHANGED = "the grammar has made another world of {} since: ask the real program again (tests/witness/README.md)"
 HEAD = """# Verified
@@ -31,7 +34,7 @@ class Reason(NamedTuple):
     why: str
 
     def fits(self, sort: str) -> bool:
-        return fnmatchcase(sort, self.sort.replace("[", "[[]"))
+        return fnmatchcase(sort, self.sort)
 
 
 def known(witness: str) -> tuple[float, list[Reason]]:
@@ -48,10 +51,21 @@ def replayed(record: Path) -> Tally:
         objects = world(answer.seed, answer.number)
         name = f"{answer.seed}/{answer.number}"
         assert digest(objects) == answer.digest, CHANGED.format(name)
-        refused = envoy_gateway.refused(answer.facts)
-        stored = [each for each in objects if name_of(each) not in refused]
-        tally.add(name, objects, answer.facts, envoy_gateway.our_facts(objects, stored))
+        ours = _of_requests if record.stem == "envoy" else _of_statuses
+        tally.add(name, objects, answer.facts, ours(answer, objects))
     return tally
+
+
+def _of_statuses(answer: Answer, objects: list[Manifest]) -> Facts:
+    refused = envoy_gateway.refused(answer.facts)
+    stored = [each for each in objects if name_of(each) not in refused]
+    return envoy_gateway.our_facts(objects, stored)
+
+
+def _of_requests(answer: Answer, objects: list[Manifest]) -> Facts:
+    stored = [each for each in objects if name_of(each) not in answer.refused]
+    asked = envoy.requests(answer.seed, answer.number, stored, REQUESTS)
+    return envoy.our_answers(envoy_gateway.simulated(stored), objects, asked, answer.facts)
 
 
 def page() -> str:
@@ -69,6 +83,8 @@ def page() -> str:
         for reason in known(record.stem)[1]:
             others = {sort: number for sort, number in others.items() if not reason.fits(sort)}
             times = sum(number for sort, number in tally.times.items() if reason.fits(sort))
+            if not times:
+                continue
             differences.append(f"| `{reason.sort.replace('|', '·')}` | {times} | {reason.why} |")
         if others:
             differences.append(f"| {len(others)} other sorts | {sum(others.values())} | not yet looked into |")

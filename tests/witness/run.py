@@ -12,38 +12,91 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.witness import envoy_gateway
+from tests.witness import envoy, envoy_gateway
 from tests.witness.envoy_gateway_worlds import world
 from tests.witness.facts import Difference, differences
-from tests.witness.grammar import Manifest, digest
-from tests.witness.programs import built, certificate
+from tests.witness.grammar import Manifest, digest, name_of
+from tests.witness.programs import built, certificate, installed_envoy
 from tests.witness.recording import RECORDED, Answer, written
-from tests.witness.replaying import replayed
+from tests.witness.replaying import REQUESTS, replayed
 from tests.witness.shrinking import shrunk
 from tests.witness.tally import Tally
+
+_DEFAULT = Path("-")
+"""Stands for the record of the witness in recorded/."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one witness; return 1 where it and policylint differ."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("witness", choices=["envoy-gateway"])
+    parser.add_argument("witness", choices=["envoy-gateway", "envoy", "kustomize"])
     parser.add_argument("--seed", default="1")
     parser.add_argument("--worlds", type=int, default=100)
     parser.add_argument("--first", type=int, default=0, help="the number of the first world")
-    parser.add_argument(
-        "--record", nargs="?", type=Path, const=RECORDED / "envoy-gateway.jsonl", help="keep the answers"
-    )
-    parser.add_argument("--replay", nargs="?", type=Path, const=RECORDED / "envoy-gateway.jsonl", help="ask the record")
+    parser.add_argument("--record", nargs="?", type=Path, const=_DEFAULT, help="keep the answers")
+    parser.add_argument("--replay", nargs="?", type=Path, const=_DEFAULT, help="ask the record")
     parser.add_argument("--shrink", type=Path, help="a folder for the smallest world of each sort of difference")
     parser.add_argument("--only", default="", help="shrink only sorts with this text")
-    return of_envoy_gateway(parser.parse_args(arguments))
+    parser.add_argument("--trees", nargs="*", type=Path, default=[], help="folders of trees, for kustomize")
+    options = parser.parse_args(arguments)
+    if options.witness == "kustomize":
+        return of_kustomize(options)
+    record = RECORDED / f"{options.witness}.jsonl"
+    options.record, options.replay = (record if each == _DEFAULT else each for each in (options.record, options.replay))
+    if options.replay:
+        print(replayed(options.replay))
+        return 0
+    return of_envoy(options) if options.witness == "envoy" else of_envoy_gateway(options)
+
+
+def of_kustomize(options: argparse.Namespace) -> int:
+    """Build what trees deploy, with the real kustomize and with policylint; helm is built along with it."""
+    from bench.rendering import compare
+
+    built("deployers", "helm.sh/helm/v3/cmd/helm")
+    program = built("deployers", "sigs.k8s.io/kustomize/kustomize/v5")
+    equal = number = unbuilt = 0
+    for tree in sorted(each for folder in options.trees for each in folder.iterdir() if each.is_dir()):
+        rows, refused, _ = compare(
+            tree, options.worlds, (str(program), "build", "--load-restrictor", "LoadRestrictionsNone")
+        )
+        number, unbuilt = number + len(rows), unbuilt + refused
+        equal += sum(not row.differences for row in rows)
+        for row in rows:
+            if row.differences:
+                print(f"{row.directory}: {'; '.join(row.differences)}")
+    print(f"{equal} of {number} kustomizations equal; kustomize cannot build {unbuilt} more")
+    return int(equal < number)
+
+
+def of_envoy(options: argparse.Namespace) -> int:
+    """Requests to the proxy itself."""
+    tally, answers = Tally(), []
+    program = installed_envoy()
+    with TemporaryDirectory() as place:
+        directory = Path(place)
+        with envoy_gateway.Controller(built("envoy_gateway"), *certificate(directory)) as asked, envoy.Stubs() as stubs:
+            for number in range(options.first, options.first + options.worlds):
+                objects = world(options.seed, number)
+                answer = asked.ask(envoy_gateway.read_by_it(objects), xds=True)
+                stored = [each for each in objects if name_of(each) not in answer["refused"]]
+                requests = envoy.requests(options.seed, number, stored, REQUESTS)
+                if not requests or "xds" not in answer:
+                    continue
+                real = envoy.real_answers(program, answer["xds"], stored, requests, stubs, directory)
+                answers.append(Answer(options.seed, number, digest(objects), real, tuple(answer["refused"])))
+                if not options.record:
+                    ours = envoy.our_answers(envoy_gateway.simulated(stored), objects, requests, real)
+                    tally.add(f"{options.seed}/{number}", objects, real, ours)
+    if options.record:
+        written(options.record, envoy.head(), answers)
+    else:
+        print(tally)
+    return int(bool(tally.wrong))
 
 
 def of_envoy_gateway(options: argparse.Namespace) -> int:
     """Statuses and refusals."""
-    if options.replay:
-        print(replayed(options.replay))
-        return 0
     tally = Tally()
     with (
         TemporaryDirectory() as place,

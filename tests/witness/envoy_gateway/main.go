@@ -185,6 +185,7 @@ func ask(line []byte) (told answer) {
 			proxy := &translator.Translator{
 				ControllerNamespace: "envoy-gateway-system",
 				FilterOrder:         ir.FilterOrder,
+				GlobalRateLimit:     &translator.GlobalRateLimitSettings{ServiceURL: "grpc://127.0.0.1:8081"},
 				Logger:              logger,
 			}
 			table, err := proxy.Translate(context.Background(), ir)

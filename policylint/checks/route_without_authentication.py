@@ -1,8 +1,9 @@
 """GWP301: one route of a listener authenticates nobody, where most others do.
 
-Only exceptions are reported: where more routes are open than are not, being open is no oversight. Nothing is reported
-where something unknown may authenticate: filters and policies of kinds whose settings the catalog does not tell apart,
-objects that were not seen. GWP201 reports what a replaced policy took along.
+Only exceptions are reported: of the routes of a listener in one namespace at least two authenticate, and twice as many
+as do not. Elsewhere each application decides for itself, and being open is no oversight. Who is asked says the
+evaluator of requirements (`trace.requirements`); a route that somebody thought of is none, nor is one of which that is
+not known. GWP201 reports what a replaced policy took along.
 """
 
 from __future__ import annotations
@@ -11,17 +12,21 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.locations import target_at
 from policylint.checks.kit.losses import drops
-from policylint.checks.kit.unseen_authentication import may_authenticate_unseen
 from policylint.model import Finding, Node, Related, ResourceKey, mapping, sequence
 from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import asked
 from policylint.policy.results import Group, PolicyState
+from policylint.reach import asked as asked_of
+from policylint.reach import doors, ways_to
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
+from policylint.trace import Asked, Requirements, Tracer
 
 RULE = "GWP301"
 _MOST_CONTEXTS = 200_000
+_FEWEST = 2
+"""Routes that authenticate, for each that does not."""
 _REDIRECTS = "RequestRedirect"
 
 
@@ -48,19 +53,53 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             for node in parent.attached if parent.gateway is not None else ():
                 gateways[node] = parent.gateway  # type: ignore[assignment]
                 listeners.setdefault(node, []).append(route)
+    logins = _Logins(simulation)
     reported: set[tuple[ResourceKey, ResourceKey]] = set()
     for node, routes in sorted(listeners.items()):
         gateway = gateways[node]
         closed = [route for route in routes if (gateway, route.route.key) in protection.by]
         open_ = [route for route in routes if (gateway, route.route.key) not in protection.by and _serves(route)]
-        if not closed or len(open_) > len(closed):
-            continue
-        for route in open_:
+        for route, near in _exceptions(open_, closed):
             pair = (gateway, route.route.key)
-            known = pair in reported or route.route.key in protection.settled
-            if not known and not may_authenticate_unseen(simulation, route):
+            if pair in reported or route.route.key in protection.settled:
+                continue
+            given = [each for each in logins.of(route, gateway) if each.state != "asked"]
+            asking = [each for each in near if all(login.state == "asked" for login in logins.of(each, gateway))]
+            if given and len(asking) >= _FEWEST and all(each.state == "open" for each in given):
                 reported.add(pair)
-                yield _finding(simulation, route, node, closed, protection.by[gateway, closed[0].route.key])
+                by = protection.by[gateway, asking[0].route.key]
+                yield _finding(simulation, route, node, asking, by, next((each.ground for each in given), ""))
+
+
+def _exceptions(open_: list[RouteState], closed: list[RouteState]) -> Iterator[tuple[RouteState, list[RouteState]]]:
+    """Yield the open routes that are exceptions in their namespace, each with those that are not open there."""
+    for route in open_:
+        namespace = route.route.key.namespace
+        near = [each for each in closed if each.route.key.namespace == namespace]
+        alike = [each for each in open_ if each.route.key.namespace == namespace]
+        if len(near) >= _FEWEST * len(alike):
+            yield route, near
+
+
+class _Logins:
+    """What the requests of routes are asked for, found once each."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._tracer = Tracer(simulation, nearest=False)
+        self._requirements = Requirements(self._tracer)
+        self._doors = doors(self._tracer)
+        self._known: dict[ResourceKey, list[tuple[ResourceKey, Asked]]] = {}
+
+    def of(self, route: RouteState, gateway: ResourceKey) -> list[Asked]:
+        """Return what is asked on each way to a backend of a route through a Gateway."""
+        key = route.route.key
+        if key not in self._known:
+            self._known[key] = [
+                (way.entry.gateway, asked_of(self._requirements, way, "authentication"))
+                for way in ways_to(self._tracer, self._doors, key)
+                if way.trace.outcome.backends
+            ]
+        return [login for at, login in self._known[key] if at == gateway]
 
 
 def _protection(simulation: Simulation) -> Protection:
@@ -125,7 +164,7 @@ def _serves(route: RouteState) -> bool:
 
 
 def _finding(
-    simulation: Simulation, route: RouteState, node: Node, closed: list[RouteState], by: ResourceKey
+    simulation: Simulation, route: RouteState, node: Node, closed: list[RouteState], by: ResourceKey, ground: str
 ) -> Finding:
     policy = simulation.policies.get(by)
     related: tuple[Related, ...] = ()
@@ -135,11 +174,13 @@ def _finding(
     return Finding(
         RULE,
         "warning",
-        f"{route.route.key} requires no login, unlike {count(number, 'other route')} of {node}",
+        f"{route.route.key} requires no login, unlike {count(number, 'other route')} of {node} in its namespace",
         route.route.name_location,
         resources=(route.route.key, node.key),
         label=f"no {by.kind} authenticates here",
         related=related,
         help=(f"fix: add the route to the targets of {by}, or give it a policy of its own that opens it on purpose",),
+        confidence="assumed" if ground else "certain",
+        ground=ground,
         field="",
     )

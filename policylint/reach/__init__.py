@@ -23,6 +23,7 @@ from policylint.reach.ways import (
     stated,
     ways_in,
     ways_inside,
+    ways_to,
 )
 
 __all__ = [
@@ -51,5 +52,6 @@ __all__ = [
     "stated",
     "ways_in",
     "ways_inside",
+    "ways_to",
     "with_routes",
 ]

@@ -15,7 +15,7 @@ from policylint.model.spelling import spelled
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import CLAIM, CLIENT, PRINCIPAL, RequestQuestion
-from policylint.reach.entries import EntryPoint, entries
+from policylint.reach.entries import Door, EntryPoint, Named, entries, entries_at
 from policylint.reach.inside import doubt, entries_inside, of_consumers, told_apart
 from policylint.simulation import Simulation
 from policylint.spaces import (
@@ -156,6 +156,19 @@ def all_ways(
     wanted = [Predicate("Network", clients)] if clients else []
     for entry in entries(tracer, gateways):
         yield from _of_clients(tracer, entry, CLIENT, wanted, everybody=not clients)
+
+
+def ways_to(tracer: Tracer, at: Mapping[Door, Named], route: ResourceKey) -> Iterator[WayIn]:
+    """Yield the ways on which a rule of a route takes requests through Gateways.
+
+    Args:
+        at: all doors, with the hosts that are told apart there.
+    """
+    for door, named in at.items():
+        hosts = {hostname for hostname, routes in named.items() if route in routes}
+        for entry in entries_at(door, named) if hosts else ():
+            if entry.hostname in hosts:
+                yield from (way for way in ways_in(tracer, entry) if way.trace.rule and way.trace.rule.key == route)
 
 
 def ways_inside(
@@ -453,7 +466,8 @@ class Cells:
                     break
                 box = (*box[:number], same, *box[number + 1 :])
             else:
-                found.setdefault(_answers(cell.trace, cell.undecided), []).append(cell._replace(boxes=(box,)))
+                said = _answers(cell.trace, cell.undecided), _brings_token(self._dimensions, box)
+                found.setdefault(said, []).append(cell._replace(boxes=(box,)))
         ways = [
             cells[0]._replace(
                 boxes=tuple(merged(cell.boxes[0] for cell in cells)),
@@ -499,6 +513,13 @@ def _answers(trace: Trace, undecided: tuple[str, ...]) -> object:
     told = frozenset(said for said in (*judged, *placed) if said[1] != "allowed")
     asked = tuple((met.backend, met.asks, met.skipped) for met in trace.policies)
     return trace.rule, trace.outcome, told, asked, trace.filters_asking, undecided
+
+
+def _brings_token(dimensions: Sequence[Dimension], box: Box) -> bool:
+    """Return whether all requests of a box bring a token: what it takes to be let in differs from that of others."""
+    return any(
+        dimension.name.startswith(CLAIM) and not bits & 1 for dimension, bits in zip(dimensions, box, strict=True)
+    )
 
 
 def _not_told(way: WayIn, why: str) -> WayIn:

@@ -47,11 +47,15 @@ def test_a_policy_of_gateway_api_itself_is_served_by_all(tmp_path: Path) -> None
 
 
 def test_the_exception_is_told_and_the_rule_is_not(tmp_path: Path) -> None:
-    login = policy("SecurityPolicy", "login", "kind: HTTPRoute, name: a", LOGIN)
-    world = (GATEWAY, SERVICE, route("a"), route("b"), login)
+    logins = [policy("SecurityPolicy", name, f"kind: HTTPRoute, name: {name}", LOGIN) for name in ("a", "b")]
+    world = (GATEWAY, SERVICE, route("a"), route("b"), route("c"), *logins)
     said = only(lint(tmp_path, *world), "GWP301")
-    assert said.message == ("HTTPRoute shop/b requires no login, unlike 1 other route of Listener infra/edge#http")
-    assert "GWP301" not in rules(lint(tmp_path, *world, route("c")))  # two open, one closed: no exception
+    assert said.message == (
+        "HTTPRoute shop/c requires no login, unlike 2 other routes of Listener infra/edge#http in its namespace"
+    )
+    assert "GWP301" not in rules(lint(tmp_path, *world, route("d")))  # two open, two closed: no exception
+    elsewhere = (each.replace("namespace: shop", "namespace: blog") for each in (SERVICE, route("d")))
+    assert "GWP301" not in rules(lint(tmp_path, *world[:2], route("a"), route("b"), *logins, *elsewhere))
 
 
 @pytest.mark.parametrize(
@@ -67,8 +71,8 @@ def test_the_exception_is_told_and_the_rule_is_not(tmp_path: Path) -> None:
     ids=["redirect", "filter", "allow-list", "extension"],
 )  # fmt: skip
 def test_routes_of_which_nothing_is_said(tmp_path: Path, other: str) -> None:
-    login = policy("SecurityPolicy", "login", "kind: HTTPRoute, name: a", LOGIN)
-    assert "GWP301" not in rules(lint(tmp_path, GATEWAY, SERVICE, route("a"), other, login))
+    logins = [policy("SecurityPolicy", name, f"kind: HTTPRoute, name: {name}", LOGIN) for name in ("a", "c")]
+    assert "GWP301" not in rules(lint(tmp_path, GATEWAY, SERVICE, route("a"), route("c"), other, *logins))
 
 
 def test_a_login_on_the_gateway_covers_all(tmp_path: Path) -> None:

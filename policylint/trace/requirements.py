@@ -128,9 +128,9 @@ class Requirements:
         return twin is not None and twin.denied is not None and not twin.outcome.backends
 
     def _by_proxies(self, trace: Trace, purpose: str) -> Iterator[tuple[Asker, ResourceKey | None]]:
-        """Yield what proxies demand by their rules: the word of an authorizer outside, and a token where the same
-        request without one is turned away."""
-        if purpose != "authentication":
+        """Yield what proxies demand by their rules: the word of an authorizer outside, who decides who sends a request
+        and what that may do; and a token where the same request without one is turned away."""
+        if purpose not in PURPOSES:
             return
         backends = set(trace.outcome.backends)
         for admission in trace.admissions:
@@ -139,7 +139,8 @@ class Requirements:
                 end = admission.at.path[-1].key
                 behind = None if end == trace.gateway else self._behind(trace, end)
                 yield Asker(decision.asks, _key(decision.by)), behind
-        if not any(question.name.startswith(CLAIM) for question in trace.questions) or trace.request.claims == ():
+        by_claims = any(question.name.startswith(CLAIM) for question in trace.questions)
+        if purpose != "authentication" or not by_claims or trace.request.claims == ():
             return
         twin = self._traced(trace, trace.request._replace(claims=()))
         if twin is None or twin.outcome.unknown or twin.rule != trace.rule:

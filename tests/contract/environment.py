@@ -24,7 +24,7 @@ from policylint.reach import (
 from policylint.report.kit.identity import Names
 from policylint.simulation import Simulation, simulate
 from policylint.spaces import Predicate, intersect, is_empty
-from policylint.trace import Request, Requirements, Trace, Tracer
+from policylint.trace import Request, Trace, Tracer
 from policylint.trace.request import arguments
 from policylint.trace.requirements import Requirements
 from tests.worlds import manifest
@@ -166,10 +166,6 @@ class Change:
     @cached_property
     def found(self) -> EnvironmentChange:
         return compare([self.sides])[0]
-
-    @cached_property
-    def requirements(self) -> Requirements:
-        return Requirements(self.tracer)
 
     @cached_property
     def findings(self) -> list[Finding]:

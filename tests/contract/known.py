@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 KNOWN: Mapping[str, frozenset[str]] = {
-    "a client certificate is a login": frozenset({"is a login asked"}),
     "the standard login of Istio": frozenset({"on which routes does it act"}),
     "external authorization of Istio": frozenset({"on which routes does it act"}),
     "addresses of clients on TCP and TLS of Istio": frozenset({"on which routes does it act"}),

@@ -19,7 +19,7 @@ FLOORS = {
     "triage": 8,
     "edit": 8,
     "compare": 7,
-    "checks": 6,
+    "checks": 6.8,
     "explain": 6,
     "guardrails": 6.7,
     "reach": 6.5,

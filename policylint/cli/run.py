@@ -260,8 +260,7 @@ def _coverage_in_words(coverage: Coverage) -> Iterator[str]:
 
 def is_empty(coverage: Coverage) -> bool:
     """Tell whether there was nothing to check; say so if it was."""
-    policies = coverage.policies or coverage.network_policies or coverage.cluster_policies
-    if policies or coverage.routes or coverage.gateways:
+    if coverage.checked:
         return False
     from policylint.model.words import count
 

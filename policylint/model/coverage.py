@@ -56,6 +56,11 @@ class Coverage(NamedTuple):
     left_out: tuple[LeftOut, ...] = ()
 
     @property
+    def checked(self) -> int:
+        """The number of policies, routes and Gateways."""
+        return self.policies + self.network_policies + self.cluster_policies + self.routes + self.gateways
+
+    @property
     def orphans(self) -> int:
         """The number of Gateway API objects and policies in files that nothing deploys."""
         return sum(entry.number for entry in self.left_out if entry.sort == "orphans")

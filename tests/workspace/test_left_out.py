@@ -162,6 +162,7 @@ def test_nothing_was_checked_says_where_there_is_something(tmp_path: Path, numbe
     code, out, err = run(tmp_path, "lint")
     assert (code, "0 Gateway API resources" in err) == (0, False)
     assert f"nothing deploys: nothing was checked (--show-orphans lists {pronoun})" in err
+    assert (out.startswith("nothing was checked"), "0 findings" in out) == (True, False)
     assert f"not checked: {number} Gateway API" in out
     (entry,) = json.loads(run(tmp_path, "lint", "-o", "json")[1])["coverage"]["left_out"]
     assert (entry["sort"], entry["number"]) == ("orphans", number)

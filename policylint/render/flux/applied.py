@@ -12,9 +12,7 @@ from policylint.model import mapping, text
 from policylint.render.journal import Journal
 from policylint.render.provenance import Manifest
 
-_GROUP = "kustomize.toolkit.fluxcd.io"
-_SKIPPED = ((f"{_GROUP}/reconcile", "disabled"), (f"{_GROUP}/ssa", "Ignore"))
-_ONCE = (f"{_GROUP}/ssa", "IfNotPresent")
+_RECONCILE, _SSA = "kustomize.toolkit.fluxcd.io/reconcile", "kustomize.toolkit.fluxcd.io/ssa"
 
 
 def applied(manifests: Iterable[Manifest], journal: Journal, namespace: str) -> list[Manifest]:
@@ -25,17 +23,14 @@ def applied(manifests: Iterable[Manifest], journal: Journal, namespace: str) -> 
     """
     kept = []
     for manifest in manifests:
-        skipped = next((mark for mark in _SKIPPED if _says(manifest, *mark)), None)
-        if skipped is not None:
-            mark = f"{skipped[0]}: {skipped[1]}"
+        metadata = manifest.metadata
+        says = {**mapping(metadata.get("labels")), **mapping(metadata.get("annotations"))}
+        reconciles, applies = text(says.get(_RECONCILE)).lower(), text(says.get(_SSA)).lower()
+        if reconciles == "disabled" or applies == "ignore":
+            mark = f"{_SSA}: {says[_SSA]}" if applies == "ignore" else f"{_RECONCILE}: {says[_RECONCILE]}"
             journal.leave_out(manifest, f"Flux does not apply what says {mark}", namespace, may_be_there=True)
             continue
-        if _says(manifest, *_ONCE):
-            manifest.leave_open(f"Flux applies it only where it is not there ({_ONCE[0]}: {_ONCE[1]})")
+        if applies == "ifnotpresent":
+            manifest.leave_open(f"Flux applies it only where it is not there ({_SSA}: {says[_SSA]})")
         kept.append(manifest)
     return kept
-
-
-def _says(manifest: Manifest, name: str, value: str) -> bool:
-    marks = (mapping(manifest.metadata.get(field)).get(name) for field in ("annotations", "labels"))
-    return any(text(mark).lower() == value.lower() for mark in marks)

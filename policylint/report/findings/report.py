@@ -150,9 +150,11 @@ class Report(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """`2 errors, 1 warning`, or `0 findings`; notes are not part of it."""
+        """`2 errors, 1 warning`, or `0 findings`; notes are not part of it. No findings in nothing are no good news."""
         number = counts(self.known)
         parts = [count(number[severity], severity) for severity in ("error", "warning") if number[severity]]
+        if not parts and self.coverage.orphans and not self.coverage.checked:
+            return "nothing was checked"
         return ", ".join(parts) or "0 findings"
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from policylint.workspace import open_workspace
 from tests.implementations.test_predicted import WORLDS, base_of
 
 SEED = 713
+NIGHTLY = os.environ.get("POLICYLINT_NIGHTLY") == "1"
 ABOUT_FILES = ("GWP5", "GWP9")
 """Families of rules that speak of how something is written, and may."""
 UNRELATED = (
@@ -133,14 +135,15 @@ def bodies_of(name: str) -> Bodies:
 
 
 def sampled() -> Iterator[Any]:
-    """Yield worlds, each with a way to write it; those of the plain run are the same in every run."""
+    """Yield worlds, each with a way to write it: the same in every run, or all with POLICYLINT_NIGHTLY=1."""
     generator = random.Random(SEED)
     names = sorted(WORLDS)
     generator.shuffle(names)
     for number, name in enumerate(names):
         for way in WAYS:
             drawn = number % len(WAYS) == WAYS.index(way) and number < 30 * len(WAYS)
-            yield pytest.param(name, way, id=f"{name}-{way.__name__}", marks=() if drawn else pytest.mark.slow)
+            if drawn or NIGHTLY:
+                yield pytest.param(name, way, id=f"{name}-{way.__name__}")
 
 
 @pytest.mark.parametrize(("name", "way"), list(sampled()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,7 @@ PAIRS = sorted(
 )
 _SAMPLE, _SEED = 25, 20261123
 _MOST_TOLD = 12
+at_night = pytest.mark.skipif(os.environ.get("POLICYLINT_NIGHTLY") != "1", reason="POLICYLINT_NIGHTLY is not 1")
 Told = tuple[str, str]
 """A question, and what its readers say."""
 
@@ -118,19 +120,19 @@ def test_in_a_sample_of_shared_worlds() -> None:
     assert {name: words for name, words in found.items() if words} == {}
 
 
-@pytest.mark.slow
+@at_night
 @pytest.mark.parametrize("file", SINGLE, ids=lambda file: str(file.relative_to(SHARED).parent))
 def test_in_shared_worlds(file: Path) -> None:
     assert of_file(file) == []
 
 
-@pytest.mark.slow
+@at_night
 @pytest.mark.parametrize("place", PAIRS, ids=lambda place: str(place.relative_to(SHARED)))
 def test_of_shared_changes(place: Path) -> None:
     assert of_pair(place) == []
 
 
-@pytest.mark.slow
+@at_night
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.name)
 def test_in_real_trees(tree: Path) -> None:
     for simulation in open_workspace([str(tree)]).simulations:

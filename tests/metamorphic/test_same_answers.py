@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from policylint.reach import all_ways, asked, asked_in_words, end_in_words
+from policylint.reach import all_ways, asked, end_in_words
+from policylint.trace import Tracer
+from policylint.trace.requirements import Requirements
 from policylint.workspace import open_workspace
 from tests.implementations.test_predicted import WORLDS, base_of
 
@@ -55,11 +57,11 @@ def said(place: Path) -> Said:
     """Read a tree, and return what readers say of it."""
     (simulation,) = (workspace := open_workspace([str(place)])).simulations
     verdicts = {(str(key), state.verdict) for key, state in simulation.policies.items() if not is_far(str(key))}
+    requirements = Requirements(Tracer(simulation))
     ways = {
         (
             way.entry.host, str(way.entry.gateway), str(way.entry.port), way.requests, end_in_words(way.trace),
-            asked_in_words(asked(simulation, way, "authentication")),
-            asked_in_words(asked(simulation, way, "authorization")),
+            str(asked(requirements, way, "authentication")), str(asked(requirements, way, "authorization")),
         )
         for way in all_ways(simulation)
     }  # fmt: skip

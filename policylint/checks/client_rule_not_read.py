@@ -10,7 +10,7 @@ from policylint.simulation import Simulation
 from policylint.topology.workloads import MACHINE, WORKLOADS
 
 RULE = "GWP309"
-_KIND = ("networking.istio.io", "DestinationRule")
+_KIND = "DestinationRule"
 _CLIENTS = (*WORKLOADS, MACHINE, (GATEWAY_GROUP, "Gateway"))
 """What runs proxies that send requests: workloads, and Gateways."""
 
@@ -21,9 +21,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     Source: istio.io/docs/ops/best-practices/traffic-management, «Cross-namespace configuration sharing»; istio
     pilot/pkg/model/push_context.go, destinationRule.
     """
-    world = simulation.world
-    root = text(simulation.catalog.settings("istio").get("rootNamespace"))
-    for rule in world.of_kind(*_KIND):
+    world, catalog = simulation.world, simulation.catalog
+    for rule in [each for each in world.resources.values() if each.key.kind == _KIND]:
+        kind = catalog.get(rule.key.group, _KIND)
+        if kind is None:
+            continue
+        root = text(catalog.settings(kind.implementation).get("rootNamespace"))
         home, host = rule.key.namespace, text(rule.spec.get("host"))
         if home == root or not host or is_symbolic(host) or host.startswith("*"):
             continue

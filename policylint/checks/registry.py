@@ -91,9 +91,9 @@ def of_kind(*kinds: str) -> Need:
     return some_policy(lambda policy: policy.key.kind in kinds)
 
 
-def has(group: str, kind: str) -> Need:
-    """Need an object of a kind that is no policy."""
-    return lambda simulation: bool(simulation.world.of_kind(group, kind))
+def has(kind: str) -> Need:
+    """Need an object of a kind, whatever its group, that is no policy."""
+    return lambda simulation: any(key.kind == kind for key in simulation.world.resources)
 
 
 def some_target(condition: Callable[[Target], bool]) -> Need:
@@ -249,7 +249,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP306": RuleEntry("host_match_without_port", of_kind("AuthorizationPolicy")),
     "GWP307": RuleEntry("forgeable_client_address", decided_by_address),
     "GWP308": RuleEntry("waypoint_bypassed", of_kind("AuthorizationPolicy")),
-    "GWP309": RuleEntry("client_rule_not_read", has("networking.istio.io", "DestinationRule")),
+    "GWP309": RuleEntry("client_rule_not_read", has("DestinationRule")),
     "GWP310": RuleEntry("mtls_port_of_service", of_kind("PeerAuthentication")),
     "GWP320": RuleEntry("guardrail_broken", runs="where required", where="policylint.guardrails"),
     "GWP324": RuleEntry("requests_opened", runs="on changes", where="policylint.compare.requests.opened"),

@@ -27,6 +27,7 @@ from policylint.model import World
 from policylint.simulation import simulate
 
 if TYPE_CHECKING:
+    from policylint.compare.protection.cause import Weakened
     from policylint.model import Finding, ResourceKey
     from policylint.simulation import Simulation
 
@@ -114,39 +115,31 @@ def removed_protections(
     """Return the findings of the rules of changes, or of those chosen, each once for all environments that have it.
 
     Args:
-        beside: what other rules find on the side after: GWP324 is silent about what they tell.
+        beside: what other rules find on the side after.
     """
     rules = OF_CHANGES if chosen is None else OF_CHANGES.intersection(chosen)
+    of_requests = rules & {"GWP302", "GWP304", "GWP324"}
+    others = list(beside)
     findings: list[Finding] = []
     for pair, environment in zip(sides, environments, strict=True):
-        if "GWP302" in rules:
-            from policylint.compare.protection.bypass import protection_bypassed
-            from policylint.compare.protection.logins import logins_removed
-            from policylint.compare.protection.removed import authentication_removed
-
-            with guarded("GWP302", pair.after):
-                findings += authentication_removed(pair, environment.contexts)
-                findings += protection_bypassed(pair)
-                findings += logins_removed(pair)
-        if "GWP304" in rules:
+        if of_requests:
             from policylint.compare.protection.revisions import revisions_moved
-            from policylint.compare.protection.settings import protection_weakened
+            from policylint.compare.protection.settings import weakened
+            from policylint.compare.requests.findings import findings_of_requests
 
+            weaker: list[Weakened] = []
             with guarded("GWP304", pair.after):
-                findings += protection_weakened(pair, environment.contexts)
-                findings += revisions_moved(pair)
+                weaker = weakened(pair, environment.contexts)
+                if "GWP304" in rules:
+                    findings += revisions_moved(pair)
+            with guarded("GWP324", pair.after):
+                told = findings_of_requests(pair, environment, weaker, others)
+                findings += (finding for finding in told if finding.rule in of_requests)
         if "GWP620" in rules:
             from policylint.compare.connections import isolation_removed
 
             with guarded("GWP620", pair.after):
                 findings += isolation_removed(pair)
-    if "GWP324" in rules:
-        from policylint.compare.requests.opened import requests_opened
-
-        told = [*beside, *findings]
-        for pair, environment in zip(sides, environments, strict=True):
-            with guarded("GWP324", pair.after):
-                findings += requests_opened(pair, environment, told)
     return _folded(findings)
 
 

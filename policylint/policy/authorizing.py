@@ -198,6 +198,7 @@ class Decision(NamedTuple):
         by: the policy that decides, or on which it depends, where one object does; None for a default.
         resets: whether the connection is cut, and no status answered.
         direct: whether the policy answers itself, which is no refusal.
+        refuses: of an answer that depends, whether it is a denial if what it depends on is so.
         asks: of what depends, the authorizer outside that is certainly asked: `external authorization`.
     """
 
@@ -209,6 +210,11 @@ class Decision(NamedTuple):
     resets: bool = False
     direct: bool = False
     asks: str = ""
+    refuses: bool = False
+
+    def if_so(self, why: str) -> Decision:
+        """Return a denial that holds if something is so that nothing says."""
+        return self._replace(answer="depends", why=why, refuses=True)
 
 
 class PlacedDecision(NamedTuple):

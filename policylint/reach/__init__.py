@@ -7,7 +7,16 @@ by those before them, and one request of each region is traced. Source: docs/des
 from __future__ import annotations
 
 from policylint.reach.entries import Door, EntryPoint, Named, doors, entries, entries_at
-from policylint.reach.inside import entries_at_pods, entries_inside, identities, leading_to, senders, with_routes
+from policylint.reach.inside import (
+    IDENTIFIED,
+    MEMBERSHIP,
+    entries_at_pods,
+    entries_inside,
+    identities,
+    leading_to,
+    senders,
+    with_routes,
+)
 from policylint.reach.purposes import asked
 from policylint.reach.ways import (
     Stated,
@@ -27,6 +36,8 @@ from policylint.reach.ways import (
 )
 
 __all__ = [
+    "IDENTIFIED",
+    "MEMBERSHIP",
     "Door",
     "EntryPoint",
     "Named",

@@ -14,6 +14,8 @@ from policylint.trace.mesh import UNMESHED, consumers
 
 IDENTIFIED = Predicate("Pair", "*/*")
 """Every client with an identity of the mesh."""
+MEMBERSHIP = "whether its pods are in the mesh"
+"""What it hangs on where nothing tells whether proxies are asked."""
 _STREAMS = ("tcp", "tls", "https", "mongo", "mysql", "redis")
 
 
@@ -86,7 +88,7 @@ def doubt(tracer: Tracer, trace: Trace) -> str:
         if not behind:
             return f"the pods of {key.path} were not seen"
         if any(tracer.simulation.meshes.proxied(workload) is None for workload in behind):
-            return "whether its pods are in the mesh"
+            return MEMBERSHIP
     return ""
 
 

@@ -221,7 +221,8 @@ class Admissions:
         for workload in workloads:
             port = self._container_port(share, workload)
             call = _call(request, host, path, port, client, asked, stream=stream)
-            call = call._replace(dialled=share.port, service=service)
+            address = "" if trace.gateway is not None or is_waypoint else request.address
+            call = call._replace(dialled=share.port, service=service, address=address)
             answers = list(self._ask(call, Checkpoint((whole(workload.key),), workload)))
             if through:
                 answers = [_noting(answer, through) for answer in answers]
@@ -229,7 +230,7 @@ class Admissions:
             turned_away += [answer for answer in answers if answer.decision.answer == "denied"][:1]
         if turned_away and len(turned_away) < len(workloads):
             decision = turned_away[0].decision
-            decision = decision._replace(answer="depends", why="which of the pods behind the Service gets it")
+            decision = decision.if_so("which of the pods behind the Service gets it")
             return [*found, turned_away[0]._replace(decision=decision)], None
         return found, turned_away[0] if turned_away else None
 
@@ -237,11 +238,15 @@ class Admissions:
         for behaviour, groups in self._asked:
             decision = behaviour.admit(call, hop, groups, self._simulation.world)
             if decision is not None and decision.answer == "denied" and hop.doubt:
-                decision = decision._replace(answer="depends", why=hop.doubt)
+                decision = decision.if_so(hop.doubt)
             elif decision is not None and decision.asks and hop.doubt:
                 decision = decision._replace(asks="")
             if decision is not None:
                 yield PlacedDecision(hop, decision)
+
+    def has_front(self, key: ResourceKey) -> bool:
+        """Return whether a waypoint may stand before a Service or a workload."""
+        return bool(self._fronts(key, None))
 
     def _fronts(self, key: ResourceKey, caller: Resource | None) -> list[Checkpoint]:
         """Return the waypoints that requests of a caller to a Service or a workload pass."""

@@ -446,10 +446,12 @@ def test_at_a_gateway_that_was_not_seen_nothing_is_as_before(tmp_path: Path) -> 
 
 
 def test_a_policy_of_a_gateway_that_was_not_seen_may_ask(tmp_path: Path) -> None:
+    """What is lost counts as far as was seen, and says what was not."""
     only = web(parents=UNSEEN)
-    found = requests(sides(tmp_path, (only, APP, login()), (only, APP)))
-    assert found.changes == ()
-    assert found.unknown == (("Gateway infra/elsewhere was not seen", 1),)
+    (change,) = requests(sides(tmp_path, (only, APP, login()), (only, APP))).changes
+    assert (change.change, change.severity) == ("opened", "error")
+    assert change.ground == "Gateway infra/elsewhere was not seen"
+    assert change.after == "nothing that was seen (Gateway infra/elsewhere was not seen)"
 
 
 def test_a_rule_of_which_no_sample_shows_requests_is_not_proved_the_same(tmp_path: Path) -> None:

@@ -113,10 +113,13 @@ def test_going_back_is_the_mirror(tmp_path: Path, made: Made) -> None:
     assert there.same == back.same
 
 
-def test_what_may_not_be_in_the_mesh_is_not_known(tmp_path: Path) -> None:
+def test_a_loss_counts_though_nothing_says_that_the_pods_are_in_the_mesh(tmp_path: Path) -> None:
     unlabelled = (worlds.labelled("shop", "{}"), *ISTIO[1:])
     found = requests(sides(tmp_path, (*unlabelled, ONLY_CALLER), unlabelled))
-    assert (found.changes, found.unknown, found.same) == ((), (("whether its pods are in the mesh", 1),), False)
+    (change,) = found.changes
+    assert (change.change, change.severity, change.ground) == ("opened", "error", "whether its pods are in the mesh")
+    assert change.before == "denied by AuthorizationPolicy shop/p (it depends on whether its pods are in the mesh)"
+    assert not found.same
 
 
 def test_where_no_mesh_is_nothing_is_looked_at(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def rules(allow: str, more: str = "", default: str = "Deny") -> str:
     return f"authorization: {{defaultAction: {default}, {listed}}}\n  jwt: {{{JWT}}}"
 
 
+BAD = "{name: bad, action: Deny, principal: {clientCIDRs: [9.9.9.9/32]}}"
 ENVOY_GATEWAY = [
     (
         "authorization: {defaultAction: Deny}",
@@ -72,7 +73,7 @@ ENVOY_GATEWAY = [
     (
         "authorization: {rules: [{action: Deny, principal: {clientCIDRs: [9.9.9.9/32]}}]}",
         "authorization: {defaultAction: Allow, rules: [{action: Deny, principal: {clientCIDRs: [9.9.9.9/32]}}]}",
-        ("warning", "authorization.defaultAction of SecurityPolicy shop/login goes from Deny to Allow"),
+        ("error", "authorization.defaultAction of SecurityPolicy shop/login goes from Deny to Allow"),
     ),
     ("authorization: {defaultAction: Allow}", "authorization: {defaultAction: Deny}", None),
     ("cors: {allowOrigins: ['https://a.example.com']}", "authorization: {defaultAction: Allow}", None),
@@ -132,28 +133,33 @@ ENVOY_GATEWAY = [
     (
         rules(f"principal: {{{OFFICE}, jwt: {TOKEN}}}"),
         rules(f"principal: {{{OFFICE}}}"),
-        ("warning", "authorization.rules[0].principal.jwt of SecurityPolicy shop/login is gone, "),
+        ("error", "authorization.rules[0].principal.jwt of SecurityPolicy shop/login is gone, "),
     ),
     (
         rules(f"principal: {{{OFFICE}, jwt: {TOKEN}}}"),
         rules(f"principal: {{jwt: {TOKEN}}}"),
-        ("warning", "authorization.rules[0].principal.clientCIDRs of SecurityPolicy shop/login is gone"),
+        ("error", "authorization.rules[0].principal.clientCIDRs of SecurityPolicy shop/login is gone"),
     ),
     (
         rules(f"principal: {{jwt: {TOKEN}}}"),
         rules("principal: {jwt: {provider: staff, claims: [{name: team, values: [a]}]}}"),
-        ("warning", "authorization.rules[0].principal.jwt.claims of SecurityPolicy shop/login loses role"),
+        ("error", "authorization.rules[0].principal.jwt.claims of SecurityPolicy shop/login loses role"),
     ),
     (
         rules(f"principal: {{{OFFICE}}}"),
         rules("principal: {clientCIDRs: [10.0.0.0/8, 0.0.0.0/0]}"),
-        ("warning", "authorization.rules[0].principal.clientCIDRs of SecurityPolicy shop/login now holds 0.0.0.0/0, "),
+        ("error", "authorization.rules[0].principal.clientCIDRs of SecurityPolicy shop/login now holds 0.0.0.0/0, "),
     ),
     (rules(f"principal: {{{OFFICE}}}"), rules("principal: {clientCIDRs: [10.0.0.0/8, 192.168.0.0/16]}"), None),
     (
         rules(f"principal: {{{OFFICE}}}", ", {name: bad, action: Deny, principal: {clientCIDRs: [9.9.9.9/32]}}"),
         rules(f"principal: {{{OFFICE}}}"),
-        ("warning", "authorization.rules of SecurityPolicy shop/login loses bad, what it denied is no longer denied"),
+        None,  # the default denies it
+    ),
+    (
+        f"authorization: {{defaultAction: Allow, rules: [{BAD}]}}",
+        "authorization: {defaultAction: Allow, rules: []}",
+        ("error", "authorization.rules of SecurityPolicy shop/login loses bad, what it denied is no longer denied"),
     ),
     (
         rules(f"principal: {{{OFFICE}}}"),

@@ -46,32 +46,30 @@ def blocks(block: str) -> str:
 
 PAY = to("paths: [/pay]")
 FIRST = "spec.rules[0] of AuthorizationPolicy shop/login"
+FEWER = "AuthorizationPolicy shop/login turns fewer requests away"
 ISTIO = [
-    (let(f"{PERMIT}, {PAY}"), let(PAY), ("warning", f"{FIRST} no longer asks for from.principals, it lets in whom")),
-    (let(PERMIT), let(""), ("error", f"{FIRST} no longer asks for from.principals, everything is let in")),
-    (let(VALID), "", ("error", "the last ALLOW of AuthorizationPolicy shop/login is gone, everything is let in")),
-    (let(f"{VALID}, {CLAIM}"), let(VALID), ("warning", f"{FIRST} no longer asks for when.request.auth.claims[a]")),
-    (let(f"{PERMIT}, {PAY}"), let(PERMIT), ("warning", f"{FIRST} no longer asks for to.paths")),
-    (
-        let(PERMIT),
-        let(PERMIT, to("paths: [/health]")),
-        ("warning", "spec.rules[1] of AuthorizationPolicy shop/login names no client"),
-    ),
-    (
-        let(blocks("10.0.0.0/8")),
-        let(blocks("0.0.0.0/0")),
-        ("warning", f"{FIRST} no longer asks for from.ipBlocks"),
-    ),
+    (let(f"{PERMIT}, {PAY}"), let(PAY), ("error", f"{FEWER}, checkout /pay from others than web/front get in")),
+    (let(PERMIT), let(""), ("error", f"{FEWER}, checkout from others than web/front get in")),
+    (let(VALID), "", ("error", "AuthorizationPolicy shop/login is gone, checkout without claim principal get in")),
+    (let(f"{VALID}, {CLAIM}"), let(VALID), ("error", f"{FEWER}, checkout without claim a: b")),
+    (let(f"{PERMIT}, {PAY}"), let(PERMIT), ("error", f"{FEWER}, checkout /** except /pay from web/front")),
+    (let(PERMIT), let(PERMIT, to("paths: [/health]")), None),  # a new entry names them: GWP324
+    (let(blocks("10.0.0.0/8")), let(blocks("0.0.0.0/0")), ("error", f"{FEWER}, checkout from others than 10.0.0.0/8")),
     (let(blocks("10.0.0.0/8")), let(blocks("10.1.0.0/16")), None),
     (let(PERMIT), let(PERMIT, ANOTHER), None),
     (let(PERMIT), let(), None),  # lets nobody in
     (let(PAY), let(f"{PERMIT}, {PAY}"), None),
-    (deny(PAY), "", ("warning", f"{FIRST} is gone as DENY, what it refused is no longer refused")),
-    (deny(PAY), deny(to("paths: [/pay], methods: [POST]")), ("warning", f"{FIRST} matches less as DENY")),
+    (deny(PAY), "", ("error", f"{FIRST} is gone, checkout /pay get in")),
+    (
+        deny(PAY),
+        deny(to("paths: [/pay], methods: [POST]")),
+        ("error", f"{FIRST} turns fewer requests away, checkout n"),
+    ),
+    (deny(PAY), let("", action="AUDIT"), ("error", f"{FIRST} turns fewer requests away, checkout /pay get in")),
     (deny(to("paths: [/a, /b]")), deny(to("paths: [/b]"), to("paths: [/a]")), None),
     (deny(PAY), deny(to("paths: ['/p*']")), None),
     (deny("from: [{source: {notRequestPrincipals: ['*']}}]"), let(VALID), None),
-    (let("from: [{source: {principals: ['${WHO}']}}]"), let(""), None),
+    (let("from: [{source: {principals: ['${WHO}']}}]"), let(""), ("error", f"{FEWER}, checkout from the mesh get in")),
 ]
 
 
@@ -87,10 +85,10 @@ def test_authorization_policy(tmp_path: Path, before: str, after: str, expected:
 def test_another_policy_still_refuses(tmp_path: Path) -> None:
     denied = istio("AuthorizationPolicy", deny(PAY), "deny")
     allow, everybody = (istio("AuthorizationPolicy", let(each)) for each in (PERMIT, ""))
-    (found,) = weakened(tmp_path, (WORKLOAD, denied, allow), (WORKLOAD, denied, everybody))
-    assert found.severity == "warning"
-    (found,) = weakened(tmp_path, (WORKLOAD, denied, allow), (WORKLOAD, denied))
-    assert "everything that no DENY or CUSTOM policy refuses is let in" in found.message
+    for after in ((denied, everybody), (denied,)):
+        (found,) = weakened(tmp_path, (WORKLOAD, denied, allow), (WORKLOAD, *after))
+        assert found.severity == "error"
+        assert "checkout /** except /pay from others than web/front get in" in found.message
 
 
 def test_rules_that_move_to_another_policy(tmp_path: Path) -> None:
@@ -103,12 +101,12 @@ PEER = [
     (
         "mtls: {mode: STRICT}",
         "mtls: {mode: PERMISSIVE}",
-        ("warning", "mtls.mode of PeerAuthentication shop/login goes from STRICT to PERMISSIVE, plain text is taken"),
+        ("error", "mtls.mode of PeerAuthentication shop/login goes from STRICT to PERMISSIVE, plain text is taken"),
     ),
     (
         "mtls: {mode: STRICT}",
         "",
-        ("warning", "mtls.mode of PeerAuthentication shop/login goes from STRICT to PERMISSIVE"),
+        ("error", "mtls.mode of PeerAuthentication shop/login goes from STRICT to PERMISSIVE"),
     ),
     ("mtls: {mode: PERMISSIVE}", "", None),
     ("mtls: {mode: PERMISSIVE}", "mtls: {mode: STRICT}", None),

@@ -153,7 +153,7 @@ KGATEWAY = [
     (
         "acl: {defaultAction: deny, rules: [{name: a, action: allow, cidrs: [10.0.0.0/8]}]}",
         "acl: {defaultAction: deny, rules: [{name: a, action: allow, cidrs: [0.0.0.0/0]}]}",
-        ("warning", "acl.rules[0].cidrs of TrafficPolicy shop/login now holds 0.0.0.0/0"),
+        ("error", "acl.rules[0].cidrs of TrafficPolicy shop/login now holds 0.0.0.0/0"),
     ),
     (
         "acl: {defaultAction: deny, rules: [{name: a, action: allow, cidrs: [10.0.0.0/8]}]}",

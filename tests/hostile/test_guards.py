@@ -147,7 +147,7 @@ def test_a_diff_says_it_of_both_sides(tmp_path: Path, monkeypatch: pytest.Monkey
     for side in ("before", "after"):
         (tmp_path / side).mkdir()
         (tmp_path / side / "world.yaml").write_text(WORLD.replace("nowhere", side))
-    breaking(monkeypatch, "policylint.compare.protection.settings.protection_weakened")
+    breaking(monkeypatch, "policylint.compare.protection.settings.weakened")
     code, _, err = run(tmp_path, "diff", "--rendered-before", "before", "--rendered-after", "after")
     assert (code, "rule GWP304 was stopped" in err) == (3, True)
 

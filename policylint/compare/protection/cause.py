@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from policylint.checks.confidence import NOT_RENDERED
 from policylint.checks.kit.locations import target_at
@@ -35,6 +35,8 @@ class Cause(NamedTuple):
         severity: where a purpose is still served.
         void: the purpose that is no longer served, "" where something still serves it.
         own: whether it concerns the object at the end of a way, and not the routes behind it.
+        settings: the top-level settings of policies that it is about.
+        decided: whether it is about rules of authorization, which decide on each request.
     """
 
     field: str
@@ -48,6 +50,8 @@ class Cause(NamedTuple):
     severity: Severity = "warning"
     void: str = ""
     own: bool = False
+    settings: frozenset[str] = frozenset()
+    decided: bool = False
 
 
 WeakenedWay = tuple[Cause, str, Path]
@@ -108,6 +112,10 @@ class AffectedObjects:
         if not routes:
             self.others.add(last.key)
 
+    def is_about(self, routes: Collection[ResourceKey]) -> bool:
+        """Return whether nothing else than these routes is affected."""
+        return not self.others and bool(self.routes) and all(route in routes for route in self.routes)
+
     def join(self, other: AffectedObjects) -> None:
         """Add all that another one holds."""
         for route, rules in other.routes.items():
@@ -115,8 +123,20 @@ class AffectedObjects:
         self.others |= other.others
 
 
-def finding(sides: Sides, cause: Cause, affected_objects: AffectedObjects) -> Finding:
-    """Return the finding of one cause."""
+class Weakened(NamedTuple):
+    """A cause, and the objects that it affects."""
+
+    cause: Cause
+    affected: AffectedObjects
+
+
+def finding(sides: Sides, weakened: Weakened, effect: Severity | None = None) -> Finding:
+    """Return the finding of one cause.
+
+    Args:
+        effect: how bad it is for requests, None where it changes nothing for them.
+    """
+    cause, affected_objects = weakened
     routes = sorted(affected_objects.routes)
     affected = routes or sorted(affected_objects.others)
     first = affected[0]
@@ -131,7 +151,7 @@ def finding(sides: Sides, cause: Cause, affected_objects: AffectedObjects) -> Fi
     location = located(sides.after, affected, cause.location, related, "is concerned")
     return Finding(
         RULE,
-        "error" if cause.void else cause.severity,
+        "error" if cause.void or effect == "error" else cause.severity,
         f"{change}: {cause.field} of {owners} {cause.change}, {cause.says}",
         location,
         resources=(first, *cause.owners, *cause.winners),

@@ -5,61 +5,67 @@ The catalog says which changes weaken (`weaker`). What is no longer demanded at 
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 from typing import Any
 
 from policylint.checks.kit.locations import path, value_at
 from policylint.compare.change import ContextChange, SettingChange
-from policylint.compare.contexts import identity
+from policylint.compare.contexts import MOST_CONTEXTS, identity
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import (
     AffectedObjects,
     Cause,
     Path,
     RoutesBehind,
+    Weakened,
     WeakenedWay,
-    finding,
     is_unseen,
     target_place,
 )
-from policylint.compare.protection.certificates import certificates_dropped
-from policylint.compare.protection.decisions import let_in
 from policylint.compare.protection.extensions import extension_weakened
-from policylint.compare.protection.guards import LEFT_OPEN, demanding, purposes
 from policylint.compare.protection.handshakes import handshakes_widened
-from policylint.compare.protection.istio import authorization_weakened, contexts_requiring_tokens
-from policylint.compare.protection.meshes import strangers_let_in
 from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.compare.settings import settings
 from policylint.documents import Pointer
-from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey, mapping, sequence
+from policylint.model import Location, Node, PolicyKind, ResourceKey, mapping, sequence
 from policylint.policy.asking import SEVERITY_OF_LOSS, TurnedAway, asked, asks, strongest
 from policylint.policy.results import Attachment, Effective, holds
 from policylint.simulation import Simulation
 from policylint.topology.routes import rules
 
+_CALLED: Mapping[TurnedAway, str] = {"without": "", "false": "optional", "nobody": "unenforced"}
 _OF_TOKENS = ("security.istio.io", "RequestAuthentication")
+_READING_TOKENS = ("security.istio.io", "AuthorizationPolicy")
 
 
-def protection_weakened(sides: Sides, contexts: Iterable[ContextChange]) -> Iterator[Finding]:
-    """Yield one finding per cause."""
+def weakened(sides: Sides, contexts: Iterable[ContextChange]) -> list[Weakened]:
+    """Return what asks for less, with what it is concerned with."""
     routes_behind, redirects = RoutesBehind(sides.after), _RedirectRules(sides.after)
-    by_cause: dict[tuple[int, str], tuple[Cause, str, AffectedObjects]] = {}
+    by_cause: dict[tuple[int, str], Weakened] = {}
     others = _OtherKinds(sides.after)
-    ways = chain(_weakened_settings(sides, contexts, others), authorization_weakened(sides))
-    ways = chain(ways, extension_weakened(sides, others.serve))
-    ways = chain(ways, certificates_dropped(sides), strangers_let_in(sides), handshakes_widened(sides))
-    for cause, void, way in ways:
+    ways = chain(_weakened_settings(sides, contexts, others), extension_weakened(sides, others.serve))
+    for cause, void, way in chain(ways, handshakes_widened(sides)):
         if not redirects.lies_on(way):
-            by_cause.setdefault((id(cause), void), (cause, void, AffectedObjects()))[2].add(
-                None if cause.own else routes_behind, way
-            )
+            one = by_cause.setdefault((id(cause), void), Weakened(cause._replace(void=void), AffectedObjects()))
+            one.affected.add(None if cause.own else routes_behind, way)
     affected_by_cause: dict[Cause, AffectedObjects] = defaultdict(AffectedObjects)
-    for cause, void, affected in by_cause.values():
-        affected_by_cause[cause._replace(void=void)].join(affected)
-    yield from (finding(sides, cause, affected) for cause, affected in affected_by_cause.items())
+    for cause, affected in by_cause.values():
+        affected_by_cause[cause].join(affected)
+    return [Weakened(cause, affected) for cause, affected in affected_by_cause.items()]
+
+
+def _contexts_with_tokens(side: Simulation) -> frozenset[Path]:
+    """Return the contexts in which an AuthorizationPolicy reads a token; elsewhere a request needs none."""
+    found: set[Path] = set()
+    groups = (group for group in side.groups if (group.kind.group, group.kind.kind) == _READING_TOKENS)
+    for group in groups:
+        rules = json.dumps([attachment.policy.spec.get("rules") for attachment in group.effective.stack], default=str)
+        if "equestPrincipals" in rules or "request.auth" in rules:
+            found.update(map(identity, islice(group.contexts(), MOST_CONTEXTS)))
+    return frozenset(found)
 
 
 def _weakened_settings(sides: Sides, contexts: Iterable[ContextChange], others: _OtherKinds) -> Iterator[WeakenedWay]:
@@ -67,11 +73,11 @@ def _weakened_settings(sides: Sides, contexts: Iterable[ContextChange], others: 
     causes_by_pair: dict[tuple[int, int], list[tuple[Cause, str]]] = {}
     contexts_with_tokens: frozenset[Path] | None = None
     for context in contexts:
-        if context.standing != "both" or not (context.kind.weaker or any(purposes(context.kind))):
+        if context.standing != "both" or not (context.kind.weaker or any(_purposes(context.kind))):
             continue
         if (context.kind.group, context.kind.kind) == _OF_TOKENS:
             if contexts_with_tokens is None:
-                contexts_with_tokens = contexts_requiring_tokens(sides.after)
+                contexts_with_tokens = _contexts_with_tokens(sides.after)
             if identity(context.path) not in contexts_with_tokens:
                 continue  # nothing there requires a token: a request passes without any
         pair = (id(context.before), id(context.after))
@@ -90,11 +96,9 @@ def _causes(sides: Sides, change: ContextChange) -> Iterator[tuple[Cause, str]]:
     if is_unseen(sides, _keys(change.before), _keys(change.after)):
         return
     removed: set[str] = set()
-    known = False
-    for purpose, _ in purposes(change.kind):
-        demanded, remaining = (set(demanding(change.kind, spec, purpose)) for spec in (before, after))
+    for purpose in _purposes(change.kind):
+        demanded, remaining = (_demanding(change.kind, spec, purpose) for spec in (before, after))
         removed |= demanded - remaining
-        known = known or bool(demanded - remaining)
         if remaining and remaining < demanded:
             cause = _fewer(sides, change, sorted(demanded - remaining), sorted(remaining))
             was, now = (
@@ -107,18 +111,28 @@ def _causes(sides: Sides, change: ContextChange) -> Iterator[tuple[Cause, str]]:
                 yield cause, ""
     weaknesses = [weakness for weakness in change.kind.weaker if before or weakness.without is not None]
     for weakening in weakenings(weaknesses, before, after):
-        known = True
         if weakening.weak.path.split(".")[0] in removed:
             continue
         cause, purpose = _cause(sides, change, weakening), weakening.weak.opens if weakening.opens else ""
         turned_away = _turned_away(sides.before, change.kind, change.before, purpose) if purpose else "without"
         if turned_away != "without":  # nobody was kept out who came with nothing
             passes = "whoever comes with something false passes" if weakening.was else cause.says
-            says = f"{passes} (it was {LEFT_OPEN[turned_away].strip()})"
+            says = f"{passes} (it was {_CALLED[turned_away]})"
             cause, purpose = cause._replace(says=says, severity=SEVERITY_OF_LOSS[turned_away]), ""
         yield cause, purpose
-    if not known and change.before is not None and change.after is not None:
-        yield from let_in(sides, change)
+
+
+def _purposes(kind: PolicyKind) -> Iterator[str]:
+    """Yield the purposes that settings of a kind serve."""
+    if kind.settings.authentication:
+        yield "authentication"
+    if kind.settings.authorization:
+        yield "authorization"
+
+
+def _demanding(kind: PolicyKind, spec: Mapping[str, Any], purpose: str) -> set[str]:
+    """Return the settings that ask something for a purpose."""
+    return {ask.path for ask in asks(kind, spec) if ask.purpose == purpose}
 
 
 def _turned_away(side: Simulation, kind: PolicyKind, effective: Effective | None, purpose: str) -> TurnedAway:
@@ -149,6 +163,7 @@ def _fewer(sides: Sides, change: ContextChange, removed: list[str], remaining: l
         _place(sides, listed[0]),
         next((source.location for source in sources), None),
         f"keep {', '.join(f'`{name}:`' for name in removed)} for what needs it, here or in another policy",
+        settings=frozenset(name.partition(".")[0] for name in removed),
     )
 
 
@@ -198,6 +213,8 @@ def _cause(sides: Sides, change: ContextChange, weakening: Weakening) -> Cause:
         None if was is None else was[1],
         _fix(weakening),
         weakening.weak.severity,
+        settings=frozenset({weakening.weak.path.partition(".")[0]}),
+        decided=any(weakening.weak.path.startswith(f"{path}.") for path in change.kind.settings.authorization),
     )
 
 

@@ -6,15 +6,16 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from policylint.compare.protection.guards import purposes
 from policylint.compare.protection.spec import weakenings
 from policylint.documents import Pointer
 from policylint.model import PolicyKind, ResourceKey
 from policylint.model.resource import mapping, sequence, texts, value_at
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
+from policylint.policy.authorizing import PlacedDecision
+from policylint.policy.bindings import ObjectBinding
 from policylint.policy.results import Group
-from policylint.reach import WayIn, asked, end_in_words
+from policylint.reach import MEMBERSHIP, WayIn, asked, end_in_words
 from policylint.trace import PURPOSES, Asked, Met, Requirements, Trace, Tracer
 
 FILTERS = "filters"
@@ -63,6 +64,7 @@ class RequestAnswer(NamedTuple):
         treated: what its route does to it (headers, paths, mirrors, CORS, limits, extensions), in words and in full.
         rest: all else that is done to it: other settings of policies, the network.
         unread: what may ask it for anything, as nobody reads it, with what that says.
+        ground: what it hangs on whether policies are asked at all: those that turned it away before speak for it.
     """
 
     trace: Trace
@@ -76,6 +78,23 @@ class RequestAnswer(NamedTuple):
     treated: tuple[Treatment, ...]
     rest: tuple[object, ...]
     unread: tuple[object, ...] = ()
+    ground: str = ""
+
+    @property
+    def refusals(self) -> list[PlacedDecision]:
+        """What the proxies of a mesh refuse the request with, or do if something is so that nothing says."""
+        return [
+            admission
+            for admission in self.trace.admissions
+            if admission.decision.answer == "denied"
+            or admission.decision.refuses
+            or (admission.decision.answer == "depends" and admission.decision.by is not None)
+        ]
+
+    @property
+    def withheld(self) -> bool:
+        """Whether it is served, unless something is so that nothing says: that its pods are in the mesh."""
+        return self.serves and bool(self.refusals)
 
     def with_doubts(self) -> RequestAnswer:
         """Return the answer with what is not asked for certain not known, where something unread may ask for it."""
@@ -105,6 +124,7 @@ class Difference(NamedTuple):
         purpose: of what is asked, "" for where requests end.
         settings: the names of the settings that ask otherwise.
         unknown: why it is not known whether anything differs; the change then says nothing.
+        ground: what was not seen and may still ask, or refuse, on the side after.
     """
 
     change: Change
@@ -113,14 +133,20 @@ class Difference(NamedTuple):
     after: str = ""
     settings: tuple[str, ...] = ()
     unknown: str = ""
+    ground: str = ""
 
 
 class Answers:
-    """The answers of one side."""
+    """The answers of one side.
 
-    __slots__ = ("_hears", "_requirements", "_specs", "simulation")
+    Args:
+        lacking: the objects that the other side alone has: they are not there, whoever names them.
+    """
 
-    def __init__(self, tracer: Tracer) -> None:
+    __slots__ = ("_hears", "_lacking", "_requirements", "_specs", "simulation")
+
+    def __init__(self, tracer: Tracer, lacking: Collection[ResourceKey] = ()) -> None:
+        self._lacking = lacking
         self.simulation = tracer.simulation
         self._hears = tracer.admissions.hears
         self._specs: dict[tuple[int, tuple[str, ...]], str] = {}
@@ -131,6 +157,9 @@ class Answers:
         way = way._replace(trace=_settled(way.trace, self._hears), certificate=way.certificate and not way.entry.inside)
         trace = way.trace
         ended = trace.outcome
+        doubts = {each.decision.why for each in trace.admissions if each.decision.answer == "depends"}
+        refusing = {each.decision.why for each in trace.admissions if each.decision.refuses}
+        ground = way.doubt if doubts <= refusing and way.doubt in (MEMBERSHIP, *refusing) else ""
         serves = bool(ended.backends)
         purposes = (
             {purpose: asked(self._requirements, way, purpose, unread=False) for purpose in PURPOSES} if serves else {}
@@ -148,18 +177,20 @@ class Answers:
             serves,
             trace.denied is not None,
             bool(way.undecided),
-            ended.reason or "it depends on what was not seen" if ended.unknown else way.doubt,
+            ended.reason or "it depends on what was not seen" if ended.unknown else "" if ground else way.doubt,
             purposes,
             demands,
             tuple(_treated(trace)),
             self._rest(way),
             self._unread(way),
+            ground,
         )
 
     def _unread(self, way: WayIn) -> tuple[object, ...]:
         """Return what may ask the request for anything, and what that says; empty where nothing does."""
         trace = way.trace
-        if not trace.may_ask:
+        gone = {str(each.wanted) for each in trace.extensions if each.wanted in self._lacking and _is_left_out(each)}
+        if gone.issuperset(trace.may_ask):
             return ()
         said = [(setting, _text(value)) for met in trace.policies for setting, value in met.unread]
         return (*trace.may_ask, *said, *((each.wanted, each.says) for each in trace.extensions if each.may_ask))
@@ -197,6 +228,11 @@ class Answers:
                 _text([spec, str(group.effective.refused or "")]) if spec or group.effective.refused else ""
             )
         return self._specs[place]
+
+
+def _is_left_out(binding: ObjectBinding) -> bool:
+    """Return whether requests are served without an object that is named and not there."""
+    return binding.form == "annotation" or (binding.kind is not None and binding.kind.unresolved == "skipped")
 
 
 def _settled(trace: Trace, hears: Callable[[str], bool]) -> Trace:
@@ -281,7 +317,7 @@ def _treated(trace: Trace) -> Iterator[Treatment]:
     for binding in trace.extensions:
         if binding.form == "filter":
             resource, kind = binding.resolution.resource, binding.kind
-            asks = kind is not None and any(purposes(kind))
+            asks = kind is not None and bool(kind.settings.authentication or kind.settings.authorization)
             yield Treatment(str(binding.wanted), "" if resource is None else _text(resource.spec), asks)
     rule = mapping(value_at(trace.route.body, trace.rule_pointer[:3]))
     for holder in (rule, *map(mapping, sequence(rule.get("backendRefs")))):
@@ -296,6 +332,11 @@ def differences(before: RequestAnswer, after: RequestAnswer) -> Iterator[Differe
     """Yield how the answers to one request differ; nothing where they only differ in other settings of policies."""
     if before.end != after.end:
         yield _of_ends(before, after)
+    elif before.withheld != after.withheld and before.serves:
+        change: Change = "opened" if before.withheld else "closed"
+        first, second = (before, after) if before.withheld else (after, before)
+        unknown, ground = second.unknown, first.unknown or first.ground or second.ground
+        yield Difference(change, "", _ended(before), _ended(after), (), unknown, ground)
     if before.serves and after.serves:
         for purpose in PURPOSES:
             difference = _of_purpose(purpose, before, after)
@@ -330,7 +371,10 @@ def _of_ends(before: RequestAnswer, after: RequestAnswer) -> Difference:
         change = "opened" if after.serves else "closed"
     elif before.serves:
         change = "rerouted"
-    return Difference(change, "", _ended(before), _ended(after), (), before.unknown or after.unknown)
+    unknown = before.unknown or after.unknown or before.ground
+    if not before.denied:
+        unknown = unknown or after.ground
+    return Difference(change, "", _ended(before), _ended(after), (), unknown, after.ground)
 
 
 def _ended(answer: RequestAnswer) -> str:
@@ -338,6 +382,8 @@ def _ended(answer: RequestAnswer) -> str:
     if answer.end == ("no rule",):
         return "no rule takes them"
     words = end_in_words(answer.trace)
+    if answer.withheld and (by := answer.refusals[0].decision.by) is not None:
+        return f"denied by {by.key} (it depends on {answer.refusals[0].decision.why})"
     return f"{words}, asked for: {answer.asked['authentication']}" if answer.serves else words
 
 
@@ -357,7 +403,10 @@ def _of_purpose(purpose: str, before: RequestAnswer, after: RequestAnswer) -> Di
     if was.state == now.state and not (lost or gained or weaker or stronger or other):
         return None
     names = tuple(sorted({path for _, path, _ in (*lost, *gained, *weaker, *stronger, *other)}))
-    if "unknown" in (was.state, now.state):
+    fewer = {asker.setting for asker in was.demands} - {asker.setting for asker in now.demands}
+    is_lost = was.state == "asked" and bool(lost or weaker or fewer) and not (gained or stronger or other)
+    is_lost = is_lost and not after.unknown and (not after.unread or before.unread == after.unread)
+    if was.state == "unknown" or (now.state == "unknown" and not is_lost):
         return Difference("changed", purpose, settings=names, unknown=was.why or now.why)
     change: Change = "changed"
     if was.state == "asked" != now.state:
@@ -368,7 +417,8 @@ def _of_purpose(purpose: str, before: RequestAnswer, after: RequestAnswer) -> Di
         change = "less-asked"
     elif (gained or stronger) and not (lost or weaker or other):
         change = "more-asked"
-    return Difference(change, purpose, str(was), str(now), names)
+    words = f"nothing that was seen ({now.why})" if now.state == "unknown" else str(now)
+    return Difference(change, purpose, str(was), words, names, ground=now.why or now.ground)
 
 
 def _is_weaker(before: Demanded, after: Demanded) -> bool:

@@ -8,18 +8,19 @@ from policylint.compare.at_home import backends_at_home
 from policylint.compare.change import ContextChange, Responsible
 from policylint.compare.pairing import Sides
 from policylint.compare.requests.answers import Answers, Change, Difference, RequestAnswer, differences
+from policylint.compare.requests.kept import Kept, asking, kept
 from policylint.compare.requests.named import naming
 from policylint.compare.requests.reasons import Reasons
 from policylint.compare.requests.touched import touched_entries
-from policylint.model import ResourceKey
+from policylint.model import SEVERITIES, Node, ResourceKey, Severity
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import strongest
+from policylint.policy.authorizing import PRINCIPAL
 from policylint.reach import (
+    IDENTIFIED,
     EntryPoint,
     Stated,
     WayIn,
     in_words,
-    is_for_anybody,
     is_grpc,
     is_possible,
     request_in,
@@ -27,7 +28,8 @@ from policylint.reach import (
     ways_in,
 )
 from policylint.spaces import Box, Dimension, intersect, is_empty, merged
-from policylint.trace import Request, Tracer
+from policylint.spaces.addresses import END, V6
+from policylint.trace import PURPOSES, Request, Tracer
 
 OPENED = "GWP324"
 """requests-opened: the rule that makes a finding of what is opened or asked less (`opened`)."""
@@ -35,6 +37,9 @@ MOST_TRACED = 50_000
 """Regions of one environment that are compared; the hosts beyond are unknown."""
 _ORDER: tuple[Change, ...] = ("opened", "less-asked", "rerouted", "changed", "more-asked", "closed")
 _MOST_WORDS = 3
+_MAPPED = V6 + (0xFFFF << 32)
+_FAMILIES = ((0, V6), (_MAPPED, _MAPPED + V6), (V6, END[6]))
+"""The addresses of IPv4, those of IPv4 as IPv6 has them (RFC 4291, 2.5.5.2), and all of IPv6."""
 
 
 class RequestSet(NamedTuple):
@@ -51,7 +56,26 @@ class RequestSet(NamedTuple):
 
     @property
     def inside(self) -> bool:
-        return self.gateway.kind == "Service"
+        return self.gateway.kind != "Gateway"
+
+
+class Past(NamedTuple):
+    """A new way to a route, past what every way to it asked before.
+
+    Args:
+        kept: what is asked on the others.
+        listener: that leads there, None where the rule is new itself.
+    """
+
+    route: ResourceKey
+    kept: Kept
+    rule: Node
+    listener: Node | None = None
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is; a new rule that takes its requests from nobody only brings them."""
+        return "warning" if self.listener is None and self.kept.severity == "error" else self.kept.severity
 
 
 class RequestChange(NamedTuple):
@@ -66,9 +90,13 @@ class RequestChange(NamedTuple):
         example: one of them, that `trace` shows to be answered so on both sides.
         routes: whose rules take them, as they are called after.
         partly: whether policies may answer others of the requests otherwise, and this is said of the example.
-        turned_away: the settings by which policies denied them before.
-        exposed: whether a policy stood in their way before, and anybody can send some of them now: without a login,
-            from any address.
+        kept: what kept them out before.
+        named: whether a policy has a new entry that names them: so many addresses, a claim, an identity, a path.
+        rules: that take them after; `taken` those of them that take them from another rule.
+        listeners: that take them after.
+        asks_still: whether something else is asked of all of them for the same purpose.
+        past: the ways to routes that they take, past what all others ask.
+        ground: what was not seen and may still keep them out; "" where nothing may.
     """
 
     environment: str
@@ -82,8 +110,22 @@ class RequestChange(NamedTuple):
     example: Request
     routes: tuple[ResourceKey, ...] = ()
     partly: bool = False
-    turned_away: tuple[str, ...] = ()
-    exposed: bool = False
+    kept: tuple[Kept, ...] = ()
+    named: bool = False
+    rules: frozenset[Node] = frozenset()
+    taken: frozenset[Node] = frozenset()
+    listeners: frozenset[Node] = frozenset()
+    asks_still: bool = False
+    past: tuple[Past, ...] = ()
+    ground: str = ""
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is: an error where whoever was kept out gets in, but for those whom a new entry names."""
+        if not self.kept:
+            return min((each.severity for each in self.past), key=SEVERITIES.index, default="note")
+        worst = min((each.severity for each in self.kept), key=SEVERITIES.index)
+        return "warning" if worst == "error" and (self.named or self.asks_still) else worst
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -97,12 +139,14 @@ class RequestChanges(NamedTuple):
         hosts: how many hosts it touches.
         unknown: why it is not known for some of the hosts whether they are answered otherwise, and for how many.
         same: whether all requests are certainly answered as before.
+        told: the routes of which it is known of all requests whether they are answered otherwise.
     """
 
     changes: tuple[RequestChange, ...] = ()
     hosts: int = 0
     unknown: tuple[tuple[str, int], ...] = ()
     same: bool = False
+    told: frozenset[ResourceKey] = frozenset()
 
     @property
     def opens(self) -> tuple[RequestChange, ...]:
@@ -137,13 +181,18 @@ def request_changes(
     return comparison.result(whole=whole)
 
 
+_Way = tuple[EntryPoint, Node]
+"""An entry, and a rule that takes requests there."""
+
+
 class _Gathered:
     """What one reason does: the boxes by entry, and what is shown of it."""
 
-    __slots__ = ("boxes", "change", "words")
+    __slots__ = ("boxes", "change", "new", "words")
 
     def __init__(self, change: RequestChange) -> None:
         self.change = change
+        self.new: dict[_Way, tuple[RequestAnswer, Node | None]] = {}
         self.words: dict[tuple[str, str], None] = {}
         self.boxes: dict[tuple[EntryPoint, bool], tuple[tuple[Dimension, ...], list[Box]]] = {}
 
@@ -154,7 +203,8 @@ class _Comparison:
     def __init__(self, sides: Sides, tracers: tuple[Tracer, Tracer], changed: Collection[ResourceKey]) -> None:
         self._sides = sides
         self._tracers = tracers
-        self._answers = Answers(tracers[0]), Answers(tracers[1])
+        gone, new = sides.pairing.removed, sides.pairing.added
+        self._answers = Answers(tracers[0], new), Answers(tracers[1], gone)
         self._changed = frozenset(changed)
         self._reasons = Reasons(sides, self._changed)
         self._gathered: dict[object, _Gathered] = {}
@@ -163,6 +213,10 @@ class _Comparison:
         self._same = True
         self._served = False
         self._traced = 0
+        self._guards: dict[ResourceKey, dict[_Way, dict[str, Kept | None]]] = {}
+        self._refusing: set[_Way] = set()
+        self._seen: set[ResourceKey] = set()
+        self._doubtful: set[ResourceKey] = set()
 
     def add(self, entry: EntryPoint) -> None:
         """Compare the requests of one entry, named as it is after."""
@@ -178,10 +232,12 @@ class _Comparison:
         found = [pair for grpc in (False, True) for pair in self._pairs(_of(old, grpc=grpc), _of(new, grpc=grpc))]
         for way in (*old, *new):
             if way.undecided and not _is_alike(matches, old, new):
+                self._doubtful.update(each.trace.rule.key for each in (*old, *new) if each.trace.rule is not None)
                 self._doubt(entry, f"requests are not told apart by {way.undecided[0]}")
                 break
+        newly = _newly_asked(*matches)
         for pair in found:
-            self._compare(entry, pair)
+            self._compare(entry, pair, newly)
 
     def _pairs(self, old: Sequence[WayIn], new: Sequence[WayIn]) -> Iterator[_Pair]:
         """Yield what regions of both sides have in common where they differ."""
@@ -213,14 +269,20 @@ class _Comparison:
         if not tracer.knows(way.entry.gateway):
             return way._replace(trace=way.trace._replace(request=request))
         certificate = "client" if way.certificate else ""
-        return way._replace(trace=tracer.trace(request._replace(client_certificate=certificate)))
+        request = request._replace(client_certificate=certificate)
+        return way._replace(trace=tracer.past_services(request) if request.pod else tracer.trace(request))
 
-    def _compare(self, entry: EntryPoint, pair: _Pair) -> None:
+    def _compare(self, entry: EntryPoint, pair: _Pair, new: Stated) -> None:
         before, after = pair.before, pair.after
         if before.unread != after.unread:
             before, after = before.with_doubts(), after.with_doubts()
             self._same = False
-        unknown = before.unknown or after.unknown
+        self._guard(entry, pair)
+        routes = {side.trace.rule.key for side in (before, after) if side.trace.rule is not None}
+        self._seen |= routes
+        if before.unknown or after.unknown:
+            self._doubtful |= routes
+        unknown = before.unknown or after.unknown or before.ground or after.ground
         unknown = unknown or next(
             (asked.why for side in (before, after) for asked in side.asked.values() if asked.state == "unknown"), ""
         )
@@ -233,15 +295,23 @@ class _Comparison:
             self._doubt(entry, unknown)
         for difference in differences(before, after):
             if difference.unknown:
+                self._doubtful.update(routes)
                 self._doubt(entry, difference.unknown)
             else:
-                self._gather(entry, pair, difference)
+                self._gather(entry, pair, difference, new)
 
-    def _gather(self, entry: EntryPoint, pair: _Pair, difference: Difference) -> None:
+    def _gather(self, entry: EntryPoint, pair: _Pair, difference: Difference, new: Stated) -> None:
         by = self._reasons.of(difference, pair.before, pair.after)
+        opens = difference.change in ("opened", "less-asked")
+        found = tuple(kept(self._sides, difference, pair.before, pair.after)) if opens else ()
+        if not any(self._is_policy(who.policy) for who in by):
+            found = tuple(each for each in found if not self._stands(each))
+        named = bool(found) and not difference.purpose and _is_named(pair, new)
+        listener = pair.after.trace.listener
         inside = entry.gateway if entry.inside else None
         reason = (difference.change, difference.purpose, difference.settings, tuple(who.policy for who in by), inside)
         gathered = self._gathered.get(reason)
+        first = gathered is None
         if gathered is None:
             partly = pair.before.in_part or pair.after.in_part
             gathered = self._gathered[reason] = _Gathered(
@@ -259,6 +329,9 @@ class _Comparison:
                 )
             )
         gathered.words[difference.before, difference.after] = None
+        rule = pair.after.trace.rule
+        if opens and not found and not difference.purpose and pair.after.serves and rule is not None:
+            gathered.new[entry, rule] = (pair.after, None if listener is None else listener.node)
         place = (entry, is_grpc(pair.dimensions))
         gathered.boxes.setdefault(place, (pair.dimensions, []))[1].extend(pair.boxes)
         routes = {trace.route.key for trace in (pair.after.trace,) if trace.route is not None}
@@ -268,9 +341,69 @@ class _Comparison:
         change = gathered.change
         gathered.change = change._replace(
             routes=tuple(sorted({*change.routes, *routes})),
-            turned_away=tuple(sorted({*change.turned_away, *_turned_away(pair.before)})),
-            exposed=change.exposed or _is_exposed(pair),
+            kept=tuple(dict.fromkeys((*change.kept, *found))),
+            named=named if first else change.named and named,
+            rules=change.rules | {rule for rule in (pair.after.trace.rule,) if rule is not None},
+            taken=change.taken | self._taken(pair),
+            listeners=change.listeners | ({listener.node} if listener is not None else set()),
+            asks_still=_asks_still(difference.purpose, found, pair.after),
+            ground=change.ground or difference.ground or (_unranked(pair.after) if self._taken(pair) else ""),
         )
+
+    def _guard(self, entry: EntryPoint, pair: _Pair) -> None:
+        """Keep what is asked on the ways to a route before, and where requests are refused after."""
+        before, trace = pair.before, pair.before.trace
+        if pair.after.denied and pair.after.trace.rule is not None:
+            self._refusing.add((entry, pair.after.trace.rule))
+        if trace.route is None or trace.rule is None or not (before.serves or before.denied):
+            return
+        way = entry, self._sides.pairing.node(trace.rule)
+        guards = self._guards.setdefault(self._sides.pairing.key(trace.route.key), {}).setdefault(way, {})
+        if before.serves:
+            first = self._asks(before, "authentication")
+            guards["authentication"] = first if guards.get("authentication", first) is not None else None
+        if guards.get("authorization") is None:
+            guards["authorization"] = self._asks(before, "authorization")
+
+    def _asks(self, before: RequestAnswer, purpose: str) -> Kept | None:
+        """Return what asks of a request before; None where nothing must be shown."""
+        if before.serves and before.asked[purpose].state not in ("asked", "optional"):
+            return None
+        return next(asking(self._sides, purpose, before), None)
+
+    def _past(self, gathered: _Gathered) -> Iterator[Past]:
+        """Yield the new ways to routes of which every way asked before."""
+        was = self._sides.before.topology
+        for (entry, rule), (after, listener) in gathered.new.items():
+            ways = self._guards.get(rule.key, {})
+            state = was.route(self._sides.pairing.was(rule.key))
+            if state is None or not ways or (entry, rule) in ways:
+                continue
+            for purpose in PURPOSES:
+                guards = [guards.get(purpose) for guards in ways.values()]
+                if None in guards or (purpose == "authorization" and (entry, rule) in self._refusing):
+                    continue
+                if after.asked[purpose].state not in ("open", "optional") or after.asked[purpose].demands:
+                    continue
+                first = guards[0]
+                assert first is not None
+                is_new = all(known != rule for _, known in ways)
+                yield Past(rule.key, first, rule, None if is_new else listener)
+
+    def _taken(self, pair: _Pair) -> set[Node]:
+        """Return the rule that takes requests from another one."""
+        was, now = pair.before.trace.rule, pair.after.trace.rule
+        return {now} if was is not None and now is not None and self._sides.pairing.node(was) != now else set()
+
+    def _is_policy(self, key: ResourceKey) -> bool:
+        return key in self._sides.after.policies or self._sides.pairing.was(key) in self._sides.before.policies
+
+    def _stands(self, each: Kept) -> bool:
+        """Return whether what turned requests away in a mesh stands as it did: it is the client that differs."""
+        if each.at is None:
+            return False
+        around = (each.at, ResourceKey("", "Namespace", "", each.at.namespace))
+        return self._changed.isdisjoint((*around, *(self._sides.pairing.key(who.policy) for who in each.owners)))
 
     def _names_changed(self) -> bool:
         """Return whether a policy names an object that changed: what that does is known of Services alone."""
@@ -289,11 +422,14 @@ class _Comparison:
 
     def result(self, *, whole: bool) -> RequestChanges:
         """Return what was found, what opens first."""
-        changes = [_finished(gathered) for gathered in self._gathered.values()]
+        changes = [
+            _finished(gathered)._replace(past=tuple(dict.fromkeys(self._past(gathered))))
+            for gathered in self._gathered.values()
+        ]
         changes.sort(
             key=lambda change: (
                 _ORDER.index(change.change),
-                not change.exposed,
+                SEVERITIES.index(change.severity),
                 change.purpose,
                 change.routes,
                 change.requests,
@@ -301,7 +437,7 @@ class _Comparison:
         )
         unknown = tuple(sorted((why, len(hosts)) for why, hosts in self._unknown.items()))
         same = whole and self._same and not self._names_changed() and self._served and not changes and not unknown
-        return RequestChanges(tuple(changes), len(self._hosts), unknown, same)
+        return RequestChanges(tuple(changes), len(self._hosts), unknown, same, frozenset(self._seen - self._doubtful))
 
 
 def _of(ways: Iterable[WayIn], *, grpc: bool) -> list[WayIn]:
@@ -316,29 +452,60 @@ def _is_alike(matches: tuple[Stated, Stated], old: Sequence[WayIn], new: Sequenc
     return all(said.rules <= {way.trace.rule for way in ways} for said, ways in pairs)
 
 
-def _turned_away(before: RequestAnswer) -> Iterator[str]:
-    """Yield the settings by which policies denied a request; "" for what proxies of a mesh decide by whole policies."""
-    if before.denied:
-        judged = [each.decision.pointer[0] for each in before.trace.judged if each.decision.answer == "denied"]
-        yield from map(str, judged or [""])
+def _asks_still(purpose: str, found: Collection[Kept], after: RequestAnswer) -> bool:
+    """Return whether all of the requests are still asked for the same purpose, or for another one that stands."""
+    purposes = PURPOSES if all(each.stands for each in found) else (purpose,)
+    return bool(purpose) and any(after.asked[each].state == "asked" for each in purposes)
 
 
-def _is_exposed(pair: _Pair) -> bool:
-    """Return whether a policy stood in the way of requests, and anybody can send some of them now.
+def _unranked(after: RequestAnswer) -> str:
+    """Return why it is not certain that the rule takes the requests: implementations rank expressions otherwise."""
+    return next((note for note in after.trace.notes if note.startswith("where regular expressions rank")), "")
 
-    An optional login stands in the way of those that come with something false.
+
+def _newly_asked(before: Stated, after: Stated) -> Stated:
+    """Return what policies ask about requests on the side after alone."""
+    of_matches = {(name, predicate) for match in (*before.order, *after.order) for name, predicate in match}
+    found = {
+        name: [
+            each
+            for each in predicates
+            if each not in before.predicates.get(name, ()) and (name, each) not in of_matches
+        ]
+        for name, predicates in after.predicates.items()
+    }
+    return Stated({name: predicates for name, predicates in found.items() if predicates})
+
+
+def _is_named(pair: _Pair, new: Stated) -> bool:
+    """Return whether all requests satisfy something that policies newly ask and that only some satisfy.
+
+    A network of half of all addresses, and a glob that every identity satisfies, name nobody.
     """
-    before, after = pair.before, pair.after
-    stood = before.denied or any(given.state == "asked" for given in before.asked.values())
-    if after.serves and after.asked["authentication"].state == "open":
-        asking = (ask for met in before.trace.policies for ask in met.asks if ask.purpose == "authentication")
-        stood = stood or strongest(asking) == "false"
-    return (
-        stood
-        and after.serves
-        and after.asked["authentication"].state in ("open", "optional")
-        and after.asked["authorization"].state == "open"
-        and any(is_for_anybody(pair.dimensions, box) for box in pair.boxes)
+    names = [
+        (number, dimension, dimension.masks[each])
+        for number, dimension in enumerate(pair.dimensions)
+        for each in new.predicates.get(dimension.name, ())
+        if each in dimension.masks
+    ]
+    names = [
+        (number, dimension, mask)
+        for number, dimension, mask in names
+        if mask != dimension.all and _names_some(dimension, mask)
+    ]
+    return bool(pair.boxes) and all(any(not box[number] & ~mask for number, _, mask in names) for box in pair.boxes)
+
+
+def _names_some(dimension: Dimension, mask: int) -> bool:
+    """Return whether a set of a dimension is of some clients and not of anybody."""
+    if dimension.name == PRINCIPAL:
+        return mask != dimension.masks.get(IDENTIFIED)
+    if not dimension.ranges:
+        return True
+    intervals = [each for number, ranges in enumerate(dimension.ranges) if mask >> number & 1 for each in ranges]
+    return all(
+        sum(max(0, min(each.high, high) - max(each.low, low)) for each in intervals) < (high - low) // 2
+        for low, high in _FAMILIES
     )
 
 

@@ -35,7 +35,7 @@ class Reasons:
         """
         of_policies, of_rules = self._policies(difference, before, after), self._rules(before, after)
         named = self._named(difference, before, after)
-        by_policy = difference.purpose or before.denied != after.denied
+        by_policy = difference.purpose or before.denied != after.denied or before.withheld != after.withheld
         order = (of_policies, named, of_rules) if by_policy else (of_rules, of_policies, named)
         for candidates in (*order, self._around(before, after)):
             found = {responsible.policy: responsible for responsible in candidates}

@@ -10,10 +10,10 @@ from policylint.compare.requests.named import naming
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import KINDS, has_policies
-from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_inside
+from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_at_pods, entries_inside
 from policylint.simulation import Simulation
 from policylint.topology.hostnames import EVERY
-from policylint.topology.workloads import is_workload, pod_spec, pod_template
+from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec, pod_template, services_selecting
 from policylint.trace import Tracer
 from policylint.trace.hosts import serves
 
@@ -26,7 +26,7 @@ class Touched(NamedTuple):
     """What a change touches on one side; what stands in the way of requests to a route touches the route.
 
     Args:
-        services: that clients in a mesh call.
+        services: that clients in a mesh call, and workloads that no Service selects.
     """
 
     gateways: Collection[ResourceKey]
@@ -77,6 +77,11 @@ def _inside(sides: Sides, tracers: tuple[Tracer, Tracer], services: Collection[R
     found: dict[EntryPoint, None] = {}
     was = {key: sides.pairing.was(key) for key in services}
     shared = {key for key in services if tracers[0].knows(was[key]) and tracers[1].knows(key)}
+    for key in sorted(shared):
+        if key[:2] != ("", "Service"):
+            for tracer, own in ((tracers[0], was[key]), (tracers[1], key)):
+                for entry in entries_at_pods(tracer, tracer.simulation.world.resources[own]):
+                    found[entry._replace(gateway=key, host=key.name)] = None
     for entry in entries_inside(tracers[0], {was[key] for key in shared}) if shared else ():
         found[entry._replace(gateway=sides.pairing.key(entry.gateway))] = None
     for entry in entries_inside(tracers[1], shared) if shared else ():
@@ -130,7 +135,8 @@ def _touched(
         elif _matters_nearby(sides, key):
             namespaces.add(key.namespace)
             whole_mesh = whole_mesh or tracer.admissions.is_of_whole_mesh(key)
-    keys.update(binding.holder.key for binding in simulation.bindings if binding.wanted in keys)
+    acting = [binding for binding in simulation.bindings if binding.wanted in keys]
+    keys.update(key for binding in acting for key in (binding.holder.key, binding.node.key))
     files = [key for key in keys if key[:2] in _FILES]
     for named in naming(simulation, files) if files else ():
         keys.update(node.key for target in simulation.policies[named].targets for node in target.nodes)
@@ -164,10 +170,27 @@ def _touched(
 def _services(
     tracer: Tracer, keys: Collection[ResourceKey], namespaces: Collection[str], *, everywhere: bool
 ) -> list[ResourceKey]:
-    """Return the Services of which something is touched that clients in a mesh meet; all where that is everywhere."""
+    """Return the Services, and the workloads without one, of which something is touched that clients in a mesh meet."""
     if not tracer.admissions.any and not tracer.in_mesh:
         return []
+    world = tracer.simulation.world
+    alone = (
+        workload.key
+        for kind in WORKLOADS
+        for workload in world.of_kind(*kind)
+        if (everywhere or workload.key in keys or workload.key.namespace in namespaces)
+        and (not services_selecting(world, workload) or tracer.admissions.has_front(workload.key))
+    )
     return [
+        *(alone if tracer.admissions.any else ()),
+        *_called(tracer, keys, namespaces, everywhere=everywhere),
+    ]
+
+
+def _called(
+    tracer: Tracer, keys: Collection[ResourceKey], namespaces: Collection[str], *, everywhere: bool
+) -> Iterator[ResourceKey]:
+    yield from (
         service.key
         for service in tracer.simulation.world.of_kind("", "Service")
         if everywhere
@@ -175,7 +198,7 @@ def _services(
         or service.key.namespace in namespaces
         or any(node.key in keys for node in tracer.admissions.beyond(service.key, None))
         or any(state.route.key in keys for _, state in tracer.in_mesh.get(service.key, ()))
-    ]
+    )
 
 
 def _matters_nearby(sides: Sides, key: ResourceKey) -> bool:

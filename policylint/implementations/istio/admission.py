@@ -112,13 +112,15 @@ def admit(
         return chosen
     if chosen.answer == "depends":
         return chosen._replace(asks="")
-    return chosen._replace(answer="depends", why="whether its pods are in the mesh" if taken else _UNREAD_PORT)
+    return chosen.if_so("whether its pods are in the mesh" if taken else _UNREAD_PORT)
 
 
 def _of_revision(decision: Decision, proxy: Proxy | None) -> Decision:
     """Return a decision as it is where another control plane than the proxy's may be the one to read its policy."""
     if decision.by is None or proxy is None or labels.counts_for(decision.by, proxy.revision):
         return decision
+    if decision.answer == "denied":
+        return decision.if_so(_doubtful(decision.by))
     return Decision("depends", why=_doubtful(decision.by)) if decision.answer != "allowed" else decision
 
 

@@ -53,7 +53,7 @@ def admit(call: RequestFacts, hop: Checkpoint, policies: Sequence[Attachment], w
     proxied = False if _names(_SKIP_INBOUND, hop.resource, call.port, world) else injected(hop.resource, world)
     decision = None if proxied is False else _answer(call, hop, policies, world)
     if proxied is None and decision is not None and decision.answer == "denied":
-        return decision._replace(answer="depends", why="whether its pods are in the mesh")
+        return decision.if_so("whether its pods are in the mesh")
     return decision
 
 

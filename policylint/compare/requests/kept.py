@@ -1,0 +1,151 @@
+"""What kept requests out before and lets them in after: settings that asked for something, policies that refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.checks.kit.locations import path
+from policylint.compare.change import Responsible, SettingChange
+from policylint.compare.pairing import Sides
+from policylint.compare.requests.answers import Difference, RequestAnswer
+from policylint.compare.settings import settings
+from policylint.model import Location, ResourceKey, Severity
+from policylint.namedtuple import NamedTuple
+from policylint.policy.asking import SEVERITY_OF_LOSS, TurnedAway, strongest
+from policylint.policy.results import Effective, Group
+from policylint.trace import Asker
+
+
+class Kept(NamedTuple):
+    """What kept requests out before.
+
+    Args:
+        names: the settings, as a person would look for them.
+        owners: who set them, as they were called before, with the place.
+        turned_away: who was turned away by them.
+        by: who prevails over them now.
+        because: what became of the owners, in words.
+        stands: whether the setting is still asked about these requests, and lets more of them in.
+        at: the workload or proxy of a mesh that asked, None where a Gateway did for its routes.
+    """
+
+    purpose: str
+    names: tuple[str, ...]
+    owners: tuple[Responsible, ...]
+    turned_away: TurnedAway = "without"
+    by: tuple[Responsible, ...] = ()
+    because: str = ""
+    stands: bool = False
+    at: ResourceKey | None = None
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is that whoever was kept out by it gets in."""
+        return SEVERITY_OF_LOSS[self.turned_away]
+
+
+def kept(sides: Sides, difference: Difference, before: RequestAnswer, after: RequestAnswer) -> Iterator[Kept]:
+    """Yield what asked of a request, or refused it, and does so no longer."""
+    if difference.purpose:
+        yield from _asked(sides, difference.purpose, before, after)
+    elif (before.denied or before.withheld) and after.serves:
+        yield from _refused(sides, before, after)
+
+
+def asking(sides: Sides, purpose: str, answer: RequestAnswer) -> Iterator[Kept]:
+    """Yield what asks of a request of the side before for a purpose."""
+    for demand in answer.demands[purpose].values():
+        listed = settings(demand.group.kind, demand.group.effective, None, sides)
+        yield from _gone(purpose, [each for each in listed if _is_of(each, demand.path)], _turned(answer, purpose))
+    if answer.denied and purpose == "authorization":
+        yield from _refused(sides, answer, None)
+
+
+def _asked(sides: Sides, purpose: str, before: RequestAnswer, after: RequestAnswer) -> Iterator[Kept]:
+    old, new = before.demands[purpose], after.demands[purpose]
+    turned_away = _turned(before, purpose)
+    for key, demand in old.items():
+        if key in new:
+            owners = tuple(Responsible(owner, None) for owner in _owners(demand.group.effective, demand.path))
+            yield Kept(purpose, (demand.path,), owners, turned_away, stands=True)
+            continue
+        now = _met(after, demand.group)
+        listed = settings(demand.group.kind, demand.group.effective, now, sides)
+        yield from _gone(purpose, [each for each in listed if _is_of(each, demand.path)], turned_away)
+    policies = {owner for demand in old.values() for owner in demand.group.effective.owners.values()}
+    left = {(asker.setting, asker.policy) for asker in after.asked[purpose].demands}
+    for asker in before.asked[purpose].demands:
+        if asker.policy in policies or (asker.setting, _after(sides, asker.policy)) in left:
+            continue
+        place = Responsible(asker.policy, _named(before, asker)) if asker.policy is not None else None
+        yield Kept(purpose, (asker.setting,), () if place is None else (place,), "without" if asker.must else "false")
+
+
+def _refused(sides: Sides, before: RequestAnswer, after: RequestAnswer | None) -> Iterator[Kept]:
+    """Yield the policies that turned a request away, and do not turn it away after."""
+    for judged in before.trace.judged:
+        if judged.decision.answer == "denied" and not judged.decision.direct:
+            name = str(judged.decision.pointer[0]) if judged.decision.pointer else ""
+            group = judged.met.group
+            now = None if after is None else _met(after, group)
+            if now is not None and name in now.spec:
+                yield Kept("authorization", (name,), (Responsible(judged.policy, judged.location),), stands=True)
+                continue
+            listed = settings(group.kind, group.effective, now, sides)
+            of_name = [each for each in listed if each.name == name]
+            yield from _gone("authorization", of_name, "without")
+            if not of_name:
+                yield Kept("authorization", (name,), (Responsible(judged.policy, judged.location),))
+    for admission in before.refusals:
+        decision = admission.decision
+        by = decision.by or admission.at.resource
+        stays = sides.after.world.get(sides.pairing.key(by.key)) is not None
+        at = sides.pairing.key(admission.at.path[0].key)
+        owner = Responsible(by.key, by.location(*decision.pointer))
+        yield Kept("authorization", (path(decision.pointer),), (owner,), stands=stays, at=at)
+
+
+def _gone(purpose: str, listed: list[SettingChange], turned_away: TurnedAway) -> Iterator[Kept]:
+    if not listed:
+        return
+    first = next((setting for setting in listed if setting.by), listed[0])
+    # A setting that is still there has been switched off: whoever sets it now prevails.
+    by = first.sources_after if first.change != "removed" else first.by
+    owners = tuple(dict.fromkeys(source for setting in listed for source in setting.sources_before))
+    yield Kept(purpose, tuple(each.name for each in listed), owners, turned_away, by, first.because)
+
+
+def _turned(answer: RequestAnswer, purpose: str) -> TurnedAway:
+    """Return who is turned away by all that asks a request for a purpose."""
+    found = strongest(ask for met in answer.trace.policies for ask in met.asks if ask.purpose == purpose)
+    beside = any(asker.must for asker in answer.asked[purpose].demands) if purpose in answer.asked else False
+    return "without" if beside else found
+
+
+def _met(answer: RequestAnswer, group: Group) -> Effective | None:
+    """Return what policies of the kind of a group are in effect for a request."""
+    kind = group.kind.group, group.kind.kind
+    found = (met.group.effective for met in answer.trace.policies)
+    return next(
+        (each for met, each in zip(answer.trace.policies, found, strict=True)
+         if (met.group.kind.group, met.group.kind.kind) == kind), None,
+    )  # fmt: skip
+
+
+def _is_of(setting: SettingChange, path: str) -> bool:
+    return setting.name == path.partition(".")[0]
+
+
+def _owners(effective: Effective, path: str) -> list[ResourceKey]:
+    top = path.partition(".")[0]
+    return sorted({owner for pointer, owner in effective.owners.items() if pointer and pointer[0] == top})
+
+
+def _after(sides: Sides, key: ResourceKey | None) -> ResourceKey | None:
+    return None if key is None else sides.pairing.key(key)
+
+
+def _named(before: RequestAnswer, asker: Asker) -> Location | None:
+    """Return where a filter or an annotation names what asked."""
+    places = (each.holder.location(*each.pointer) for each in before.trace.extensions if each.wanted == asker.policy)
+    return next(places, None)

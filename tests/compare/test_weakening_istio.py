@@ -69,7 +69,11 @@ ISTIO = [
     (deny(to("paths: [/a, /b]")), deny(to("paths: [/b]"), to("paths: [/a]")), None),
     (deny(PAY), deny(to("paths: ['/p*']")), None),
     (deny("from: [{source: {notRequestPrincipals: ['*']}}]"), let(VALID), None),
-    (let("from: [{source: {principals: ['${WHO}']}}]"), let(""), ("error", f"{FEWER}, checkout from the mesh get in")),
+    (
+        let("from: [{source: {principals: ['${WHO}']}}]"),
+        let(""),
+        ("error", f"{FIRST} turns fewer requests away, checkout, every request get in"),
+    ),
 ]
 
 

@@ -178,7 +178,12 @@ def _services(
         workload.key
         for kind in WORKLOADS
         for workload in world.of_kind(*kind)
-        if (everywhere or workload.key in keys or workload.key.namespace in namespaces)
+        if (
+            everywhere
+            or workload.key in keys
+            or workload.key.namespace in namespaces
+            or any(node.key in keys for node in tracer.admissions.beyond(workload.key, None))
+        )
         and (not services_selecting(world, workload) or tracer.admissions.has_front(workload.key))
     )
     return [

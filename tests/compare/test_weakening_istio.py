@@ -72,7 +72,7 @@ ISTIO = [
     (
         let("from: [{source: {principals: ['${WHO}']}}]"),
         let(""),
-        ("error", f"{FIRST} turns fewer requests away, checkout, every request get in"),
+        ("error", f"{FIRST} turns fewer requests away, checkout, every req"),
     ),
 ]
 

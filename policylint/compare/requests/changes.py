@@ -59,7 +59,7 @@ class RequestSet(NamedTuple):
         return self.gateway.kind != "Gateway"
 
 
-class Past(NamedTuple):
+class Bypass(NamedTuple):
     """A new way to a route, past what every way to it asked before.
 
     Args:
@@ -116,7 +116,7 @@ class RequestChange(NamedTuple):
     taken: frozenset[Node] = frozenset()
     listeners: frozenset[Node] = frozenset()
     asks_still: bool = False
-    past: tuple[Past, ...] = ()
+    past: tuple[Bypass, ...] = ()
     ground: str = ""
 
     @property
@@ -371,7 +371,7 @@ class _Comparison:
             return None
         return next(asking(self._sides, purpose, before), None)
 
-    def _past(self, gathered: _Gathered) -> Iterator[Past]:
+    def _past(self, gathered: _Gathered) -> Iterator[Bypass]:
         """Yield the new ways to routes of which every way asked before."""
         was = self._sides.before.topology
         for (entry, rule), (after, listener) in gathered.new.items():
@@ -388,7 +388,7 @@ class _Comparison:
                 first = guards[0]
                 assert first is not None
                 is_new = all(known != rule for _, known in ways)
-                yield Past(rule.key, first, rule, None if is_new else listener)
+                yield Bypass(rule.key, first, rule, None if is_new else listener)
 
     def _taken(self, pair: _Pair) -> set[Node]:
         """Return the rule that takes requests from another one."""

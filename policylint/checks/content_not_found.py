@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from policylint.checks.kit.fixes import rename
@@ -58,7 +57,8 @@ def _is_told(reference: ContentReference, state: PolicyState | None, told: str) 
         place = state.invalid_pointer
         if reference.pointer[: len(place)] == place or place[: len(reference.pointer)] == reference.pointer:
             return True
-    return re.search(rf"{re.escape(str(reference.wanted))}(?![\w.-])", told) is not None
+    rests = told.split(str(reference.wanted))[1:]
+    return any(not rest[:1].isalnum() and rest[:1] not in ("_", "-", ".") for rest in rests)
 
 
 def _missing(reference: ContentReference, nearby: Nearby) -> Finding:

@@ -103,7 +103,7 @@ ENVOY_GATEWAY = [
         jwt(),
         f"jwt: {{providers: [{{name: staff, {ISSUER}}}]}}",
         (
-            "warning",
+            "error",
             "jwt.providers[0].audiences of SecurityPolicy shop/login is gone, tokens for any audience are taken",
         ),
     ),
@@ -154,7 +154,7 @@ ENVOY_GATEWAY = [
     (
         rules(f"principal: {{{OFFICE}}}", ", {name: bad, action: Deny, principal: {clientCIDRs: [9.9.9.9/32]}}"),
         rules(f"principal: {{{OFFICE}}}"),
-        None,  # the default denies it
+        ("warning", "authorization.rules of SecurityPolicy shop/login loses bad"),  # the default alone denies it
     ),
     (
         f"authorization: {{defaultAction: Allow, rules: [{BAD}]}}",
@@ -180,7 +180,7 @@ ENVOY_GATEWAY = [
     (
         jwt(),
         jwt().replace("issuer: https://id.example.com, ", ""),
-        ("warning", "jwt.providers[0].issuer of SecurityPolicy shop/login is gone, tokens of any issuer with these"),
+        ("error", "jwt.providers[0].issuer of SecurityPolicy shop/login is gone, tokens of any issuer with these"),
     ),
     (
         f"{jwt()}\n  oidc: {OIDC}",

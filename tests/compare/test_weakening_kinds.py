@@ -60,7 +60,7 @@ KUADRANT = [
     (
         f"rules: {{{KEYS}}}",
         "rules: {authentication: {keys: {apiKey: {selector: {matchLabels: {app: shop}}}}}}",
-        ("warning", "rules.authentication.keys.apiKey.selector.matchLabels of AuthPolicy shop/login loses tier"),
+        ("error", "rules.authentication.keys.apiKey.selector.matchLabels of AuthPolicy shop/login loses tier"),
     ),
     (f"rules: {{{KEYS}, {ADMINS}}}", f"rules: {{{KEYS}}}", None),  # GWP302: no authorization is left
     (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from policylint.checks.confidence import NOT_RENDERED
 from policylint.checks.kit.locations import target_at
@@ -36,7 +36,7 @@ class Cause(NamedTuple):
         void: the purpose that is no longer served, "" where something still serves it.
         own: whether it concerns the object at the end of a way, and not the routes behind it.
         settings: the top-level settings of policies that it is about.
-        decided: whether it is about rules of authorization, which decide on each request.
+        drops: whether it is a condition that a login no longer has: whoever did not meet it gets in.
     """
 
     field: str
@@ -51,7 +51,7 @@ class Cause(NamedTuple):
     void: str = ""
     own: bool = False
     settings: frozenset[str] = frozenset()
-    decided: bool = False
+    drops: bool = False
 
 
 WeakenedWay = tuple[Cause, str, Path]
@@ -112,10 +112,6 @@ class AffectedObjects:
         if not routes:
             self.others.add(last.key)
 
-    def is_about(self, routes: Collection[ResourceKey]) -> bool:
-        """Return whether nothing else than these routes is affected."""
-        return not self.others and bool(self.routes) and all(route in routes for route in self.routes)
-
     def join(self, other: AffectedObjects) -> None:
         """Add all that another one holds."""
         for route, rules in other.routes.items():
@@ -151,7 +147,7 @@ def finding(sides: Sides, weakened: Weakened, effect: Severity | None = None) ->
     location = located(sides.after, affected, cause.location, related, "is concerned")
     return Finding(
         RULE,
-        "error" if cause.void or effect == "error" else cause.severity,
+        "error" if cause.void or effect == "error" or (effect and cause.drops) else cause.severity,
         f"{change}: {cause.field} of {owners} {cause.change}, {cause.says}",
         location,
         resources=(first, *cause.owners, *cause.winners),

@@ -214,7 +214,8 @@ def _cause(sides: Sides, change: ContextChange, weakening: Weakening) -> Cause:
         _fix(weakening),
         weakening.weak.severity,
         settings=frozenset({weakening.weak.path.partition(".")[0]}),
-        decided=any(weakening.weak.path.startswith(f"{path}.") for path in change.kind.settings.authorization),
+        drops="demands" in (weakening.weak.presence, weakening.weak.list)
+        and any(weakening.weak.path.startswith(f"{path}.") for path in change.kind.settings.authentication),
     )
 
 

@@ -92,6 +92,11 @@ class RequestAnswer(NamedTuple):
         ]
 
     @property
+    def by_rule(self) -> bool:
+        """Whether a rule of a mesh's policy turns it away, and not only that no other lets it in."""
+        return any("rules" in admission.decision.pointer for admission in self.refusals)
+
+    @property
     def withheld(self) -> bool:
         """Whether it is served, unless something is so that nothing says: that its pods are in the mesh."""
         return self.serves and bool(self.refusals)
@@ -330,10 +335,15 @@ def _treated(trace: Trace) -> Iterator[Treatment]:
 
 def differences(before: RequestAnswer, after: RequestAnswer) -> Iterator[Difference]:
     """Yield how the answers to one request differ; nothing where they only differ in other settings of policies."""
+    change: Change
     if before.end != after.end:
         yield _of_ends(before, after)
+    elif before.denied and after.denied and before.by_rule != after.by_rule:
+        change = "less-asked" if before.by_rule else "more-asked"
+        unknown = before.unknown or after.unknown
+        yield Difference(change, "", end_in_words(before.trace), end_in_words(after.trace), (), unknown)
     elif before.withheld != after.withheld and before.serves:
-        change: Change = "opened" if before.withheld else "closed"
+        change = "opened" if before.withheld else "closed"
         first, second = (before, after) if before.withheld else (after, before)
         unknown, ground = second.unknown, first.unknown or first.ground or second.ground
         yield Difference(change, "", _ended(before), _ended(after), (), unknown, ground)

@@ -139,14 +139,12 @@ class RequestChanges(NamedTuple):
         hosts: how many hosts it touches.
         unknown: why it is not known for some of the hosts whether they are answered otherwise, and for how many.
         same: whether all requests are certainly answered as before.
-        told: the routes of which it is known of all requests whether they are answered otherwise.
     """
 
     changes: tuple[RequestChange, ...] = ()
     hosts: int = 0
     unknown: tuple[tuple[str, int], ...] = ()
     same: bool = False
-    told: frozenset[ResourceKey] = frozenset()
 
     @property
     def opens(self) -> tuple[RequestChange, ...]:
@@ -215,8 +213,6 @@ class _Comparison:
         self._traced = 0
         self._guards: dict[ResourceKey, dict[_Way, dict[str, Kept | None]]] = {}
         self._refusing: set[_Way] = set()
-        self._seen: set[ResourceKey] = set()
-        self._doubtful: set[ResourceKey] = set()
 
     def add(self, entry: EntryPoint) -> None:
         """Compare the requests of one entry, named as it is after."""
@@ -232,7 +228,6 @@ class _Comparison:
         found = [pair for grpc in (False, True) for pair in self._pairs(_of(old, grpc=grpc), _of(new, grpc=grpc))]
         for way in (*old, *new):
             if way.undecided and not _is_alike(matches, old, new):
-                self._doubtful.update(each.trace.rule.key for each in (*old, *new) if each.trace.rule is not None)
                 self._doubt(entry, f"requests are not told apart by {way.undecided[0]}")
                 break
         newly = _newly_asked(*matches)
@@ -278,10 +273,6 @@ class _Comparison:
             before, after = before.with_doubts(), after.with_doubts()
             self._same = False
         self._guard(entry, pair)
-        routes = {side.trace.rule.key for side in (before, after) if side.trace.rule is not None}
-        self._seen |= routes
-        if before.unknown or after.unknown:
-            self._doubtful |= routes
         unknown = before.unknown or after.unknown or before.ground or after.ground
         unknown = unknown or next(
             (asked.why for side in (before, after) for asked in side.asked.values() if asked.state == "unknown"), ""
@@ -295,7 +286,6 @@ class _Comparison:
             self._doubt(entry, unknown)
         for difference in differences(before, after):
             if difference.unknown:
-                self._doubtful.update(routes)
                 self._doubt(entry, difference.unknown)
             else:
                 self._gather(entry, pair, difference, new)
@@ -437,7 +427,7 @@ class _Comparison:
         )
         unknown = tuple(sorted((why, len(hosts)) for why, hosts in self._unknown.items()))
         same = whole and self._same and not self._names_changed() and self._served and not changes and not unknown
-        return RequestChanges(tuple(changes), len(self._hosts), unknown, same, frozenset(self._seen - self._doubtful))
+        return RequestChanges(tuple(changes), len(self._hosts), unknown, same)
 
 
 def _of(ways: Iterable[WayIn], *, grpc: bool) -> list[WayIn]:
@@ -455,7 +445,7 @@ def _is_alike(matches: tuple[Stated, Stated], old: Sequence[WayIn], new: Sequenc
 def _asks_still(purpose: str, found: Collection[Kept], after: RequestAnswer) -> bool:
     """Return whether all of the requests are still asked for the same purpose, or for another one that stands."""
     purposes = PURPOSES if all(each.stands for each in found) else (purpose,)
-    return bool(purpose) and any(after.asked[each].state == "asked" for each in purposes)
+    return not after.serves or (bool(purpose) and any(after.asked[each].state == "asked" for each in purposes))
 
 
 def _unranked(after: RequestAnswer) -> str:

@@ -64,10 +64,7 @@ def findings_of_requests(
             lost.setdefault(loss, []).append(change)
         if not losses and (change.kept or said.isdisjoint(change.routes)):
             openings.append(change)
-    told_of = frozenset() if environment.requests is None else environment.requests.told
     for number, each in enumerate(weakened):
-        if number not in worst and each.cause.decided and each.affected.is_about(told_of):
-            continue  # no request that was turned away gets in
         yield finding_of_cause(sides, each, worst.get(number))
     everywhere = {
         (loss.kept.purpose, loss.kept.names, _keys(loss)) for loss in lost if loss.rule is None and not loss.new
@@ -150,8 +147,9 @@ def _finding(sides: Sides, loss: _Loss, changes: Sequence[RequestChange]) -> Fin
     related: list[Related] = []
     if kept.at is not None:
         became = "turns fewer requests away" if kept.stands else "is gone"
+        ends = "get in" if changes[0].change == "opened" else "are turned away by others alone"
         what = owners if kept.names == ("spec",) else f"{names} of {owners}"
-        message = f"{subject} is protected less: {what} {became}, {_let_in(changes)} get in"
+        message = f"{subject} is protected less: {what} {became}, {_let_in(changes)} {ends}"
         location = next((_edited(sides, who) for each in changes for who in each.by if _is_there(sides, who)), None)
     elif loss.listener is not None:
         possessive = "its" if len(affected) == 1 else "their"

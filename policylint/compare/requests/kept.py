@@ -48,7 +48,7 @@ def kept(sides: Sides, difference: Difference, before: RequestAnswer, after: Req
     """Yield what asked of a request, or refused it, and does so no longer."""
     if difference.purpose:
         yield from _asked(sides, difference.purpose, before, after)
-    elif (before.denied or before.withheld) and after.serves:
+    elif (before.denied or before.withheld) and (after.serves or difference.change == "less-asked"):
         yield from _refused(sides, before, after)
 
 

@@ -42,7 +42,6 @@ TOLD = {
     "one login of two",
     "no allow list",
     "an exception is gone",
-    "a claim is no longer asked",
     "a header instead of an address",
     "the default lets in",
     "a rule of its own without the allow list",
@@ -53,6 +52,7 @@ KEPT_OUT = {
     "a CIDR around the one that was let in": "warning",
     "one more value of a claim": "warning",
     "an exception after the rule that lets in": "error",
+    "a claim is no longer asked": "error",
     "other methods": "warning",
 }
 """Made changes by which requests get in that a policy turned away: a warning where a new entry names them."""

@@ -150,6 +150,11 @@ CHARTS = {
         chart(f"extra: [{POLICY.replace('X', 'blog')}]"),
         "nothing (1 chart not rendered)",
     ),
+    "whose templates are known to make none": (chart(chart="cert-manager"), "nothing"),
+    "that is known and holds one in its values": (
+        chart(f"extraObjects: [{POLICY.replace('X', 'web')}]", chart="cert-manager"),
+        "not known",
+    ),
     "whose values target the Gateway": (chart("login: {targetRefs: [{kind: Gateway, name: edge}]}"), "not known"),
 }
 

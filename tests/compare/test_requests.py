@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from policylint.compare import compare
-from policylint.compare.at_home import at_home
+from policylint.compare.at_home import backends_at_home
 from policylint.compare.pairing import Sides
 from policylint.compare.requests import MIRRORED, RequestChange, RequestChanges, difference_in_words, sets_in_words
 from policylint.trace import Request, Trace, Tracer, from_url
@@ -219,7 +219,7 @@ MADE = (
         ),
     ),
     Made(
-        "a claim is no longer asked",
+        "any token of the issuer instead of one with a claim",
         (web(), APP, login(f"{JWT}, {rules(of_group('admin'))}")),
         (web(), APP, login(f"{JWT}, {rules(ANY_TOKEN)}")),
         (("opened", "shop.example.com without claim groups: admin with claim iss: https://id"),),
@@ -364,7 +364,7 @@ def test_a_made_change(tmp_path: Path, made: Made) -> None:
 
 @pytest.mark.parametrize("made", MADE, ids=lambda made: made.name)
 def test_the_example_is_answered_as_it_is_said(tmp_path: Path, made: Made) -> None:
-    pair = at_home(worlds(tmp_path, made))
+    pair = backends_at_home(worlds(tmp_path, made))
     for change in requests(pair).changes:
         (example,) = _as_on_the_command_line(change.example)
         traces = [Tracer(side).trace(example) for side in (pair.before, pair.after)]

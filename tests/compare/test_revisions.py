@@ -81,6 +81,16 @@ def test_a_source_of_flux(tmp_path: Path, old: str, new: str, expected: str) -> 
     )
 
 
+@pytest.mark.parametrize(("new", "expected"), [("refs/tags/v1", 1), ("main", 0)])
+def test_an_instance_of_flux(tmp_path: Path, new: str, expected: int) -> None:
+    instance = (
+        "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\n"
+        "spec: {sync: {kind: GitRepository, url: https://git.example.com/fleet, ref: refs/heads/main, path: start}}\n"
+    )
+    files = {"start/flux.yaml": instance, "start/app.yaml": kustomization("app", "./app")}
+    assert len(said(tmp_path, files, "refs/heads/main", new)) == expected
+
+
 def test_the_revision_of_a_chart_is_not_that_of_this_tree(tmp_path: Path) -> None:
     chart = (
         "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: chart, namespace: argocd}\n"

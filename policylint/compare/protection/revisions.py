@@ -13,6 +13,7 @@ from policylint.model.words import count
 
 _APPLICATION = ("argoproj.io", "Application")
 _KUSTOMIZATION = ("kustomize.toolkit.fluxcd.io", "Kustomization")
+_INSTANCE = ("fluxcd.controlplane.io", "FluxInstance")
 _SOURCES = "source.toolkit.fluxcd.io"
 _DEFAULT = "the default branch"
 _USUAL = frozenset({"", "HEAD", "main", "master"})
@@ -66,6 +67,9 @@ def _taken(world: World) -> Iterator[tuple[Resource, Mapping[Pointer, Taken]]]:
                     if source.get("path") and not source.get("chart")
                 },
             )
+    for instance in world.of_kind(*_INSTANCE):
+        sync = mapping(instance.spec.get("sync"))
+        yield instance, {("spec", "sync"): (text(sync.get("url")), text(sync.get("ref")).removeprefix("refs/heads/"))}
     named = {
         (
             text(reference.get("kind")),

@@ -139,12 +139,14 @@ class RequestChanges(NamedTuple):
         hosts: how many hosts it touches.
         unknown: why it is not known for some of the hosts whether they are answered otherwise, and for how many.
         same: whether all requests are certainly answered as before.
+        routes: whose rules take requests that were compared.
     """
 
     changes: tuple[RequestChange, ...] = ()
     hosts: int = 0
     unknown: tuple[tuple[str, int], ...] = ()
     same: bool = False
+    routes: frozenset[ResourceKey] = frozenset()
 
     @property
     def opens(self) -> tuple[RequestChange, ...]:
@@ -213,6 +215,7 @@ class _Comparison:
         self._traced = 0
         self._guards: dict[ResourceKey, dict[_Way, dict[str, Kept | None]]] = {}
         self._refusing: set[_Way] = set()
+        self._routes: set[ResourceKey] = set()
 
     def add(self, entry: EntryPoint) -> None:
         """Compare the requests of one entry, named as it is after."""
@@ -273,6 +276,7 @@ class _Comparison:
             before, after = before.with_doubts(), after.with_doubts()
             self._same = False
         self._guard(entry, pair)
+        self._routes.update(side.trace.rule.key for side in (before, after) if side.trace.rule is not None)
         unknown = before.unknown or after.unknown or before.ground or after.ground
         unknown = unknown or next(
             (asked.why for side in (before, after) for asked in side.asked.values() if asked.state == "unknown"), ""
@@ -427,7 +431,7 @@ class _Comparison:
         )
         unknown = tuple(sorted((why, len(hosts)) for why, hosts in self._unknown.items()))
         same = whole and self._same and not self._names_changed() and self._served and not changes and not unknown
-        return RequestChanges(tuple(changes), len(self._hosts), unknown, same)
+        return RequestChanges(tuple(changes), len(self._hosts), unknown, same, frozenset(self._routes))
 
 
 def _of(ways: Iterable[WayIn], *, grpc: bool) -> list[WayIn]:

@@ -20,17 +20,20 @@ from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Weakened, located, share_of_rules, target_place
 from policylint.compare.protection.cause import finding as finding_of_cause
 from policylint.compare.requests.changes import OPENED, RequestChange
-from policylint.compare.requests.kept import Kept
+from policylint.compare.requests.kept import Kept, gone
 from policylint.compare.requests.words import difference_in_words, doors_in_words, example_in_words, sets_in_words
+from policylint.compare.subjects import subject_of
 from policylint.documents import Pointer
-from policylint.model import SEVERITIES, Finding, Location, Node, Related, ResourceKey, Severity
+from policylint.model import ROUTE_KINDS, SEVERITIES, Finding, Location, Node, Related, ResourceKey, Severity
 from policylint.model.words import count, listing, verb
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import TurnedAway
+from policylint.policy.asking import TurnedAway, asks
 from policylint.topology.routes import rules
+from policylint.trace import PURPOSES
 
 REMOVED, WEAKENED = "GWP302", "GWP304"
 _MOST_RELATED = 4
+_UNSEEN = "no request to it was seen"
 _MOST_EDITS = 100
 """Places of an object that are looked through for one that is responsible."""
 _LEFT_OPEN: dict[TurnedAway, str] = {"without": "", "false": "optional ", "nobody": "unenforced "}
@@ -69,6 +72,8 @@ def findings_of_requests(
     everywhere = {
         (loss.kept.purpose, loss.kept.names, _keys(loss)) for loss in lost if loss.rule is None and not loss.new
     }
+    for loss, routes in _unseen_losses(sides, environment).items():
+        yield _finding(sides, loss, (), sorted(routes))
     for loss, of_loss in lost.items():
         if not loss.new or (loss.kept.purpose, loss.kept.names, _keys(loss)) not in everywhere:
             yield _finding(sides, loss, of_loss)
@@ -127,23 +132,50 @@ def _acts(sides: Sides, kept: Kept) -> bool:
     return kept.at is None and bool(kept.owners)
 
 
-def _finding(sides: Sides, loss: _Loss, changes: Sequence[RequestChange]) -> Finding:
-    """Return the finding of what is not there any more."""
+def _unseen_losses(sides: Sides, environment: EnvironmentChange) -> dict[_Loss, set[ResourceKey]]:
+    """Return what routes lose of which no request was seen: their parents are elsewhere, or not seen."""
+    lost: dict[_Loss, set[ResourceKey]] = {}
+    compared = frozenset() if environment.requests is None else environment.requests.routes
+    for context in environment.contexts:
+        route = subject_of(context.path)
+        if context.standing != "both" or context.before is None or route in compared or route.kind not in ROUTE_KINDS:
+            continue
+        if context.after is not None and context.after.refused is not None:
+            continue  # every request is answered with an error
+        asked = list(asks(context.kind, context.before.spec))
+        left = () if context.after is None else {ask.purpose for ask in asks(context.kind, context.after.spec)}
+        for purpose in PURPOSES:
+            own = [ask for ask in asked if ask.purpose == purpose]
+            if own and purpose not in left:
+                found = gone(sides, context, purpose, own)
+                lost.setdefault(_Loss(found), set()).add(route)
+    return lost
+
+
+def _finding(
+    sides: Sides, loss: _Loss, changes: Sequence[RequestChange], of_routes: Sequence[ResourceKey] = ()
+) -> Finding:
+    """Return the finding of what is not there any more.
+
+    Args:
+        of_routes: that lose it, where no request of theirs was seen.
+    """
     kept = loss.kept
     after = sides.after.world
     if loss.new:
         routes = sorted({past.route for each in changes for past in each.past if past.kept == kept})
     else:
-        routes = sorted({key for each in changes for key in each.routes if after.get(key) is not None})
+        found = {key for each in changes for key in each.routes if after.get(key) is not None}
+        routes = sorted(found) or list(of_routes)
     affected = [kept.at] if kept.at is not None else routes
     affected = affected or [key for each in changes for key in sorted(_gateways(each))]
     first = affected[0]
-    severity = min((_severity(loss, each) for each in changes), key=SEVERITIES.index)
+    severity = min((_severity(loss, each) for each in changes), key=SEVERITIES.index, default=kept.severity)
     names = ", ".join(kept.names)
     owners = listing([str(owner.policy) for owner in kept.owners]) or "the default"
     subject = str(first) if len(affected) == 1 else count(len(affected), "route")
     purpose = f"{_LEFT_OPEN[kept.turned_away]}{kept.purpose}"
-    ground = next((each.ground for each in changes if each.ground), "")
+    ground = next((each.ground for each in changes if each.ground), "" if changes else _UNSEEN)
     related: list[Related] = []
     if kept.at is not None:
         became = "turns fewer requests away" if kept.stands else "is gone"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from policylint.checks.kit.locations import path
-from policylint.compare.change import Responsible, SettingChange
+from policylint.compare.change import ContextChange, Responsible, SettingChange
 from policylint.compare.pairing import Sides
 from policylint.compare.requests.answers import Difference, RequestAnswer
 from policylint.compare.settings import settings
 from policylint.model import Location, ResourceKey, Severity
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import SEVERITY_OF_LOSS, TurnedAway, strongest
+from policylint.policy.asking import SEVERITY_OF_LOSS, Ask, TurnedAway, strongest
 from policylint.policy.results import Effective, Group
 from policylint.trace import Asker
 
@@ -59,6 +59,13 @@ def asking(sides: Sides, purpose: str, answer: RequestAnswer) -> Iterator[Kept]:
         yield from _gone(purpose, [each for each in listed if _is_of(each, demand.path)], _turned(answer, purpose))
     if answer.denied and purpose == "authorization":
         yield from _refused(sides, answer, None)
+
+
+def gone(sides: Sides, context: ContextChange, purpose: str, own: Sequence[Ask]) -> Kept:
+    """Return what a context is not asked any more."""
+    listed = settings(context.kind, context.before, context.after, sides)
+    of_purpose = [each for each in listed if any(_is_of(each, ask.path) for ask in own)]
+    return next(_gone(purpose, of_purpose, strongest(own)))
 
 
 def _asked(sides: Sides, purpose: str, before: RequestAnswer, after: RequestAnswer) -> Iterator[Kept]:

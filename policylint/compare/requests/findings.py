@@ -20,7 +20,7 @@ from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Weakened, located, share_of_rules, target_place
 from policylint.compare.protection.cause import finding as finding_of_cause
 from policylint.compare.requests.changes import OPENED, RequestChange
-from policylint.compare.requests.kept import Kept, gone
+from policylint.compare.requests.kept import CERTIFICATE, Kept, gone
 from policylint.compare.requests.words import difference_in_words, doors_in_words, example_in_words, sets_in_words
 from policylint.compare.subjects import subject_of
 from policylint.documents import Pointer
@@ -89,7 +89,7 @@ def _explains(sides: Sides, weakened: Weakened, change: RequestChange) -> bool:
     owners = {after(who.policy) for each in change.kept for who in each.owners} | {who.policy for who in change.by}
     if not owners.intersection(map(after, (*cause.owners, *cause.winners))):
         return False
-    return not cause.settings or not names.isdisjoint(cause.settings)
+    return not cause.settings or not names.isdisjoint({*cause.settings, CERTIFICATE})
 
 
 class _Loss(NamedTuple):

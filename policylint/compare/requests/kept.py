@@ -13,7 +13,11 @@ from policylint.model import Location, ResourceKey, Severity
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import SEVERITY_OF_LOSS, Ask, TurnedAway, strongest
 from policylint.policy.results import Effective, Group
+from policylint.simulation.certificates import CertificateDemands
 from policylint.trace import Asker
+
+CERTIFICATE = "client certificate"
+"""How a demand is called that is made of connections, by whichever setting."""
 
 
 class Kept(NamedTuple):
@@ -85,6 +89,7 @@ def _asked(sides: Sides, purpose: str, before: RequestAnswer, after: RequestAnsw
         if asker.policy in policies or (asker.setting, _after(sides, asker.policy)) in left:
             continue
         place = Responsible(asker.policy, _named(before, asker)) if asker.policy is not None else None
+        place = _demanding(sides, before) or place if asker.setting == CERTIFICATE else place
         yield Kept(purpose, (asker.setting,), () if place is None else (place,), "without" if asker.must else "false")
 
 
@@ -150,6 +155,16 @@ def _owners(effective: Effective, path: str) -> list[ResourceKey]:
 
 def _after(sides: Sides, key: ResourceKey | None) -> ResourceKey | None:
     return None if key is None else sides.pairing.key(key)
+
+
+def _demanding(sides: Sides, before: RequestAnswer) -> Responsible | None:
+    """Return who demands a client certificate of a request, and where."""
+    topology, trace = sides.before.topology, before.trace
+    gateway = None if trace.gateway is None else topology.gateway(trace.gateway)
+    if gateway is None or trace.listener is None:
+        return None
+    found = CertificateDemands(sides.before).at(gateway, trace.listener)
+    return Responsible(found[0].holder, found[0].location) if found else None
 
 
 def _named(before: RequestAnswer, asker: Asker) -> Location | None:

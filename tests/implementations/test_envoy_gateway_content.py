@@ -22,6 +22,7 @@ GATEWAY = "---".join(
         worlds.service(),
     )
 )
+FILLER = worlds.manifest("v1", "ConfigMap", "filler", "infra", "data: {a: b}")
 REMOTE = "remoteJWKS: {uri: https://id/jwks}"
 JWT = f"jwt: {{providers: [{{name: id, {REMOTE}}}]}}"
 TWICE = f"jwt: {{providers: [{{name: id, {REMOTE}}}, {{name: id, {REMOTE}}}]}}"
@@ -82,7 +83,13 @@ def test_routes_of_a_refused_policy_answer_500(kind: str, spec: str, target: str
 
 
 @pytest.mark.parametrize(
-    "spec", ["connection: {bufferLimit: 5Gi}", "http2: {initialStreamWindowSize: 1Ki}"], ids=["buffer", "window"]
+    "spec",
+    [
+        "connection: {bufferLimit: 5Gi}",
+        "http2: {initialStreamWindowSize: 1Ki}",
+        "tls: {clientValidation: {caCertificateRefs: [{kind: ConfigMap, group: '', name: gone}]}}",
+    ],
+    ids=["buffer", "window", "authority"],
 )
 @pytest.mark.parametrize(("target", "status"), [("Gateway/edge", 500), ("Gateway/edge#other", None)])
 def test_routes_of_a_listener_whose_settings_are_refused_answer_500(spec: str, target: str, status: int | None) -> None:
@@ -90,7 +97,7 @@ def test_routes_of_a_listener_whose_settings_are_refused_answer_500(spec: str, t
     both = worlds.gateway(
         of_class="envoy", listeners=f"[{{name: http, port: 80, {allowed}}}, {{name: other, port: 81, {allowed}}}]"
     )
-    simulation = worlds.simulated(GATEWAY, both, policy("ClientTrafficPolicy", spec, target, "infra"))
+    simulation = worlds.simulated(GATEWAY, both, policy("ClientTrafficPolicy", spec, target, "infra"), FILLER)
     assert Tracer(simulation).trace(request({"host": "shop.example"})).outcome.status == status
     assert Tracer(simulation).trace(request({"host": "shop.example", "port": 81})).outcome.status == 500
 

@@ -265,7 +265,7 @@ class EnvoyGateway(Implementation):
         status = self._statuses.get(state.key)
         if status is None:
             return ()
-        if state.invalid_code in (feature_flags.OFF, content.CODE, content.EARLY, references.OPEN, references.UNSET):
+        if state.invalid_code in (feature_flags.OFF, content.CODE, content.EARLY, references.OPEN):
             return feature_flags.refused(status.ancestors(), state.kind.kind, state.invalid)
         return status.ancestors()
 

@@ -4,7 +4,8 @@ A missing one, or one without the entry that is read, makes them Invalid, as do 
 
 Source: internal/gatewayapi/{securitypolicy,envoyextensionpolicy,clienttrafficpolicy,ext_service,validate,filters}.go.
 What names them may fail open (`failOpen`): then it is left out, the rest of the policy acts, and the routes do not
-answer 500 for it. A ClientTrafficPolicy without its CAs or revocation list sets nothing: clients need no certificate.
+answer 500 for it. So do all routes of a listener whose ClientTrafficPolicy lacks its CAs or revocation list (seen by
+tests/witness at v1.9.1).
 """
 
 from __future__ import annotations
@@ -27,8 +28,6 @@ from policylint.topology.htpasswd import read_users
 from policylint.topology.references import target
 from policylint.topology.secret_data import contents
 
-UNSET = "broken-reference"
-"""What a policy is refused for that routes do not answer for: it sets nothing."""
 OPEN = "open"
 """What a policy is refused for whose other parts act all the same."""
 _SERVICE = ("", "Service")
@@ -67,8 +66,7 @@ def broken(policy: Resource, topology: Topology) -> Reading:
     faults = list(_faults(policy, topology))
     closed = [fault for fault in faults if not _fails_open(policy, fault[0])]
     pointer, reason = next(iter((*closed, *faults)), ((), ""))
-    code = UNSET if policy.key.kind == "ClientTrafficPolicy" else CODE if closed else OPEN
-    return Reading(code=code, reason=reason, pointer=pointer) if reason else Reading()
+    return Reading(code=CODE if closed else OPEN, reason=reason, pointer=pointer) if reason else Reading()
 
 
 def open_parts(policy: Resource, topology: Topology) -> tuple[Pointer, ...]:

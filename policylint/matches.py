@@ -16,8 +16,7 @@ from policylint.model import is_symbolic, mapping, sequence, text
 from policylint.model.ternary import every
 from policylint.namedtuple import NamedTuple
 from policylint.regex import expression, quoted
-from policylint.spaces import Predicate, matching
-from policylint.spaces.predicates import EXPRESSION, PREFIX
+from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate, matching
 
 PATH_TYPES: Final = ("Exact", PREFIX, EXPRESSION)
 VALUE_TYPES: Final = ("Exact", EXPRESSION)

@@ -8,7 +8,7 @@ from typing import Literal
 from policylint.model import Resource, ResourceKey
 from policylint.policy.authorizing import PRINCIPAL
 from policylint.reach import Stated, WayIn, entries_at_pods, identities, ways_in
-from policylint.spaces import Predicate
+from policylint.spaces.predicates import Predicate
 from policylint.trace import Tracer
 
 Entry = Literal["allowed", "denied", "unknown"]

@@ -12,8 +12,9 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import CLIENT
 from policylint.reach import EntryPoint, Stated, WayIn
 from policylint.regex import expression
-from policylint.spaces import Box, Predicate, below
 from policylint.spaces.addresses import address_set
+from policylint.spaces.boxes import Box
+from policylint.spaces.predicates import Predicate, below
 from policylint.trace.hosts import serves
 
 OUTSIDE = "outside"

@@ -26,8 +26,8 @@ from policylint.reach import (
     ways_in,
 )
 from policylint.simulation import Simulation
-from policylint.spaces import Box, intersect, is_empty, merged, subtract
 from policylint.spaces.addresses import EVERYWHERE, address_set, without
+from policylint.spaces.boxes import Box, intersect, is_empty, merged, subtract
 from policylint.topology.workloads import workloads_selected
 from policylint.trace import Asked, Request, Requirements, Tracer
 

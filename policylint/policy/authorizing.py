@@ -13,8 +13,8 @@ from policylint.documents import Pointer
 from policylint.model import Node, Resource, sequence, text
 from policylint.model.ternary import every, negated, some
 from policylint.namedtuple import NamedTuple
-from policylint.spaces import Predicate, containing, ending, starting
 from policylint.spaces.addresses import address_set, number_of
+from policylint.spaces.predicates import Predicate, containing, ending, starting
 
 Answer = Literal["allowed", "denied", "depends"]
 Routing = Literal["all", "producers", "none"]

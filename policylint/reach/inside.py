@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 from policylint.model import Resource, ResourceKey, mapping, sequence, text
 from policylint.model.spelling import find, same_kind, spelling
 from policylint.reach.entries import EntryPoint
-from policylint.spaces import Dimension, Predicate
+from policylint.spaces.dimension import Dimension
+from policylint.spaces.predicates import Predicate
 from policylint.topology.workloads import container_port, is_workload, pod_spec, services_selecting
 from policylint.trace import Trace, Tracer
 from policylint.trace.mesh import UNMESHED, consumers

@@ -18,23 +18,10 @@ from policylint.policy.authorizing import CLAIM, CLIENT, PRINCIPAL, RequestQuest
 from policylint.reach.entries import Door, EntryPoint, Named, entries, entries_at
 from policylint.reach.inside import doubt, entries_inside, of_consumers, told_apart
 from policylint.simulation import Simulation
-from policylint.spaces import (
-    Box,
-    Dimension,
-    Predicate,
-    addresses,
-    intersect,
-    is_empty,
-    matching,
-    merged,
-    most_pairs,
-    pairs,
-    paths,
-    regions,
-    values,
-    widened,
-)
 from policylint.spaces.addresses import V6
+from policylint.spaces.boxes import Box, intersect, is_empty, merged, regions, widened
+from policylint.spaces.dimension import Dimension, addresses, most_pairs, pairs, paths, values
+from policylint.spaces.predicates import Predicate, matching
 from policylint.spaces.samples import sample
 from policylint.spaces.words import EVERY_REQUEST, described
 from policylint.trace import Outcome, Request, Trace, Tracer

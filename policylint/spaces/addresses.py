@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from policylint.namedtuple import NamedTuple
 
@@ -21,10 +20,7 @@ class Range(NamedTuple):
     high: int
 
     def __str__(self) -> str:
-        last = self.high - 1
-        if self.low >= V6:
-            return f"{IPv6Address(self.low - V6)}-{IPv6Address(last - V6)}"
-        return f"{IPv4Address(self.low)}-{IPv4Address(last)}"
+        return f"{address_of(self.low)}-{address_of(self.high - 1)}"
 
 
 class AddressSet(NamedTuple):
@@ -54,6 +50,8 @@ EVERYWHERE = AddressSet((Range(0, END[6]),))
 @lru_cache(maxsize=4096)
 def cidr(text: str) -> Range | None:
     """Return the addresses of a CIDR, None where it is none. Bits of the host are ignored, as Go's ParseCIDR does."""
+    from ipaddress import ip_network
+
     address, slash, bits = text.partition("/")
     if not slash or not bits.isascii() or not bits.isdigit() or "%" in address or (len(bits) > 1 and bits[0] == "0"):
         return None
@@ -67,6 +65,8 @@ def cidr(text: str) -> Range | None:
 
 def number_of(text: str) -> int | None:
     """Return the number of an address, None for what is none."""
+    from ipaddress import ip_address
+
     try:
         address = ip_address(text)
     except ValueError:
@@ -76,6 +76,8 @@ def number_of(text: str) -> int | None:
 
 def address_of(number: int) -> str:
     """Return the address of a number."""
+    from ipaddress import IPv4Address, IPv6Address
+
     return str(IPv4Address(number) if number < V6 else IPv6Address(number - V6))
 
 

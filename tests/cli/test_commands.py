@@ -85,7 +85,8 @@ def test_lint_of_a_plain_file_imports_nothing_that_only_others_need(world: Path)
         "policylint.policy.authorizing",
         "policylint.policy.strategies",
         "policylint.render.environments",
-        "policylint.spaces",
+        "policylint.spaces.boxes",
+        "policylint.spaces.dimension",
         "policylint.sources.listing",
         "policylint.triage",
     }

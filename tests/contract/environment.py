@@ -23,7 +23,8 @@ from policylint.reach import (
 )
 from policylint.report.kit.identity import Names
 from policylint.simulation import Simulation, simulate
-from policylint.spaces import Predicate, intersect, is_empty
+from policylint.spaces.boxes import intersect, is_empty
+from policylint.spaces.predicates import Predicate
 from policylint.trace import Request, Trace, Tracer
 from policylint.trace.request import arguments
 from policylint.trace.requirements import Requirements

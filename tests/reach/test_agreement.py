@@ -21,7 +21,9 @@ from policylint.reach import (
 )
 from policylint.reach.inside import of_consumers
 from policylint.simulation import Simulation
-from policylint.spaces import Box, Dimension, Predicate
+from policylint.spaces.boxes import Box
+from policylint.spaces.dimension import Dimension
+from policylint.spaces.predicates import Predicate
 from policylint.trace import Trace, Tracer
 from policylint.workspace import open_workspace
 

@@ -11,7 +11,9 @@ import yaml
 
 from policylint.reach import WayIn, all_ways
 from policylint.regex import expression
-from policylint.spaces import Box, Dimension, Predicate
+from policylint.spaces.boxes import Box
+from policylint.spaces.dimension import Dimension
+from policylint.spaces.predicates import Predicate
 from policylint.topology.hostnames import specificity
 from policylint.trace import Request, Tracer, request
 from policylint.trace.hosts import serves

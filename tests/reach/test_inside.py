@@ -17,8 +17,8 @@ from policylint.reach import end_in_words, entries_inside, senders, ways_inside
 from policylint.report.kit.display import Paint
 from policylint.report.reach import Question, find, write
 from policylint.simulation import Simulation, simulate
-from policylint.spaces import Predicate
 from policylint.spaces.dimension import pairs
+from policylint.spaces.predicates import Predicate
 from policylint.trace import Tracer, request
 from policylint.trace.mesh import UNMESHED
 from tests import worlds

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policylint.spaces import Box, Predicate, intersect, is_empty, merged, paths, regions, subtract, values, widened
+from policylint.spaces.boxes import Box, intersect, is_empty, merged, regions, subtract, widened
+from policylint.spaces.dimension import paths, values
+from policylint.spaces.predicates import Predicate
 from policylint.spaces.words import described, words
 
 ALL = (0b111, 0b1111, 0b11)

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policylint.regex import expression
-from policylint.spaces import ABSENT, Dimension, Predicate, addresses, paths, values
 from policylint.spaces.addresses import Range, address_of, address_set, cidrs, joined, number_of, without
+from policylint.spaces.dimension import ABSENT, Dimension, addresses, paths, values
+from policylint.spaces.predicates import Predicate
 from policylint.spaces.samples import literal_start, sample, takes_all_below
 from policylint.spaces.words import networks as networks_in_words
 from policylint.spaces.words import words

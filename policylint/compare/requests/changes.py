@@ -27,8 +27,9 @@ from policylint.reach import (
     stated,
     ways_in,
 )
-from policylint.spaces import Box, Dimension, intersect, is_empty, merged
 from policylint.spaces.addresses import END, V6
+from policylint.spaces.boxes import Box, intersect, is_empty, merged
+from policylint.spaces.dimension import Dimension
 from policylint.trace import PURPOSES, Request, Tracer
 
 OPENED = "GWP324"

@@ -19,7 +19,7 @@ from policylint.policy.authorizing import (
     first_match,
     otherwise,
 )
-from policylint.spaces import Predicate
+from policylint.spaces.predicates import Predicate
 
 
 def decide(authorization: Mapping[str, Any], message: RequestFacts, issuers: Mapping[str, str]) -> Decision:

@@ -31,7 +31,7 @@ from policylint.policy.authorizing import (
     otherwise,
 )
 from policylint.policy.results import Group
-from policylint.spaces import Predicate, globbed, matching
+from policylint.spaces.predicates import Predicate, globbed, matching
 from policylint.topology.hostnames import without_port
 
 ASKED = (labels.REQUEST_AUTHENTICATION, labels.PEER_AUTHENTICATION, labels.AUTHORIZATION)

@@ -17,7 +17,7 @@ from policylint.implementations.istio.visibility import Sidecars, View
 from policylint.implementations.istio.waypoints import WaypointBinding
 from policylint.model import Resource, World, mapping, text
 from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
-from policylint.spaces import Predicate
+from policylint.spaces.predicates import Predicate
 from policylint.topology import whole
 
 _TRAFFIC = "traffic.sidecar.istio.io/"

@@ -11,7 +11,7 @@ from typing import Any
 from policylint.model import is_symbolic, mapping, sequence, text
 from policylint.model.ternary import every, negated, some
 from policylint.policy.authorizing import RequestFacts, has_field, holds
-from policylint.spaces import Predicate, matching
+from policylint.spaces.predicates import Predicate, matching
 
 _SELECTORS = {
     "context.request.http.method": "method",

@@ -17,7 +17,7 @@ from policylint.model.selectors import matches
 from policylint.model.ternary import every, negated, some
 from policylint.policy.authorizing import AuthorizationRule, Checkpoint, Decision, RequestFacts, first_match, otherwise
 from policylint.policy.results import Attachment
-from policylint.spaces import Predicate
+from policylint.spaces.predicates import Predicate
 from policylint.topology.workloads import (
     container_port,
     container_ports,

@@ -35,7 +35,7 @@ from policylint.report.graph.model import fields_by_policy
 from policylint.report.kit.display import place
 from policylint.report.kit.identity import Names
 from policylint.report.trace.text import result
-from policylint.spaces import Predicate
+from policylint.spaces.predicates import Predicate
 from policylint.topology.hostnames import EVERY
 from policylint.topology.routes import rules
 from policylint.trace import PURPOSES, Asked, Requirements, Trace, Tracer

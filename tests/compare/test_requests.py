@@ -219,7 +219,7 @@ MADE = (
         ),
     ),
     Made(
-        "any token of the issuer instead of one with a claim",
+        "a claim is no longer asked",
         (web(), APP, login(f"{JWT}, {rules(of_group('admin'))}")),
         (web(), APP, login(f"{JWT}, {rules(ANY_TOKEN)}")),
         (("opened", "shop.example.com without claim groups: admin with claim iss: https://id"),),

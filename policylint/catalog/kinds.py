@@ -56,6 +56,7 @@ class Catalog:
         self._by_class: dict[str, str | None] = {}
         self._by_controller: dict[str, str | None] = {}
         self._enrolling: Mapping[str, str] | None = None
+        self._domains: frozenset[str] | None = None
         self._by_annotation: dict[str, tuple[PolicyKind, ...]] = {}
 
     def get(self, group: str, kind: str) -> PolicyKind | None:
@@ -117,6 +118,13 @@ class Catalog:
             making = (file.implementation for file in files if class_name in file.texts("classes"))
             self._by_class[class_name] = next(making, None)
         return self._by_class[class_name]
+
+    def may_be_read(self, annotation: str) -> bool:
+        """Return whether a controller that policylint knows may read an annotation: its name lies in their domains."""
+        if self._domains is None:
+            groups = (group.decode().split(".")[-2:] for file in self._files for group in file.groups())
+            self._domains = frozenset(".".join(group) for group in groups) - {"k8s.io"}
+        return ".".join(annotation.partition("/")[0].split(".")[-2:]) in self._domains
 
     def bound_by(self, annotation: str) -> tuple[PolicyKind, ...]:
         """Return the kinds of which an annotation of this name names objects, in the order in which they are tried."""
@@ -276,10 +284,14 @@ class ShippedFile:
 
     def mentions(self, group: str) -> bool:
         """Return whether an entry of the file is of this group. Entries start with their group, as a test requires."""
+        return (group or '""').encode() in self.groups()
+
+    def groups(self) -> frozenset[bytes]:
+        """Return the groups of its entries, as they are written."""
         if self._groups is None:
             entries = self.data.split(b"\n  - group: ")[1:]
             self._groups = frozenset(entry.partition(b"\n")[0] for entry in entries)
-        return (group or '""').encode() in self._groups
+        return self._groups
 
     @property
     def shares_hostnames(self) -> bool:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from policylint.catalog.kinds import Catalog
 from policylint.compare.change import ContextChange, ObjectChange, ObjectChangeKind, SubjectChange
 from policylint.compare.pairing import Sides, differs
 from policylint.compare.subjects import subject_of
-from policylint.model import GATEWAY_GROUP, Node, ResourceKey
+from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Effective
 
@@ -65,9 +66,21 @@ def changed_keys(sides: Sides) -> dict[ResourceKey, ObjectChangeKind]:
     changes.update(dict.fromkeys(pairing.back, "renamed"))
     for key, resource in after.world.resources.items():
         was = before.world.resources.get(key)
-        if was is not None and key not in changes and differs(was, resource):
+        if was is None or was.body is resource.body or key in changes:
+            continue
+        if differs(was, resource) or _is_annotated_otherwise(was, resource, after.catalog):
             changes[key] = "changed"
     return changes
+
+
+def _is_annotated_otherwise(left: Resource, right: Resource, catalog: Catalog) -> bool:
+    """Return whether annotations differ that a controller may read: all others are text."""
+    if left.annotations == right.annotations:
+        return False
+    both = {**left.annotations, **right.annotations}
+    return any(
+        left.annotations.get(name) != right.annotations.get(name) and catalog.may_be_read(str(name)) for name in both
+    )
 
 
 def _causes(sides: Sides, change: ContextChange, changed: dict[ResourceKey, ObjectChangeKind]) -> Iterator[ResourceKey]:

@@ -134,7 +134,8 @@ def _judged(judged: Judged, names: Names) -> Entry:
 def outcome(value: Outcome, names: Names) -> Entry:
     """Return `{"backends": …}`, `{"redirect": …}`, `{"status": …}`, `{"refused": true}` or `{"unknown": true}`.
 
-    Where some backends cannot be used, `failing` is the share of requests that gets an error instead.
+    Where some backends cannot be used, `failing` is the share of requests that gets an error instead. What the network
+    cuts off is refused, with the backends that it was sent to.
     """
     if value.redirect is not None:
         redirect = value.redirect._asdict()
@@ -144,7 +145,8 @@ def outcome(value: Outcome, names: Names) -> Entry:
         failing = round(value.failing, 6)
         return {"backends": backends, "failing": failing} if failing else {"backends": backends}
     if value.refused:
-        return {"refused": True}
+        meant = {names.key(share.key): round(share.share, 6) for share in value.shares if share.share}
+        return {"refused": True, **({"backends": dict(sorted(meant.items()))} if meant else {})}
     if value.unknown:
         return {"unknown": True}
     content: Entry = {"status": value.status}

@@ -39,7 +39,7 @@ def network(*manifests: dict[str, Any], **facts: Any) -> Network:
 
 
 SERVICE_PORT = {"port": 80, "targetPort": 8080}
-L7 = "reaches shop/web, where L7 rules of CiliumNetworkPolicy shop/l7 let it through."
+L7 = "reaches shop/web, no login, where L7 rules of CiliumNetworkPolicy shop/l7 let it through."
 CLIENT = {"matchLabels": {"app": "client"}}
 
 
@@ -389,7 +389,7 @@ def traced(directory: Path, *more: dict[str, Any]) -> str:
     return CliRunner().invoke(main, ["trace", "GET", "http://a.example.com/", str(file)]).stdout
 
 
-@pytest.mark.parametrize(("rules", "said"), [({}, "reaches shop/web."), ({"http": [{"method": "GET"}]}, L7)])
+@pytest.mark.parametrize(("rules", "said"), [({}, "reaches shop/web, no login."), ({"http": [{"method": "GET"}]}, L7)])
 def test_what_l7_rules_refuse_is_not_claimed(rules: dict[str, Any], said: str, tmp_path: Path) -> None:
     port = {"ports": [{"port": "8080", "protocol": "TCP"}], **({"rules": rules} if rules else {})}
     spec = {"endpointSelector": {}, "ingress": [{"fromEntities": ["ingress"], "toPorts": [port]}]}
@@ -416,15 +416,15 @@ BUT_GATEWAYS = {"matchExpressions": [{"key": "reserved:ingress", "operator": "Do
                  egressDeny=[{"toCIDR": ["169.254.169.254/32"]}]),),
          "cut off by CiliumClusterwideNetworkPolicy metadata"),
         ((NOT_SYSTEM, policy("out", "CiliumClusterwideNetworkPolicy", endpointSelector=GATEWAYS,
-                             egress=[{"toEntities": ["cluster"]}])), "reaches shop/web."),
+                             egress=[{"toEntities": ["cluster"]}])), "reaches shop/web, no login."),
         ((EVERYWHERE, policy("in", "CiliumClusterwideNetworkPolicy", endpointSelector=GATEWAYS,
                              ingress=[{"fromCIDRSet": [{"cidr": "172.18.0.1/32"}]}])), "not known"),
         ((policy("pods", "CiliumClusterwideNetworkPolicy", endpointSelector=BUT_GATEWAYS,
-                 ingress=[{"fromEntities": ["cluster"]}]),), "reaches shop/web."),
+                 ingress=[{"fromEntities": ["cluster"]}]),), "reaches shop/web, no login."),
         ((policy("named", "CiliumClusterwideNetworkPolicy", endpointSelector={"matchLabels": {"app": "web"}},
-                 ingress=[{"fromEntities": ["cluster"]}]),), "reaches shop/web."),
+                 ingress=[{"fromEntities": ["cluster"]}]),), "reaches shop/web, no login."),
         ((policy("near", "CiliumNetworkPolicy", endpointSelector={}, ingress=[{"fromEntities": ["ingress"]}]),),
-         "reaches shop/web."),
+         "reaches shop/web, no login."),
     ],
 )  # fmt: skip
 def test_clusterwide_policies_select_the_gateways_of_cilium(

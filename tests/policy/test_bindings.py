@@ -19,7 +19,7 @@ from policylint.report.kit.identity import Names
 from policylint.report.trace.text import result
 from policylint.simulation import Simulation
 from policylint.topology import whole
-from policylint.trace import Tracer, request
+from policylint.trace import Requirements, Tracer, request
 from tests import worlds
 
 KONG = "konghq.com/kic-gateway-controller"
@@ -96,8 +96,10 @@ ENDS = {
 @pytest.mark.parametrize("name", ENDS)
 def test_trace_says_what_they_ask(name: str) -> None:
     simulation, asked = ENDS[name]
-    trace = Tracer(simulation).trace(request({"host": "shop.example"}))
-    assert result(trace, Names(simulation.world.resources)) == f"reaches shop/checkout{f', {asked}' if asked else ''}."
+    tracer = Tracer(simulation)
+    trace = tracer.trace(request({"host": "shop.example"}))
+    login = Requirements(tracer).of(trace, "authentication")
+    assert result(trace, Names(simulation.world.resources), login) == f"reaches shop/checkout, {asked or 'no login'}."
 
 
 def test_a_cluster_plugin_counts_where_there_is_no_plugin(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import at, deepest_written, path
-from policylint.checks.kit.routing import grade
+from policylint.checks.kit.routing import grade, unusable_filters
 from policylint.checks.kit.suggestions import Nearby
 from policylint.implementations import implementation
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapping, sequence
@@ -187,23 +187,15 @@ def _of_filter(simulation: Simulation, route: Resource, missing: list[ObjectBind
 
 def _unusable(simulation: Simulation) -> Iterator[Finding]:
     """Yield the objects that filters name and that cannot be used for what they name in turn, once each."""
-    named = {
-        binding.wanted: binding
-        for binding in simulation.bindings
-        if binding.form == "filter" and binding.kind is not None and binding.resolution.found
-    }
-    for wanted, binding in named.items():
-        resource, kind = binding.resolution.resource, binding.kind
-        if resource is None or kind is None:
-            continue
-        fault = implementation(kind.implementation).filter_fault(resource, simulation.topology)
-        if fault:
+    for binding, fault in unusable_filters(simulation):
+        resource = binding.resolution.resource
+        if resource is not None:
             yield Finding(
                 RULE,
                 "error",
-                f"{wanted} cannot be used: {fault}",
+                f"{binding.wanted} cannot be used: {fault}",
                 resource.name_location,
-                resources=(wanted, binding.holder.key),
+                resources=(binding.wanted, binding.holder.key),
                 label=f"requests that {binding.holder.key} leads here are answered with an error",
             )
 

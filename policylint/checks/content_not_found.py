@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import at, path
-from policylint.checks.kit.routing import listeners
+from policylint.checks.kit.routing import listeners, unusable_filters
 from policylint.checks.kit.suggestions import Nearby
 from policylint.model import Finding, ResourceKey
 from policylint.model.world import LEFT_OUT, UNCOMMITTED
@@ -42,12 +42,13 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 
 def _told(simulation: Simulation) -> str:
-    """Return what other rules say of policies that are refused, in part or as a whole."""
+    """Return what other rules say of what is refused, in part or as a whole: policies, and what filters name."""
     reasons = [
         text
         for state in simulation.policies.values()
         for text in (state.invalid, *(fault.message for fault in state.faults))
     ]
+    reasons += [fault for _, fault in unusable_filters(simulation)]
     return "\n".join(filter(None, reasons))
 
 

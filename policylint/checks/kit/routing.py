@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policylint.implementations import implementation
 from policylint.model import Confidence, Resource, ResourceKey, Severity, mapping, sequence, text
+from policylint.policy.bindings import ObjectBinding
+from policylint.simulation import Simulation
 from policylint.topology import ListenerState, Topology
 
 _OF_WAYPOINTS = ("HBONE", "istio.io/PROXY")
@@ -39,3 +42,18 @@ def listeners(topology: Topology) -> Iterator[ListenerState]:
         yield from gateway.listeners
     for listener_set in topology.listener_sets:
         yield from listener_set.listeners
+
+
+def unusable_filters(simulation: Simulation) -> Iterator[tuple[ObjectBinding, str]]:
+    """Yield the objects that filters name and that cannot be used for what they name in turn, once each, and why."""
+    named = {
+        binding.wanted: binding
+        for binding in simulation.bindings
+        if binding.form == "filter" and binding.kind is not None and binding.resolution.found
+    }
+    for binding in named.values():
+        resource, kind = binding.resolution.resource, binding.kind
+        if resource is not None and kind is not None:
+            fault = implementation(kind.implementation).filter_fault(resource, simulation.topology)
+            if fault:
+                yield binding, fault

@@ -214,7 +214,7 @@ class _Writing:
                 "boxes": sorted(boxes),
                 "policies": policies,
                 "asked": [
-                    [purpose, str(asked(self._requirements, way, purpose))]
+                    [purpose, str(self._asked(way, purpose))]
                     for purpose in (PURPOSES if trace.outcome.backends else ())
                 ],
                 "notes": [_anywhere(note, way.entry) for note in trace.notes],
@@ -225,7 +225,11 @@ class _Writing:
         )
 
     def _login(self, way: WayIn) -> Asked | None:
-        return asked(self._requirements, way, "authentication") if way.trace.outcome.backends else None
+        return self._asked(way, "authentication") if way.trace.outcome.backends else None
+
+    def _asked(self, way: WayIn, purpose: str) -> Asked:
+        """Return what is asked of one request: which match takes it the page tells, or that it can't."""
+        return asked(self._requirements, way._replace(undecided=()), purpose)
 
     def _policies(self, trace: Trace, environment: str) -> list[list[Any]]:
         """Return the policies that requests meet: name, box, settings in force, and the backend they are for."""

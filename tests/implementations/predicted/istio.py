@@ -404,7 +404,7 @@ WORLDS = {
         "tokens", (tokens(f"{ID}, {OTHER}"),), "401", {"jwt": "Enforced"},
         request={**IN, "claims": {"iss": "https://evil", "sub": "a"}}),
     "the second of two issuers": Predicted(
-        "tokens", (tokens(f"{ID}, {OTHER}"), rule(to(EDGE) + TOKEN, "infra")), "allowed, jwtRules not required",
+        "tokens", (tokens(f"{ID}, {OTHER}"), rule(to(EDGE) + TOKEN, "infra")), "allowed, jwtRules and token required",
         OF_PEER, request={**IN, "claims": {"iss": "https://other", "sub": "a"}}, loses=True),
     "pods do not know what the Gateway checked": Predicted(
         "tokens", (tokens(ID), rule(TOKEN)), "403", OF_PEER, request=KNOWN),

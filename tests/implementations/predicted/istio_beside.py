@@ -424,10 +424,11 @@ WORLDS = {
         "tokens", (tokens(FOR_US), ASKED), "403", {"jwt": "Enforced"},
         request={**OF_US, "claims": {"iss": "https://id", "sub": "a", "aud": "them"}}),
     "a token for us": Predicted(
-        "tokens", (tokens(FOR_US), ASKED), "allowed, jwtRules not required", OF_PEER, request=OF_US, loses=True),
+        "tokens", (tokens(FOR_US), ASKED), "allowed, jwtRules and token required", OF_PEER, request=OF_US, loses=True),
     "a token for nobody": Predicted("tokens", (tokens(FOR_US), ASKED), "403", request=KNOWN),
     "another rule takes it": Predicted(
-        "tokens", (tokens(f"{FOR_US}, {ID}"), ASKED), "allowed, jwtRules not required", request=KNOWN, loses=True),
+        "tokens", (tokens(f"{FOR_US}, {ID}"), ASKED), "allowed, jwtRules and token required", request=KNOWN,
+        loses=True),
     "a parameter": Predicted(
         "tokens", (tokens(PARAM), ASKED), "depends", OF_PEER,
         request={**IN, "path": "/?t=a"}, loses=True),
@@ -439,10 +440,10 @@ WORLDS = {
         request={**IN, "headers": {"cookie": "u=a"}}),
     "the Gateway keeps the token": Predicted("tokens", TWO_PLACES, "403", OF_PEER, request=KNOWN),
     "unless it forwards it": Predicted(
-        "tokens", (tokens(FORWARDED), *TWO_PLACES[1:]), "allowed, jwtRules not required", OF_PEER, request=KNOWN,
+        "tokens", (tokens(FORWARDED), *TWO_PLACES[1:]), "allowed, jwtRules and token required", OF_PEER, request=KNOWN,
         loses=True),
     "it keeps no token that it does not read": Predicted(
-        "tokens", (tokens(OTHER, "", "shop", "inner"), rule(TOKEN)), "allowed, jwtRules not required", OF_PEER,
+        "tokens", (tokens(OTHER, "", "shop", "inner"), rule(TOKEN)), "allowed, jwtRules and token required", OF_PEER,
         request={**IN, "claims": {"iss": "https://other", "sub": "a"}}, loses=True),
     # revisions, capture, waypoints
     "a policy for another revision": Predicted(

@@ -137,7 +137,8 @@ WORLDS = {
     "a plugin of the Service's namespace": Predicted(
         "relations", (plugin("login", "key-auth", namespace="back"),), "allowed, key-auth required", base=BEHIND),
     "and not of the route's": Predicted(
-        "relations", (plugin("login", "key-auth"), plugin("other", "cors", namespace="back")), "allowed", base=BEHIND),
+        "relations", (plugin("login", "key-auth"), plugin("other", "cors", namespace="back")), "allowed",
+        lint=("GWP406",), base=BEHIND),
     "an annotation of a Gateway": Predicted(
         "relations", (plugin("login", "key-auth", namespace="infra"),), "allowed", base=GATEWAY_NAMES_IT),
     "two ways to log in": Predicted(

@@ -170,7 +170,8 @@ WORLDS = {
     "identities of a Namespace": Predicted("policy", (server(), lets(WHO), OF_INFRA), "allowed", ENFORCED),
     "an account of the policy's own Namespace": Predicted("policy", (server(), lets(WHO), OF_HOME), "403", ENFORCED),
     "an authentication that is not there": Predicted(
-        "authorizations", (server(), lets(reference("MeshTLSAuthentication", "gone")), EVERYBODY), "403"),
+        "authorizations", (server(), lets(reference("MeshTLSAuthentication", "gone")), EVERYBODY), "403",
+        lint=("GWP113",)),
     "accessPolicy adds to authorizations": Predicted(
         "authorizations", (server("accessPolicy: all-authenticated"), lets(WHO), OF_HOME), "allowed", ENFORCED),
     "a route of Gateway API at a Server": Predicted(

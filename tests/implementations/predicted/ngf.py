@@ -141,7 +141,7 @@ WORLDS = {
         "filters", (login("other"), secret()), "500", lint=("GWP406",), base=filtered(named("login")),
         status={"checkout": (f"{EDGE} ResolvedRefs=False/InvalidFilter", f"{EDGE} Accepted=True/Accepted")}),
     "a filter of another namespace": Predicted(
-        "filters", (login(namespace="infra"), login("other")), "500", lint=("GWP406",),
+        "filters", (login(namespace="infra"), login("other")), "500", lint=("GWP113", "GWP406"),
         base=filtered(named("login"), secret())),
     "two that log in, in the only rule": Predicted(
         "filters", (login(), login("again"), secret()), "404", lint=("GWP406",), base=filtered(named("login", "again")),

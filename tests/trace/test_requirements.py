@@ -145,6 +145,10 @@ CHARTS = {
     ),
     "whose values speak of a kind that asks": (chart("securityPolicy: {oidc: {clientID: a}}"), "not known"),
     "where it is off": (chart("securityPolicy: {enabled: false}"), "nothing (1 chart not rendered)"),
+    "whose values speak of a login of its program": (
+        chart("authentication: {type: Anonymous}"),
+        "nothing (1 chart not rendered)",
+    ),
     "whose values hold such a policy for the route": (chart(f"extra: [{POLICY.replace('X', 'web')}]"), "not known"),
     "whose values hold such a policy for another route": (
         chart(f"extra: [{POLICY.replace('X', 'blog')}]"),

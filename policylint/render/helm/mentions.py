@@ -14,8 +14,8 @@ from policylint.model.keys import is_symbolic
 from policylint.model.unseen import Mention
 from policylint.patterns import Pattern
 
-_ACTING: Final = Pattern(r"(?:polic(?:y|ies)|authentications?|grants?)$")
-"""How the names of kinds end that act on others, in lower case."""
+_ACTING: Final = Pattern(r"[a-z](?:polic(?:y|ies)|authentications?|grants?)$")
+"""How the names of kinds end that act on others, in lower case; `authentication:` alone is a setting of programs."""
 _WRITTEN: Final = Pattern(r"^\s*(?:-\s+)?kind:\s*[\"']?([A-Za-z]+)")
 OFF: Final[tuple[Any, ...]] = (None, False, "", {}, [])
 _MOST: Final = 64

@@ -102,6 +102,8 @@ def traced(text: str) -> Iterator[Event]:
         elif call.startswith("open"):
             path = re.sub(r"^/proc/\d+/", "/proc/self/", found["path"] or arguments)
             yield "writes" if re.search(r"O_(WRONLY|RDWR|CREAT|TRUNC|APPEND)", arguments) else "reads", path
+        elif call.startswith("rename"):
+            yield from (("writes", name) for name in re.findall(r'"((?:[^"\\]|\\.)*)"', arguments))
         else:
             yield "writes", f"{call}({arguments})"
 
@@ -127,9 +129,9 @@ class Hook:
         elif event.startswith("socket."):
             self.say(("connects", f"{event} {arguments[1:]}"))
         elif event in AUDITED:
-            subject = arguments[0] if isinstance(arguments[0], (str, bytes)) else "."
-            name = os.fsdecode(subject)
-            self.say((AUDITED[event], name if AUDITED[event] == "starts" else os.path.realpath(name)))
+            for subject in arguments[:2] if event == "os.rename" else arguments[:1]:
+                name = os.fsdecode(subject) if isinstance(subject, (str, bytes)) else "."
+                self.say((AUDITED[event], name if AUDITED[event] == "starts" else os.path.realpath(name)))
 
 
 def main(log: str, commands: list[list[str]]) -> None:

@@ -228,7 +228,7 @@ def test_a_program_is_not_started_by_either_side(tmp_path: Path) -> None:
     trap.chmod(0o755)
     place = tmp_path / "tree"
     kustomization = {"apps/kustomization.yaml": "resources: [world.yaml, jwt.yaml]\n"}
-    commit(place, {**BEFORE, **kustomization, ".policylint.yaml": "render: kubectl\n"})
+    commit(place, {**BEFORE, **kustomization, ".policylint.yaml": "render: external\n"})
     commit(place, {".policylint.yaml": "render: helm\n"})
     path = f"{trap.parent}{os.pathsep}{os.environ['PATH']}"
     for arguments in (("diff", "HEAD^1..HEAD"), ("diff", "HEAD^1"), ("lint", "--config", "HEAD:.policylint.yaml")):

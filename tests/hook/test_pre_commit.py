@@ -179,7 +179,9 @@ def test_a_first_push_has_nothing_to_be_compared_with_and_the_next_one_has(
     first = repository.run("git", "push", "origin", "main")
     assert first.returncode == 0, first.stdout + first.stderr
     assert "policylint diff..." in first.stdout + first.stderr
-    repository.write(cors=SOUND.replace("cors:", "jwt: {providers: [{name: a, remoteJWKS: {uri: https://id.example}}]}\n  cors:"))
+    repository.write(
+        cors=SOUND.replace("cors:", "jwt: {providers: [{name: a, remoteJWKS: {uri: https://id.example}}]}\n  cors:")
+    )
     repository.run("git", "add", "cors.yaml")
     assert repository.commit().returncode == 0
     assert repository.run("git", "push", "origin", "main").returncode == 0, "what adds a login may be pushed"

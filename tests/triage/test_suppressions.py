@@ -170,7 +170,10 @@ def test_the_annotation_may_stand_on_any_of_the_resources(tree: Path) -> None:
     """GWP201 is about the route, its policy and the Gateway's policy."""
     jwt = POLICY.replace("name: cors", "name: jwt")
     jwt = jwt.replace("kind: HTTPRoute\n      name: chekout", "kind: Gateway\n      name: edge")
-    jwt = jwt.replace('cors:\n    allowOrigins: ["https://www.example.com"]', "jwt: {providers: [{name: a}]}")
+    jwt = jwt.replace(
+        'cors:\n    allowOrigins: ["https://www.example.com"]',
+        "jwt: {providers: [{name: a, remoteJWKS: {uri: https://id.example}}]}",
+    )
     route = f"{ROUTE}  rules: [{{backendRefs: [{{name: checkout, port: 80}}]}}]\n"
     sound = POLICY.replace("chekout", "checkout")
     files = {"jwt.yaml": jwt, "cors.yaml": sound, "route.yaml": route}

@@ -15,8 +15,6 @@ KNOWN: Mapping[str, frozenset[str]] = {
     "policies of an Istio Gateway whose class is here": frozenset({"on which routes does it act"}),
     "the network policy that cuts a backend off is deleted": frozenset({"what is said of requests"}),
     "a login goes and a client certificate comes": frozenset({"what takes the place of a login"}),
-    "an allow-list is opened to everybody": frozenset({"does it let in who was kept out"}),
-    "an allow-list is opened to two halves of everybody": frozenset({"does it let in who was kept out"}),
     "a path of a list of Istio takes what begins with it": frozenset(
         {"does it let in who was kept out", "what does it open"}
     ),

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, Literal
 
-from policylint.model import PolicyKind, Resource, ResourceKey, is_symbolic, mapping
-from policylint.model.keys import holds_variable
+from policylint.model import PolicyKind, Resource, ResourceKey, mapping
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import Ask, setters
@@ -274,7 +273,7 @@ def _may_be_called(name: str, written: str, *, renamed: bool) -> bool:
     """
     if name == written or (renamed and (name in written or written in name)):
         return True
-    return is_symbolic(written) and (not holds_variable(written) or may_be(name, written))
+    return may_be(name, written)
 
 
 def _may_select(selector: Mapping[str, Any], service: Resource | None) -> bool:

@@ -193,3 +193,20 @@ def test_what_is_unrelated_changes_no_answer(tmp_path: Path, own: tuple[str, ...
     first.mkdir()
     second.mkdir()
     assert login_of(first, *own) == login_of(second, *own, UNRELATED[unrelated])
+
+
+@pytest.mark.parametrize(
+    ("named", "state"),
+    [("ed$ENV", "unknown"), ("${WHICH}", "unknown"), ("other-$ENV", "optional"), ("other-${ENV}", "optional")],
+)
+def test_a_placeholder_may_stand_only_for_what_the_rest_of_a_name_leaves(named: str, state: str) -> None:
+    """What scripts fill in, as what renderers do: a policy for other-$ENV is never one for the Gateway edge."""
+    policy = manifest(
+        "security.istio.io/v1", "AuthorizationPolicy", "who", "infra",
+        f"spec: {{targetRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: '{named}'}}],"
+        " rules: [{from: [{source: {requestPrincipals: ['*']}}]}]}",
+    )  # fmt: skip
+    simulation = worlds.simulated(*BASE, TOKENS, policy)
+    tracer = Tracer(simulation)
+    trace = tracer.trace(request({"host": "shop.example.com"}))
+    assert Requirements(tracer).of(trace, "authentication").state == state

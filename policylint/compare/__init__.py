@@ -135,6 +135,11 @@ def removed_protections(
             with guarded("GWP324", pair.after):
                 told = findings_of_requests(pair, environment, weaker, others)
                 findings += (finding for finding in told if finding.rule in of_requests)
+        if "GWP325" in rules:
+            from policylint.compare.ends import ends_changed
+
+            with guarded("GWP325", pair.after):
+                findings += ends_changed(pair)
         if "GWP620" in rules:
             from policylint.compare.connections import isolation_removed
 

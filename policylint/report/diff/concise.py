@@ -47,7 +47,7 @@ def changes(report: DiffReport) -> list[str]:
             told = f"{sets_in_words(change)}: {difference_in_words(change)}"
             lines.append(f"{prefix}{requests.MARKS[change.change]} {requests.WORDS[change.change]} {told}")
         parts += [prefix + part for part in verdict_parts(environment)]
-    parts = [*(parts or [nothing_changes(report)]), *requests.parts(report.comparison.environments)]
+    parts = [*(parts or [nothing_changes(report)]), *requests.parts(report)]
     lines.append(" · ".join([*parts, *finding_parts(report)]))
     return list(map(one_line, lines))
 

@@ -265,7 +265,7 @@ def _counts(report: DiffReport) -> str:
         name = report.shown_name(environment.name)
         if own := verdict_parts(environment):
             parts.append(", ".join(own) + (f" in {code(name, table=False)}" if name else ""))
-    parts += requests.parts(report.comparison.environments)
+    parts += requests.parts(report)
     parts += [code(path, table=False) for path in report.report.paths]
     return " · ".join(parts)
 

@@ -37,10 +37,15 @@ WORDS = {
     "closed": "closed",
 }
 AS_BEFORE = "answers all requests as before"
+ENDS = "GWP325"
 
 
-def parts(environments: Iterable[EnvironmentChange]) -> list[str]:
-    """Return what a verdict says of requests: `opens requests to 2 hosts`, or that all are answered as before."""
+def parts(report: DiffReport) -> list[str]:
+    """Return what a verdict says of requests: `opens requests to 2 hosts`, or that all are answered as before.
+
+    That is said of both ends: not where what is behind a backend is another one (GWP325).
+    """
+    environments = report.comparison.environments
     known = [environment.requests for environment in environments if environment.requests is not None]
     said = []
     for change, words in (("opened", "opens"), ("closed", "closes")):
@@ -49,7 +54,9 @@ def parts(environments: Iterable[EnvironmentChange]) -> list[str]:
         }
         if hosts:
             said.append(f"{words} requests to {count(len(hosts), 'host')}")
-    return said or ([AS_BEFORE] if known and all(requests.same for requests in known) else [])
+    same = known and all(requests.same for requests in known)
+    has_other_ends = any(finding.rule == ENDS for finding in report.known("new"))
+    return said or ([AS_BEFORE] if same and not has_other_ends else [])
 
 
 def command(report: DiffReport, change: RequestChange) -> str:

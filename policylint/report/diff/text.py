@@ -85,7 +85,7 @@ class _DiffText:
         report = self.report
         environments = report.comparison.environments
         changed = [environment for environment in environments if _is_shown(environment)]
-        parts = [*requests.parts(environments), *finding_parts(report)]
+        parts = [*requests.parts(report), *finding_parts(report)]
         if report.configuration is not None:
             first, *rest = hanging(one_line(report.configuration.message), self.page, "  ")
             yield from [self.paint("warning", first), *rest, ""]

@@ -1,0 +1,312 @@
+"""GWP325: what a change does at the ends of requests, which no request tells: other pods, doors, contents.
+
+Requests are compared up to the Service that gets them, and by what policies say. What a Service stands for, who runs
+under a name, and what the objects hold that policies go by is looked at here, for the objects that a change touches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from policylint.compare.pairing import Sides
+from policylint.documents import Pointer
+from policylint.model import (
+    Finding,
+    Location,
+    Resource,
+    ResourceKey,
+    Severity,
+    World,
+    is_symbolic,
+    mapping,
+    sequence,
+    texts,
+)
+from policylint.model import text as text_of
+from policylint.model.words import count, listing
+from policylint.policy.content import content_references
+from policylint.topology.workloads import WORKLOADS, pod_spec, workloads_selected
+
+RULE = "GWP325"
+_SLICE = ("discovery.k8s.io", "EndpointSlice")
+_OF_SERVICE = "kubernetes.io/service-name"
+_PUBLISHED = ("LoadBalancer", "NodePort")
+_HOLDERS = (("", "ConfigMap"), ("", "Secret"))
+
+
+def ends_changed(sides: Sides) -> Iterator[Finding]:
+    """Yield a finding for each object of which a change alters what requests end at, or what policies go by."""
+    if sides.before.world.resources and sides.after.world.resources:
+        ends = _Ends(sides)
+        yield from ends.other_pods()
+        yield from ends.other_addresses()
+        yield from ends.other_doors()
+        yield from ends.other_accounts()
+        yield from ends.other_contents()
+        yield from ends.other_controllers()
+
+
+class _Ends:
+    """Both sides of a change, and what they know of the ends of requests."""
+
+    def __init__(self, sides: Sides) -> None:
+        self._sides = sides
+        self._before, self._after = sides.before.world, sides.after.world
+
+    @cached_property
+    def _changed(self) -> list[tuple[Resource, Resource]]:
+        """The objects that both sides have and that are not the same, as they were and as they are."""
+        pairs = (
+            (self._before.get(self._sides.pairing.was(key)), resource)
+            for key, resource in self._after.resources.items()
+        )
+        return [
+            (old, new) for old, new in pairs if old is not None and old.body is not new.body and old.body != new.body
+        ]
+
+    @cached_property
+    def _named(self) -> Mapping[ResourceKey, list[ResourceKey]]:
+        """What policies name in their content, on either side, with the policies."""
+        found: dict[ResourceKey, list[ResourceKey]] = {}
+        for simulation in (self._sides.after, self._sides.before):
+            for state in simulation.policies.values():
+                for reference in content_references(state.policy, simulation.world):
+                    owners = found.setdefault(reference.wanted, [])
+                    if state.key not in owners:
+                        owners.append(state.key)
+        return found
+
+    @cached_property
+    def _served(self) -> frozenset[ResourceKey]:
+        """The Services that routes send requests to, on the side before."""
+        topology = self._sides.before.topology
+        return frozenset(backend.wanted for route in topology.routes for backend in route.backends)
+
+    def _is_used(self, service: ResourceKey) -> bool:
+        return service in self._served or service in self._named
+
+    def other_pods(self) -> Iterator[Finding]:
+        """Yield Services behind which there are pods that were there before, and not behind them."""
+        touched = {new.key for _, new in self._changed}
+        for service in self._after.of_kind("", "Service"):
+            former = self._before.get(self._sides.pairing.was(service.key))
+            if former is None or not self._is_used(former.key):
+                continue
+            behind = {workload.key for workload in workloads_selected(self._before, former)}
+            now = workloads_selected(self._after, service)
+            if not ({service.key, *(workload.key for workload in now)} & touched):
+                continue
+            joined = [each.key for each in now if each.key not in behind and self._before.get(each.key) is not None]
+            if joined:
+                left = "" if behind & {each.key for each in now} else f", no longer {listing(sorted(map(str, behind)))}"
+                yield self._finding(
+                    service,
+                    "warning",
+                    f"{service.key} stands for {listing(map(str, joined))} now{left}",
+                    service.location("spec", "selector"),
+                    f"{self._users(former.key)} sent to these pods",
+                    joined,
+                )
+
+    def other_addresses(self) -> Iterator[Finding]:
+        """Yield EndpointSlices with addresses that a Service did not have."""
+        known = {key: _addresses(each) for key, each in self._slices(self._before).items()}
+        of_service: dict[ResourceKey, set[str]] = {}
+        for (service, _), addresses in known.items():
+            of_service.setdefault(service, set()).update(addresses)
+        for (service, _), resource in self._slices(self._after).items():
+            new = sorted(_addresses(resource) - of_service.get(service, set()))
+            if new and self._before.get(service) is not None and self._is_used(service):
+                yield self._finding(
+                    resource,
+                    "warning",
+                    f"{service} also stands for {listing(new, most=3)} now, by {resource.key}",
+                    resource.location("endpoints"),
+                    f"{self._users(service)} sent there",
+                    [service],
+                )
+
+    def _slices(self, world: World) -> dict[tuple[ResourceKey, ResourceKey], Resource]:
+        return {
+            (ResourceKey("", "Service", each.key.namespace, text_of(each.labels.get(_OF_SERVICE))), each.key): each
+            for each in world.of_kind(*_SLICE)
+            if each.labels.get(_OF_SERVICE)
+        }
+
+    def other_doors(self) -> Iterator[Finding]:
+        """Yield Services and workloads by which pods that a Gateway or a network policy guards are reached past it."""
+        for service in self._after.of_kind("", "Service"):
+            former = self._before.get(self._sides.pairing.was(service.key))
+            opened = _published(service) - (_published(former) if former is not None else set())
+            reached = [each for each in workloads_selected(self._after, service) if self._is_guarded(each.key)]
+            if opened and reached:
+                field = "externalIPs" if "externalIPs" in opened else "type"
+                yield self._finding(
+                    service,
+                    "warning",
+                    f"{service.key} lets requests in past every Gateway now: {listing(sorted(opened))}",
+                    service.location("spec", field),
+                    f"{reached[0].key} was reached through what guards it alone",
+                    [each.key for each in reached],
+                )
+        for old, new in self._changed:
+            if (new.key.group, new.key.kind) in WORKLOADS and self._is_guarded(old.key):
+                opened = _on_node(new) - _on_node(old)
+                if opened:
+                    yield self._finding(
+                        new,
+                        "warning",
+                        f"{new.key} is reached at the addresses of its nodes now: {listing(sorted(opened))}",
+                        new.name_location,
+                        "past Gateways; network policies do not hold for pods on the network of the node",
+                        [],
+                    )
+
+    def _is_guarded(self, workload: ResourceKey) -> bool:
+        """Tell whether a workload was there before, behind a route, or where network policies select pods."""
+        resource = self._before.get(workload)
+        if resource is None:
+            return False
+        return any(
+            each.key in self._served and workload in {behind.key for behind in workloads_selected(self._before, each)}
+            for each in self._before.in_namespace("", "Service", workload.namespace)
+        ) or bool(self._before.in_namespace("networking.k8s.io", "NetworkPolicy", workload.namespace))
+
+    def other_accounts(self) -> Iterator[Finding]:
+        """Yield workloads that run under an account that policies name, and did not before."""
+        for old, new in self._changed:
+            if (new.key.group, new.key.kind) not in WORKLOADS:
+                continue
+            was, now = (text_of(pod_spec(each).get("serviceAccountName")) or "default" for each in (old, new))
+            if was == now or is_symbolic(now):
+                continue
+            naming = [
+                state.key
+                for state in self._sides.after.policies.values()
+                if _names_account(state.policy.spec, new.key.namespace, now)
+            ]
+            if naming:
+                yield self._finding(
+                    new,
+                    "warning",
+                    f"{new.key} runs as ServiceAccount {new.key.namespace}/{now} now, which {naming[0]} names",
+                    new.name_location,
+                    f"it ran as {was}",
+                    naming,
+                )
+
+    def other_contents(self) -> Iterator[Finding]:
+        """Yield Secrets and ConfigMaps with other contents, by which policies go."""
+        for old, new in self._changed:
+            users = self._named.get(new.key, ())
+            if (new.key.group, new.key.kind) not in _HOLDERS or not users:
+                continue
+            encrypted = "sops" in new.body
+            fields = [name for name in ("data", "stringData", "binaryData") if old.body.get(name) != new.body.get(name)]
+            if fields:
+                yield self._finding(
+                    new,
+                    "note" if encrypted else "warning",
+                    f"what {new.key} holds is changed, and {users[0]} goes by it",
+                    new.location(fields[0]) if fields[0] in new.body else new.name_location,
+                    "whom that lets in is not looked at",
+                    users,
+                )
+
+    def other_controllers(self) -> Iterator[Finding]:
+        """Yield Gateways of another class that another controller may serve, with policies on them."""
+        for state in self._sides.after.topology.gateways:
+            former = self._sides.before.topology.gateway(self._sides.pairing.was(state.gateway.key))
+            if former is None or former.controller == state.controller:
+                continue
+            classes = [text_of(each.gateway.spec.get("gatewayClassName")) for each in (former, state)]
+            if classes[0] == classes[1] and not (former.controller and state.controller):
+                continue  # its class came into the tree, or left it
+            lost = [policy.key for policy in self._sides.before.policies.values() if _is_at(policy, former.gateway.key)]
+            if lost:
+                who, was = (
+                    each.controller or f"the controller of class {name}, which was not seen"
+                    for each, name in ((state, classes[1]), (former, classes[0]))
+                )
+                yield self._finding(
+                    state.gateway,
+                    "warning",
+                    f"{state.gateway.key} is served by {who} now, not by {was}",
+                    state.gateway.location("spec", "gatewayClassName"),
+                    f"{count(len(lost), 'policy')} acted there for the former one, {lost[0]} among them",
+                    lost,
+                )
+
+    def _users(self, service: ResourceKey) -> str:
+        """Return who sends to a Service, as the subject of a sentence."""
+        names = self._named.get(service)
+        if names:
+            return f"what {names[0]} asks is"
+        return "requests of routes are"
+
+    def _finding(
+        self,
+        resource: Resource,
+        severity: Severity,
+        message: str,
+        location: Location,
+        label: str,
+        others: Iterable[ResourceKey],
+    ) -> Finding:
+        return Finding(
+            RULE,
+            severity,
+            message,
+            location,
+            resources=(resource.key, *others),
+            label=label,
+            environments=(self._after.name,),
+        )
+
+
+def _addresses(resource: Resource) -> set[str]:
+    return {
+        address
+        for endpoint in map(mapping, sequence(resource.body.get("endpoints")))
+        for address in texts(endpoint.get("addresses"))
+    }
+
+
+def _published(service: Resource) -> set[str]:
+    """Return how a Service is reached from outside: by its type, by addresses of its own."""
+    kind = text_of(service.spec.get("type"))
+    found = {f"type {kind}"} if kind in _PUBLISHED else set()
+    return found | ({"externalIPs"} if texts(service.spec.get("externalIPs")) else set())
+
+
+def _on_node(workload: Resource) -> set[str]:
+    """Return how the pods of a workload are reached at their node."""
+    spec = pod_spec(workload)
+    containers = map(mapping, sequence(spec.get("containers")))
+    ports = (mapping(port).get("hostPort") for container in containers for port in sequence(container.get("ports")))
+    return {f"hostPort {port}" for port in ports if port} | (
+        {"hostNetwork"} if spec.get("hostNetwork") is True else set()
+    )
+
+
+def _names_account(value: Any, namespace: str, account: str, at: Pointer = ()) -> bool:
+    """Tell whether a policy names an account, by its identity or, in a list of accounts, by its name."""
+    if isinstance(value, dict):
+        return any(_names_account(inner, namespace, account, (*at, str(key))) for key, inner in value.items())
+    if isinstance(value, list):
+        return any(_names_account(inner, namespace, account, at) for inner in value)
+    if not isinstance(value, str) or (at and at[-1].__str__().startswith("not")):
+        return False
+    if value.endswith(f"/ns/{namespace}/sa/{account}"):
+        return True
+    return "serviceAccounts" in at and value in (account, f"{namespace}/{account}")
+
+
+def _is_at(policy: Any, gateway: ResourceKey) -> bool:
+    """Tell whether a policy acted at a Gateway."""
+    return any(node.key == gateway for group in policy.groups for path in group.contexts() for node in path)
+
+
+__all__ = ["ends_changed"]

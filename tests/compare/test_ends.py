@@ -1,0 +1,173 @@
+"""GWP325: what is behind a backend, and what policies go by, is the same after a change, or it is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.compare import pair_sides
+from policylint.compare.ends import ends_changed
+from policylint.simulation import Simulation
+from tests.worlds import opened
+
+GATEWAY = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: infra}
+spec:
+  gatewayClassName: eg
+  listeners: [{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop, namespace: shop}
+spec:
+  parentRefs: [{name: edge, namespace: infra}]
+  hostnames: [shop.example.com]
+  rules: [{backendRefs: [{name: shop, port: 80}]}]
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: users, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}]
+  basicAuth: {users: {name: users}}
+"""
+
+
+def classed(name: str, controller: str) -> str:
+    return f"""
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {{name: {name}}}
+spec: {{controllerName: {controller}}}
+"""
+
+
+USERS = "a:{SHA}UELRRmZ1GKGlAXZElGuGUKr8pEw="
+MORE = f"{USERS}\\nc:{{SHA}}58lbTCgkPHnNQdlkwsiJpNKdJdo="
+CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"
+EG = classed("eg", CONTROLLER)
+
+
+def service(spec: str, name: str = "shop") -> str:
+    return f"""
+apiVersion: v1
+kind: Service
+metadata: {{name: {name}, namespace: shop}}
+spec: {{ports: [{{port: 80}}], {spec}}}
+"""
+
+
+def deployment(name: str, labels: str = "", pod: str = "", port: str = "") -> str:
+    return f"""
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}, namespace: shop}}
+spec:
+  selector: {{matchLabels: {{app: {name}}}}}
+  template:
+    metadata: {{labels: {{app: {name}{labels}}}}}
+    spec: {{containers: [{{name: c, image: x, ports: [{{containerPort: 80{port}}}]}}]{pod}}}
+"""
+
+
+def secret(value: str, more: str = "") -> str:
+    return f"""
+apiVersion: v1
+kind: Secret
+metadata: {{name: users, namespace: shop}}
+stringData: {{.htpasswd: "{value}"}}
+{more}"""
+
+
+CALLERS = """
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: callers, namespace: shop}
+spec:
+  selector: {matchLabels: {app: shop}}
+  rules: [{from: [{source: {principals: [cluster.local/ns/shop/sa/web]}}]}]
+"""
+SLICE = """
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: shop-x, namespace: shop, labels: {kubernetes.io/service-name: shop}}
+addressType: IPv4
+endpoints: [{addresses: [10.0.0.9]}]
+"""
+SHOP, ADMIN = deployment("shop"), deployment("admin")
+SERVICE = service("selector: {app: shop}")
+WORLD = (GATEWAY, EG, SERVICE, SHOP, ADMIN, secret(USERS))
+
+
+def told(tmp_path: Path, before: tuple[str, ...], after: tuple[str, ...]) -> list[str]:
+    simulations: list[Simulation] = []
+    for side, manifests in (("before", before), ("after", after)):
+        (tmp_path / side).mkdir()
+        simulations.append(opened(tmp_path / side, *manifests))
+    (pair,) = pair_sides(*([each] for each in simulations))
+    return [f"{finding.severity}: {finding.message}" for finding in ends_changed(pair)]
+
+
+def changed(one: str, other: str) -> tuple[str, ...]:
+    assert one in WORLD
+    return tuple(other if manifest == one else manifest for manifest in WORLD)
+
+
+@pytest.mark.parametrize(
+    ("after", "message"),
+    [
+        (changed(SERVICE, service("selector: {app: admin}")),
+         "warning: Service shop/shop stands for Deployment shop/admin now, no longer Deployment shop/shop"),
+        (changed(ADMIN, deployment("admin", pod=", hostNetwork: true")), None),
+        (changed(SHOP, deployment("shop", pod=", hostNetwork: true")),
+         "warning: Deployment shop/shop is reached at the addresses of its nodes now: hostNetwork"),
+        (changed(SHOP, deployment("shop", port=", hostPort: 8080")),
+         "warning: Deployment shop/shop is reached at the addresses of its nodes now: hostPort 8080"),
+        (changed(SERVICE, service("selector: {app: shop}, type: NodePort")),
+         "warning: Service shop/shop lets requests in past every Gateway now: type NodePort"),
+        ((*WORLD, service("selector: {app: shop}, externalIPs: [192.0.2.1]", "second")),
+         "warning: Service shop/second lets requests in past every Gateway now: externalIPs"),
+        ((*WORLD, SLICE), "warning: Service shop/shop also stands for 10.0.0.9 now, by EndpointSlice shop/shop-x"),
+        (changed(WORLD[-1], secret(MORE)),
+         "warning: what Secret shop/users holds is changed, and SecurityPolicy shop/users goes by it"),
+        (changed(WORLD[-1], secret(MORE, "sops: {mac: x}\n")),
+         "note: what Secret shop/users holds is changed, and SecurityPolicy shop/users goes by it"),
+        (changed(EG, classed("eg", "gateway.envoyproxy.io/other")),
+         f"warning: Gateway infra/edge is served by gateway.envoyproxy.io/other now, not by {CONTROLLER}"),
+    ],
+    ids=["other pods", "pods that nothing guards", "network of the node", "port of the node", "a node port",
+         "a second Service", "addresses", "contents", "encrypted contents", "controller"],
+)  # fmt: skip
+def test_what_is_said(after: tuple[str, ...], message: str | None, tmp_path: Path) -> None:
+    assert told(tmp_path, WORLD, after) == ([] if message is None else [message])
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        changed(SERVICE, service("selector: {app: shop}, sessionAffinity: ClientIP")),
+        changed(SHOP, deployment("shop", labels=", tier: web")),
+        (*WORLD, deployment("canary", labels=", app: shop").replace("app: canary, app: shop", "app: shop")),
+        (*WORLD, deployment("new"), service("selector: {app: new}, type: LoadBalancer", "new")),
+        changed(WORLD[-1], secret(USERS, "type: Opaque\n")),
+        (*WORLD[:1], *WORLD[2:]),
+        tuple(reversed(WORLD)),
+    ],
+    ids=["affinity", "a label more", "a new workload behind it", "a new Service for new pods", "same contents",
+         "the class moves elsewhere", "another order"],
+)  # fmt: skip
+def test_what_is_no_change_of_ends(after: tuple[str, ...], tmp_path: Path) -> None:
+    assert told(tmp_path, WORLD, after) == []
+
+
+def test_an_account_that_a_policy_lets_in(tmp_path: Path) -> None:
+    before = (CALLERS, ADMIN, SHOP)
+    after = (CALLERS, deployment("admin", pod=", serviceAccountName: web"), SHOP)
+    (said,) = told(tmp_path, before, after)
+    assert said.startswith("warning: Deployment shop/admin runs as ServiceAccount shop/web now, which AuthorizationPol")
+    (tmp_path / "other").mkdir()
+    other = (CALLERS, deployment("admin", pod=", serviceAccountName: other"), SHOP)
+    assert told(tmp_path / "other", before, other) == []

@@ -149,6 +149,18 @@ CHARTS = {
         chart("authentication: {type: Anonymous}"),
         "nothing (1 chart not rendered)",
     ),
+    "whose program has such settings deep in": (
+        chart("web: {config: {authentication: {enabled: true}}, policies: [a]}"),
+        "nothing (1 chart not rendered)",
+    ),
+    "whose values target the Gateway under such a name": (
+        chart("authentication: {targetRefs: [{kind: Gateway, name: edge}]}"),
+        "not known",
+    ),
+    "whose values hold an object of such a kind": (
+        chart("extra: [{apiVersion: dp.wso2.com/v1alpha2, kind: Authentication, spec: {}}]"),
+        "not known",
+    ),
     "whose values hold such a policy for the route": (chart(f"extra: [{POLICY.replace('X', 'web')}]"), "not known"),
     "whose values hold such a policy for another route": (
         chart(f"extra: [{POLICY.replace('X', 'blog')}]"),

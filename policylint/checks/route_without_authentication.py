@@ -17,8 +17,6 @@ from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import asked
 from policylint.policy.results import Group, PolicyState
-from policylint.reach import asked as asked_of
-from policylint.reach import doors, ways_to
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
 from policylint.trace import Asked, Requirements, Tracer
@@ -85,6 +83,8 @@ class _Logins:
     """What the requests of routes are asked for, found once each."""
 
     def __init__(self, simulation: Simulation) -> None:
+        from policylint.reach import doors
+
         self._tracer = Tracer(simulation, nearest=False)
         self._requirements = Requirements(self._tracer)
         self._doors = doors(self._tracer)
@@ -92,6 +92,9 @@ class _Logins:
 
     def of(self, route: RouteState, gateway: ResourceKey) -> list[Asked]:
         """Return what is asked on each way to a backend of a route through a Gateway."""
+        from policylint.reach import asked as asked_of
+        from policylint.reach import ways_to
+
         key = route.route.key
         if key not in self._known:
             self._known[key] = [

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 SHOP = str(Path(__file__).parents[2] / "fixtures" / "envoy-gateway-shop")
+OPEN = str(Path(__file__).parents[2] / "fixtures" / "network-shop")
 CHECKOUT = "HTTPRoute/shop/checkout"
 LOADED = """
 import sys
@@ -25,8 +26,9 @@ except SystemExit as end:
 @pytest.mark.parametrize(
     ("command", "asks"),
     [
-        (("lint", SHOP), False),
-        (("explain", CHECKOUT, SHOP), False),
+        (("lint", SHOP), True),  # GWP301 asks what routes beside a login are asked for
+        (("lint", OPEN), False),
+        (("explain", CHECKOUT, SHOP), True),
         (("trace", "https://shop.example.com/cart", SHOP), False),
         (("list", "routes", SHOP), False),
         (("simulate", SHOP), False),

@@ -176,7 +176,7 @@ def _finding(
     number = len(closed)
     return Finding(
         RULE,
-        "warning",
+        "note",
         f"{route.route.key} requires no login, unlike {count(number, 'other route')} of {node} in its namespace",
         route.route.name_location,
         resources=(route.route.key, node.key),

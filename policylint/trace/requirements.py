@@ -13,7 +13,7 @@ from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import Ask, setters
 from policylint.policy.authorizing import CLAIM
-from policylint.policy.results import Group, Target
+from policylint.policy.results import Group, PolicyState, Target
 from policylint.topology.workloads import is_workload
 from policylint.trace.hosts import may_be
 from policylint.trace.request import Request, RequestError
@@ -63,13 +63,14 @@ class Asked(NamedTuple):
 class Requirements:
     """What the requests of an environment are asked for."""
 
-    __slots__ = ("_asking", "_doubts", "_simulation", "_tracer")
+    __slots__ = ("_asking", "_doubtful", "_doubts", "_simulation", "_tracer")
 
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
         self._simulation = tracer.simulation
         self._doubts: dict[tuple[ResourceKey | None, ResourceKey | None], tuple[str, str]] = {}
         self._asking: dict[tuple[str, str], bool] = {}
+        self._doubtful: list[tuple[PolicyState, Target]] | None = None
 
     def of(self, trace: Trace, purpose: str, *, identified: bool | None = None, unread: bool = True) -> Asked:
         """Return what a request is asked for.
@@ -199,11 +200,16 @@ class Requirements:
             met.append(trace.listener.holder.key)
         met += [] if state is None else [backend.wanted for backend in state.backends]
         namespaces = {key.namespace for key in met}
-        for policy in simulation.policies.values():
-            if policy.key.namespace in namespaces and _asks(policy.kind):
-                for target in policy.targets:
-                    if target.resolution.unknown and not target.nodes and self._may_be(target, met):
-                        return f"{policy.key} may ask for it: {target.resolution.reason}", ""
+        if self._doubtful is None:
+            self._doubtful = [
+                (policy, target)
+                for policy in simulation.policies.values()
+                for target in policy.targets
+                if target.resolution.unknown and not target.nodes and _asks(policy.kind)
+            ]
+        for policy, target in self._doubtful:
+            if policy.key.namespace in namespaces and self._may_be(target, met):
+                return f"{policy.key} may ask for it: {target.resolution.reason}", ""
         acting = simulation.world.unseen.acting(self._may_ask, met)
         return (f"{acting.named} may ask for it" if acting.named else ""), acting.ground
 

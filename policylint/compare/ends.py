@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any
 
 from policylint.compare.pairing import Sides
-from policylint.documents import Pointer
 from policylint.model import (
     Finding,
     Location,
@@ -90,8 +89,11 @@ class _Ends:
     def other_pods(self) -> Iterator[Finding]:
         """Yield Services behind which there are pods that were there before, and not behind them."""
         touched = {new.key for _, new in self._changed}
+        places = {key.namespace for key in touched if (key.group, key.kind) in WORKLOADS}
         for service in self._after.of_kind("", "Service"):
             former = self._before.get(self._sides.pairing.was(service.key))
+            if service.key not in touched and service.key.namespace not in places:
+                continue  # neither it nor any pods that it may select
             if former is None or not self._is_used(former.key):
                 continue
             behind = {workload.key for workload in workloads_selected(self._before, former)}
@@ -140,8 +142,10 @@ class _Ends:
         for service in self._after.of_kind("", "Service"):
             former = self._before.get(self._sides.pairing.was(service.key))
             opened = _published(service) - (_published(former) if former is not None else set())
+            if not opened:
+                continue
             reached = [each for each in workloads_selected(self._after, service) if self._is_guarded(each.key)]
-            if opened and reached:
+            if reached:
                 field = "externalIPs" if "externalIPs" in opened else "type"
                 yield self._finding(
                     service,
@@ -291,13 +295,13 @@ def _on_node(workload: Resource) -> set[str]:
     )
 
 
-def _names_account(value: Any, namespace: str, account: str, at: Pointer = ()) -> bool:
+def _names_account(value: Any, namespace: str, account: str, at: tuple[str, ...] = ()) -> bool:
     """Tell whether a policy names an account, by its identity or, in a list of accounts, by its name."""
     if isinstance(value, dict):
         return any(_names_account(inner, namespace, account, (*at, str(key))) for key, inner in value.items())
     if isinstance(value, list):
         return any(_names_account(inner, namespace, account, at) for inner in value)
-    if not isinstance(value, str) or (at and at[-1].__str__().startswith("not")):
+    if not isinstance(value, str) or (at and at[-1].startswith("not")):
         return False
     if value.endswith(f"/ns/{namespace}/sa/{account}"):
         return True

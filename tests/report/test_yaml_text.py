@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from policylint.documents import read
 from policylint.report.kit.yaml_text import yaml_text
 
 TEXTS = st.text(
-    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\u2028\u2029\ufeff\x85")
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\u2028\u2029\ufeff\x85…")
 )
 VALUES = st.recursive(
     st.none()
@@ -27,7 +27,9 @@ VALUES = st.recursive(
 
 @given(st.dictionaries(TEXTS, VALUES, min_size=1, max_size=4))
 def test_what_is_written_is_read_back(value: dict[str, Any]) -> None:
-    (document,) = read(yaml_text(value).encode(), "out.yaml").documents
+    text = yaml_text(value)
+    assume("…" not in text)  # Credentials do not leave: of `://:0@` the writer masks a part.
+    (document,) = read(text.encode(), "out.yaml").documents
     assert document.value == value
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.model import Finding, ResourceKey
+from policylint.model import Finding, ResourceKey, mapping, text
 from policylint.model.words import leading
 from policylint.network.ports import PortSpec
 from policylint.network.rules import ANYBODY, TIERS, Entity, Pods
@@ -46,13 +46,23 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 
 def _names_others(entry: Entry) -> bool:
-    """Return whether a policy opens anything that is asked for by name: not mere addresses, nor a tunnel over UDP."""
+    """Return whether a policy opens anything that is asked for by name: not mere addresses, the API server or a tunnel
+    over UDP."""
     return any(
         rule.action == "Allow"
         and (rule.ports is None or any(port.protocol in ("", "TCP") for port in rule.ports))
-        and any(isinstance(peer, Pods) or peer in _NAMED for peers, _ in rule.peers for peer in peers)
+        and any(peer in _NAMED or _are_looked_up(peer) for peers, _ in rule.peers for peer in peers)
         for rule, _ in entry.rules
     )
+
+
+def _are_looked_up(peer: object) -> bool:
+    """Return whether a peer is pods that are asked for by name: clients in the cluster find the API server, which runs
+    as pods, by the address in their environment (https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/)."""
+    if not isinstance(peer, Pods):
+        return False
+    labels = (mapping(each.get("matchLabels")) for each in (peer.namespaces, peer.pods))
+    return not any(text(value).endswith("kube-apiserver") for each in labels for value in each.values())
 
 
 def _opens(entry: Entry, protocol: str) -> bool:

@@ -157,3 +157,35 @@ def test_paths_of_other_sources_are_noted_and_are_no_error(tmp_path: Path) -> No
     assert {each.severity for each in found.findings()} == {"note"}
     assert not found.simulations[0].policies
     assert "1 remote base" in found.coverage.not_rendered
+
+
+def test_a_path_that_is_a_variable_is_what_each_cluster_states(tmp_path: Path) -> None:
+    """One release for all clusters syncs what the ConfigMap of each says; a cluster whose ConfigMap is not here lies
+    where the others lie. Never is it the first directory that happens to be there."""
+    of_one = "metadata: {name: settings, namespace: flux-system}\ndata: {SYNC: clusters/%s}\n"
+    files = {
+        "apps/flux/instance.yaml": INSTANCE.partition("  kustomize:")[0].replace("clusters/prod", "${SYNC}"),
+        "apps/shop/route.yaml": ROUTE,
+    }
+    for cluster_of_three in ("one", "two", "three"):
+        files[f"clusters/{cluster_of_three}/apps.yaml"] = kustomization("apps", "./apps/shop")
+        if cluster_of_three != "three":
+            files[f"clusters/{cluster_of_three}/settings.yaml"] = (
+                f"apiVersion: v1\nkind: ConfigMap\n{of_one % cluster_of_three}"
+            )
+    found = deployed(workspace(tmp_path, files))
+    assert {name: [each for each in keys if "Route" in each] for name, keys in found.items()} == {
+        "one": ["HTTPRoute default/shop"],
+        "three": ["HTTPRoute default/shop"],
+        "two": ["HTTPRoute default/shop"],
+    }
+
+
+def test_what_is_there_twice_is_said_once(tmp_path: Path) -> None:
+    """kustomize stops at the first; that it would stop in the namespace that Flux gives, too, says nothing new."""
+    files = cluster(kustomization("app", "./app", "targetNamespace: given"))
+    files["app/kustomization.yaml"] = "resources: [a.yaml, b.yaml]\n"
+    files["app/a.yaml"] = files["app/b.yaml"] = ROUTE
+    found = [each.message for each in workspace(tmp_path, files).findings() if each.rule == "GWP914"]
+    assert len(found) == 1
+    assert "there twice" in found[0]

@@ -94,11 +94,12 @@ def is_below(path: str, directory: str) -> bool:
 
 def _is_beside(directory: str, synced: Collection[str], selves: Collection[str]) -> bool:
     """Tell whether a directory is that of another cluster beside those that are certainly synced: it lies where they
-    lie, and syncs itself or is one of the directories called as clusters are."""
+    lie, and syncs itself, or is one of the directories called as clusters are, or one where several of them lie."""
     above = directory.rpartition("/")[0]
-    if directory in synced or above not in {other.rpartition("/")[0] for other in synced}:
+    places = [other.rpartition("/")[0] for other in synced]
+    if directory in synced or above not in places:
         return False
-    return directory in selves or above.rpartition("/")[2] in ENVIRONMENT_MARKERS
+    return directory in selves or above.rpartition("/")[2] in ENVIRONMENT_MARKERS or places.count(above) > 1
 
 
 def _synced(tree: Tree) -> Iterator[tuple[tuple[str, str], Sync]]:
@@ -109,7 +110,8 @@ def _synced(tree: Tree) -> Iterator[tuple[tuple[str, str], Sync]]:
         sync = mapping(instance.get("sync"))
         written = text(sync.get("path"))
         if is_symbolic(written):
-            for fitting in _fitting(tree, path, written):
+            stated = [tree.placed(path, value) for value in _stated(tree, written)]
+            for fitting in [found for found in stated if found is not None] or _fitting(tree, path, written):
                 yield fitting, _sync(instance, sync, place)
             continue
         directory = tree.placed(path, written) if written else None
@@ -124,9 +126,22 @@ def _sync(instance: Any, sync: Any, place: Provenance) -> Sync:
     return Sync(*made, mapping(instance.get("kustomize")), place.child("kustomize"))
 
 
+def _stated(tree: Tree, path: str) -> list[str]:
+    """Return what a path with one variable becomes by the ConfigMaps of the tree, of which each cluster has its own."""
+    before, variable, rest = path.partition("${")
+    name, closing, after = rest.partition("}")
+    if not (variable and closing) or is_symbolic(after):
+        return []
+    data = (mapping(manifest.body.get("data")) for _, manifest in live_manifests(tree) if manifest.kind == "ConfigMap")
+    values = {text(settings[name.partition(":")[0]]) for settings in data if name.partition(":")[0] in settings}
+    return [f"{before}{value}{after}" for value in sorted(values) if value]
+
+
 def _fitting(tree: Tree, file: str, path: str) -> list[tuple[str, str]]:
     """Return the directories that a path with variables may mean, with the prefix that they are below: one for each
-    cluster that fills them in."""
+    cluster that fills them in; none where the path states nothing else."""
+    if path.lstrip("./").startswith("${") and path.endswith("}") and "/" not in path.strip("./"):
+        return []
     for prefix in directories_above(file):
         directory = join(prefix, path.lstrip("/"))
         fitting = tree.fitting(directory) if directory else []

@@ -353,7 +353,10 @@ class _Run:
             set_namespace(self._manifests, namespace, origin.child("namespace"), self._kustomizer.cluster_scoped)
             self._journal.move(namespace)
             self._known.clear()
-            self._admit(self._manifests, origin.child("namespace"))
+            if any(failure.note.code == "duplicate" for failure in self._journal.failures):  # said once is enough
+                self._known.update((_id(manifest), manifest) for manifest in self._manifests)
+            else:
+                self._admit(self._manifests, origin.child("namespace"))
         prefix, suffix = text(body.get("namePrefix")), text(body.get("nameSuffix"))
         if prefix or suffix:
             self._change("namePrefix" if prefix else "nameSuffix", len(prefix) + len(suffix))

@@ -1,0 +1,48 @@
+"""GWP610: what needs a name, and what does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.workspace import open_workspace
+
+WORKLOAD = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: operator, namespace: ops}
+spec:
+  selector: {matchLabels: {app: operator}}
+  template:
+    metadata: {labels: {app: operator}}
+    spec: {containers: [{name: operator, image: example.com/operator:1}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: out, namespace: ops}
+spec:
+  podSelector: {}
+  policyTypes: [Egress]
+  egress: [{to: [%s], ports: [{port: 6443}]}]
+"""
+OF_OPENSHIFT = "{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: openshift-kube-apiserver}}}"
+OF_KUBEADM = "{namespaceSelector: {}, podSelector: {matchLabels: {component: kube-apiserver}}}"
+AN_APPLICATION = "{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}}"
+
+
+@pytest.mark.parametrize(
+    ("peers", "found"),
+    [
+        (OF_OPENSHIFT, []),
+        (OF_KUBEADM, []),
+        (AN_APPLICATION, ["GWP610"]),
+        (f"{OF_KUBEADM}, {AN_APPLICATION}", ["GWP610"]),
+    ],
+    ids=["OpenShift's API server", "kubeadm's API server", "an application", "both"],
+)
+def test_the_api_server_is_not_looked_up(tmp_path: Path, peers: str, found: list[str]) -> None:
+    """Pods have the API server's address in KUBERNETES_SERVICE_HOST."""
+    (tmp_path / "all.yaml").write_text(WORKLOAD % peers)
+    findings = open_workspace([str(tmp_path)]).findings()
+    assert [each.rule for each in findings if each.rule == "GWP610"] == found

@@ -77,7 +77,9 @@ class _Making(NamedTuple):
     def covers(self, key: ResourceKey) -> bool:
         if self.kinds is not None:
             return key[:2] in self.kinds and (not key.name or key.name.endswith(self.ending))
-        return self.gateway_api or key.group != GATEWAY_GROUP
+        if self.gateway_api or key.group != GATEWAY_GROUP:
+            return True
+        return any(mention.kind == key.kind.lower() for mention in self.source.mentions)
 
 
 class Custom(NamedTuple):
@@ -161,12 +163,16 @@ class Unseen:
 
     def is_operated(self, key: ResourceKey) -> bool:
         """Return whether only an operator that may make objects of any name can have made this one, and none has a
-        custom resource that makes one of this very name."""
+        custom resource of this very name, or one that the name begins with: InferenceService `chat` is served by
+        `chat-predictor`."""
         while self._products:
             self._unread.update(self._products.pop()())
         if (key.group, key.kind, key.name) in self._unread:
             return False
-        namesakes = any(owner.namespace in ("", key.namespace) for owner in self._owners.get(key.name, ()))
+        words = key.name.split("-")
+        begins = ("-".join(words[:end]) for end in range(1, len(words) + 1))
+        owners = (owner for name in begins for owner in self._owners.get(name, ()))
+        namesakes = any(owner.namespace in ("", key.namespace) for owner in owners)
         return not namesakes and key not in self._made and not self._reason(key, operators=False)
 
     def _reason(self, key: ResourceKey, *, operators: bool) -> str:

@@ -8,7 +8,11 @@ import pytest
 import yaml
 
 from policylint.catalog.operators import products
+from policylint.model import ResourceKey
+from policylint.model.keys import GATEWAY_GROUP
 from policylint.model.shipped import shipped
+from policylint.model.unseen import Unseen, UnseenSource
+from policylint.render.helm.mentions import mentions
 from tests.checks.linting import GATEWAY, Said, lint, policy, route, rules
 from tests.worlds import gateway_class, manifest
 
@@ -51,6 +55,33 @@ def test_one_letter_from_a_service_is_a_misspelling(tmp_path: Path) -> None:
     assert said_of_backend(tmp_path, SERVICE.replace("checkouts", "checkout-1"), made, backend="checkout-2") == (
         "note unknown"
     )
+
+
+def test_one_letter_from_a_service_is_none_where_an_operator_serves_under_that_very_name(tmp_path: Path) -> None:
+    """KServe's InferenceService `chat-gpu` is served by Service `chat-gpu-predictor`, whatever else is nearby."""
+    near = SERVICE.replace("checkouts", "chat-cpu-predictor")
+    made = resource("serving.example.com", "InferenceService", "chat-gpu")
+    assert said_of_backend(tmp_path, near, made, backend="chat-gpu-predictor") == "note unknown"
+    other = resource("serving.example.com", "InferenceService", "translate")
+    assert said_of_backend(tmp_path, near, other, backend="chat-gpu-predictor") == "error certain"
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"referenceGrant": {"create": True, "fromNamespaces": ["shop"]}}, True),
+        ({"network": {"referenceGrants": [{"from": "shop"}]}}, True),
+        ({"referenceGrant": {"create": False}}, False),
+        ({"referenceGrant": {"enabled": False}}, False),
+        ({"replicas": 2}, False),
+    ],
+    ids=["one", "several", "not created", "switched off", "says nothing of it"],
+)
+def test_a_chart_whose_values_speak_of_a_grant_may_make_it(values: dict[str, object], expected: bool) -> None:
+    """Whether or not they speak of routes, too."""
+    unseen = Unseen()
+    unseen.add("its chart", "access", gateway_api=False, source=UnseenSource("chart", mentions(values)))
+    assert bool(unseen.reason(ResourceKey(GATEWAY_GROUP, "ReferenceGrant", "access", ""))) is expected
 
 
 def lint_policy(tmp_path: Path, *manifests: str) -> list[Said]:

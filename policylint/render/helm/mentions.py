@@ -18,6 +18,7 @@ _ACTING: Final = Pattern(r"[a-z](?:polic(?:y|ies)|authentications?|grants?)$")
 """How the names of kinds end that act on others, in lower case; `authentication:` alone is a setting of programs."""
 _WRITTEN: Final = Pattern(r"^\s*(?:-\s+)?kind:\s*[\"']?([A-Za-z]+)")
 OFF: Final[tuple[Any, ...]] = (None, False, "", {}, [])
+_SWITCHES: Final = ("enabled", "create")
 _MOST: Final = 64
 """Mentions of one chart that are kept; of more it is enough that there are some."""
 
@@ -48,7 +49,7 @@ def _mentions(values: Any) -> Iterator[Mention]:
             if "targetRef" in value or "targetRefs" in value:
                 yield Mention("", "", _targets(value))
             for name, inner in value.items():
-                if inner in OFF or (isinstance(inner, dict) and inner.get("enabled") is False):
+                if inner in OFF or (isinstance(inner, dict) and any(inner.get(each) is False for each in _SWITCHES)):
                     continue
                 plain = name.replace("-", "").replace("_", "").lower() if isinstance(name, str) else ""
                 if _ACTING.search(plain) and isinstance(inner, (dict, list, bool)):

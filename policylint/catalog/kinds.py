@@ -58,6 +58,8 @@ class Catalog:
         self._enrolling: Mapping[str, str] | None = None
         self._domains: frozenset[str] | None = None
         self._by_annotation: dict[str, tuple[PolicyKind, ...]] = {}
+        self._settled: dict[str, Mapping[str, Any]] = {}
+        self._limits: dict[str | None, tuple[frozenset[str], str]] = {}
 
     def get(self, group: str, kind: str) -> PolicyKind | None:
         """Return what is known of a kind: from configuration, else catalog, else CRD, else its group's `*` entry.
@@ -178,22 +180,25 @@ class Catalog:
         """Return the filters that an implementation supports (none where that is not known), and the prefix of the
         annotations in which the Services of one rule must be alike, "" for none.
         """
-        for file in self._files:
-            if file.implementation == implementation and file.limited:
-                return frozenset(file.texts("filters")), text(file.content().get("alike"))
-        return frozenset(), ""
+        if implementation not in self._limits:
+            files = (file for file in self._files if file.implementation == implementation and file.limited)
+            found = ((frozenset(file.texts("filters")), text(file.content().get("alike"))) for file in files)
+            self._limits[implementation] = next(found, (frozenset(), ""))
+        return self._limits[implementation]
 
     def data_plane(self, implementation: str | None) -> list[Mapping[str, Any]]:
         """Return where an implementation's proxies may run, the default first; nothing where that is not known."""
         files = (file for file in self._files if file.implementation == implementation)
         return [mapping(place) for file in files for place in sequence(file.content().get("dataPlane"))]
 
-    def settings(self, implementation: str) -> dict[str, Any]:
+    def settings(self, implementation: str) -> Mapping[str, Any]:
         """Return the settings of an implementation's controller: its defaults, overridden by what the user says."""
-        return {
-            name: self._settings.get(implementation, {}).get(name, setting.default)
-            for name, setting in self.known_settings(implementation).items()
-        }
+        if implementation not in self._settled:
+            self._settled[implementation] = {
+                name: self._settings.get(implementation, {}).get(name, setting.default)
+                for name, setting in self.known_settings(implementation).items()
+            }
+        return self._settled[implementation]
 
     def known_settings(self, implementation: str) -> dict[str, ControllerSetting]:
         """Return the settings of a controller that change verdicts, by name."""
@@ -259,7 +264,7 @@ class ControllerSetting(NamedTuple):
 class ShippedFile:
     """One file of schemas/policy-kinds/: its bytes at once, its content on demand."""
 
-    __slots__ = ("_content", "_groups", "_kinds", "_names", "data", "implementation", "path")
+    __slots__ = ("_content", "_groups", "_kinds", "_names", "_order", "data", "implementation", "path")
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -270,6 +275,7 @@ class ShippedFile:
         self._groups: frozenset[bytes] | None = None
         self._names: bytes | None = None
         self._kinds: tuple[PolicyKind, ...] | None = None
+        self._order: tuple[Phase, ...] | None = None
 
     @property
     def parsed(self) -> bool:
@@ -327,8 +333,12 @@ class ShippedFile:
         """Return the phases of the file; one without any need not be parsed for that."""
         if b"\norder:\n" not in self.data:
             return ()
-        entries = map(mapping, sequence(self.content().get("order")))
-        return tuple(Phase(tuple(texts(entry.get("settings"))), text(entry.get("filter"))) for entry in entries)
+        if self._order is None:
+            entries = map(mapping, sequence(self.content().get("order")))
+            self._order = tuple(
+                Phase(tuple(texts(entry.get("settings"))), text(entry.get("filter"))) for entry in entries
+            )
+        return self._order
 
     def kinds(self) -> tuple[PolicyKind, ...]:
         """Return the kinds of the file."""

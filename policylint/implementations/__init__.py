@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -36,13 +37,19 @@ def implementation(name: str, settings: Mapping[str, Any] | None = None) -> Impl
     Args:
         settings: of its controller, where they are not the defaults.
     """
-    if name not in _MODULES:
-        return Implementation()
-    module, attribute = _MODULES[name]
-    behaviour: Implementation = getattr(import_module(module), attribute)()
-    if settings:
+    behaviour = _class_of(name)()
+    if settings and name in _MODULES:
         behaviour.settings = settings
     return behaviour
+
+
+@cache
+def _class_of(name: str) -> type[Implementation]:
+    if name not in _MODULES:
+        return Implementation
+    module, attribute = _MODULES[name]
+    found: type[Implementation] = getattr(import_module(module), attribute)
+    return found
 
 
 __all__ = ["Implementation", "implementation"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from policylint.implementations.generic import Attachments, Implementation
@@ -16,6 +15,7 @@ from policylint.model import PolicyKind, mapping
 from policylint.model.ternary import every
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
 from policylint.policy.folding import Stack
+from policylint.policy.paths import ListedPaths
 from policylint.policy.results import Group
 from policylint.topology import Topology
 
@@ -38,7 +38,7 @@ class AwsGatewayApiController(Implementation):
             if (node.key.group, node.key.kind) == _EXPORT and attachments:
                 effective = self.merge(Stack(kind, tuple(attachments)))
                 sources = frozenset(attachment.key for attachment in attachments)
-                found.append(Group(kind, effective, partial(iter, ((node,),)), {node: sources}))
+                found.append(Group(kind, effective, ListedPaths(((node,),)), {node: sources}))
         return found
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 
 from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.folding import Merger, Stack
 from policylint.policy.level import level
+from policylint.policy.paths import ListedPaths, Path, Paths
 from policylint.policy.results import Attachment, Group
 from policylint.topology import Topology, whole
+from policylint.topology.graph import Vertex
 
 _Entry = Attachment | ResourceKey
 """The contents of a stack, by number: attachments and, in the 2023 edition, objects with values of their own."""
@@ -34,7 +35,7 @@ class _Walk(NamedTuple):
     """For every state of a walk its predecessors (None for a root), and the states in which contexts end."""
 
     previous: dict[State, list[State | None]]
-    ends: list[State]
+    ends: dict[State, None]
 
 
 class Effects:
@@ -128,7 +129,7 @@ class Effects:
             }
         relevant = (_closure(attached, topology.parents) | _closure(attached, topology.children)) - self.unread
         previous: dict[State, list[State | None]] = {}
-        ends: list[State] = []
+        ends: dict[State, None] = {}
         queue: list[tuple[int, State | None]] = [(root, None) for root in topology.roots if root in relevant]
         while queue:
             vertex, origin = queue.pop()
@@ -140,7 +141,7 @@ class Effects:
             previous[state] = [origin]
             ends_here, following = self._course(vertex)
             if ends_here and stack:
-                ends.append(state)
+                ends[state] = None
             queue.extend(
                 (child, state) for child in following if child in relevant and (vertex, child) not in self.idle
             )
@@ -213,7 +214,7 @@ class Effects:
         targets = topology.vertices_of(whole(key))
         above = _closure(targets, topology.parents) - set(targets) - self.unread
         previous: dict[State, list[State | None]] = {}
-        ends: list[State] = []
+        ends: dict[State, None] = {}
         goal = set(targets) - self.unread
         queue: list[tuple[int, State | None]] = [(root, None) for root in topology.roots if root in above | goal]
         while queue:
@@ -237,7 +238,7 @@ class Effects:
                 below = [child for child in topology.children[vertex] if child in above or child in goal]
             queue.extend((child, state) for child in below)
             if own and not below and stack:
-                ends.append(state)
+                ends[state] = None
         return _Walk(previous, ends)
 
     # From states to groups.
@@ -253,7 +254,7 @@ class Effects:
             entries = self.stacks[stack]
             objects = tuple(resources[key] for key in self.objects_among(entries) if key is not None)
             effective = self.merger(Stack(self.kind, self.attachments(entries), objects))
-            paths = ContextPaths(self, walk.previous, tuple(states))
+            paths = ContextPaths(self, walk, tuple(states))
             groups.append(Group(self.kind, effective, paths, self._nodes(walk, states)))
         groups.sort(key=lambda group: [(attachment.key, attachment.node) for attachment in group.effective.stack])
         return groups
@@ -295,23 +296,35 @@ class Effects:
             path = (whole(node.key), node) if node.section else (node,)
             keys = frozenset(attachment.key for attachment in attachments)
             effective = self.merger(Stack(self.kind, attachments))
-            groups.append(Group(self.kind, effective, partial(iter, (path,)), dict.fromkeys(path, keys)))
+            groups.append(Group(self.kind, effective, ListedPaths((path,)), dict.fromkeys(path, keys)))
         return groups
 
 
-class ContextPaths:
+class ContextPaths(Paths):
     """The contexts of a group: the paths that end in given states.
 
     They are spelled out, sorted, only when somebody asks for them, and compared without.
     """
 
-    def __init__(self, effects: Effects, previous: dict[State, list[State | None]], states: tuple[State, ...]) -> None:
+    def __init__(self, effects: Effects, walk: _Walk, states: tuple[State, ...]) -> None:
         self.effects = effects
-        self.previous = previous
+        self.previous = walk.previous
+        self.last = walk.ends
         self.states = states
 
-    def __call__(self) -> Iterator[tuple[Node, ...]]:
+    def __call__(self) -> Iterator[Path]:
         return iter(sorted(path for state in self.states for path in self._to(state)))
+
+    def ending(self, end: Node, nodes: set[Node]) -> Iterator[Path]:
+        topology, stack = self.effects.topology, self.states[0][1]
+        for vertex in topology.vertices_of(end):
+            if (vertex, stack) in self.last and self._nodes(topology.vertices[vertex])[-1] == end:
+                yield from self._to((vertex, stack), nodes)
+
+    def ends(self) -> Iterable[Node]:
+        vertices = self.effects.topology.vertices
+        for vertex, _ in self.states:
+            yield self._nodes(vertices[vertex])[-1]
 
     def equals(self, other: ContextPaths, counterpart: Mapping[int, int]) -> bool:
         """Return whether another group has the same paths: the same ends, and the same ways there.
@@ -351,24 +364,25 @@ class ContextPaths:
                     pending.append((origin, twin))
         return True
 
-    def _to(self, state: State) -> Iterator[tuple[Node, ...]]:
-        """Yield the paths that end in a state."""
-        pending: list[tuple[State, tuple[Node, ...]]] = [(state, ())]
+    def _to(self, state: State, nodes: set[Node] | None = None) -> Iterator[Path]:
+        """Yield the paths that end in a state, all of them or those that lie within some nodes."""
+        pending: list[tuple[State, Path]] = [(state, ())]
         while pending:
             here, below = pending.pop()
             for origin in self.previous[here]:
-                path = (*self._steps(here, origin), *below)
+                steps = self._steps(here, origin)
+                if nodes is not None and not nodes.issuperset(steps):
+                    continue
+                path = (*steps, *below)
                 if origin is None:
                     yield path
                 else:
                     pending.append((origin, path))
 
-    def _steps(self, state: State, origin: State | None) -> tuple[Node, ...]:
+    def _steps(self, state: State, origin: State | None) -> Path:
         """Return the nodes that a state adds to a path: a Namespace whose policies come in, then the vertex."""
         effects = self.effects
-        nodes: tuple[Node, ...] = effects.topology.vertices[state[0]].nodes
-        if effects.kind.effective_at == "service":
-            nodes = tuple(node for node in nodes if node.role != "ServicePort")
+        nodes = self._nodes(effects.topology.vertices[state[0]])
         first = nodes[0]
         if not first.key.namespace or not (effects.namespaces or effects.edition_2023):
             return nodes  # no policy of the kind is attached to any Namespace
@@ -380,6 +394,11 @@ class ContextPaths:
         after = effects.stacks[state[1]]
         met = any(attachment.node == namespace for attachment in effects.attachments(after[len(before) :]))
         return (namespace, *nodes) if met else nodes
+
+    def _nodes(self, vertex: Vertex) -> tuple[Node, ...]:
+        if self.effects.kind.effective_at == "service":
+            return tuple(node for node in vertex.nodes if node.role != "ServicePort")
+        return vertex.nodes
 
 
 def _alike(one: PolicyKind, other: PolicyKind) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Node, ResourceKey, mapping, sequence, value_at
+from policylint.policy.paths import ChosenPaths, ListedPaths, Path
 from policylint.policy.results import Effective, Group, Losses, Lost, holds
 from policylint.topology import Topology
 from policylint.topology.routes import rules
@@ -74,23 +75,37 @@ def _split(
     if not taken or group.effective.refused is not None:
         yield group
         return
-    through = frozenset(taken)
-    rest = narrowed(group, lambda path: through.isdisjoint(path))
+    rest, through = parted(group, taken)
     if rest is not None:
         yield rest
-    for node, values in taken.items():
-        of_rule = narrowed(group, lambda path, node=node: node in path)
-        if of_rule is not None:
-            yield of_rule._replace(effective=replaced(group.effective, node.key, values))
+    for node, of_rule in through.items():
+        yield of_rule._replace(effective=replaced(group.effective, node.key, taken[node]))
 
 
-def narrowed(group: Group, chosen: Any) -> Group | None:
+def parted(group: Group, nodes: Collection[Node]) -> tuple[Group | None, dict[Node, Group]]:
+    """Return a group without the contexts through some nodes, None where none is left, and one for each of these."""
+    through: dict[Node, list[Path]] = {node: [] for node in nodes}
+    for path in group.contexts():
+        for node in path:
+            if node in through:
+                through[node].append(path)
+    rest = narrowed(group, through.keys().isdisjoint)
+    return rest, {
+        node: group._replace(contexts=ListedPaths(paths), nodes=_nodes_of(group, paths))
+        for node, paths in through.items()
+        if paths
+    }
+
+
+def narrowed(group: Group, chosen: Callable[[Path], bool]) -> Group | None:
     """Return a group of the chosen contexts alone, None where there are none."""
-    nodes = {node for path in group.contexts() if chosen(path) for node in path}
-    if not nodes:
-        return None
-    kept = {node: policies for node, policies in group.nodes.items() if node in nodes}
-    return group._replace(contexts=lambda: (path for path in group.contexts() if chosen(path)), nodes=kept)
+    kept = _nodes_of(group, filter(chosen, group.contexts()))
+    return group._replace(contexts=ChosenPaths(group.contexts, chosen), nodes=kept) if kept else None
+
+
+def _nodes_of(group: Group, paths: Iterable[Path]) -> Mapping[Node, frozenset[ResourceKey]]:
+    """Return the nodes of a group, with their policies, that lie on some of its paths."""
+    return {node: group.nodes[node] for node in dict.fromkeys(chain.from_iterable(paths)) if node in group.nodes}
 
 
 def replaced(effective: Effective, owner: ResourceKey, values: Mapping[Pointer, Any]) -> Effective:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal
 
 from policylint.documents import Pointer
 from policylint.model import Location, Node, PolicyKind, Resolution, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
+from policylint.policy.paths import Paths
 from policylint.topology.state import Condition
 
 Verdict = Literal[
@@ -216,7 +217,7 @@ class Group(NamedTuple):
 
     kind: PolicyKind
     effective: Effective
-    contexts: Callable[[], Iterator[tuple[Node, ...]]]
+    contexts: Paths
     nodes: Mapping[Node, frozenset[ResourceKey]]
 
     def routes(self) -> list[ResourceKey]:

@@ -45,9 +45,10 @@ def served(topology: Topology) -> Iterator[tuple[GatewayState, ListenerState]]:
 class CertificateDemands:
     """The demands of an environment, by listener."""
 
-    __slots__ = ("_by_listener",)
+    __slots__ = ("_at", "_by_listener")
 
     def __init__(self, simulation: Simulation) -> None:
+        self._at: dict[tuple[ResourceKey, Node], list[CertificateDemand]] = {}
         self._by_listener: dict[Node, list[tuple[Group, Pointer]]] = defaultdict(list)
         for group in simulation.groups:
             name = group.kind.implementation
@@ -63,6 +64,12 @@ class CertificateDemands:
 
         Source: docs/design/request-precedence.md §9.
         """
+        place = (gateway.gateway.key, listener.node)
+        if place not in self._at:
+            self._at[place] = self._demanded(gateway, listener)
+        return self._at[place]
+
+    def _demanded(self, gateway: GatewayState, listener: ListenerState) -> list[CertificateDemand]:
         if listener.protocol != "HTTPS" or is_passthrough(listener):
             return []
         own = client_validation(gateway.gateway, listener.port)

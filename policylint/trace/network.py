@@ -20,7 +20,7 @@ def along(simulation: Simulation, trace: Trace) -> Trace:
     A backend that they certainly cut off gets no request; where none is left, the request has no answer.
     """
     shares = [share for share in trace.outcome.shares if share.share and not share.problem]
-    if not shares or not has_policies(simulation.world):
+    if not shares or not simulation.world.once(has_policies):
         return trace
     ways = [_way(simulation, trace, share) for share in shares]
     trace = trace._replace(network=ways[0] if len(ways) == 1 else _united(ways))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 from policylint.implementations import Implementation, implementation
 from policylint.model import Node, PolicyKind, ResourceKey
@@ -12,7 +13,7 @@ from policylint.policy.asking import Ask, asked
 from policylint.policy.authorizing import Decision, RequestFacts, RequestQuestion
 from policylint.policy.bindings import ObjectBinding, as_read, superseded
 from policylint.policy.level import level
-from policylint.policy.results import Effective, Group
+from policylint.policy.results import Effective
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.trace.request import Request, split_host
@@ -22,18 +23,21 @@ _ORDER = ("gatewayclass", "gateway", "listener", "route", "rule", "service", "po
 
 
 class Policies:
-    """The groups of an environment, by the nodes of their contexts."""
+    """The groups of an environment, by the nodes with which their contexts end."""
 
-    __slots__ = ("_bound", "_by_node", "_groups", "_implementations", "_simulation")
+    __slots__ = ("_asking", "_bound", "_by_end", "_by_node", "_groups", "_implementations", "_phases", "_simulation")
 
     def __init__(self, simulation: Simulation) -> None:
-        self._by_node: dict[Node, list[int]] = defaultdict(list)
+        self._by_end: dict[Node, list[int]] = defaultdict(list)
+        self._by_node: dict[Node, list[int]] | None = None
+        self._asking: dict[int, tuple[tuple[Ask, ...], Mapping[str, Any]]] = {}
+        self._phases: dict[tuple[int, ResourceKey | None], Mapping[str, int]] = {}
         self._groups = simulation.groups
         self._simulation = simulation
         self._implementations: dict[str, Implementation] = {}
         for number, group in enumerate(simulation.groups):
-            for node in group.nodes:
-                self._by_node[node].append(number)
+            for node in dict.fromkeys(group.contexts.ends()):
+                self._by_end[node].append(number)
         self._bound: dict[Node, list[ObjectBinding]] = defaultdict(list)
         for binding in simulation.unevaluated:
             self._bound[binding.node].append(binding)
@@ -85,17 +89,30 @@ class Policies:
         for number, keys in on_path.items():
             group = self._groups[number]
             if group.effective.owners or group.effective.lost or group.effective.refused:
-                spec = self._implementation(group.kind).concerning(group.kind, group.effective.spec, message)
-                concerned = group.effective._replace(spec=spec)
-                asks = tuple(asked(group.kind, concerned, self._simulation.world, self._simulation.catalog))
+                asks, spec = self._asked(number, message)
                 backend_keys: Iterable[ResourceKey | None] = [None] if len(keys) == len(backends) else keys
-                spec = self._implementation(group.kind).written_out(
-                    group.kind, group.effective, spec, self._simulation.world
-                )
-                met += [Met(group, key, asks, self._places(group, path), spec) for key in backend_keys]
+                met += [Met(group, key, asks, self._places(number, path), spec) for key in backend_keys]
         effective = [each.group.effective for each in met]
         met = [each._replace(asks=self._acting(each, effective)) if each.asks else each for each in met]
         return tuple(sorted(met, key=_order))
+
+    def _asked(self, number: int, message: RequestFacts) -> tuple[tuple[Ask, ...], Mapping[str, Any]]:
+        """Return what a group asks of a request, and what of its effective spec is about it.
+
+        What hangs on no condition is the same for all requests.
+        """
+        group = self._groups[number]
+        behaviour, whole_spec = self._implementation(group.kind), group.effective.spec
+        concerning = behaviour.concerning(group.kind, whole_spec, message)
+        known = self._asking.get(number)
+        if known is not None and concerning is whole_spec:
+            return known
+        world = self._simulation.world
+        asks = tuple(asked(group.kind, group.effective._replace(spec=concerning), world, self._simulation.catalog))
+        found = asks, behaviour.written_out(group.kind, group.effective, concerning, world)
+        if concerning is whole_spec:
+            self._asking[number] = found
+        return found
 
     def _acting(self, met: Met, beside: Sequence[Effective]) -> tuple[Ask, ...]:
         """Return what a policy asks that no policy of another kind keeps from acting."""
@@ -136,34 +153,57 @@ class Policies:
             self._implementations[name] = implementation(name, self._simulation.catalog.settings(name))
         return self._implementations[name]
 
-    def _places(self, group: Group, path: Sequence[Node]) -> Mapping[str, int]:
-        """Return the places of a policy's fields, lost ones included, in the order of its implementation."""
-        catalog = self._simulation.catalog
+    def _places(self, number: int, path: Sequence[Node]) -> Mapping[str, int]:
+        """Return the places of a group's fields, lost ones included, in the order of its implementation."""
         gateway = next((node.key for node in path if node.key.kind == "Gateway"), None)
-        lost = {str(loss.pointer[0]): None for loss in group.effective.lost if loss.pointer}
-        spec = {**lost, **group.effective.spec}
-        return self._implementation(group.kind).phases(group.kind, spec, gateway, self._simulation.topology, catalog)
+        found = self._phases.get((number, gateway))
+        if found is None:
+            group, simulation = self._groups[number], self._simulation
+            lost = {str(loss.pointer[0]): None for loss in group.effective.lost if loss.pointer}
+            spec = {**lost, **group.effective.spec}
+            behaviour = self._implementation(group.kind)
+            found = behaviour.phases(group.kind, spec, gateway, simulation.topology, simulation.catalog)
+            self._phases[number, gateway] = found
+        return found
 
     def _on(self, nodes: tuple[Node, ...], beyond: tuple[Node, ...], *, leads: bool) -> list[int]:
         """Return the groups with a context that the request passes as a whole; `leads` if routes lead it there."""
-        if not self._by_node:
+        if not self._by_end:
             return []
         namespaces = {node.key.namespace for node in nodes if node.key.namespace}
         around = {whole(ResourceKey("", "Namespace", "", namespace)) for namespace in namespaces}
         allowed = {*nodes, *around}
         everywhere = {*allowed, *beyond}
-        touched = sorted({number for node in everywhere for number in self._by_node.get(node, ())})
-        groups = {number: self._groups[number] for number in touched}
-        passed = [number for number, group in groups.items() if any(map(everywhere.issuperset, group.contexts()))]
-        if leads or any(any(map(allowed.issuperset, groups[number].contexts())) for number in passed):
+        passed = sorted(self._within(everywhere))
+        if leads or self._within(allowed):
             return passed
+        groups = self._groups
         # A backend that routes lead to has no context of its own: what is attached to it applies all the same.
-        for number, group in groups.items():
-            at_pods = bool(beyond) and group.kind.effective_at == "workload"
-            stack = group.effective.stack
+        for number in self._touched(everywhere):
+            at_pods = bool(beyond) and groups[number].kind.effective_at == "workload"
+            stack = groups[number].effective.stack
             if number not in passed and not at_pods and all(attachment.node in allowed for attachment in stack):
                 passed.append(number)
         return passed
+
+    def _within(self, nodes: set[Node]) -> set[int]:
+        """Return the groups that have a context within some nodes."""
+        ends = nodes & self._by_end.keys()
+        return {
+            number
+            for end in ends
+            for number in self._by_end[end]
+            if next(self._groups[number].contexts.ending(end, nodes), None) is not None
+        }
+
+    def _touched(self, nodes: Iterable[Node]) -> list[int]:
+        """Return the groups that have contexts through some nodes."""
+        if self._by_node is None:
+            self._by_node = defaultdict(list)
+            for number, group in enumerate(self._groups):
+                for node in group.nodes:
+                    self._by_node[node].append(number)
+        return sorted({number for node in nodes for number in self._by_node.get(node, ())})
 
 
 def _failures(effective: Effective) -> Iterator[Decision]:

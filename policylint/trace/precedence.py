@@ -62,14 +62,25 @@ def rule_candidates(
     ranking: Ranking = _PLAIN,
     grpc: bool = False,
 ) -> Iterator[RuleCandidate]:
-    """Yield every match of every rule of the routes that serve the host of a request.
+    """Yield every match of every rule of the routes that serve the host of a request; see `matches_at`."""
+    return tried(matches_at(routes, request.host, narrowing, ranking, grpc), request)
+
+
+def matches_at(
+    routes: Iterable[tuple[Resource, Sequence[str]]],
+    host: str,
+    narrowing: Narrowing | None = None,
+    ranking: Ranking = _PLAIN,
+    grpc: bool = False,
+) -> Iterator[RuleCandidate]:
+    """Yield every match of every rule of the routes that serve a host, tried on no request.
 
     Args:
         routes: routes with the hostnames that they serve at the listener.
         narrowing: what the filters of a rule ask of requests beside its matches.
     """
     for route, hostnames in routes:
-        serving = [hostname for hostname in hostnames if serves(request.host, hostname)]
+        serving = [hostname for hostname in hostnames if serves(host, hostname)]
         if not serving:
             continue
         hostname = max(serving, key=lambda hostname: (not hostname.startswith("*") and len(hostname), len(hostname)))
@@ -78,7 +89,7 @@ def rule_candidates(
         for rule in rules(route):
             further = narrowing(route, rule) if narrowing is not None else ()
             for match in matches(rule.body, grpc=grpc, regex_last=ranking.regex_last, narrowing=further):
-                yield RuleCandidate(route, rule, match, hostname, tuple(match.misses(request)), ranked)
+                yield RuleCandidate(route, rule, match, hostname, (), ranked)
 
 
 def child_candidates(above: RuleCandidate, child: Resource, request: Request) -> Iterator[RuleCandidate]:
@@ -88,9 +99,9 @@ def child_candidates(above: RuleCandidate, child: Resource, request: Request) ->
 
 
 def tried(candidates: Iterable[RuleCandidate], request: Request) -> Iterator[RuleCandidate]:
-    """Yield candidates of the same host with what another request does not satisfy."""
-    for candidate in candidates:
-        yield candidate._replace(misses=tuple(candidate.match.misses(request)))
+    """Yield candidates of the same host with what a request does not satisfy."""
+    for route, rule, match, hostname, _, ranked in candidates:
+        yield RuleCandidate(route, rule, match, hostname, tuple(match.misses(request)), ranked)
 
 
 def ordered(candidates: Iterable[RuleCandidate]) -> list[RuleCandidate]:

@@ -60,6 +60,8 @@ class Outcome(NamedTuple):
     @property
     def backends(self) -> dict[ResourceKey, float]:
         """The share of every working backend with a share above 0, by object."""
+        if not self.shares:
+            return {}
         by_object: dict[ResourceKey, float] = {}
         for share in self.shares:
             if not share.problem and share.share:

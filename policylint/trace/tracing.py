@@ -17,7 +17,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import Client, RequestFacts, RequestQuestion
 from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands
-from policylint.simulation.ranking import narrowing, ranking
+from policylint.simulation.ranking import Ranking, narrowing, ranking
 from policylint.topology import Candidate, GatewayState, ListenerState, ParentState, RouteState, whole
 from policylint.topology.hostnames import EVERY, specificity, without_port
 from policylint.topology.state import rejection
@@ -34,6 +34,7 @@ from policylint.trace.precedence import (
     because,
     criterion,
     doubt,
+    matches_at,
     ordered,
     rule_candidates,
     tried,
@@ -54,10 +55,12 @@ class _Served(NamedTuple):
     Args:
         routes: with the hostnames that they serve there.
         doubtful: the routes of which it is not known whether they are attached, with the reason.
+        matches: those of their rules, tried on no request.
     """
 
     routes: Sequence[tuple[Resource, Sequence[str]]]
     doubtful: dict[ResourceKey, str]
+    matches: Sequence[RuleCandidate]
 
 
 class Tracer:
@@ -86,6 +89,7 @@ class Tracer:
         self.named: dict[tuple[str, ...], dict[str, ResourceKey]] = {}
         self.in_mesh: dict[ResourceKey, list[tuple[ParentState, RouteState]]] = defaultdict(list)
         self._attached: dict[Node, list[tuple[RouteState, Candidate]]] = defaultdict(list)
+        self._of_kinds: dict[tuple[Node, tuple[str, ...]], list[tuple[RouteState, Candidate]]] = {}
         self._open: dict[ResourceKey, list[RouteState]] = defaultdict(list)
         for state in simulation.topology.routes:
             for parent in state.parents:
@@ -98,6 +102,12 @@ class Tracer:
                 self.in_mesh[parent.wanted].append((parent, state))
         self._exact: dict[tuple[Node, str], dict[str, list[int]]] = {}
         self._served: dict[tuple[Node, str, str], _Served] = {}
+        self._selections: dict[tuple[object, ...], Selection] = {}
+        self._rankings: dict[ResourceKey | None, Ranking] = {}
+        self._of_sets: dict[ResourceKey, list[ListenerState]] = defaultdict(list)
+        for listener in chain.from_iterable(each.listeners for each in simulation.topology.listener_sets):
+            if listener.gateway is not None:
+                self._of_sets[listener.gateway].append(listener)
         self._narrowing = partial(narrowing, simulation)
         self._spelled: dict[str, ResourceKey] = {}
         self._senders: dict[str, Client] = {}
@@ -133,7 +143,11 @@ class Tracer:
 
     def attached(self, listener: ListenerState, *kinds: str) -> list[tuple[RouteState, Candidate]]:
         """Return the routes of some kinds that a listener serves, with their candidates."""
-        return [pair for pair in self._attached.get(listener.node, []) if pair[0].route.key.kind in kinds]
+        place = (listener.node, kinds)
+        if place not in self._of_kinds:
+            attached = self._attached.get(listener.node, ())
+            self._of_kinds[place] = [pair for pair in attached if pair[0].route.key.kind in kinds]
+        return self._of_kinds[place]
 
     def serving(self, listener: ListenerState, kind: str, host: str) -> list[tuple[RouteState, Candidate]]:
         """Return those of the routes of a kind at a listener that may serve a host; most name other hosts outright."""
@@ -158,7 +172,10 @@ class Tracer:
             attached = self.serving(listener, kind, host)
             routes = [(state.route, candidate.hostnames) for state, candidate in attached]
             doubtful = {state.route.key: candidate.unknown for state, candidate in attached if candidate.unknown}
-            self._served[place] = _Served(routes, doubtful)
+            gateway = None if listener.gateway is None else self.topology.gateway(listener.gateway)
+            ranked = self._ranking(gateway)
+            found = matches_at(routes, host, self._narrowing, ranked, grpc=kind == "GRPCRoute")
+            self._served[place] = _Served(routes, doubtful, list(found))
         return self._served[place]
 
     def contenders(self, request: Request) -> list[RuleCandidate]:
@@ -174,13 +191,13 @@ class Tracer:
         (key,) = self._gateways(request)
         gateway = self.topology.gateway(key)
         kind = "GRPCRoute" if request.grpc else "HTTPRoute"
-        served: Sequence[tuple[Resource, Sequence[str]]]
+        candidates: Iterable[RuleCandidate]
         if gateway is None:
             served = [(state.route, state.hostnames) for state in self._naming_unseen(key, request.port, kind)]
+            candidates = matches_at(served, request.host, self._narrowing, grpc=request.grpc)
         else:
-            listener = select(self.listeners(gateway), request).listener
-            served = [] if listener is None else self._at_host(listener, kind, request.host).routes
-        candidates = rule_candidates(served, request, self._narrowing, ranking(self.simulation, gateway), request.grpc)
+            listener = self._selected(gateway, request).listener
+            candidates = () if listener is None else self._at_host(listener, kind, request.host).matches
         return sorted(candidates, key=lambda candidate: candidate.order)
 
     def delegated(self, candidates: Iterable[RuleCandidate], request: Request) -> list[RuleCandidate]:
@@ -196,7 +213,7 @@ class Tracer:
             return False
         (key,) = self._gateways(request)
         gateway = self.topology.gateway(key)
-        listener = None if gateway is None else select(self.listeners(gateway), request).listener
+        listener = None if gateway is None else self._selected(gateway, request).listener
         return gateway is not None and listener is not None and bool(self.certificates.at(gateway, listener))
 
     def _naming_unseen(self, gateway: ResourceKey, port: int | None, kind: str) -> list[RouteState]:
@@ -225,6 +242,8 @@ class Tracer:
 
     def _gateways(self, request: Request) -> list[ResourceKey]:
         """Return the Gateway that the request names, else all of them; those that were not seen come last."""
+        if request.gateway in self._spelled:
+            return [self._spelled[request.gateway]]
         keys = [*(state.gateway.key for state in self.topology.gateways), *self.topology.unseen]
         if not request.gateway:
             if not keys:
@@ -243,8 +262,22 @@ class Tracer:
 
     def listeners(self, gateway: GatewayState) -> list[ListenerState]:
         """Return the merged list of a Gateway: its own listeners, then those of its ListenerSets."""
-        of_sets = (listener for listener_set in self.topology.listener_sets for listener in listener_set.listeners)
-        return [*gateway.listeners, *(listener for listener in of_sets if listener.gateway == gateway.gateway.key)]
+        return [*gateway.listeners, *self._of_sets.get(gateway.gateway.key, ())]
+
+    def _selected(self, gateway: GatewayState, request: Request) -> Selection:
+        """Return the listener of a Gateway that takes a request; of the last ones it is kept, as for hosts."""
+        place = (gateway.gateway.key, request.port, request.scheme, request.host, request.sni)
+        if place not in self._selections:
+            if len(self._selections) >= _MOST_SERVED:
+                self._selections.clear()
+            self._selections[place] = select(self.listeners(gateway), request)
+        return self._selections[place]
+
+    def _ranking(self, gateway: GatewayState | None) -> Ranking:
+        key = None if gateway is None else gateway.gateway.key
+        if key not in self._rankings:
+            self._rankings[key] = ranking(self.simulation, gateway)
+        return self._rankings[key]
 
     def _at_gateway(self, key: ResourceKey, request: Request, among: Sequence[RuleCandidate] | None = None) -> Trace:
         """Return the trace of the request at one Gateway."""
@@ -253,14 +286,13 @@ class Tracer:
         if gateway is None:
             return self._at_unseen(start, key, among)
         fault = rejection(gateway.conditions)
-        listeners = self.listeners(gateway)
         if fault is not None and fault.reason != "ListenersNotValid":
             reason = f"{gateway.gateway.key} is not served: {fault.message or fault.reason}"
             return start._replace(outcome=Outcome(refused=True, reason=reason))
-        chosen = select(listeners, request)
+        chosen = self._selected(gateway, request)
         start = start._replace(listener=chosen.listener, others=len(chosen.others))
         if chosen.listener is None or chosen.status is not None:
-            return self._without_listener(start, chosen, listeners)
+            return self._without_listener(start, chosen, gateway)
         if chosen.listener.protocol == "TLS" or request.scheme in ("tcp", "udp", "tls"):
             return layer4.at_listener(self, start, chosen.listener)
         demands = [] if request.client_certificate else self.certificates.at(gateway, chosen.listener)
@@ -294,14 +326,14 @@ class Tracer:
         note = f"{gateway} was not seen: its listeners, other routes and policies of its own are not known"
         return trace._replace(notes=(*trace.notes, note))
 
-    def _without_listener(self, start: Trace, chosen: Selection, listeners: Sequence[ListenerState]) -> Trace:
+    def _without_listener(self, start: Trace, chosen: Selection, gateway: GatewayState) -> Trace:
         request = start.request
         refused = chosen.status is None
         grpc = "Unimplemented" if request.grpc and chosen.status == 404 else ""
         outcome = Outcome(status=chosen.status, refused=refused, reason=chosen.reason, grpc_status=grpc)
         if not self._nearest:
             return start._replace(outcome=outcome)
-        nearest = nearest_listeners(chosen.on_port or listeners, request)
+        nearest = nearest_listeners(chosen.on_port or self.listeners(gateway), request)
         if not nearest and chosen.listener is None:
             nearest = nearest_rules(self._unattached(start), (), request)
         return start._replace(outcome=outcome, nearest=nearest)
@@ -322,13 +354,11 @@ class Tracer:
             serving = any(serves(request.host, name) for _, hostnames in calls.routes for name in hostnames)
             grpc = serving or not self.attached(listener, "HTTPRoute")
             served = calls if grpc else plain
-        ranked = ranking(self.simulation, gateway)
-        candidates = rule_candidates(served.routes, request, self._narrowing, ranked, grpc)
-        evaluated = list(candidates if among is None else tried(among, request))
+        evaluated = list(tried(served.matches if among is None else among, request))
         fitting = ordered(evaluated)
         if grpc and plain.routes and not fitting:
             # Where both kinds share a hostname, a call that no GRPCRoute takes is a request like any other.
-            http_candidates = list(rule_candidates(plain.routes, request, self._narrowing, ranked))
+            http_candidates = list(tried(plain.matches, request))
             fitting = ordered(http_candidates)
             if fitting:
                 served, evaluated = plain, http_candidates
@@ -338,6 +368,7 @@ class Tracer:
             kind = "GRPCRoute" if grpc else "HTTPRoute"
             open_states = [each for each in self._open.get(gateway.gateway.key, ()) if each.route.key.kind == kind]
             may_serve = [(state.route, state.hostnames) for state in open_states]
+            ranked = self._ranking(gateway)
             if open_takers := ordered(rule_candidates(may_serve, request, self._narrowing, ranked, grpc)):
                 why = f"the listener that {open_takers[0].route.key} is for stands in a variable"
                 return start._replace(outcome=Outcome(unknown=True, reason=why))

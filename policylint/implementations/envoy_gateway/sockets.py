@@ -15,7 +15,8 @@ from policylint.documents import Pointer
 from policylint.implementations.envoy_gateway.client_traffic import proxy_of
 from policylint.implementations.envoy_gateway.managed import Fleet
 from policylint.model import Node, ResourceKey, value_at
-from policylint.policy.own_fields import narrowed, replaced
+from policylint.policy.own_fields import parted, replaced
+from policylint.policy.paths import ListedPaths
 from policylint.policy.results import Effective, Group, Losses
 from policylint.topology import ListenerState, whole
 
@@ -88,13 +89,11 @@ def _split(groups: list[Group], changed: Mapping[Node, Effective]) -> Iterator[G
         if not ends:
             yield group
             continue
-        rest = narrowed(group, lambda path, ends=ends: path[-1] not in ends)
+        rest, of_ends = parted(group, sorted(ends))
         if rest is not None:
             yield rest
-        for node in sorted(ends):
-            of_node = narrowed(group, lambda path, node=node: path[-1] == node)
-            if of_node is not None:
-                yield of_node._replace(effective=changed[node])
+        for node, of_node in of_ends.items():
+            yield of_node._replace(effective=changed[node])
 
 
 def _added(fleet: Fleet, changed: Mapping[Node, Effective], group_of: Mapping[Node, Group]) -> Iterator[Group]:
@@ -106,4 +105,4 @@ def _added(fleet: Fleet, changed: Mapping[Node, Effective], group_of: Mapping[No
         context = (*map(whole, holders), node)
         effective = changed[node]
         nodes = {node: frozenset(effective.sources)}
-        yield Group(kind, effective, lambda context=context: iter((context,)), nodes)  # type: ignore[misc]
+        yield Group(kind, effective, ListedPaths((context,)), nodes)

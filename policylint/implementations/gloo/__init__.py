@@ -6,7 +6,6 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §3.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from policylint.implementations.generic import Attachments, Implementation, resolved_to
@@ -14,6 +13,7 @@ from policylint.implementations.gloo.merging import FIRST_ONLY, merged, on_route
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, sequence, text
 from policylint.policy import verdict
 from policylint.policy.folding import Stack
+from policylint.policy.paths import ListedPaths
 from policylint.policy.results import Attachment, Effective, Group, Idle, PolicyState, Target
 from policylint.topology import Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.grants import Grants
@@ -86,7 +86,7 @@ class Gloo(Implementation):
                 if attachments:
                     effective = self.merge(Stack(kind, attachments))
                     keys = frozenset(attachment.key for attachment in attachments)
-                    yield Group(kind, effective, partial(iter, (path,)), dict.fromkeys(path[1:], keys))
+                    yield Group(kind, effective, ListedPaths((path,)), dict.fromkeys(path[1:], keys))
 
     def merge(self, stack: Stack) -> Effective:
         """Merge field by field; of ListenerOptions and HttpListenerOptions take the first alone."""

@@ -6,12 +6,12 @@ Source: docs/design/implementations/istio.md §0.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 
 from policylint.implementations.istio import labels, ztunnel
 from policylint.implementations.istio.mesh import Mesh, Proxy, is_own
 from policylint.model import Node, PolicyKind, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
+from policylint.policy.paths import ListedPaths
 from policylint.policy.results import Attachment, Effective, Group
 from policylint.topology import whole
 
@@ -163,5 +163,5 @@ class ProxyContexts:
         for context in contexts:
             nodes[context.path[0]] = everybody if context.service is None else above
             nodes[context.path[-1]] = everybody
-        paths = tuple(sorted(context.path for context in contexts))
-        return Group(self.kind, effective, partial(iter, paths), nodes)
+        paths = ListedPaths(sorted(context.path for context in contexts))
+        return Group(self.kind, effective, paths, nodes)

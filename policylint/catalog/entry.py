@@ -40,6 +40,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
     entry["targets"] = [
         {"group": target.group, "kind": target.kind}
         | _set(sections=target.sections, virtual=target.virtual, groupless=target.groupless)
+        | ({"except": list(target.but)} if target.but else {})
         for target in kind.targets
     ]
     entry |= _set(

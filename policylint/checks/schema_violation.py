@@ -14,9 +14,9 @@ from policylint.model import Confidence, Finding, Location, Related, Severity, m
 from policylint.model.fix import Fix
 from policylint.model.resource import deepest_written
 from policylint.model.words import listing
-from policylint.network.kinds import has_policies
+from policylint.network.kinds import CLUSTER, has_policies
 from policylint.policy.validity import SCHEMA
-from policylint.schema.broken import BrokenObject, is_lasting, is_open
+from policylint.schema.broken import BrokenObject, is_lasting, is_open, is_passing
 from policylint.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ RULE = "GWP501"
 _OF_KUBERNETES = "networking.k8s.io"
 _TARGETS = ("targetRef", "targetRefs", "targetSelectors")
 _MISAIMED = ("kind-not-allowed", "malformed", "section-not-allowed")
+_SELECTOR = {"matchLabels", "matchExpressions"}
 _DROPPED = "note: kubectl rejects an unknown field; with other clients it is silently dropped"
 
 _FORMER = ("note: a cluster that has it keeps its former state; a new one gets none of it",)
@@ -61,7 +62,10 @@ def _of_network_policies(simulation: Simulation) -> Iterator[Finding]:
 
 
 def _has_own_rule(simulation: Simulation, broken: BrokenObject, violation: Violation) -> bool:
-    """Return whether another rule reports it: on targets (GWP102, GWP103, GWP107), merging (GWP208) or scalars."""
+    """Return whether another rule reports it: on targets (GWP102, GWP103, GWP107), merging (GWP208), selectors
+    of network policies (GWP603) or scalars."""
+    if violation.code == "unknown-field" and broken.resource.key[:2] in CLUSTER and {*violation.wanted} == _SELECTOR:
+        return True
     state = simulation.policies.get(broken.resource.key)
     if state is not None and violation.pointer[:1] == ("spec",):
         has_code = state.invalid_code not in ("", SCHEMA)
@@ -112,7 +116,7 @@ def _grade(broken: BrokenObject, violation: Violation) -> tuple[Severity, Confid
     if broken.schema.origin is not None or is_lasting(broken, violation):
         return "error", "certain"
     if is_open(broken, violation):
-        return "note", "unknown"
+        return "note", "unknown" if is_passing(broken.schema, violation.pointer) else "assumed"
     return "error", "assumed"
 
 
@@ -130,6 +134,13 @@ def _advise(broken: BrokenObject, violation: Violation, guess: str) -> tuple[str
     location = _place(broken, violation)
     if violation.code == "unknown-field":
         wrong = str(violation.pointer[-1])
+        if violation.belongs:
+            place = path(violation.belongs)
+            return (
+                f"no such field here; it belongs to {path(violation.belongs[:-1])}",
+                (f"fix: indent it as {place}", _DROPPED),
+                (),
+            )
         label = f'no such field (did you mean "{guess}"?)' if guess else "no such field"
         if not guess:
             return label, (_DROPPED,), ()

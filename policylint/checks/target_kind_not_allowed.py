@@ -82,5 +82,8 @@ def _fault(kind: PolicyKind, target: Target, group: str, name: str) -> tuple[str
 
 def _targetable(kind: PolicyKind) -> str:
     """Return the kinds that a policy kind may target, in words."""
-    names = dict.fromkeys("any kind" if allowed.kind == "*" else allowed.kind for allowed in kind.targets)
+    anything = {True: "another kind of backend", False: "any kind"}
+    names = dict.fromkeys(
+        anything[bool(allowed.but)] if allowed.kind == "*" else allowed.kind for allowed in kind.targets
+    )
     return listing(names, word="or", most=10)

@@ -28,7 +28,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 continue
             if state.key not in fine:
                 fine[state.key] = [str(other) for other in state.targets if other.nodes and not other.problem]
-            is_near = orphan is not None or nearby.namespaces(target.key) or nearby.name(target.key)
+            is_near = orphan is not None or nearby.is_shown(target.key)
             doubt = simulation.world.doubt(target.key) if simulation.world.partial and not is_near else ""
             yield _missing(state, target, nearby, orphan, fine[state.key], doubt)
         elif (

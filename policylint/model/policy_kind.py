@@ -78,6 +78,7 @@ class TargetKind(NamedTuple):
     Args:
         virtual: a kind that exists in no API server.
         groupless: why it is not known whether the controller takes an empty group for it; "" where it does not.
+        but: groups that `*` does not stand for.
     """
 
     group: str
@@ -85,9 +86,12 @@ class TargetKind(NamedTuple):
     sections: bool = False
     virtual: bool = False
     groupless: str = ""
+    but: tuple[str, ...] = ()
 
     def covers(self, group: str, kind: str) -> bool:
         """Return whether a reference to this group and kind fits; `core` is how some write the empty group."""
+        if group in self.but:
+            return False
         return self.group in ("*", "" if group == "core" else group) and self.kind in ("*", kind)
 
 
@@ -297,6 +301,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
                 target.get("sections", False),
                 target.get("virtual", False),
                 text(target.get("groupless")),
+                _texts(target.get("except")),
             )
             for target in sequence(entry.get("targets"))
         ),

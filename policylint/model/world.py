@@ -75,9 +75,16 @@ _ABSENT = frozenset({"missing-file", "missing-path"})
 
 
 _SIBLINGS = (
-    (("", "Service"), ("gateway.envoyproxy.io", "Backend"), ("gateway.kgateway.dev", "Backend")),
-    (("", "Service"), ("agentgateway.dev", "AgentgatewayBackend")),
+    (
+        ("", "Service"),
+        ("gateway.envoyproxy.io", "Backend"),
+        ("gateway.kgateway.dev", "Backend"),
+        ("agentgateway.dev", "AgentgatewayBackend"),
+    ),
     (("", "ConfigMap"), ("", "Secret")),
+    tuple((GATEWAY_GROUP, kind) for kind in ROUTE_KINDS),
+    ((GATEWAY_GROUP, "Gateway"), (GATEWAY_GROUP, "ListenerSet")),
+    (("cluster.open-cluster-management.io", "Placement"), ("apps.open-cluster-management.io", "PlacementRule")),
 )
 """Kinds of which one is written where another is meant."""
 
@@ -359,7 +366,7 @@ class World:
         repository, and so does one without any Service (or the like) in a namespace
         (docs/design/field-notes.md §1, need 1).
         """
-        if key in self.absent or (key.group and self.orphan(key) is not None):
+        if key in self.absent or (key.group and self.orphan(key) is not None) or self.siblings(key):
             return ""
         if key.group == GATEWAY_GROUP:
             if not self.of_kind(key.group, key.kind):
@@ -410,8 +417,13 @@ class World:
             return True
         if key.name in self._deployed(*key[:2]).names:
             return True
-        siblings = next((group for group in _SIBLINGS if key[:2] in group), ())
-        return any(self.get(ResourceKey(*kind, key.namespace, key.name)) is not None for kind in siblings)
+        return bool(self.siblings(key))
+
+    def siblings(self, key: ResourceKey) -> list[ResourceKey]:
+        """Return the objects of that name in that namespace whose kinds are written where this one is meant."""
+        kinds = next((group for group in _SIBLINGS if key[:2] in group), ())
+        keys = (ResourceKey(*kind, key.namespace, key.name) for kind in kinds)
+        return [each for each in keys if each != key and each in self.resources]
 
     def deploys(self, namespace: str) -> bool:
         """Return whether anything is deployed to a namespace, or the Namespace itself is."""

@@ -161,7 +161,7 @@ def is_lasting(broken: BrokenObject, violation: Violation) -> bool:
     """Tell whether a violation of a shipped schema is one in every release: what all of them forbid, or a misspelt
     field."""
     if violation.code == "unknown-field":
-        return _is_alike(violation) and not is_passing(broken.schema, violation.pointer)
+        return _is_mistaken(violation) and not is_passing(broken.schema, violation.pointer)
     if violation.code == "rule" and broken.schema.origin is None:  # Gateway API keeps its rules, others may not
         return broken.schema.lasting and not is_passing(broken.schema, violation.pointer)
     return _is_refused(broken.schema, violation, broken.resource.version)
@@ -175,7 +175,7 @@ def is_passing(schema: Known, pointer: Pointer) -> bool:
 def is_open(broken: BrokenObject, violation: Violation) -> bool:
     """Tell whether the release in the cluster may well allow what the shipped schema does not.
 
-    A field of an alpha or beta version that is spelled like no field of the release shipped here may be one of another
+    A field of an alpha or beta version that neither is misspelt nor stands in the wrong place may be one of another
     release: such versions get and lose fields under one name.
     """
     return _is_open(broken.schema, violation, broken.resource.version)
@@ -185,9 +185,14 @@ def _is_open(schema: Known, violation: Violation, version: str) -> bool:
     if schema.origin is not None:
         return False
     may_change = "alpha" in version or "beta" in version
-    if violation.code == "unknown-field" and may_change and not _is_alike(violation):
+    if violation.code == "unknown-field" and may_change and not _is_mistaken(violation):
         return True
     return is_passing(schema, violation.pointer)
+
+
+def _is_mistaken(violation: Violation) -> bool:
+    """Tell whether an unknown field is one that the schema has: misspelt, or indented too little or too much."""
+    return bool(violation.belongs) or _is_alike(violation)
 
 
 def _is_alike(violation: Violation) -> bool:
@@ -199,14 +204,14 @@ def _is_alike(violation: Violation) -> bool:
 
 
 def as_stored(broken: BrokenObject) -> Resource:
-    """Return an object without its misspelt fields, which the API server drops before anybody sees them.
+    """Return an object without its misspelt and misplaced fields, which the API server drops before they are seen.
 
     Source: Kubernetes, «Custom Resources: pruning». Unknown fields that resemble none stay: the release in the cluster
     may have them, and of a CRD that merely sketches its kind (`spec: {type: object}`) they are all there is.
     """
     body: Any = broken.resource.body
     for violation in broken.violations:
-        if violation.code == "unknown-field" and _is_alike(violation):
+        if violation.code == "unknown-field" and _is_mistaken(violation):
             body = _without(body, violation.pointer)
     return broken.resource if body is broken.resource.body else broken.resource.replaced(body=body)
 

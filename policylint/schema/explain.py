@@ -12,6 +12,7 @@ from policylint.model import is_symbolic
 from policylint.model.resource import dotted
 from policylint.namedtuple import NamedTuple
 from policylint.schema.checker import has_form, without_nulls
+from policylint.schema.misplaced import belonging
 from policylint.schema.plain import NotPlainError, errors
 from policylint.schema.rules import broken_rules
 
@@ -40,6 +41,7 @@ class Violation(NamedTuple):
         label: the text under the caret.
         value: the value at the pointer.
         reads: of a rule, the fields of the value that it reads by name.
+        belongs: of an unknown field, the place that the indentation missed; () where none has such a field.
     """
 
     code: str
@@ -49,6 +51,7 @@ class Violation(NamedTuple):
     label: str
     value: Any = None
     reads: frozenset[str] = frozenset()
+    belongs: Pointer = ()
 
 
 def explain(schema: Mapping[str, Any], value: Any, fuel: Fuel | None = None) -> list[Violation]:
@@ -60,6 +63,8 @@ def explain(schema: Mapping[str, Any], value: Any, fuel: Fuel | None = None) -> 
     first_at: dict[Pointer, Violation] = {}  # one per place: an empty name is too short, and matches no pattern either
     for error in _errors(schema, without_nulls(value, schema)):
         for violation in _violations(error):
+            if violation.code == "unknown-field":
+                violation = violation._replace(belongs=belonging(schema, value, violation.pointer))
             if violation.pointer not in first_at or first_at[violation.pointer].code == "pattern":
                 first_at[violation.pointer] = violation
     if fuel is not None and all(violation.code == "unknown-field" for violation in first_at.values()):

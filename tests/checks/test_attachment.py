@@ -17,6 +17,13 @@ from tests.implementations.test_istio import policy as mesh_policy
 
 BTP = "BackendTrafficPolicy"
 CHECKOUT = "group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout"
+BINDING = """
+apiVersion: policy.open-cluster-management.io/v1
+kind: PlacementBinding
+metadata: {name: b, namespace: shop}
+placementRef: {name: dev, kind: Placement, apiGroup: cluster.open-cluster-management.io}
+subjects: []
+"""
 TIMEOUT = "timeout: {http: {requestTimeout: 5s}}"
 
 
@@ -43,6 +50,41 @@ def test_a_target_of_another_namespace_is_found_there(tmp_path: Path) -> None:
     assert said.label == 'no Gateway "edge" in namespace shop (there is one in infra)'
     assert said.help == ("fix: Gateway infra/edge exists: move the policy to namespace infra",)
     assert (said.severity, said.confidence) == ("error", "certain")
+
+
+@pytest.mark.parametrize(
+    ("present", "reference", "rule", "label"),
+    [
+        (
+            ("gateway.networking.k8s.io/v1", "GRPCRoute", "checkout", "{}"),
+            policy(BTP, "x", CHECKOUT, TIMEOUT),
+            "GWP101",
+            'no HTTPRoute "checkout" in namespace shop (GRPCRoute shop/checkout is there)',
+        ),
+        (
+            ("gateway.networking.k8s.io/v1", "ListenerSet", "edge", "{}"),
+            route("checkout", "name: edge, namespace: shop"),
+            "GWP401",
+            'no Gateway "edge" in namespace shop (ListenerSet shop/edge is there)',
+        ),
+        (
+            ("apps.open-cluster-management.io/v1", "PlacementRule", "dev", "{}"),
+            BINDING,
+            "GWP701",
+            'no Placement "dev" in namespace shop (PlacementRule shop/dev is there)',
+        ),
+    ],
+)
+def test_a_directory_with_an_object_of_a_sibling_kind_shows_what_was_meant(
+    tmp_path: Path, present: tuple[str, str, str, str], reference: str, rule: str, label: str
+) -> None:
+    """Without it the tree would leave objects of that kind to another repository, and nothing would be said."""
+    version, kind, name, spec = present
+    twin = f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: {name}, namespace: shop}}\nspec: {spec}\n"
+    namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
+    (tmp_path / "all.yaml").write_text("---\n".join([namespace, twin, SERVICE, reference]))
+    said = next(each for each in open_workspace([str(tmp_path)]).findings() if each.rule == rule)
+    assert (said.severity, said.label) == ("error", label)
 
 
 def test_what_kustomize_renames_is_named_by_its_new_name(tmp_path: Path) -> None:

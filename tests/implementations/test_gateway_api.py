@@ -82,3 +82,18 @@ def test_the_older_policy_then_the_first_name_keeps_a_target(
     for name in ("a", "b"):
         expected = ["Accepted=False/Conflicted", ACCEPTED[1]] if name in refused else ACCEPTED
         assert told(simulation, name) == {"Gateway infra/edge": expected}
+
+
+@pytest.mark.parametrize(
+    "controller",
+    ["kgateway.dev/kgateway", "gateway.envoyproxy.io/gatewayclass-controller", "istio.io/gateway-controller"],
+)
+@pytest.mark.parametrize("target", ["HTTPRoute/checkout", "Gateway/edge", "GRPCRoute/checkout"])
+def test_no_implementation_reads_a_backend_policy_on_what_requests_pass_before_the_backend(
+    controller: str, target: str
+) -> None:
+    validation = f"validation: {{hostname: x.test, {SYSTEM}}}"
+    misaimed = worlds.policy("gateway.networking.k8s.io/v1", "BackendTLSPolicy", "tls", target, validation, "shop")
+    judged = simulated(gateway_class(controller=controller), *SHOP[1:], misaimed)
+    assert [target.problem for target in state(judged, "tls").targets] == ["kind-not-allowed"]
+    assert (state(judged, "tls").verdict, state(judged, "tls").groups) == ("Invalid", [])

@@ -206,7 +206,7 @@ def test_an_unknown_field_is_no_setting(tmp_path: Path) -> None:
 def test_a_field_that_resembles_none_may_be_one_of_another_release(tmp_path: Path) -> None:
     simulation = opened(tmp_path, SHOP, JWT.replace("SETTING", "futuristic"))
     (finding,) = run(simulation, select={"GWP501"})
-    assert (finding.severity, finding.confidence) == ("note", "unknown")
+    assert (finding.severity, finding.confidence) == ("note", "assumed")
     assert list(policy(simulation, "open").declared[0].proper) == ["futuristic"]
 
 

@@ -30,7 +30,7 @@ def dangling(
     severity, confidence = grade(resolution.unknown)
     orphan = world.orphan(key)
     ground = ""
-    if resolution.missing and world.partial and not (orphan or nearby.name(key) or nearby.namespaces(key)):
+    if resolution.missing and world.partial and not nearby.is_shown(key):
         confidence, ground = grounds(world, "no file has anything like it, and another repository may")
     yield Finding(
         rule,

@@ -59,6 +59,10 @@ class Nearby:
         homes = self._homes[key.group, key.kind].get(key.name, [])
         return [home for home in homes if home != key.namespace and home[:1] != UNKNOWN_NAMESPACE]
 
+    def is_shown(self, key: ResourceKey) -> bool:
+        """Return whether the tree shows what a name meant: its object, not deployed or elsewhere, or one like it."""
+        return bool(self._world.is_near(key) or self.name(key) or self.namespaces(key))
+
     def elsewhere(self, key: ResourceKey) -> str:
         """Return why an object of no kind that others make may come from outside this tree; as `World.elsewhere`."""
         return self._world.elsewhere(key) if self._world.resolve(key).missing else ""
@@ -74,6 +78,8 @@ class Nearby:
             hint = f' (kustomize renames it to "{renamed}" and leaves this reference as it is)'
         elif homes:
             hint = f" (there is one in {listing(homes, most=3)})"
+        elif siblings := self._world.siblings(key):
+            hint = f" ({siblings[0]} is there)"
         else:
             hint = f' (did you mean "{guess}"?)' if guess else ""
         return f'no {key.kind} "{key.name}"{where}{hint}'

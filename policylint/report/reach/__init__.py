@@ -142,13 +142,18 @@ def write(form: str, found: Found, paint: Paint) -> Iterator[str]:
 
 
 def summary(found: Found) -> str:
-    """Return `31 ways in`, or `2 of 31 ways to a backend lack authentication; of 1 it is not known`."""
+    """Return `31 ways in`, or `2 of 31 ways to a backend lack authentication; of 1 it is not known`.
+
+    Where none lacks it, the sentence says so and counts what was looked at behind.
+    """
     without = found.question.without
     if not without:
         return count(found.ways, "way") + " in"
     unknown = sum(row.answers[without].state == "unknown" for row in found.rows)
     lacking = len(found.rows) - unknown
-    words = f"{lacking or 'none'} of {count(found.ways, 'way')} to a backend {verb(lacking, 'lacks')} {without}"
+    words = f"{lacking} of {count(found.ways, 'way')} to a backend {verb(lacking, 'lacks')} {without}"
+    if not lacking:
+        words = f"no way to a backend lacks {without} ({found.ways} judged)"
     return words + (f"; of {unknown} it is not known" if unknown else "")
 
 

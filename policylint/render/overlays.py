@@ -8,7 +8,7 @@ are applied everywhere.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from policylint.load.objects import is_kustomization_file
 from policylint.model import text
@@ -154,6 +154,7 @@ def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]
             is_within = is_within or len({names[directory] for directory in directories}) < len(directories)
     if not rivals:
         return {"default": sorted(built)}
+    rivals |= _alternatives(built, rivals)
     groups: dict[str, list[str]] = defaultdict(list)
     for directory in sorted(rivals):
         groups[names[directory]].append(directory)
@@ -161,6 +162,20 @@ def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]
         groups = {directory or "default": [directory] for directory in sorted(rivals)}
     shared = [directory for directory in sorted(built) if directory not in rivals]
     return {name: [*directories, *shared] for name, directories in sorted(groups.items())}
+
+
+def _alternatives(built: Mapping[str, Built], rivals: Collection[str]) -> set[str]:
+    """Return the kustomizations beside rivals, among the overlays of one directory, that vary what those vary: only
+    their namespace keeps them from making the same objects."""
+    varied: dict[str, set[str]] = defaultdict(set)
+    for directory in rivals:
+        varied[directory.rpartition("/")[0]] |= built[directory].reached
+    return {
+        directory
+        for directory, output in built.items()
+        if (above := directory.rpartition("/")[0]).rpartition("/")[2] in ENVIRONMENT_MARKERS
+        and not varied.get(above, set()).isdisjoint(output.reached)
+    }
 
 
 def _name(directory: str) -> str:

@@ -299,12 +299,14 @@ def test_whose_policies_an_implementation_serves(implementation: str, group: str
         ("traefik.io/gateway-controller", "traefik", False),
         ("example.com/spec", "istio", False),
         ("", "istio", True),
-        ("", "cilium", False),
+        ("io.cilium/gateway-controller", "anybody", True),
+        ("", "cilium", True),
         ("", "anybody", False),
     ],
 )
 def test_who_takes_both_kinds_of_route_for_one_hostname(controller: str, of_class: str, shares: bool) -> None:
-    """kubernetes-sigs/gateway-api#4598 names those that do; of all others what the spec says is expected."""
+    """kubernetes-sigs/gateway-api#4598 names those that do, and Cilium's GatewayAPI (operator/pkg/model/ingestion)
+    gives the routes of both kinds to one listener; of all others what the spec says is expected."""
     assert load_catalog().shares_hostnames(controller, of_class) is shares
 
 

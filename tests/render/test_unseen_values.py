@@ -45,6 +45,28 @@ def test_a_later_secret_with_the_same_key_takes_the_place_of_a_value(tmp_path: P
     assert hostname(tmp_path / "earlier", IN_ORDER[::-1], secret.replace("KEY", "HOST")) == "filled.example.com"
 
 
+@pytest.mark.parametrize(
+    ("secret", "expected"),
+    [
+        (EXTERNAL.replace("KEY", "HOST"), "${HOST:=default.example.com}"),
+        (
+            EXTERNAL.replace("KEY", "HOST").replace("name: secrets", "name: '${C:=s}ets'"),
+            "${HOST:=default.example.com}",
+        ),
+        (EXTERNAL.replace("KEY", "TOKEN"), "default.example.com"),
+        (EXTERNAL.replace("KEY", "HOST").replace("name: secrets", "name: '${C}-others'"), "default.example.com"),
+    ],
+    ids=["has it", "has it under a variable name", "has another", "another Secret"],
+)
+def test_a_default_counts_only_where_no_secret_states_the_variable(tmp_path: Path, secret: str, expected: str) -> None:
+    files = cluster(kustomization("app", "./app", "postBuild: {substituteFrom: [{kind: Secret, name: secrets}]}"))
+    files["clusters/prod/secret.yaml"] = secret
+    files["app/route.yaml"] = ROUTE.replace("a.example.com", '"${HOST:=default.example.com}"')
+    (route,) = workspace(tmp_path, files).simulations[0].world.of_kind("gateway.networking.k8s.io", "HTTPRoute")
+    (host,) = route.spec["hostnames"]
+    assert host == (expected if expected.startswith("default") else "${HOST}")
+
+
 INSTANCE = (
     "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\n"
     "spec: {sync: {kind: GitRepository, url: https://git.example.com/fleet, path: 'clusters/${CLUSTER}/start'}}\n"

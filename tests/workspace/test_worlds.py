@@ -179,6 +179,19 @@ GATEWAYS = {f"apps/{name}/{name}.yaml": gateway(name) for name in ("prod", "stag
             {"cluster": ["edge", "more"]},
             id="a FluxInstance that syncs a whole git repository",
         ),
+        pytest.param(
+            {
+                "base/edge.yaml": gateway("edge"),
+                "base/kustomization.yaml": kustomization("edge.yaml"),
+                "overlays/one/kustomization.yaml": kustomization("../../base"),
+                "overlays/two/kustomization.yaml": kustomization("../../base"),
+                "overlays/renamed/kustomization.yaml": "namePrefix: new-\n" + kustomization("../../base"),
+                "overlays/shared/kustomization.yaml": kustomization("own.yaml"),
+                "overlays/shared/own.yaml": gateway("own"),
+            },
+            {"one": ["edge", "own"], "renamed": ["new-edge", "own"], "two": ["edge", "own"]},
+            id="an overlay that varies what its neighbours vary, and one that does not",
+        ),
     ],
 )
 def test_environments(tmp_path: Path, files: dict[str, str], expected: dict[str, list[str]]) -> None:

@@ -312,9 +312,8 @@ class Cluster:
             name = text(reference.get("name"))
             if reference.get("kind") == "ConfigMap":
                 variables.update(_as_texts(self._config_map(name, owner.namespace).get("data")))
-            elif variables:  # what a Secret holds is not seen, but it is not what came before
-                for key in self._secret_keys(name) & variables.keys():
-                    del variables[key]
+            else:  # what a Secret holds is not seen, but it is neither what came before nor a default
+                variables.update((key, f"${{{key}}}") for key in self._secret_keys(name))
         variables.update(_as_texts(post_build.get("substitute")))
         if not variables and post_build.get("substituteFrom"):
             variables[""] = ""  # variables come from what was not seen: defaults are filled in all the same

@@ -16,14 +16,23 @@ def secret_keys(tree: Tree, name: str) -> frozenset[str]:
     keys: set[str] = set()
     for path in tree.with_secrets:
         data = tree.read(path)
-        if data is None or name.encode() not in data:
+        if data is None or (name.encode() not in data and b"${" not in data):
             continue
         for document in read(data, tree.shown(path)).documents:
             body = mapping(document.value)
             if body.get("kind") in KINDS:
                 made, its_keys = _made(body)
-                keys.update(its_keys if made == name else ())
+                keys.update(its_keys if _may_be(made, name) else ())
     return frozenset(keys)
+
+
+def _may_be(made: str, name: str) -> bool:
+    """Return whether a name, which may begin or end with a variable (`${CLUSTER}-vars`), may be this one."""
+    before, variable, rest = made.partition("${")
+    if not variable:
+        return made == name
+    after = rest.rpartition("}")[2]
+    return len(before) + len(after) < len(name) and name.startswith(before) and name.endswith(after)
 
 
 def _made(body: Any) -> tuple[str, list[str]]:

@@ -29,8 +29,8 @@ class ConnectionChange(NamedTuple):
     Args:
         sources, targets: names of ends; no target for a workload that is new or gone.
         before, after: ports, `none`; for a workload `absent` or `present`.
-        by: the policies that were changed and bear on one of the ends.
-        because: policy, labels, workload added, workload removed.
+        by: the policies that were changed and bear on one of the ends; where a mesh is the cause, all that do.
+        because: policy, labels, mesh, workload added, workload removed.
         exposed: whether one end is outside the cluster.
     """
 
@@ -97,7 +97,7 @@ def _both(sides: Sides) -> _Both | None:
     for world, roster, network, other in zip(worlds, rosters, (former, latter), (latter, former), strict=True):
         ends = [roster.get(name) or _absent(rosters[0].get(name) or rosters[1][name]) for name in names]
         others = (end for end in other.universe.endpoints)
-        networks.append(Network(world, network.policies, ends, other.policies, others))
+        networks.append(Network(world, network.policies, ends, other.policies, others, network.tunnel))
     return _Both(networks[0], networks[1], changed)
 
 
@@ -145,20 +145,27 @@ def _groups(both: _Both, direction: Direction) -> list[tuple[int, Row, Row]]:
 
 def _pairs(both: _Both, environment: str) -> Iterator[ConnectionChange]:
     outside = both.after.universe.addresses.all
+    former, latter = both.before.inside, both.after.inside
+    carried = [former.members, latter.members]
+    moved = former.members ^ latter.members
     sources = _groups(both, "egress")
     joined: dict[tuple[int, int, int], list[int]] = {}
     for targets, *ingress in _groups(both, "ingress"):
         for senders, *egress in sources:
-            if ingress[0] == ingress[1] and egress[0] == egress[1]:
+            if ingress[0] == ingress[1] and egress[0] == egress[1] and not (senders | targets) & moved:
                 continue
             masks_in = [mask for row in ingress for column in row for mask in (column.allowed, column.denied)]
             masks_out = [mask for row in egress for column in row for mask in (column.allowed, column.denied)]
-            for source in _atoms(senders, [*masks_in, outside]):
-                for target in _atoms(targets, [*masks_out, outside]):
+            for source in _atoms(senders, [*masks_in, *carried, outside]):
+                for target in _atoms(targets, [*masks_out, *carried, outside]):
                     if (source | target) & ~outside == 0:
                         continue
-                    was, was_perhaps = _ports(source, target, ingress[0], egress[0])
-                    now, now_perhaps = _ports(source, target, ingress[1], egress[1])
+                    was, was_perhaps = (
+                        former.open(source, target, each) for each in _ports(source, target, ingress[0], egress[0])
+                    )
+                    now, now_perhaps = (
+                        latter.open(source, target, each) for each in _ports(source, target, ingress[1], egress[1])
+                    )
                     if (was ^ now) & ~((was ^ was_perhaps) | (now ^ now_perhaps)):
                         joined.setdefault((source, was, now), []).append(target)
     universe = both.after.universe
@@ -171,7 +178,8 @@ def _pairs(both: _Both, environment: str) -> Iterator[ConnectionChange]:
         gained, lost = now & ~was, was & ~now
         change: Change = "opened" if not was else "closed" if not now else "widened" if gained else "narrowed"
         assert gained or lost
-        by = tuple(sorted(set(_by(both, source, target))))
+        is_carried = bool(moved & (source | target))
+        by = tuple(sorted(set(_by(both, source, target, all_=is_carried))))
         for senders, receivers in apart(source, target):
             yield ConnectionChange(
                 environment,
@@ -181,7 +189,7 @@ def _pairs(both: _Both, environment: str) -> Iterator[ConnectionChange]:
                 universe.ports.words(now),
                 change,
                 by,
-                "policy" if by else "labels",
+                "mesh" if is_carried else "policy" if by else "labels",
                 bool((senders | receivers) & outside),
             )
 
@@ -207,11 +215,11 @@ def _ports(source: int, target: int, ingress: Row, egress: Row) -> tuple[int, in
     return sure, perhaps
 
 
-def _by(both: _Both, sources: int, targets: int) -> Iterator[ResourceKey]:
-    """Yield the changed policies that bear on one of the ends."""
+def _by(both: _Both, sources: int, targets: int, *, all_: bool = False) -> Iterator[ResourceKey]:
+    """Yield the changed policies, or all, that bear on one of the ends."""
     for network in (both.before, both.after):
         for policy, selected in zip(network.policies, network.subjects, strict=True):
-            if policy.key in both.changed:
+            if all_ or policy.key in both.changed:
                 ways = {rule.direction for rule in policy.rules} | policy.isolates
                 if ("egress" in ways and selected.maybe & sources) or ("ingress" in ways and selected.maybe & targets):
                     yield policy.key

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from policylint.documents import loading
 from policylint.namedtuple import NamedTuple
+from policylint.network.meshes import Inside
 from policylint.network.rules import Direction
 from policylint.network.selecting import bits_of, numbers_of
 from policylint.network.state import Network
@@ -73,7 +74,23 @@ def _products(network: Network) -> Iterator[tuple[int, int, int, bool]]:
                     ports = column.ports & way.ports
                     receivers = _meet(targets, way.allowed)
                     if ports and receivers:
-                        yield from _certainty(senders, receivers, ports, column.denied, way.denied, outside)
+                        for product in _certainty(senders, receivers, ports, column.denied, way.denied, outside):
+                            yield from _tunnelled(network.inside, *product)
+
+
+def _tunnelled(
+    inside: Inside, senders: int, receivers: int, ports: int, certain: bool
+) -> Iterator[tuple[int, int, int, bool]]:
+    """Yield a product as it is on the wire: among the members of a mesh its tunnel carries every port or none."""
+    if not inside.members:
+        yield senders, receivers, ports, certain
+        return
+    members = inside.members
+    for source in filter(None, (senders & members, senders & ~members)):
+        for target in filter(None, (receivers & members, receivers & ~members)):
+            carried = inside.open(source, target, ports)
+            if carried:
+                yield source, target, carried, certain
 
 
 def _certainty(

@@ -94,7 +94,6 @@ class Hops:
             policies: the network policies of the world, where they are read already.
             tunnel: what meshes make of connections.
         """
-        self._tunnel = tunnel
         self.planes: dict[ResourceKey, list[DataPlane]] = {}
         for plane in planes:
             self.planes.setdefault(plane.gateway, []).append(plane)
@@ -115,7 +114,7 @@ class Hops:
             policies = read_policies(world)
         namespaces = {endpoint.namespace for endpoint in (*found, *more) if endpoint.namespace}
         namespaces |= {policy.key.namespace for policy in policies if policy.key.namespace}
-        self.network = Network(world, policies, (*found, *stand_ins(world, namespaces), *more))
+        self.network = Network(world, policies, (*found, *stand_ins(world, namespaces), *more), tunnel=tunnel)
         self._number = {id(endpoint): number for number, endpoint in enumerate(self.network.universe.endpoints)}
 
     def from_gateway(self, gateway: ResourceKey, listener: int | None, backend: ResourceKey, port: int | None) -> Way:
@@ -242,14 +241,20 @@ class Hops:
         for port in ports:
             bits |= universe.ports.at(protocol, port)
         bits = bits or universe.ports.of(PortSpec(protocol))
-        answer = self.network.ask(source, target, bits)
         shown = f"{protocol} {','.join(map(str, ports))}".strip()
+        wrapped = self.network.tunnel(*ends) if protocol == "TCP" else None
+        if wrapped is not None and wrapped.certain:
+            answer = self.network.ask(source, target, universe.ports.at(protocol, wrapped.port))
+        else:
+            answer = self.network.ask(source, target, bits)
         verdict, because = answer.verdict, universe.facts.idle
+        is_judged = any(step.policy is not None for step in (*answer.egress, *answer.ingress))
         if verdict == "unknown":
             because = _doubt(ends, answer.egress + answer.ingress, ports)
-        elif protocol == "TCP" and any(step.policy is not None for step in (*answer.egress, *answer.ingress)):
-            wrapped = self._tunnel(*ends)
-            if wrapped is not None and verdict != self._verdict_on(wrapped, source, target, bits):
+        elif wrapped is not None and is_judged:
+            if wrapped.certain:
+                because = wrapped.why if verdict != self.network.ask(source, target, bits).verdict else ""
+            elif verdict != self._verdict_on(wrapped, source, target, bits):
                 verdict, because = "unknown", wrapped.why
         return Hop(*ends, shown, verdict, answer.egress, answer.ingress, because)
 

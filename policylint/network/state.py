@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from policylint.model import World
 from policylint.namedtuple import NamedTuple
 from policylint.network.endpoints import Endpoint
+from policylint.network.meshes import Inside, Tunnels, untunnelled
+from policylint.network.ports import PortSpec
 from policylint.network.rules import DIRECTIONS, Direction, Pods, PolicySpec
 from policylint.network.selecting import Chosen, bits_of, numbers_of
 from policylint.network.universe import Universe
@@ -49,6 +51,7 @@ class Network:
     Args:
         ends: the ends, in an order of their own; by default those that the world shows.
         others, other_ends: those of the other side of a diff, which cut ports and addresses too.
+        tunnel: what meshes make of connections.
 
     Attributes:
         policies: all of them, those that are refused among them.
@@ -62,8 +65,10 @@ class Network:
         ends: Sequence[Endpoint],
         others: Iterable[PolicySpec] = (),
         other_ends: Iterable[Endpoint] = (),
+        tunnel: Tunnels = untunnelled,
     ) -> None:
         self.world = world
+        self.tunnel = tunnel
         self.policies = tuple(policies)
         self.universe = Universe(world, ends, policies, others, other_ends)
         self.meaning = Meaning(self.universe)
@@ -76,6 +81,17 @@ class Network:
     def numbers(self) -> dict[str, int]:
         """The number of each end, by its name."""
         return {str(endpoint): number for number, endpoint in enumerate(self.universe.endpoints)}
+
+    @cached_property
+    def inside(self) -> Inside:
+        """The ends among which a mesh carries all connections: those that it would tunnel to themselves."""
+        ends, ports = self.universe.endpoints[:-2], self.universe.ports
+        tunnels = {number: self.tunnel(end, end) for number, end in enumerate(ends) if end.is_pod}
+        carried = {number: tunnel for number, tunnel in tunnels.items() if tunnel is not None and tunnel.certain}
+        first = next(iter(carried.values()), None)
+        if first is None:
+            return Inside()
+        return Inside(bits_of(list(carried)), ports.at("TCP", first.port), ports.of(PortSpec("TCP")), first.why)
 
     @cached_property
     def subjects(self) -> tuple[Chosen, ...]:

@@ -347,8 +347,8 @@ SENT_NOWHERE = {"podSelector": CLIENT, "policyTypes": ["Egress"]}
 @pytest.mark.parametrize(
     ("namespace", "spec", "want", "why"),
     [
-        (AMBIENT, TO_8080, "unknown", "15008"),
-        (AMBIENT, SENT_TO_8080, "unknown", "15008"),
+        (AMBIENT, TO_8080, "denied", "15008"),
+        (AMBIENT, SENT_TO_8080, "denied", "15008"),
         (AMBIENT, FROM_CLIENT, "allowed", ""),
         (AMBIENT, SENT_NOWHERE, "denied", ""),
         (INJECTED, TO_8080, "unknown", "4143"),

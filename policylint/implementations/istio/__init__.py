@@ -224,13 +224,21 @@ class Istio(Implementation):
         return proxy is not None and (proxy.sure or None)
 
     def tunnel(self, source: Endpoint, target: Endpoint, world: World) -> Tunnel | None:
-        """Return the tunnel (HBONE) between ztunnels (istio.io, «Ambient and Kubernetes NetworkPolicy»)."""
+        """Return the tunnel (HBONE) between ztunnels (istio.io, «Ambient and Kubernetes NetworkPolicy»).
+
+        What is in no mesh sends to ambient pods as to any other; sidecars and gateways may use the tunnel. A waypoint
+        on the way would make two connections of one.
+        """
         from policylint.network.meshes import Tunnel
 
-        if membership_of(target, world) != "ambient":
+        sender = membership_of(source, world)
+        if membership_of(target, world) != "ambient" or (
+            sender is None and world.namespace_labels(source.namespace) is not None
+        ):
             return None
-        why = f"{target} is in Istio's ambient mode, whose traffic comes in on port {_HBONE}"
-        return Tunnel(_HBONE, membership_of(source, world) == "ambient", why)
+        why = f"{target} is in Istio's ambient mode, whose traffic comes in on port {_HBONE} (HBONE)"
+        is_captured = sender == "ambient"
+        return Tunnel(_HBONE, is_captured, why, is_captured and not world.once(Mesh).waypoints.bound)
 
 
 def compose(

@@ -10,13 +10,26 @@ from policylint.namedtuple import NamedTuple
 
 Listing = Literal["", "alternatives", "conditions", "demands"]
 Presence = Literal["", "demands", "grants", "narrows"]
+Anchor = Literal["", "keys", "server", "value"]
 Purpose = Literal["", "authentication", "authorization"]
+
+
+class Rate(NamedTuple):
+    """Where a limit says how much it lets pass: `number` in `each` or, where that is not written, in `unset`.
+
+    With `none` as the number there is no limit.
+    """
+
+    number: str
+    each: str = ""
+    unset: str = "1s"
+    none: int | None = None
 
 
 class Weakness(NamedTuple):
     """One way in which a kind's effective policy becomes weaker (schemas/policy-kind.json, `weaker`).
 
-    Exactly one of `order`, `list`, `presence` and `everybody` is set.
+    Exactly one of `order`, `list`, `presence`, `everybody`, `rate`, `anchor` and `grows` is set.
 
     Args:
         path: below the spec proper, dotted; `*` stands for every entry of a list or map.
@@ -30,6 +43,10 @@ class Weakness(NamedTuple):
         presence: the meaning of the field being there: it demands something, it grants something, or, in every entry of
             a list, it narrows down for whom the setting is.
         everybody: entries of a list that stand for everybody.
+        rate: the fields of a limit, of which a higher one lets more pass.
+        anchor: that the value says by what is checked what requests bring: keys, of which one more fits more; the
+            address of a server, of which the host counts; any value.
+        grows: that the value is a number, a quantity or a duration, of which more lets more pass.
         where: values that other fields must have, from the innermost `*` on, else below the spec proper.
         entries: values that the fields of an entry must have to count as one of the list.
         opens: the purpose that is no longer served once the weakest step is reached.
@@ -53,6 +70,9 @@ class Weakness(NamedTuple):
     unless: tuple[str, ...] = ()
     admits_all: tuple[Any, ...] = ()
     severity: Literal["warning", "note"] = "warning"
+    rate: Rate | None = None
+    anchor: Anchor = ""
+    grows: bool = False
 
     def narrows(self, spec: Mapping[str, Any]) -> bool:
         """Return whether every entry of a list has the field, so that the setting is not for everybody."""
@@ -80,6 +100,9 @@ def weakness(entry: Mapping[str, Any]) -> Weakness:
         unless=tuple(entry.get("unless", ())),
         admits_all=tuple(entry.get("admitsAll", ())),
         severity=entry.get("severity", "warning"),
+        rate=Rate(**entry["rate"]) if "rate" in entry else None,
+        anchor=entry.get("anchor", ""),
+        grows=entry.get("grows", False),
     )
 
 
@@ -89,9 +112,12 @@ def weakness_entry(weak: Weakness) -> dict[str, Any]:
     if weak.order:
         entry["order"] = [step[0] if len(step) == 1 else list(step) for step in weak.order]
     entry |= {name: value for name in ("unset", "without") if (value := getattr(weak, name)) is not None}
-    fields = ("instead", "list", "presence", "opens")
+    fields = ("instead", "list", "presence", "opens", "anchor", "grows")
     entry |= {name: value for name in fields if (value := getattr(weak, name))}
     entry |= {name: list(value) for name in ("everybody", "unless") if (value := getattr(weak, name))}
     entry |= {name: dict(value) for name in ("where", "entries") if (value := getattr(weak, name))}
     entry |= {"admitsAll": list(weak.admits_all)} if weak.admits_all else {}
+    if weak.rate is not None:
+        defaults = Rate("")
+        entry["rate"] = {name: value for name, value in weak.rate._asdict().items() if value != getattr(defaults, name)}
     return entry | ({"severity": weak.severity} if weak.severity != "warning" else {})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 from operator import or_
 from typing import Final
 
@@ -257,7 +257,8 @@ def _dimension(
 def _samples(expressions: Mapping[Predicate, Expression], below: Mapping[str, str], of: int) -> list[str]:
     """Return texts that expressions may match, below every beginning; fewer where they are some `of` very many."""
     most = min(_MOST_SAMPLES, _MOST_TRIED // max(1, of))
-    texts = [sample(match.value) for match in expressions][: max(1, most // len(below))]
+    sampled = (sample(match.value, longer=longer) for longer in (False, True) for match in expressions)
+    texts = list(islice(dict.fromkeys(sampled), max(1, most // len(below))))
     return [
         text if text.startswith(beginning) else f"{beginning}{text.lstrip('/')}"
         for text in texts

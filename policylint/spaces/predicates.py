@@ -12,7 +12,7 @@ from typing import Final, Literal
 from policylint.namedtuple import NamedTuple
 from policylint.regex import expression
 from policylint.spaces.addresses import address_set, number_of, without
-from policylint.spaces.samples import literal, literal_start, sample, takes_all_below
+from policylint.spaces.samples import literal, literal_start, samples, takes_all_below
 
 PREFIX: Final = "PathPrefix"
 EXPRESSION: Final = "RegularExpression"
@@ -106,7 +106,9 @@ class Predicate(NamedTuple):
         starts = [literal_start(each.value) if each.is_expression else each.value.rstrip("/") for each in (self, other)]
         if not starts[0].startswith(starts[1]) and not starts[1].startswith(starts[0]):
             return False
-        tried = (sample(each.value) if each.is_expression else each.value for each in (self, other))
+        tried = (
+            text for each in (self, other) for text in (samples(each.value) if each.is_expression else (each.value,))
+        )
         return True if any(self.takes(text) and other.takes(text) for text in tried) else None
 
     def _within_prefix(self, prefix: Predicate) -> bool | None:
@@ -138,8 +140,8 @@ class Predicate(NamedTuple):
 
     def _unless_sampled(self, other: Predicate) -> bool | None:
         """Return False where a sample shows that not all lies in another predicate, else None."""
-        text = sample(self.value)
-        return False if self.takes(text) and other.takes(text) is False else None
+        tried = samples(self.value)
+        return False if any(self.takes(text) and other.takes(text) is False for text in tried) else None
 
 
 def rank(predicate: Predicate) -> tuple[int, str]:

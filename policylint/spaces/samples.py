@@ -24,10 +24,21 @@ _PART: Final = Pattern(
 )
 _CLASSES: Final = {"d": "0", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a", "n": "\n", "t": "\t", "b": "", "B": ""}
 _LONGEST: Final = 1_000
+_ANYTHING: Final = "-other"
+"""What stands for `.*` in a longer sample: a text as nobody else writes it."""
 
 
-def sample(pattern: str) -> str:
-    """Return a text that an expression may match: of alternatives the first one, of repetitions the fewest."""
+def samples(pattern: str) -> tuple[str, ...]:
+    """Return texts that an expression may match: `/admin` is not all that `/admin.*` matches."""
+    return tuple(dict.fromkeys((sample(pattern), sample(pattern, longer=True))))
+
+
+def sample(pattern: str, *, longer: bool = False) -> str:
+    """Return a text that an expression may match: of alternatives the first one, of repetitions the fewest.
+
+    Args:
+        longer: of repetitions at least one instead.
+    """
     texts: list[list[str]] = [[""]]  # the text of each open group; of its alternatives only the first one grows
     position = 0
     if len(pattern) > _LONGEST:
@@ -43,8 +54,9 @@ def sample(pattern: str) -> str:
         if part["close"]:
             piece = texts.pop()[0] if len(texts) > 1 else ""
         else:
-            piece = _text_of(part)
-        times = int(part["least"]) if part["least"] else 0 if (part["times"] or "+")[0] in "*?" else 1
+            piece = _ANYTHING if longer and part["any"] and (part["times"] or "?")[0] in "*+" else _text_of(part)
+        optional = (part["times"] or "+")[0] in "*?" and not longer
+        times = int(part["least"]) if part["least"] else 0 if optional else 1
         texts[-1][-1] = (texts[-1][-1] + piece * times)[:_LONGEST]
     return texts[0][0]
 

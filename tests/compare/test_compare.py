@@ -137,7 +137,9 @@ own_retry = policy("BackendTrafficPolicy", "own", CHECKOUT, "retry: {numRetries:
         pytest.param(edge_jwt, "", 1, id="deleted"),
         pytest.param(edge_jwt, edge_cors, 1, id="taken-out"),
         pytest.param("", edge_jwt, 0, id="added"),
-        pytest.param(edge_jwt, edge_jwt.replace("id.example.com", "login.example.com"), 0, id="changed"),
+        pytest.param(
+            edge_jwt, edge_jwt.replace("https://id.example.com}}", "https://id.example.com/keys}}"), 0, id="changed"
+        ),
         pytest.param(edge_jwt, edge_basic, 0, id="another-authentication"),
         pytest.param(own_list, "", 1, id="allow-list"),
         pytest.param(own_retry, "", 0, id="no-protection"),

@@ -204,6 +204,126 @@ def test_a_filter_of_nginx_is_weaker_for_the_rules_that_name_it(tmp_path: Path) 
     assert weakened(tmp_path, (*world, filtering("Any")), (*world, filtering("All"))) == []
 
 
+IDP = (
+    "jwt: {{providers: [{{name: id, issuer: 'https://id.example.com', jwks: {{remote: {{url: 'https://{}/jwks'}}}}}}]}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (
+            IDP.format("id.example.com"),
+            IDP.format("keys.example.net"),
+            "goes from https://id.example.com to https://keys.",
+        ),
+        (IDP.format("id.example.com"), IDP.format("ID.example.com:443"), None),
+        (
+            'jwt: {providers: [{name: id, jwks: {local: {inline: \'{"keys": [{"kid": "a"}]}\'}}}]}',
+            'jwt: {providers: [{name: id, jwks: {local: {inline: \'{"keys": [{"kid": "b"}]}\'}}}]}',
+            "holds other keys, tokens that other keys signed are taken",
+        ),
+    ],
+)
+def test_by_whose_keys_an_extension_goes(tmp_path: Path, before: str, after: str, expected: str | None) -> None:
+    def extension(spec: str) -> str:
+        return of("gateway.kgateway.dev", "GatewayExtension", spec, "idp")
+
+    world = (GATEWAY.replace("envoy", "kgateway"), *WORLD[1:], traffic("jwtAuth: {extensionRef: {name: idp}}"))
+    found = said(weakened(tmp_path, (*world, extension(before)), (*world, extension(after))))
+    field = "local.inline" if expected and "holds" in expected else "remote.url"
+    message = f"spec.jwt.providers[0].jwks.{field} of GatewayExtension shop/idp {expected}"
+    assert_is(found, expected and ("warning", message))
+
+
+def limited(group: str, kind: str, spec: str, version: str = "v1alpha1") -> str:
+    target = (
+        ON_ROUTE
+        if kind != "RateLimitPolicy" or group != "kuadrant.io"
+        else ON_ROUTE.replace("targetRefs: [", "targetRef: ").replace("]", "")
+    )
+    return of(group, kind, target + spec, version=version)
+
+
+def of_envoy(rules: str) -> str:
+    return limited(
+        "gateway.envoyproxy.io", "BackendTrafficPolicy", f"rateLimit: {{type: Local, local: {{rules: [{rules}]}}}}"
+    )
+
+
+def of_kuadrant(limits: str) -> str:
+    return limited("kuadrant.io", "RateLimitPolicy", f"limits: {{{limits}}}", "v1")
+
+
+def of_kgateway(bucket: str) -> str:
+    return limited("gateway.kgateway.dev", "TrafficPolicy", f"rateLimit: {{local: {{tokenBucket: {{{bucket}}}}}}}")
+
+
+def of_agentgateway(local: str) -> str:
+    return limited("agentgateway.dev", "AgentgatewayPolicy", f"traffic: {{rateLimit: {{local: [{local}]}}}}")
+
+
+def of_nginx(rule: str) -> str:
+    return limited("gateway.nginx.org", "RateLimitPolicy", f"rateLimit: {{local: {{rules: [{rule}]}}}}")
+
+
+TEN, HUNDRED = "{limit: {requests: 10, unit: Minute}}", "{limit: {requests: 100, unit: Minute}}"
+BOT = "{clientSelectors: [{headers: [{name: x-bot, value: a}]}], limit: {requests: 10, unit: Minute}}"
+LIMITS = [
+    ("envoy", of_envoy(TEN), of_envoy(HUNDRED), "goes from 10 per Minute to 100 per Minute, more requests pass"),
+    ("envoy", of_envoy(HUNDRED), of_envoy(TEN), None),
+    ("envoy", of_envoy(TEN), of_envoy("{limit: {requests: 600, unit: Hour}}"), None),
+    ("envoy", of_envoy(f"{BOT}, {HUNDRED}"), of_envoy(HUNDRED), "loses"),
+    (
+        "envoy",
+        of_envoy(TEN),
+        "",
+        "rateLimit of BackendTrafficPolicy shop/login is gone, requests are no longer limited",
+    ),
+    (
+        "istio",
+        of_kuadrant("a: {rates: [{limit: 5, window: 10s}]}"),
+        of_kuadrant("a: {rates: [{limit: 5, window: 1s}]}"),
+        "goes from 5 per 10s to 5 per 1s",
+    ),
+    (
+        "istio",
+        of_kuadrant("a: {rates: [{limit: 5, window: 10s}]}"),
+        of_kuadrant("a: {rates: [{limit: 30, window: 1m}]}"),
+        None,
+    ),
+    (
+        "istio",
+        of_kuadrant("a: {rates: [{limit: 5, window: 1s}]}, b: {rates: [{limit: 9, window: 1s}]}"),
+        of_kuadrant("a: {rates: [{limit: 5, window: 1s}]}"),
+        "limits of RateLimitPolicy shop/login loses b",
+    ),
+    (
+        "kgateway",
+        of_kgateway("maxTokens: 5, tokensPerFill: 5, fillInterval: 1m"),
+        of_kgateway("maxTokens: 5, tokensPerFill: 5, fillInterval: 1s"),
+        "goes from 5 per 1m to 5 per 1s",
+    ),
+    ("kgateway", of_kgateway("maxTokens: 5, fillInterval: 1m"), of_kgateway("maxTokens: 3, fillInterval: 1m"), None),
+    (
+        "agentgateway",
+        of_agentgateway("{requests: 5, unit: Minutes}"),
+        of_agentgateway("{requests: 6, unit: Seconds}"),
+        "goes from 5 per Minutes to 6 per Seconds",
+    ),
+    ("nginx", of_nginx("{rate: 5r/s, key: a}"), of_nginx("{rate: 500r/s, key: a}"), "goes from 5r/s to 500r/s"),
+    ("nginx", of_nginx("{rate: 5r/s, key: a}"), of_nginx("{rate: 300r/m, key: a}"), None),
+]
+
+
+@pytest.mark.parametrize(("controller", "before", "after", "expected"), LIMITS)
+def test_limits(tmp_path: Path, controller: str, before: str, after: str, expected: str | None) -> None:
+    world = (GATEWAY.replace("envoy", controller), *WORLD[1:])
+    found = said(weakened(tmp_path, (*world, before), (*world, *filter(None, [after]))))
+    assert [severity for severity, _ in found] == ([] if expected is None else ["warning"])
+    assert all(expected in message for _, message in found if expected)
+
+
 VIRTUAL_HOST, ROUTE_OPTION = "VirtualHostOption", "RouteOption"
 
 

@@ -23,11 +23,30 @@ DENIED = {"path": "rules", "list": "demands", "entries": {"do": "deny"}}
 ASKS = {"path": "login.token", "presence": "demands"}
 OPENS = {"path": "users.*.anybody", "presence": "grants"}
 RULED = {"path": "rules.*.by", "presence": "demands"}
+LIMIT = {"path": "limits.*", "rate": {"number": "requests", "each": "unit"}}
+TEXT = {"path": "limits.*.rate", "rate": {"number": "."}}
+AVERAGE = {"path": "limit", "rate": {"number": "average", "each": "period", "none": 0}}
+HOPS = {"path": "hops", "grows": True, "unset": 0}
+KEYS = {"path": "keys.*.set", "anchor": "keys"}
+SERVER = {"path": "keys.*.url", "anchor": "server"}
+TEXTS = {"path": "policy", "anchor": "value"}
 RANGES = {"path": "rules.*.from", "everybody": ["0.0.0.0/0"], "where": {"do": ["let", None]}}
 
 
 def login(**fields: Any) -> dict[str, Any]:
     return {"login": fields}
+
+
+def limits(*rates: tuple[int, str]) -> dict[str, Any]:
+    return {"limits": [{"requests": number, "unit": unit} for number, unit in rates]}
+
+
+def limit(**fields: Any) -> dict[str, Any]:
+    return {"limit": fields}
+
+
+def keys(**fields: Any) -> dict[str, Any]:
+    return {"keys": [{"name": "id", **fields}]}
 
 
 TABLE = [
@@ -91,6 +110,40 @@ TABLE = [
     (RANGES, {"rules": [{"from": ["10.0.0.0/8"]}]}, {"rules": [{"from": ["0.0.0.0/0"], "do": "deny"}]}, None),
     (RANGES, {"rules": [{"from": ["0.0.0.0/0"]}]}, {"rules": [{"do": "let", "from": ["0.0.0.0/0", "a"]}]}, None),
     (RANGES, {"a": 1}, {"rules": [{"from": ["0.0.0.0/0"]}]}, None),
+    # rate
+    (LIMIT, limits((10, "Minute")), limits((20, "Minute")), "goes from 10 per Minute to 20 per Minute"),
+    (LIMIT, limits((10, "Minute")), limits((10, "Second")), "goes from 10 per Minute to 10 per Second"),
+    (LIMIT, limits((10, "1m")), limits((1, "s")), "goes from 10 per 1m to 1 per s"),
+    (LIMIT, limits((10, "Minutes")), limits((600, "Hours")), None),  # the same
+    (LIMIT, limits((10, "Minute")), limits((5, "Minute")), None),
+    (LIMIT, limits((10, "Minute")), limits((20, "${UNIT}")), None),
+    (LIMIT, limits((1, "s"), (2, "s")), limits((1, "s"), (3, "s")), "goes from 2 per s to 3 per s"),
+    (LIMIT, limits((1, "s")), limits((1, "s"), (3, "s")), None),
+    (TEXT, {"limits": [{"rate": "10r/s"}]}, {"limits": [{"rate": "700r/m"}]}, "goes from 10r/s to 700r/m"),
+    (TEXT, {"limits": [{"rate": "10r/s"}]}, {"limits": [{"rate": "600r/m"}]}, None),
+    (AVERAGE, limit(average=5), limit(average=5, period="500ms"), "goes from 5 per 1s to 5 per 500ms"),
+    (AVERAGE, limit(average=5), limit(average=0), "goes from 5 per 1s to 0 per 1s"),
+    (AVERAGE, limit(average=0), limit(average=5), None),
+    # grows
+    (HOPS, {"hops": 1}, {"hops": 2}, "goes from 1 to 2"),
+    (HOPS, {"a": 1}, {"a": 1, "hops": 1}, "goes from 0 to 1"),
+    (HOPS, {"hops": 2}, {"a": 1}, None),
+    (HOPS, {"hops": "1m"}, {"hops": "90s"}, "goes from 1m to 90s"),
+    (HOPS, {"hops": "60s"}, {"hops": "1m"}, None),
+    # anchor
+    (KEYS, keys(set='{"keys": [{"kid": "a"}]}'), keys(set='{"keys":[{"kid":"a"}]}'), None),
+    (KEYS, keys(set='{"keys": [{"kid": "a"}]}'), keys(set='{"keys": [{"kid": "b"}]}'), "holds other keys"),
+    (KEYS, keys(set='{"keys": [{"kid": "a"}]}'), keys(set='{"keys": [{"kid": "a"}, {"kid": "b"}]}'), "gains a key"),
+    (KEYS, keys(set='{"keys": [{"kid": "a"}, {"kid": "b"}]}'), keys(set='{"keys": [{"kid": "b"}]}'), None),
+    (KEYS, keys(set="PEM a"), keys(set="PEM b"), "is another one"),
+    (KEYS, keys(set="${KEYS}"), keys(set="PEM b"), None),
+    (SERVER, keys(url="https://a/x"), keys(url="https://b/x"), "goes from https://a to https://b"),
+    (SERVER, keys(url="https://a/x"), keys(url="http://a/x"), "goes from https://a to http://a"),
+    (SERVER, keys(url="https://A/x"), keys(url="https://a:443/y"), None),
+    (SERVER, keys(url="https://a@b/x"), keys(url="https://b/x"), None),
+    (TEXTS, {"policy": "allow = false"}, {"policy": "allow = true"}, "goes from allow = false to allow = true"),
+    (TEXTS, {"policy": "x" * 100}, {"policy": "y" * 100}, "is another text"),
+    (TEXTS, {"policy": "x"}, {"other": 1}, None),
 ]
 
 
@@ -122,12 +175,23 @@ def test_one_new_entry_is_told_once() -> None:
     assert found.change == "is there now"
 
 
-FIELDS = st.sampled_from(["login", "mode", "of", "rules", "do", "from"])
+def test_a_provider_that_moves_is_told_once() -> None:
+    words = [weakness({**SERVER, "says": ""}), weakness({"path": "keys.*.issuer", "anchor": "value", "says": ""})]
+    before, after = keys(url="https://a/x", issuer="https://a"), keys(url="https://b/x", issuer="https://b")
+    (found,) = weakenings(words, before, after)
+    assert found.change == "goes from https://a to https://b"
+
+
+FIELDS = st.sampled_from(["login", "mode", "of", "rules", "do", "from", "set", "url", "requests", "unit"])
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.sampled_from(["Hard", "Off", "a"]),
+    st.none() | st.booleans() | st.sampled_from(["Hard", "Off", "a", "10r/s", "1m", '{"keys": [1]}']) | st.integers(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS, inner, max_size=3),
 )
-SPECS = st.dictionaries(st.sampled_from(["login", "users", "rules", "when", "ports"]), VALUES, max_size=4)
+SPECS = st.dictionaries(
+    st.sampled_from(["login", "users", "rules", "when", "ports", "limits", "limit", "hops", "keys", "policy"]),
+    VALUES,
+    max_size=4,
+)
 EVERY = [weakness({**each[0], "says": ""}) for each in TABLE]
 
 

@@ -16,7 +16,7 @@ from policylint.model.weakness import Weakness, weakness, weakness_entry
 from tests.model.test_catalog import SHARED, _crds
 
 KINDS = [each for each in load_catalog().kinds() if each.weaker]
-UNSHIPPED = ("aws-load-balancer-controller", "azure-agc", "gke", "kong", "traefik")
+UNSHIPPED = ("aws-load-balancer-controller", "azure-agc", "gke", "kong", "linkerd", "traefik")
 """Implementations whose CRDs are not shipped: their fields are from documentation, and worlds hold them."""
 SHIPPED = [kind for kind in KINDS if kind.implementation not in UNSHIPPED]
 WORDS = [pytest.param(kind, each, id=f"{kind.kind}-{each.path}") for kind in SHIPPED for each in kind.weaker]
@@ -87,13 +87,16 @@ def _assert_takes(field: dict[str, Any], weak: Weakness, other: dict[str, Any]) 
 @pytest.mark.parametrize(("kind", "weak"), WORDS)
 def test_an_entry_says_what_it_was_read_from(kind: PolicyKind, weak: Weakness) -> None:
     assert weakness(weakness_entry(weak)) == weak
-    assert sum(map(bool, (weak.order, weak.list, weak.presence, weak.everybody))) == 1
+    assert (
+        sum(map(bool, (weak.order, weak.list, weak.presence, weak.everybody, weak.rate, weak.anchor, weak.grows))) == 1
+    )
     assert not weak.says.endswith("."), f"{kind}: says ends a message"
 
 
 def test_every_implementation_with_a_login_says_what_weakens_it() -> None:
     assert {each.implementation for each in KINDS} == {
         "agentgateway",
+        "aws-gateway-api-controller",
         "envoy-gateway",
         "gateway-api",
         "gloo",

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from math import inf
 from typing import Any
 
 from policylint.checks.kit.locations import value_at
 from policylint.documents import Pointer
-from policylint.model import mapping
-from policylint.model.weakness import Weakness
+from policylint.model import mapping, sequence
+from policylint.model.quantities import milliseconds, number_of_bytes, per_second
+from policylint.model.weakness import Rate, Weakness
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
@@ -68,9 +70,15 @@ def weakenings(
 ) -> Iterator[Weakening]:
     """Yield everything that is weaker, in the order of the weaknesses."""
     reported: list[Pointer] = []
+    exchanged: set[Pointer] = set()
     for weak in weaknesses:
         for weakening in _compared(weak, before, after):
             place = weakening.after
+            if weak.anchor:
+                entry = place[: _depth_of_entry(weak.path)]
+                if entry in exchanged:
+                    continue  # whoever has other keys has another issuer, too
+                exchanged.add(entry)
             if weak.list in ("alternatives", "conditions") and any(
                 pointer[: len(place)] == place for pointer in reported
             ):
@@ -78,6 +86,12 @@ def weakenings(
             reported.append(place)
             opens = weakening.opens and not any(_stands(after, path) for path in weak.unless)
             yield weakening._replace(opens=opens)
+
+
+def _depth_of_entry(path: str) -> int:
+    """Return how many steps of a path lead to the innermost entry of a list or map that it goes through."""
+    steps = path.split(".")
+    return len(steps) - steps[::-1].index("*") if "*" in steps else len(steps)
 
 
 def text(value: object) -> str:
@@ -98,6 +112,10 @@ def _compared(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any
         return _removed(weak, before, after)
     if weak.presence == "narrows":
         return _narrowed(weak, before, after)
+    if weak.rate is not None or weak.grows:
+        return _raised(weak, before, after)
+    if weak.anchor:
+        return _exchanged(weak, before, after)
     return _introduced(weak, before, after)
 
 
@@ -115,6 +133,86 @@ def _order(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) 
         yield Weakening(
             weak, old_value.pointer, new_value.pointer, f"{change} {text(new_value.value)}", old_text, bool(weak.opens)
         )
+
+
+def _raised(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
+    """Yield the limits that let more pass."""
+    old, new = pair_values(before, after, weak.path)
+    for key in old.keys() & new.keys():
+        was, now = _value(weak, before, old[key]), _value(weak, after, new[key])
+        amounts = _amount(weak, was.value), _amount(weak, now.value)
+        if None not in amounts and amounts[0] < amounts[1] and _holds(weak, after, new[key]):  # type: ignore[operator]
+            change = f"goes from {_amount_in_words(weak, was.value)} to {_amount_in_words(weak, now.value)}"
+            yield Weakening(weak, was.pointer, now.pointer, change)
+
+
+def _amount(weak: Weakness, value: Any) -> float | None:
+    """Return how much a limit lets pass, None where that cannot be told."""
+    if weak.rate is not None:
+        each = value_at(value, tuple(weak.rate.each.split("."))) if weak.rate.each else None
+        number = _counted(weak.rate, value)
+        if number is not None and number == weak.rate.none:
+            return inf
+        return per_second(number, weak.rate.unset if each is None else each)
+    length = milliseconds(value)
+    return length if length is not None else number_of_bytes(value)
+
+
+def _counted(rate: Rate, value: Any) -> Any:
+    return value if rate.number == "." else value_at(value, tuple(rate.number.split(".")))
+
+
+def _amount_in_words(weak: Weakness, value: Any) -> str:
+    if weak.rate is None:
+        return text(value)
+    each = value_at(value, tuple(weak.rate.each.split("."))) if weak.rate.each else None
+    count = text(_counted(weak.rate, value))
+    return count if "/" in count else f"{count} per {text(weak.rate.unset if each is None else each)}"
+
+
+def _exchanged(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
+    """Yield the values by which requests are checked, where it is by others now."""
+    old, new = pair_values(before, after, weak.path)
+    for key in old.keys() & new.keys():
+        was, now = old[key], new[key]
+        if was.value is None or now.value is None or _unclear([was.value, now.value]) or not _holds(weak, after, now):
+            continue
+        change = _exchange(weak, was.value, now.value)
+        if change:
+            yield Weakening(weak, was.pointer, now.pointer, change)
+
+
+def _exchange(weak: Weakness, before: Any, after: Any) -> str:
+    """Return how a value that others go by is exchanged, "" where by what it checks is the same."""
+    if weak.anchor == "keys":
+        known, keys = _keys(before), _keys(after)
+        if known is None or keys is None:
+            return "" if before == after else "is another one"
+        return "" if keys <= known else "gains a key" if known < keys else "holds other keys"
+    if weak.anchor == "server":
+        was, now = _server(before), _server(after)
+        return "" if was == now else f"goes from {was} to {now}"
+    if before == after:
+        return ""
+    was, now = text(before), text(after)
+    return f"goes from {was} to {now}" if len(was) <= _LONGEST >= len(now) else "is another text"
+
+
+def _keys(value: Any) -> frozenset[str] | None:
+    """Return the keys of a JSON Web Key Set, None where it is none."""
+    try:
+        listed = sequence(mapping(json.loads(value) if isinstance(value, str) else value).get("keys"))
+    except (ValueError, RecursionError):
+        return None
+    return frozenset(json.dumps(key, sort_keys=True) for key in listed) or None
+
+
+def _server(value: Any) -> str:
+    """Return the scheme, host and port of an address."""
+    scheme, apart, rest = text(value).partition("://")
+    authority = (rest if apart else scheme).partition("/")[0].rpartition("@")[2].lower()
+    port = {"https": ":443", "http": ":80"}.get(scheme.lower(), "") if apart else ""
+    return f"{scheme.lower()}://{authority.removesuffix(port)}" if apart else authority
 
 
 def _value(weak: Weakness, spec: Mapping[str, Any], at: PathValue | None) -> PathValue:
@@ -192,8 +290,11 @@ def _removed(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]
 
 
 def _introduced(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
-    """Yield the first grant that lets everybody in where there was none, in a setting that stood before."""
-    if not _is_there(_holder(before, weak)):
+    """Yield the first grant that lets everybody in where there was none, in a setting that stood before.
+
+    Where the catalog says what holds without it, the setting need not have stood.
+    """
+    if weak.without is None and not _is_there(_holder(before, weak)):
         return
     if any(_admits(weak, old.value) and _holds(weak, before, old) for old in instances(before, weak.path).values()):
         return

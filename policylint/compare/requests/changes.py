@@ -440,7 +440,9 @@ def _of(ways: Iterable[WayIn], *, grpc: bool) -> list[WayIn]:
 
 
 def _is_alike(matches: tuple[Stated, Stated], old: Sequence[WayIn], new: Sequence[WayIn]) -> bool:
-    """Return whether the same matches are asked in the same order on both sides, and each rule has requests."""
+    """Return whether the same is asked in the same order on both sides, and each rule has requests."""
+    if _newly_asked(*matches).predicates or _newly_asked(*reversed(matches)).predicates:
+        return False
     if matches[0].order != matches[1].order or [way.boxes for way in old] != [way.boxes for way in new]:
         return False
     pairs = zip(matches, (old, new), strict=True)

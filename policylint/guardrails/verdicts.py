@@ -7,7 +7,7 @@ from itertools import chain
 
 from policylint.guardrails.mesh import ANYBODY, NOBODY, MeshEntry
 from policylint.guardrails.reading import OUTSIDE, Guardrail, RequestPattern, any_names, names
-from policylint.model import Location, Resource, ResourceKey, texts
+from policylint.model import Location, Resource, ResourceKey
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
 from policylint.network.endpoints import Endpoint
@@ -26,7 +26,6 @@ from policylint.reach import (
     ways_in,
 )
 from policylint.simulation import Simulation
-from policylint.spaces.addresses import EVERYWHERE, address_set, without
 from policylint.spaces.boxes import Box, intersect, is_empty, merged, subtract
 from policylint.topology.workloads import workloads_selected
 from policylint.trace import Asked, Request, Requirements, Tracer
@@ -38,7 +37,6 @@ _UNKNOWN = {
     "unknown": "it is not known which pods the network policies select",
     "in the mesh": "it is not known whether the mesh lets them in",
 }
-_PUBLISHED = ("LoadBalancer", "NodePort")
 
 
 class Breach(NamedTuple):
@@ -106,7 +104,7 @@ def verdicts(simulation: Simulation, guardrails: Sequence[Guardrail]) -> Iterato
             assert mesh is not None
             if OUTSIDE in guardrail.sources and guardrail.form == "never":
                 assert room is not None
-                room.from_outside(tally, mesh)
+                room.from_outside(tally)
             _connections(simulation, tally, mesh)
         yield tally.verdict()
 
@@ -136,8 +134,8 @@ class _Requests:
     """The ways into one environment, for guardrails about requests."""
 
     def __init__(self, simulation: Simulation) -> None:
-        self._simulation = simulation
         self._tracer = Tracer(simulation, nearest=False)
+        self._simulation = self._tracer.simulation
         self._requirements = Requirements(self._tracer)
         self._doors = doors(self._tracer)
 
@@ -225,7 +223,7 @@ class _Requests:
         why = f"{asks}{wants} on the way to {end_in_words(way.trace)}"
         return Breach(what, why, resource, location, shows, unknown, given.ground)
 
-    def from_outside(self, tally: _Tally, mesh: MeshEntry) -> None:
+    def from_outside(self, tally: _Tally) -> None:
         """Judge a guardrail by which nothing outside may get to some backends."""
         guardrail = tally.guardrail
         for entry in self._entries(()):
@@ -243,20 +241,8 @@ class _Requests:
                 elif trace.outcome.unknown and (may := self._hit(way, guardrail)):
                     self._judge(tally, way, list(way.boxes), may)
         for service in self._simulation.world.of_kind("", "Service"):
-            if not self._is_target(service.key, guardrail.target):
-                continue
-            kind = service.spec.get("type")
-            behind = workloads_selected(self._simulation.world, service) if kind in _PUBLISHED else []
-            kept = {mesh.of(workload, guardrail.port, None, NOBODY) for workload in behind}
-            if kept and all(answer == "denied" for answer, _ in kept):
-                tally.hold(
-                    f"{', '.join(sorted({by for _, by in kept}))} keeps who is not in the mesh from {service.key}"
-                )
-            elif kind in _PUBLISHED:
-                why = f"is published outside as a Service of type {kind}"
-                tally.breach(Breach(str(service.key), why, service.key, service.location("spec", "type")))
-            else:
-                tally.hold(f"no Gateway leads to {service.key}")
+            if self._is_target(service.key, guardrail.target) and not tally.breaches:
+                tally.hold(f"no way in leads to {service.key}")
 
     def by_address(self, tally: _Tally) -> None:
         """Judge a guardrail about which clients may get to some backends, by their addresses.
@@ -275,8 +261,8 @@ class _Requests:
                 if boxes:
                     self._judge(tally, way, boxes, hit)
         for service in self._simulation.world.of_kind("", "Service"):
-            if self._is_target(service.key, guardrail.target):
-                self._judge_published(tally, service)
+            if self._is_target(service.key, guardrail.target) and not tally.breaches:
+                tally.hold(f"no other way in leads to {service.key}")
 
     def _hit(self, way: WayIn, guardrail: Guardrail) -> list[ResourceKey]:
         """Return what a guardrail names of the backends of the rule that takes the requests of a way."""
@@ -306,22 +292,6 @@ class _Requests:
         what = f"{way.entry.hosts} {words} through {way.entry.gateway}"
         tally.breach(Breach(what, f"gets to {', '.join(map(str, hit))}", resource, location, _shown(shown), unknown))
 
-    def _judge_published(self, tally: _Tally, service: Resource) -> None:
-        """Judge a Service that is a target: whether it lets in clients that must not get there."""
-        kind, ranges = service.spec.get("type"), texts(service.spec.get("loadBalancerSourceRanges"))
-        allowed = address_set(tuple(ranges)) if kind == "LoadBalancer" and ranges else EVERYWHERE
-        pattern = (*tally.guardrail.exceptions, tally.guardrail.requests)[0]
-        named = address_set(tuple(pattern.clients.split(","))).ranges if pattern.clients else EVERYWHERE.ranges
-        outside = without(allowed.ranges, named)
-        left = outside if tally.guardrail.form == "only" else without(allowed.ranges, outside)
-        if kind not in _PUBLISHED or not (left or allowed.doubtful):
-            tally.hold(f"{service.key} is not published to them by itself")
-            return
-        why = f"is published outside as a Service of type {kind}"
-        unknown = "" if left else f"{allowed.doubtful} is no network"
-        location = service.location("spec", "type")
-        tally.breach(Breach(str(service.key), why, service.key, location, unknown=unknown))
-
     def _is_target(self, key: ResourceKey, target: str) -> bool:
         """Return whether a backend is what a guardrail names, or has the pods of a workload that it names."""
         if names(target, key):
@@ -335,9 +305,9 @@ class _Requests:
         trace = way.trace
         if trace.route is not None:
             return trace.route.key, trace.route.location(*trace.rule_pointer)
-        gateway = self._simulation.world.get(way.entry.gateway)
-        assert gateway is not None  # only a Gateway that was seen leaves open which rule takes a request
-        return gateway.key, gateway.name_location
+        state = self._simulation.topology.gateway(way.entry.gateway)
+        assert state is not None  # only a Gateway that was seen leaves open which rule takes a request
+        return state.gateway.key, state.gateway.name_location
 
 
 def _meant(way: WayIn, pattern: RequestPattern, exceptions: Iterable[RequestPattern]) -> list[Box]:

@@ -26,6 +26,7 @@ _MODULES = {
     "nginx-gateway-fabric": ("policylint.implementations.nginx_gateway_fabric", "NginxGatewayFabric"),
     "istio": ("policylint.implementations.istio", "Istio"),
     "traefik": ("policylint.implementations.traefik", "Traefik"),
+    "doors": ("policylint.implementations.doors", "Doors"),
     "kuadrant": ("policylint.implementations.kuadrant", "Kuadrant"),
 }
 """Implementation name in the catalog -> module and class. Whatever is not listed behaves as its catalog entry says."""

@@ -222,6 +222,10 @@ def _is_network_policy(document: Document) -> bool:
     return isinstance(document.value, dict) and str(document.value.get("kind")).endswith("NetworkPolicy")
 
 
+def _is_ingress(document: Document) -> bool:
+    return isinstance(document.value, dict) and document.value.get("kind") == "Ingress"
+
+
 def _second_pass(
     documents: list[Document],
     problems: list[Problem],
@@ -231,15 +235,18 @@ def _second_pass(
     again: Callable[[SourceFile, Unread], FileReading],
 ) -> list[Unread]:
     """Parse what something refers to and return the rest: the kinds named in references, whatever has a CRD that was
-    parsed, ConfigMaps whose values Flux fills into manifests; beside network policies, whom the API server calls."""
+    parsed, ConfigMaps whose values Flux fills into manifests; beside network policies, whom the API server calls;
+    beside Ingresses the ConfigMaps, one of which may hold what is asked at all of them."""
     rest: list[Unread] = []
     kinds: dict[tuple[str, str], bool] = {}
     for file, document, facts in unread:
         kind = (document.api_version, document.kind)
         is_referred = kinds.get(kind)
         if is_referred is None:
-            is_referred = kinds[kind] = (document.api_version.rpartition("/")[0], document.kind) in referred or (
-                document.kind in _CALLING and any(map(_is_network_policy, documents))
+            is_referred = kinds[kind] = (
+                (document.api_version.rpartition("/")[0], document.kind) in referred
+                or (document.kind in _CALLING and any(map(_is_network_policy, documents)))
+                or (document.kind == "ConfigMap" and any(map(_is_ingress, documents)))
             )
         if not is_referred and (
             document.kind != "ConfigMap" or variable_maps.isdisjoint(facts.names.get(document.number, ()))

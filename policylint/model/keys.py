@@ -53,6 +53,7 @@ CLUSTER_SCOPED = frozenset(
         ("cluster.open-cluster-management.io", "ClusterManagementAddOn"),
         ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
         ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+        ("networking.k8s.io", "IngressClass"),
         ("apiregistration.k8s.io", "APIService"),
     }
 )

@@ -136,6 +136,37 @@ class Hops:
             return best._replace(verdict="unknown", hops=tuple(hop._replace(because=_ELSEWHERE) for hop in best.hops))
         return best
 
+    def from_outside(self, backend: ResourceKey, port: int | None) -> Way:
+        """Return the way of clients outside straight to the pods behind a Service, or to those of a workload."""
+        ends = self.network.universe.endpoints
+        pods = list(self._pods(backend, port))
+        if not pods and backend[:2] != SERVICE:
+            pods = [(number, "TCP", [port] if port else []) for number, end in enumerate(ends) if end.key == backend]
+        hops = [self._from_anywhere(target, protocol, ports) for target, protocol, ports in pods]
+        verdicts = {hop.verdict for hop in hops}
+        if not verdicts or "unknown" in verdicts:
+            return Way("unknown", tuple(hops))
+        return Way(verdicts.pop() if len(verdicts) == 1 else "partly", tuple(hops))
+
+    def _from_anywhere(self, target: int, protocol: str, ports: Sequence[int]) -> Hop:
+        """Return the hop from clients outside to pods; they may show the address of a node or a load balancer."""
+        universe = self.network.universe
+        end = universe.endpoints[target]
+        shown = f"{protocol} {','.join(map(str, ports))}".strip()
+        if not end.is_pod or protocol not in PROTOCOLS or not self.network.entries(target, "ingress"):
+            return Hop(None, end, shown, "allowed")
+        bits = 0
+        for port in ports:
+            bits |= universe.ports.at(protocol, port)
+        bits = bits or universe.ports.of(PortSpec(protocol))
+        verdict = self.network.check(target, "ingress", universe.addresses.all, bits)
+        because = ""
+        if verdict != "allowed" and self.network.check(target, "ingress", universe.everything, bits) != "denied":
+            verdict, because = "unknown", _SHOWN
+        return Hop(
+            None, end, shown, verdict, (), self.network.steps(target, "ingress", universe.addresses.all, bits), because
+        )
+
     def to_backend(self, source: Endpoint, backend: ResourceKey, port: int | None) -> list[Hop]:
         """Return the hops from an end to the pods behind a backend, on the ports that they have for the backend's.
 

@@ -58,6 +58,7 @@ class Simulation:
         "catalog",
         "cut",
         "groups",
+        "kept_doors",
         "kept_hops",
         "kept_hub",
         "kept_meshes",
@@ -94,6 +95,7 @@ class Simulation:
         self.broken = broken
         self.bindings = tuple(bindings)
         self.refused = {each.resource.key: each for each in broken if _is_named(each, catalog)}
+        self.kept_doors: Simulation | None = None
         self.kept_hops: Hops | None = None
         self.kept_network_policies: tuple[PolicySpec, ...] | None = None
         self.kept_hub: Hub | None = None

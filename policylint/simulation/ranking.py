@@ -29,14 +29,18 @@ class Ranking(NamedTuple):
         as_written: whether routes rank by their own hostnames, not by what the listener leaves of them. So the spec
             says (HTTPRouteSpec.Hostnames); implementations that are known do not, unless they support
             GatewayRouteHostnameIntersectionPrecedence.
+        stated: whether rules have their weights with them, as those of doors do that are no Gateways.
     """
 
     regex_last: bool = False
     as_written: bool = False
+    stated: bool = False
 
 
 def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
     """Return how the routes of a Gateway rank, None for one that was not seen."""
+    if gateway is not None and gateway.gateway.key.kind != "Gateway":
+        return Ranking(stated=True)
     name = None if gateway is None else implementation_of(gateway, simulation.catalog)
     if name is None:
         return Ranking(as_written=gateway is not None)

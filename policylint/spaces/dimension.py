@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from itertools import combinations, islice, pairwise
+from itertools import chain, combinations, islice, pairwise
 from operator import or_
 from typing import Final
 
@@ -17,7 +17,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.regex import Expression, expression
 from policylint.spaces.addresses import END, Range, address_of, address_set, number_of
 from policylint.spaces.predicates import PREFIX, Predicate, fits, rank
-from policylint.spaces.samples import literal_start, sample, takes_all_below
+from policylint.spaces.samples import FOLDED, literal_start, sample, takes_all_below, unfolded
 
 ABSENT: Final = None
 """The witness of requests without the property at all: without the header."""
@@ -258,7 +258,8 @@ def _samples(expressions: Mapping[Predicate, Expression], below: Mapping[str, st
     """Return texts that expressions may match, below every beginning; fewer where they are some `of` very many."""
     most = min(_MOST_SAMPLES, _MOST_TRIED // max(1, of))
     sampled = (sample(match.value, longer=longer) for longer in (False, True) for match in expressions)
-    texts = list(islice(dict.fromkeys(sampled), max(1, most // len(below))))
+    cases = (sample(match.value).upper() for match in expressions if match.value.startswith(FOLDED))
+    texts = list(islice(dict.fromkeys(chain(sampled, cases)), max(1, most // len(below))))
     return [
         text if text.startswith(beginning) else f"{beginning}{text.lstrip('/')}"
         for text in texts
@@ -277,7 +278,9 @@ def _doubtful(
     seen: dict[frozenset[Predicate], list[frozenset[Predicate]]] = {}
     for plain, matched in atoms:
         seen.setdefault(plain, []).append(matched)
-    starts = {match: literal_start(match.value) for match, compiled in expressions.items() if not compiled.refusal}
+    read = {match: unfolded(match.value) for match, compiled in expressions.items() if not compiled.refusal}
+    starts = {match: literal_start(value) for match, value in read.items()}
+    texts = {match for match, value in read.items() if takes_all_below(value, starts[match])}
     deepest = {
         match: max((beginning for beginning in below if start.startswith(beginning)), key=len, default=None)
         for match, start in starts.items()
@@ -286,19 +289,20 @@ def _doubtful(
         here = [m for m, start in starts.items() if deepest[m] == beginning or beginning.startswith(start)]
         for match in here:
             found = [match in matched for matched in seen[plain]]
-            if not any(found) or (all(found) and not takes_all_below(match.value, beginning)):
+            if not any(found) or (all(found) and not takes_all_below(read[match], beginning)):
                 yield match
         meeting = [
             (first, second)
             for first, second in combinations(here, 2)
             if starts[first].startswith(starts[second]) or starts[second].startswith(starts[first])
+            if not {first, second} <= texts  # of beginnings the deepest one tells all, and each is tried
         ]
         for first, second in meeting:
             told = {(first in matched, second in matched) for matched in seen[plain]}
             possible = {(True, True)}
-            if not takes_all_below(second.value, max(beginning, starts[first], key=len)):
+            if not takes_all_below(read[second], max(beginning, starts[first], key=len)):
                 possible.add((True, False))
-            if not takes_all_below(first.value, max(beginning, starts[second], key=len)):
+            if not takes_all_below(read[first], max(beginning, starts[second], key=len)):
                 possible.add((False, True))
             if len(meeting) > 1 or not told >= possible:
                 yield from (first, second)

@@ -26,6 +26,8 @@ _CLASSES: Final = {"d": "0", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a", "
 _LONGEST: Final = 1_000
 _ANYTHING: Final = "-other"
 """What stands for `.*` in a longer sample: a text as nobody else writes it."""
+FOLDED: Final = "(?i)"
+"""How expressions begin that ignore case."""
 
 
 def samples(pattern: str) -> tuple[str, ...]:
@@ -89,6 +91,11 @@ def takes_all_below(pattern: str, beginning: str) -> bool:
     if rest is None or not beginning.startswith(start) or (rest == ".+" and beginning == start):
         return False
     return literal_start(bare.removesuffix(rest)) == start == sample(bare.removesuffix(rest))
+
+
+def unfolded(pattern: str) -> str:
+    """Return an expression that ignores case as one for texts in lower case; any other one as it is."""
+    return pattern.removeprefix(FOLDED).lower() if pattern.startswith(FOLDED) else pattern
 
 
 def _is_plain(pattern: str) -> bool:

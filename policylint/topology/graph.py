@@ -7,6 +7,7 @@ Paths run along `children` from a root. A Service that a rule reaches by a port 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 
 from policylint.model import Node, ResourceKey, World
 from policylint.namedtuple import NamedTuple
@@ -144,6 +145,23 @@ class Topology:
         self._listener_sets = {state.listener_set.key: state for state in listener_sets}
         holders: list[GatewayState | ListenerSetState] = [*gateways, *listener_sets]
         self._listeners = {listener.node: listener for holder in holders for listener in holder.listeners}
+
+    def opened(
+        self,
+        gateways: Sequence[GatewayState],
+        routes: Sequence[RouteState],
+        whole_routes: Mapping[ResourceKey, RouteState],
+    ) -> Topology:
+        """Return the same topology with further ways in, which no context leads through.
+
+        Args:
+            routes: several of one object where its hosts have different rules, and `whole_routes` all of each object.
+        """
+        opened = copy(self)
+        opened.routes = [*self.routes, *routes]
+        opened.revise_holders([*self.gateways, *gateways], self.listener_sets)
+        opened._routes = {**self._routes, **whole_routes}
+        return opened
 
     def add(self, *nodes: Node) -> int:
         """Return the id of the vertex with these nodes, adding it if needed. For `build`, like `link` and `root`."""

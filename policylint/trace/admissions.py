@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from policylint.doors import PUBLISHED, is_door
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.policy.authorizing import (
     Checkpoint,
@@ -110,7 +111,9 @@ class Admissions:
         found: list[PlacedDecision] = []
         caller = client.workload
         gateway = None if trace.gateway is None else self._simulation.topology.gateway(trace.gateway)
-        if gateway is not None:
+        if gateway is not None and is_door(gateway.gateway.key):
+            client = Client() if gateway.gateway.key.kind not in PUBLISHED else client
+        elif gateway is not None:
             found += self._ask(call, Checkpoint((whole(gateway.gateway.key),), gateway.gateway))
             denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
             if denied is not None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from policylint.documents import Pointer
+from policylint.doors import is_door
 from policylint.implementations import Implementation, implementation
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.model.policy_kind import Answer
@@ -118,7 +119,8 @@ class Responder:
         """Distribute a request over the backends, each behind its own filters."""
         number = candidate.rule.number
         of_rule = state._replace(backends=tuple(self._backends_of(state).get(number, ())))
-        backend_shares = shares(self._world, of_rule, number, self._tls)
+        at_door = trace.gateway is not None and is_door(trace.gateway)
+        backend_shares = shares(self._world, of_rule, number, None if at_door else self._tls)
         maker = "" if backend_shares else generator_of(candidate.route)
         if maker:
             reason = f"no backend is written for the rule, but the chart of {maker} may add one"
@@ -140,7 +142,7 @@ class Responder:
             if backend_message.redirect is not None:
                 outcome = Outcome(redirect=backend_message.redirect)
                 return trace._replace(outcome=outcome, steps=(*trace.steps, *backend_steps))
-            tls = self._tls.of(share)
+            tls = None if at_door else self._tls.of(share)
             uses_tls = uses_tls or tls is not None
             headers = shown(backend_message.request_headers)
             sni = "" if tls is None else tls.sni

@@ -41,7 +41,8 @@ def at_listener(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
         if serving and rules(state.route):
             hostname = max(serving, key=lambda name: (not name.startswith("*") and len(name), len(name)))
             exact = 0 if hostname.startswith("*") else len(hostname)
-            kind = _KINDS[listener.protocol].index(state.route.key.kind)
+            kinds = _KINDS[listener.protocol]
+            kind = kinds.index(state.route.key.kind) if state.route.key.kind in kinds else 0
             order = (kind, -exact, -len(hostname), *state.route.age)
             fitting.append((order, hostname, state))
     fitting.sort(key=lambda ranked: ranked[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from policylint.doors import PUBLISHED
 from policylint.model.spelling import find
 from policylint.network.kinds import has_policies
 from policylint.simulation import Simulation
@@ -75,6 +76,8 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way:
         if request.pod and share.key.kind != "Service":
             return joined(_to_pod(hops, source, share, request.scheme.upper()))
         return joined(hops.to_backend(source, share.key, share.port))
+    if trace.gateway.kind in PUBLISHED:
+        return hops.from_outside(share.key, share.port)
     listener = None if trace.listener is None else trace.listener.port
     return hops.from_gateway(trace.gateway, listener, share.key, share.port)
 

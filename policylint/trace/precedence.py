@@ -79,6 +79,8 @@ def matches_at(
         routes: routes with the hostnames that they serve at the listener.
         narrowing: what the filters of a rule ask of requests beside its matches.
     """
+    if ranking.stated:
+        routes = _narrowest(routes, host)
     for route, hostnames in routes:
         serving = [hostname for hostname in hostnames if serves(host, hostname)]
         if not serving:
@@ -89,7 +91,20 @@ def matches_at(
         for rule in rules(route):
             further = narrowing(route, rule) if narrowing is not None else ()
             for match in matches(rule.body, grpc=grpc, regex_last=ranking.regex_last, narrowing=further):
+                if ranking.stated:
+                    match = match._replace(weights=rule.body["precedence"])
                 yield RuleCandidate(route, rule, match, hostname, (), ranked)
+
+
+def _narrowest(routes: Iterable[tuple[Resource, Sequence[str]]], host: str) -> list[tuple[Resource, Sequence[str]]]:
+    """Return the routes for the narrowest host that serves a request: a server of its own takes all of its requests."""
+    serving = [(route, name) for route, names in routes for name in names if serves(host, name)]
+    first = max((_width(name) for _, name in serving), default=None)
+    return [(route, (name,)) for route, name in serving if _width(name) == first]
+
+
+def _width(hostname: str) -> tuple[int, int]:
+    return (0 if hostname.startswith("*") else len(hostname), len(hostname))
 
 
 def child_candidates(above: RuleCandidate, child: Resource, request: Request) -> Iterator[RuleCandidate]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import chain, islice
 
+from policylint.doors import DOOR_GUARDS, GATEWAYS, PUBLISHED, is_door, with_doors
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.spelling import spelled
 from policylint.model.words import leading, listing
@@ -43,6 +44,8 @@ from policylint.trace.request import Request, RequestError
 from policylint.trace.result import Considered, Met, Outcome, Share, Trace
 from policylint.trace.unserved import unserved
 
+_SPEAKING = {"HTTP": "HTTPRoute", "HTTPS": "HTTPRoute", "TLS": "TLSRoute", "TCP": "TCPRoute", "UDP": "UDPRoute"}
+"""As which kind of route the rules of a door count at a port of it."""
 _MOST_CONSIDERED = 8
 _MOST_SERVED = 8
 _MOST_DELEGATED = 10_000
@@ -79,6 +82,7 @@ class Tracer:
     def __init__(self, simulation: Simulation, *, nearest: bool = True) -> None:
         self._nearest = nearest
         self.contended = 0
+        simulation = with_doors(simulation)
         self.simulation = simulation
         self.topology = simulation.topology
         self.tls = BackendTls(simulation)
@@ -137,7 +141,7 @@ class Tracer:
 
     def knows(self, gateway: ResourceKey) -> bool:
         """Return whether a Gateway, or a Service in the mesh, is there, or is named by what is."""
-        if gateway.kind != "Gateway":
+        if gateway.kind not in GATEWAYS:
             return gateway in self.simulation.world.resources
         return self.topology.gateway(gateway) is not None or gateway in self.topology.unseen
 
@@ -145,8 +149,11 @@ class Tracer:
         """Return the routes of some kinds that a listener serves, with their candidates."""
         place = (listener.node, kinds)
         if place not in self._of_kinds:
-            attached = self._attached.get(listener.node, ())
-            self._of_kinds[place] = [pair for pair in attached if pair[0].route.key.kind in kinds]
+            attached = self._attached.get(listener.node, [])
+            if listener.gateway is not None and is_door(listener.gateway):
+                self._of_kinds[place] = attached if _SPEAKING.get(listener.protocol) in kinds else []
+            else:
+                self._of_kinds[place] = [pair for pair in attached if pair[0].route.key.kind in kinds]
         return self._of_kinds[place]
 
     def serving(self, listener: ListenerState, kind: str, host: str) -> list[tuple[RouteState, Candidate]]:
@@ -246,6 +253,7 @@ class Tracer:
             return [self._spelled[request.gateway]]
         keys = [*(state.gateway.key for state in self.topology.gateways), *self.topology.unseen]
         if not request.gateway:
+            keys = [key for key in keys if key.kind not in PUBLISHED] or keys  # these have addresses of their own
             if not keys:
                 raise RequestError("there is no Gateway here; --from WORKLOAD asks about mesh traffic")
             return keys
@@ -412,6 +420,8 @@ class Tracer:
         message = facts(start.request, questions)
         beyond = self.beyond(start)
         policies = self.policies.met(nodes, reached, beyond, message)
+        if start.gateway is not None and is_door(start.gateway):
+            policies = tuple(met for met in policies if self._is_heard(met))
         refused = next((met.group.effective.refused for met in policies if met.group.effective.refused), None)
         if refused is not None:
             state = self.simulation.policies[refused]
@@ -453,6 +463,11 @@ class Tracer:
             return trace
         return self.admissions.applied(trace, self.client(start), asked_for=self.asked_for(start))
 
+    def _is_heard(self, met: Met) -> bool:
+        """Return whether a policy acts at doors that are no Gateways, or at the pods behind them."""
+        name = met.group.kind.implementation
+        return name == DOOR_GUARDS or self.admissions.hears(name)
+
     def judged(self, trace: Trace, policies: Sequence[Met], message: RequestFacts) -> Trace:
         """Return a trace with what policies on its way answer, and with the end that this means."""
         judged = tuple(self.policies.judged(policies, message))
@@ -462,8 +477,8 @@ class Tracer:
             return trace
         why = f": {denial.decision.why}" if denial.decision.why else ""
         reason = f"{'answered' if denial.decision.direct else 'denied'} by {denial.policy}{why}"
-        status = None if message.stream else denial.decision.status
-        outcome = Outcome(status=status, refused=message.stream, reason=reason)
+        unread = message.stream or (trace.gateway is not None and trace.gateway.kind in PUBLISHED)
+        outcome = Outcome(status=None if unread else denial.decision.status, refused=unread, reason=reason)
         return trace._replace(outcome=outcome, forwarded=None, per_backend={}, mirrors=())
 
     @cached_property
@@ -595,7 +610,8 @@ def _notes(
             f"{narrower.route.key} serves {narrower.hostname} but no rule of it matches; gateways that choose the host "
             "first (Envoy's virtual hosts) answer 404 here"
         )
-    if any(condition.name == "path" for condition in winner.match.expressions):
+    stated = "precedence" in winner.rule.body and winner.route.key.group != GATEWAY_GROUP
+    if not stated and any(condition.name == "path" for condition in winner.match.expressions):
         yield "where regular expressions rank is up to the implementation (HTTPPathMatch)"
 
 

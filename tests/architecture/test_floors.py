@@ -25,6 +25,7 @@ FLOORS = {
     "reach": 6.5,
     "trace": 6,
     "workspace": 6,
+    "doors": 5.5,
     "simulation": 5,
     "implementations": 4,
     "clusters": 3.5,

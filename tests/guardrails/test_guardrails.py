@@ -160,7 +160,7 @@ def test_nothing_outside_gets_there(tmp_path: Path, target: str, state: str) -> 
 def test_a_service_that_is_published_by_itself(tmp_path: Path) -> None:
     published = manifest("v1", "Service", "other", "shop", "spec: {type: LoadBalancer, ports: [{port: 80}]}")
     (breach,) = judged(tmp_path, NEVER.replace("TO", "Service/shop/other"), published).breaches
-    assert breach.why == "is published outside as a Service of type LoadBalancer"
+    assert breach.why == "gets to Service shop/other"
 
 
 def workload(name: str, namespace: str) -> str:

@@ -12,6 +12,7 @@ from policylint.model import PolicyKind, ResourceKey
 from policylint.model.resource import mapping, sequence, texts, value_at
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
+from policylint.policy.asking import setters
 from policylint.policy.authorizing import PlacedDecision
 from policylint.policy.bindings import ObjectBinding
 from policylint.policy.results import Group
@@ -355,6 +356,30 @@ def differences(before: RequestAnswer, after: RequestAnswer) -> Iterator[Differe
         was, now = _comparable(before.treated, after.treated), _comparable(after.treated, before.treated)
         if sorted(was) != sorted(now) or _sent(before.trace) != _sent(after.trace):
             yield Difference("changed", "", _own(was, now), _own(now, was), (FILTERS,))
+
+
+def protections(before: RequestAnswer, after: RequestAnswer) -> Iterator[Difference]:
+    """Yield the protections (limits, firewalls) of requests that move to another kind of door, as far as one side alone
+    has them: each kind of policy has its own words, but a limit is a limit."""
+    if not (before.serves and after.serves):
+        return
+    was, now = _protecting(before), _protecting(after)
+    for name in sorted({*was, *now}):
+        if (name in was) != (name in now):
+            first, second = was.get(name, "nothing"), now.get(name, "nothing")
+            change: Change = "less-asked" if name in was else "more-asked"
+            yield Difference(change, "", first, second, (name,))
+
+
+def _protecting(answer: RequestAnswer) -> dict[str, str]:
+    """Return the protections of a request by name, in words: `rateLimit of shop/web`."""
+    found: dict[str, str] = {}
+    for met in answer.trace.policies:
+        for setting in met.group.kind.settings.protection:
+            if value_at(met.spec, tuple(setting.split("."))):
+                owner = next(iter(setters(met.group.effective, setting)), None)
+                found[setting] = f"{setting} of {owner.path}" if owner is not None else setting
+    return found
 
 
 def _comparable(treated: tuple[Treatment, ...], other: tuple[Treatment, ...]) -> list[Treatment]:

@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from policylint.compare.at_home import backends_at_home
 from policylint.compare.change import ContextChange, Responsible
 from policylint.compare.pairing import Sides
-from policylint.compare.requests.answers import Answers, Change, Difference, RequestAnswer, differences
+from policylint.compare.requests.answers import Answers, Change, Difference, RequestAnswer, differences, protections
 from policylint.compare.requests.kept import Kept, asking, kept
 from policylint.compare.requests.named import naming
 from policylint.compare.requests.reasons import Reasons
 from policylint.compare.requests.touched import touched_entries
+from policylint.doors import GATEWAYS, with_doors
 from policylint.model import SEVERITIES, Node, ResourceKey, Severity
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import PRINCIPAL
@@ -57,7 +58,7 @@ class RequestSet(NamedTuple):
 
     @property
     def inside(self) -> bool:
-        return self.gateway.kind != "Gateway"
+        return self.gateway.kind not in GATEWAYS
 
 
 class Bypass(NamedTuple):
@@ -175,10 +176,11 @@ def request_changes(
     if not changed:
         return RequestChanges(same=whole and bool(sides.after.topology.routes))
     sides = backends_at_home(sides)
+    sides = sides._replace(before=with_doors(sides.before), after=with_doors(sides.after))
     tracers = Tracer(sides.before, nearest=False), Tracer(sides.after, nearest=False)
     comparison = _Comparison(sides, tracers, changed)
-    for entry in touched_entries(sides, tracers, contexts, changed):
-        comparison.add(entry)
+    for entry, former in touched_entries(sides, tracers, contexts, changed):
+        comparison.add(entry, former)
     return comparison.result(whole=whole)
 
 
@@ -213,15 +215,17 @@ class _Comparison:
         self._hosts: set[str] = set()
         self._same = True
         self._served = False
+        self._moves = False
         self._traced = 0
         self._guards: dict[ResourceKey, dict[_Way, dict[str, Kept | None]]] = {}
         self._refusing: set[_Way] = set()
         self._routes: set[ResourceKey] = set()
 
-    def add(self, entry: EntryPoint) -> None:
-        """Compare the requests of one entry, named as it is after."""
+    def add(self, entry: EntryPoint, former: EntryPoint) -> None:
+        """Compare the requests of one entry with those of another one before, both named as they are after."""
         self._hosts.add(entry.hosts)
-        former = entry._replace(gateway=self._sides.pairing.was(entry.gateway))
+        self._moves = former.gateway != entry.gateway
+        former = former._replace(gateway=self._sides.pairing.was(former.gateway))
         if self._traced > MOST_TRACED:
             self._doubt(entry, "more hosts are touched than are compared")
             return
@@ -289,7 +293,8 @@ class _Comparison:
             self._same = False
         if entry.inside and unknown and before.end == after.end and before.rest != after.rest:
             self._doubt(entry, unknown)
-        for difference in differences(before, after):
+        found = [*differences(before, after), *(protections(before, after) if self._moves else ())]
+        for difference in found:
             if difference.unknown:
                 self._doubt(entry, difference.unknown)
             else:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from policylint.compare.change import ContextChange
 from policylint.compare.pairing import Sides
 from policylint.compare.requests.named import naming
+from policylint.doors import PUBLISHED
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import KINDS, has_policies
@@ -18,6 +19,8 @@ from policylint.trace import Tracer
 from policylint.trace.hosts import serves
 
 _GATEWAYS = ("Gateway", "ListenerSet", "XListenerSet", "GatewayClass")
+Serving = dict[Door, set[str]]
+"""The hosts for which routes take requests at each door."""
 _FILES = (("", "ConfigMap"), ("", "Secret"))
 """Kinds that matter to requests where a listener or a policy reads them."""
 
@@ -44,8 +47,11 @@ class Touched(NamedTuple):
 
 def touched_entries(
     sides: Sides, tracers: tuple[Tracer, Tracer], contexts: Iterable[ContextChange], changed: Collection[ResourceKey]
-) -> Iterator[EntryPoint]:
+) -> Iterator[tuple[EntryPoint, EntryPoint]]:
     """Yield the entries that a change touches, those of both sides told apart alike, in names of the side after.
+
+    Each comes with the entry to compare it with on the side before: itself, or the one from which a host moves here
+    (`moves`).
 
     Args:
         changed: the objects that differ between the sides, by their identity after, or before where they are gone.
@@ -53,23 +59,55 @@ def touched_entries(
     listed = list(contexts)
     named: dict[Door, dict[str, bool]] = {}
     services: set[ResourceKey] = set()
-    for tracer, translate in zip(tracers, (sides.pairing.was, _same), strict=True):
+    served: tuple[Serving, Serving] = {}, {}
+    for number, (tracer, translate) in enumerate(zip(tracers, (sides.pairing.was, _same), strict=True)):
         side = _touched(sides, tracer, translate, listed, changed)
         for (gateway, scheme, port), hostnames in doors(tracer).items():
             hit = set(side.hosts((gateway, scheme, port), hostnames))
             after = gateway if tracer is tracers[1] else sides.pairing.key(gateway)
             patterns = named.setdefault((after, scheme, port), {})
+            served[number][after, scheme, port] = {name for name, routes in hostnames.items() if name and routes}
             for hostname in hostnames:
                 patterns[hostname] = patterns.get(hostname, False) or hostname in hit
         services |= {key if tracer is tracers[1] else sides.pairing.key(key) for key in side.services}
     _place_unseen(named)
+    moved = moves(*served)
+    left = {(former, hostname) for (_, hostname), former in moved.items()}
     for door, patterns in named.items():
         hit = {hostname for hostname, is_hit in patterns.items() if is_hit}
         wide = [hostname for hostname in hit if not _is_exact(hostname)]
         for entry in entries_at(door, patterns) if hit else ():
-            if entry.host in hit or any(serves(entry.host, pattern) for pattern in wide):
-                yield entry
-    yield from _inside(sides, tracers, services)
+            former = moved.get((door, entry.hostname))
+            if former is not None:
+                yield entry, entry._replace(gateway=former[0], scheme=former[1], port=former[2])
+            elif (door, entry.hostname) in left and entry.hostname not in served[1].get(door, ()):
+                continue  # all that is left of it is elsewhere
+            elif entry.host in hit or any(serves(entry.host, pattern) for pattern in wide):
+                yield entry, entry
+    for entry in _inside(sides, tracers, services):
+        yield entry, entry
+
+
+def moves(before: Serving, after: Serving) -> dict[tuple[Door, str], tuple[ResourceKey, str, int | None]]:
+    """Return the hosts that a door of another kind takes over, or takes beside the one that had it, with that one.
+
+    Whoever replaces Ingresses by routes wants to know what becomes of the requests for a host, whichever object serves
+    them; a host that goes from one Gateway to another one is opened there and closed here.
+    """
+    found: dict[tuple[Door, str], tuple[ResourceKey, str, int | None]] = {}
+    for door, hostnames in after.items():
+        for hostname in hostnames - before.get(door, set()):
+            others = [
+                other
+                for other, had in before.items()
+                if other[0].kind != door[0].kind
+                and not PUBLISHED.intersection((other[0].kind, door[0].kind))
+                and hostname in had
+            ]
+            others.sort(key=lambda other: (other[1] != door[1], other[1] != "https", hostname in after.get(other, ())))
+            if others and (others[0][1] == door[1] or None in (others[0][2], door[2])):
+                found[door, hostname] = others[0]
+    return found
 
 
 def _inside(sides: Sides, tracers: tuple[Tracer, Tracer], services: Collection[ResourceKey]) -> Iterator[EntryPoint]:
@@ -208,7 +246,12 @@ def _called(
 
 def _matters_nearby(sides: Sides, key: ResourceKey) -> bool:
     """Return whether an object may matter to requests that pass its namespace, other than by what names it."""
-    if not key.namespace or key.kind in ROUTE_KINDS or key.kind in _GATEWAYS or key[:2] == ("", "Service"):
+    if (
+        not key.namespace
+        or key.kind in (*ROUTE_KINDS, "Ingress")
+        or key.kind in _GATEWAYS
+        or key[:2] == ("", "Service")
+    ):
         return False
     before, after = sides.before.world.get(sides.pairing.was(key)), sides.after.world.get(key)
     if key[:2] in _FILES:

@@ -1,0 +1,89 @@
+"""Ways in that are no Gateways (Ingresses, Services that are published, pods at their nodes), for the request engine.
+
+`with_doors` returns a simulation in which they are holders of listeners with routes like any Gateway's. Whoever looks
+at Gateway API alone keeps the one without: the rules of the linter are about its objects.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+
+from policylint.model import ResourceKey, mapping, sequence, text
+from policylint.simulation import Simulation
+from policylint.topology.workloads import WORKLOADS, pod_spec
+
+DOORS = frozenset({"IngressClass", "LoadBalancer", "NodePort", "ExternalIP", "HostPort", "HostNetwork"})
+"""Kinds of what requests come in at beside Gateways; all but the first are Services and workloads by another name."""
+PUBLISHED = DOORS - {"IngressClass"}
+GATEWAYS = frozenset({"Gateway", *DOORS})
+DOOR_GUARDS = "doors"
+"""The implementation that judges the guards of doors."""
+
+
+def is_door(key: ResourceKey) -> bool:
+    """Return whether requests come in here, and not through a Gateway of Gateway API."""
+    return key.kind in DOORS
+
+
+def with_doors(simulation: Simulation) -> Simulation:
+    """Return a simulation with the doors of its environment; itself where there are none."""
+    if simulation.kept_doors is None:
+        simulation.kept_doors = _opened(simulation) if _any(simulation) else simulation
+    return simulation.kept_doors
+
+
+def _any(simulation: Simulation) -> bool:
+    """Tell whether there is any door; cheaply, for most environments have none."""
+    world = simulation.world
+    if world.of_kind("networking.k8s.io", "Ingress"):
+        return True
+    if any(
+        text(service.spec.get("type")) in ("LoadBalancer", "NodePort") or service.spec.get("externalIPs")
+        for service in world.of_kind("", "Service")
+    ):
+        return True
+    for kind in WORKLOADS:
+        for workload in world.of_kind(*kind):
+            spec = pod_spec(workload)
+            if spec.get("hostNetwork") is True:
+                return True
+            containers = map(mapping, sequence(spec.get("containers")))
+            if any(mapping(port).get("hostPort") for each in containers for port in sequence(each.get("ports"))):
+                return True
+    return False
+
+
+def _opened(simulation: Simulation) -> Simulation:
+    from policylint.doors.ingress import ingress_doors
+    from policylint.doors.published import published
+    from policylint.doors.vendors import guards
+    from policylint.policy.results import PolicyState, Target
+    from policylint.topology.backends import Backends
+    from policylint.topology.grants import Grants
+
+    world, catalog = simulation.world, simulation.catalog
+    read = Backends(world, Grants(world), catalog.knows_group).of_route
+    found = [*ingress_doors(world, read), *published(world, read)]
+    opened = copy(simulation)
+    opened.topology = simulation.topology.opened(
+        [each.state for each in found],
+        [route for each in found for route in each.routes],
+        {key: route for each in found for key, route in each.whole.items()},
+    )
+    opened.groups = [*simulation.groups, *(group for each in found for group in each.groups)]
+    opened.policies = dict(simulation.policies)
+    for each in found:
+        for key, policy in each.policies.items():
+            if key in opened.policies:
+                continue
+            state = PolicyState(policy, guards())
+            state.groups = [group for group in each.groups if key in group.effective.owners.values()]
+            nodes = tuple(dict.fromkeys(node for group in state.groups for node in group.nodes))
+            state.targets = (Target(("metadata", "name"), key, nodes=nodes),)
+            state.verdict = "Enforced"
+            opened.policies[key] = state
+    opened.kept_doors = opened
+    return opened
+
+
+__all__ = ["DOORS", "DOOR_GUARDS", "GATEWAYS", "PUBLISHED", "is_door", "with_doors"]

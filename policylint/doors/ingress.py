@@ -1,0 +1,399 @@
+"""Ingresses as doors: classes, hosts, paths, redirects to https, canaries, and what annotations ask.
+
+Source: kubernetes.io/docs/concepts/services-networking/ingress; schemas/doors.yaml names those of each controller.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from policylint.documents import Pointer
+from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
+from policylint.doors.vendors import INGRESS, Vendor, guards, vendor_of
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model.resource import value_at
+from policylint.namedtuple import NamedTuple
+from policylint.policy.results import FailingSetting
+from policylint.regex import quoted
+from policylint.spaces.predicates import EXPRESSION, PREFIX
+from policylint.topology import BackendState
+
+CLASS = "IngressClass"
+NO_CLASS = "(default)"
+"""How the class of Ingresses without one is called, where none is the default."""
+_ANNOTATION = "kubernetes.io/ingress.class"
+_DEFAULT = "ingressclass.kubernetes.io/is-default-class"
+_HTTP, _HTTPS = Opening("http", 80), Opening("https", 443)
+_NUMBERS = {"http": 80, "https": 443}
+_EXACT, _BEGINS = 2, 1
+
+
+class _Entry(NamedTuple):
+    """One path of an Ingress."""
+
+    ingress: Resource
+    host: str
+    path: str
+    kind: str
+    backend: Mapping[str, Any]
+    pointer: Pointer
+
+
+def ingress_doors(world: World, backends: Callable[[Resource], tuple[BackendState, ...]]) -> Iterator[Door]:
+    """Yield a door for each class of Ingresses."""
+    classes: dict[str, list[Resource]] = defaultdict(list)
+    default = _default_class(world)
+    for ingress in world.of_kind(*INGRESS):
+        name = text(ingress.spec.get("ingressClassName")) or text(ingress.annotations.get(_ANNOTATION)) or default
+        classes[name].append(ingress)
+    for name, ingresses in sorted(classes.items()):
+        key = ResourceKey(INGRESS[0], CLASS, "", name or NO_CLASS)
+        seen = world.get(key)
+        controller = "" if seen is None else text(seen.spec.get("controller"))
+        first = ingresses[0]
+        place: Pointer = ("spec", "ingressClassName") if first.spec.get("ingressClassName") else ("metadata", "name")
+        holder = seen if seen is not None else made_of(first, {}, {("metadata", "name"): place}, key)
+        by_vendor: dict[str, tuple[Vendor, list[Resource]]] = {}
+        for ingress in ingresses:
+            vendor = vendor_of(controller, name, ingress)
+            by_vendor.setdefault(vendor.name, (vendor, []))[1].append(ingress)
+        rules = [rule for vendor, own in by_vendor.values() for rule in _Class(world, vendor, own).rules()]
+        yield door(holder, controller, rules, guards(), backends, (_HTTP, _HTTPS))
+
+
+def _default_class(world: World) -> str:
+    classes = world.of_kind(INGRESS[0], CLASS)
+    return next((each.key.name for each in classes if each.annotations.get(_DEFAULT) in ("true", True)), "")
+
+
+class _Class:
+    """The Ingresses of one class, as one controller serves them."""
+
+    def __init__(self, world: World, vendor: Vendor, ingresses: Sequence[Resource]) -> None:
+        self._world = world
+        self._vendor = vendor
+        canaries = [each for each in ingresses if vendor.value(each, "canary") == "true"]
+        self._canaries = {(entry.host, entry.path): entry for each in canaries for entry in _entries(each)}
+        self._entries = [entry for each in ingresses if each not in canaries for entry in _entries(each)]
+        self._names = _names(self._entries)
+        self._guards = {each.key: self._guard(each) for each in ingresses}
+        self._everywhere = _settings(world, vendor) if vendor.config else []
+        self._secured = _secured(ingresses)
+        own = vendor.list("expressions")
+        self._expressions = {
+            entry.host
+            for entry in self._entries
+            for name in own
+            if vendor.value(entry.ingress, name) not in ("", "false", entry.path if name == "rewrite-target" else "")
+        }
+
+    def rules(self) -> Iterator[DoorRule]:
+        """Yield the rules of all hosts, at both ports."""
+        for entry in self._entries:
+            secure = self._redirects(entry)
+            matches, weights = self._matches(entry)
+            plain = self._body(entry, matches, weights)
+            name = self._names[entry.ingress.key, entry.pointer]
+            for opening in (_HTTP, _HTTPS):
+                asked = self._asked(entry, opening)
+                if opening is _HTTP and secure:
+                    status = self._vendor.redirect.get("status", 308)
+                    to_https = {"scheme": "https", "statusCode": status}
+                    body = {
+                        "matches": matches,
+                        "precedence": weights,
+                        "filters": [_filter("RequestRedirect", to_https)],
+                    }
+                    yield DoorRule(entry.ingress, opening, entry.host, f"{name} to https", body, entry.pointer)
+                    continue
+                moved = _moved(self._vendor, entry.ingress)
+                if moved is not None:
+                    body = {"matches": matches, "precedence": weights, "filters": [_filter("RequestRedirect", moved)]}
+                    yield DoorRule(entry.ingress, opening, entry.host, name, body, entry.pointer)
+                    continue
+                yield DoorRule(entry.ingress, opening, entry.host, name, plain, entry.pointer, asked)
+                yield from self._canary(entry, opening, name, matches, weights, asked)
+
+    def _redirects(self, entry: _Entry) -> bool:
+        """Return whether requests over http are redirected to https."""
+        rules, vendor = self._vendor.redirect, self._vendor
+        if not rules or any(entry.path.startswith(path) for path in vendor.list("exempt")):
+            return False
+        if text(rules.get("force")) and vendor.value(entry.ingress, text(rules["force"])) == "true":
+            return True
+        stated = vendor.value(entry.ingress, text(rules.get("stated")))
+        if not stated:
+            for _, settings in self._everywhere:
+                stated = str(settings.get(text(vendor.config.get("redirect")), "")).lower() or stated
+        secured = any(_covers(host, entry.host) for host in self._secured)
+        return stated != "false" and secured and rules.get("byCertificate") is True
+
+    def _matches(self, entry: _Entry) -> tuple[list[dict[str, Any]], tuple[int, ...]]:
+        """Return what a path takes, and its weights: exact paths first, then the longest one."""
+        path = entry.path
+        if entry.host in self._expressions:
+            return _path(EXPRESSION, f"(?i){path}.*"), (_BEGINS, len(path), 0, 0, 0)
+        if entry.kind == "Exact":
+            return _path("Exact", path), (_EXACT, len(path), 0, 0, 0)
+        meaning = self._vendor.prefixes if entry.kind == "Prefix" else self._vendor.specific
+        if meaning == "glob":
+            if "*" in path or "?" in path:
+                pattern = "".join({"*": ".*", "?": "."}.get(part, _plain(part)) for part in path)
+                return _path(EXPRESSION, pattern), (_BEGINS, len(path), 0, 0, 0)
+            return _path("Exact", path), (_EXACT, len(path), 0, 0, 0)
+        if meaning == "text" and path != "/":
+            return _path(EXPRESSION, f"{_plain(path)}.*"), (_BEGINS, len(path), 0, 0, 0)
+        return _path(PREFIX, path), (_BEGINS, len(path.rstrip("/")) + 1, 0, 0, 0)
+
+    def _body(self, entry: _Entry, matches: Sequence[Any], weights: tuple[int, ...]) -> dict[str, Any]:
+        vendor, ingress = self._vendor, entry.ingress
+        filters = []
+        target, host = vendor.value(ingress, "rewrite-target"), vendor.value(ingress, "upstream-vhost")
+        if target or host:
+            path = {"path": {"type": "ReplaceFullPath", "replaceFullPath": target}} if target else {}
+            filters.append(_filter("URLRewrite", {**({"hostname": host} if host else {}), **path}))
+        if vendor.value(ingress, "enable-cors") == "true":
+            origins = vendor.value(ingress, "cors-allow-origin") or "*"
+            allowed = [origin.strip() for origin in origins.split(",")]
+            credentials = vendor.value(ingress, "cors-allow-credentials") != "false"
+            filters.append(_filter("CORS", {"allowOrigins": allowed, "allowCredentials": credentials}, "cors"))
+        references = [self._reference(ingress, entry.backend, 1)]
+        canary = self._canaries.get((entry.host, entry.path))
+        if canary is not None:
+            weight, total = (
+                _number(vendor.value(canary.ingress, name), unset)
+                for name, unset in (("canary-weight", 0), ("canary-weight-total", 100))
+            )
+            if weight:
+                references[0]["weight"] = max(total - weight, 0)
+                references.append(self._reference(canary.ingress, canary.backend, weight))
+        return {"matches": matches, "precedence": weights, "filters": filters, "backendRefs": references}
+
+    def _canary(
+        self,
+        entry: _Entry,
+        opening: Opening,
+        name: str,
+        matches: Sequence[Mapping[str, Any]],
+        weights: tuple[int, ...],
+        asked: tuple[Guard, ...],
+    ) -> Iterator[DoorRule]:
+        """Yield the rules by which a canary takes requests with a header or a cookie; what is asked is the main's."""
+        canary, vendor = self._canaries.get((entry.host, entry.path)), self._vendor
+        if canary is None:
+            return
+        header, cookie = (vendor.value(canary.ingress, f"canary-by-{what}") for what in ("header", "cookie"))
+        value, pattern = (vendor.value(canary.ingress, f"canary-by-header-{what}") for what in ("value", "pattern"))
+        wanted = {"name": header, "value": value or "always"}
+        if pattern and not value:
+            wanted = {"name": header, "type": EXPRESSION, "value": pattern}
+        backend = [self._reference(canary.ingress, canary.backend, 1)]
+        for field, condition, rank in (
+            ("headers", wanted, 2),
+            ("cookies", {"name": cookie, "value": "always"}, 1),
+        ):
+            if condition["name"]:
+                body = {
+                    "matches": [{**match, field: [condition]} for match in matches],
+                    "precedence": (*weights[:3], rank, 0),
+                    "backendRefs": backend,
+                }
+                rule = f"{name} canary by {field.removesuffix('s')}"
+                yield DoorRule(entry.ingress, opening, entry.host, rule, body, entry.pointer, asked)
+
+    def _reference(self, ingress: Resource, backend: Mapping[str, Any], weight: int) -> dict[str, Any]:
+        """Return a backend as routes name it: with the number of its port."""
+        service, other = mapping(backend.get("service")), mapping(backend.get("resource"))
+        if other:
+            group = text(other.get("apiGroup"))
+            return {"group": group, "kind": text(other.get("kind")), "name": text(other.get("name")), "weight": weight}
+        port = mapping(service.get("port"))
+        number, named = port.get("number"), text(port.get("name"))
+        if not isinstance(number, int):
+            seen = self._world.get(ResourceKey("", "Service", ingress.key.namespace, text(service.get("name"))))
+            ports = [] if seen is None else map(mapping, sequence(seen.spec.get("ports")))
+            found = next((each.get("port") for each in ports if each.get("name") == named), None)
+            number = found if isinstance(found, int) else _NUMBERS.get(named, 80)
+        return {"name": text(service.get("name")), "port": number, "weight": weight}
+
+    def _asked(self, entry: _Entry, opening: Opening) -> tuple[Guard, ...]:
+        """Return what is asked at a path: by its Ingress, by any of the host, by the settings for all.
+
+        Certificates are shown where there is TLS; no login is asked below paths that are exempt.
+        """
+        vendor = self._vendor
+        server = vendor.list("server")
+        own = self._guards[entry.ingress.key]
+        found = [own]
+        beside = dict.fromkeys(each.ingress.key for each in self._entries if each.host == entry.host)
+        for key in beside:
+            other = self._guards[key]
+            spec = {name: value for name, value in other.spec.items() if name in server and name not in own.spec}
+            if spec:
+                found.append(other._replace(spec=spec))
+        for holder, settings in self._everywhere:
+            found.append(_of_all(vendor, entry.ingress, own, holder, settings))
+        exempt = any(entry.path.startswith(path) for path in vendor.list("exempt"))
+        dropped = {*(guards().settings.authentication if exempt else ()), *(server if opening is _HTTP else ())}
+        return tuple(guard.without(dropped) for guard in found)
+
+    def _guard(self, ingress: Resource) -> Guard:
+        """Return what the annotations of an Ingress ask."""
+        vendor = self._vendor
+        spec: dict[str, Any] = {}
+        places: dict[Pointer, Pointer] = {}
+        for name, meaning in vendor.reads.items():
+            value = vendor.value(ingress, name)
+            if not value or value == "false" or "fails" in meaning or not _holds(vendor, ingress, mapping(meaning)):
+                continue
+            at = tuple(text(meaning.get("at")).split("."))
+            holder = spec
+            for step in at[:-1]:
+                holder = holder.setdefault(step, {})
+            holder[at[-1]] = [part.strip() for part in value.split(",")] if meaning.get("networks") else value
+            places[at] = places[at[:1]] = ("metadata", "annotations", f"{vendor.prefix}{name}")
+        failing: dict[Pointer, FailingSetting] = {}
+        by_type = mapping(vendor.reads.get("auth-type"))
+        if "fails" in by_type and (kind := vendor.value(ingress, "auth-type")):
+            setting = text(mapping(by_type["at"]).get(kind), "basicAuth")
+            secret = vendor.value(ingress, "auth-secret")
+            namespace, apart, _ = secret.partition("/")
+            spec[setting] = {"secret": secret}
+            places[setting,] = ("metadata", "annotations", f"{vendor.prefix}auth-type")
+            why = "" if secret else "auth-secret is missing"
+            if apart and namespace != ingress.key.namespace:
+                why = f"Secret {secret} is in another namespace"
+            if why:
+                failing[setting,] = FailingSetting(by_type["fails"], why, ingress.key)
+        for name in vendor.list("text"):
+            if value := vendor.value(ingress, name):
+                setting = "snippets" if name.endswith("snippet") else "unread"
+                spec.setdefault(setting, {})[name] = value
+                places[setting, name] = places[setting,] = ("metadata", "annotations", f"{vendor.prefix}{name}")
+        return Guard(ingress, spec, places, failing)
+
+
+def _holds(vendor: Vendor, ingress: Resource, meaning: Mapping[str, Any]) -> bool:
+    """Return whether the other annotations are there that an annotation needs, and none that switches it off."""
+    for name, wanted in mapping(meaning.get("when")).items():
+        value = vendor.value(ingress, name)
+        if not value or (wanted and value != wanted):
+            return False
+    return not any(vendor.value(ingress, name) in texts(off) for name, off in mapping(meaning.get("unless")).items())
+
+
+def _entries(ingress: Resource) -> Iterator[_Entry]:
+    """Yield the paths of an Ingress; its default backend takes what no path of its hosts takes."""
+    default = mapping(ingress.spec.get("defaultBackend"))
+    hosts: dict[str, set[str]] = {}
+    for number, rule in enumerate(map(mapping, sequence(ingress.spec.get("rules")))):
+        host = text(rule.get("host")).lower()
+        paths = hosts.setdefault(host, set())
+        for index, entry in enumerate(map(mapping, sequence(mapping(rule.get("http")).get("paths")))):
+            path = text(entry.get("path")) or "/"
+            kind = text(entry.get("pathType"), "ImplementationSpecific")
+            paths.add(path)
+            pointer: Pointer = ("spec", "rules", number, "http", "paths", index)
+            yield _Entry(ingress, host, path, kind, mapping(entry.get("backend")), pointer)
+    for host, paths in (hosts or {"": set()}).items() if default else ():
+        if "/" not in paths:
+            yield _Entry(ingress, host, "/", "Prefix", default, ("spec", "defaultBackend"))
+
+
+def _names(entries: Iterable[_Entry]) -> dict[tuple[ResourceKey, Pointer], str]:
+    """Return the names of rules: host and path, with the type where an Ingress has the path twice."""
+    names: dict[tuple[ResourceKey, Pointer], str] = {}
+    taken: set[tuple[ResourceKey, str]] = set()
+    for entry in entries:
+        name = f"{entry.host}{entry.path}"
+        if (entry.ingress.key, name) in taken:
+            name = f"{name} {entry.kind} {len(taken)}"
+        taken.add((entry.ingress.key, name))
+        names[entry.ingress.key, entry.pointer] = name
+    return names
+
+
+def _secured(ingresses: Iterable[Resource]) -> set[str]:
+    """Return the hosts for which a certificate is named."""
+    found: set[str] = set()
+    for ingress in ingresses:
+        named = [host for rule in map(mapping, sequence(ingress.spec.get("rules"))) if (host := text(rule.get("host")))]
+        for entry in map(mapping, sequence(ingress.spec.get("tls"))):
+            found.update(texts(entry.get("hosts")) or named)
+    return found
+
+
+def _covers(certificate: str, host: str) -> bool:
+    return certificate == host or (certificate.startswith("*.") and host.partition(".")[2] == certificate[2:])
+
+
+def _path(kind: str, value: str) -> list[dict[str, Any]]:
+    return [{"path": {"type": kind, "value": value}}]
+
+
+def _plain(path: str) -> str:
+    """Return the expression of a text; a slash needs no escape."""
+    return quoted(path).replace("\\/", "/")
+
+
+def _filter(kind: str, body: Mapping[str, Any], field: str = "") -> dict[str, Any]:
+    return {"type": kind, field or f"{kind[0].lower()}{kind[1:]}".replace("uRL", "url"): dict(body)}
+
+
+def _number(value: str, unset: int) -> int:
+    return int(value) if value.isdigit() and len(value) < 10 else unset
+
+
+def _moved(vendor: Vendor, ingress: Resource) -> dict[str, Any] | None:
+    """Return where an Ingress redirects all requests, None where it does not."""
+    for name, status in (("temporal-redirect", 302), ("permanent-redirect", 301)):
+        url = vendor.value(ingress, name)
+        if not url:
+            continue
+        code = _number(vendor.value(ingress, f"{name}-code"), status)
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            continue
+        path = {"type": "ReplaceFullPath", "replaceFullPath": parts.path or "/"}
+        found = {"scheme": parts.scheme, "hostname": parts.hostname or "", "path": path, "statusCode": code}
+        return {**found, **({"port": port} if port else {})}
+    return None
+
+
+def _settings(world: World, vendor: Vendor) -> list[tuple[Resource, Mapping[str, Any]]]:
+    """Return the settings for all Ingresses of a controller that are in the tree, each with what holds them."""
+    config = vendor.config
+    labels = mapping(config.get("labels"))
+    found: list[tuple[Resource, Mapping[str, Any]]] = []
+    for each in world.of_kind("", "ConfigMap"):
+        if each.key.name in texts(config.get("names")) or (labels and labels.items() <= each.labels.items()):
+            found.append((each, mapping(each.body.get("data"))))
+    chart = mapping(config.get("chart"))
+    for each in world.of_kind("helm.toolkit.fluxcd.io", "HelmRelease"):
+        if value_at(each.spec, ("chart", "spec", "chart")) == chart.get("name"):
+            values = mapping(each.spec.get("values"))
+            found.append((each, mapping(value_at(values, tuple(text(chart.get("values")).split("."))))))
+    return found
+
+
+def _of_all(vendor: Vendor, ingress: Resource, own: Guard, holder: Resource, settings: Mapping[str, Any]) -> Guard:
+    """Return what the settings for all ask at an Ingress."""
+    config = vendor.config
+    spec: dict[str, Any] = {}
+    url = text(settings.get(text(config.get("externalAuth"))))
+    if url and "externalAuth" not in own.spec and vendor.value(ingress, text(config.get("optOut"))) != "false":
+        spec["externalAuth"] = {"url": url}
+    for setting in ("allow", "deny"):
+        networks = text(settings.get(text(config.get(setting))))
+        if networks and setting not in own.spec:
+            spec[setting] = [part.strip() for part in networks.split(",")]
+    snippets = {name: settings[name] for name in texts(config.get("text")) if text(settings.get(name))}
+    if snippets:
+        spec["snippets"] = snippets
+    place: Pointer = ("data",) if holder.key.kind == "ConfigMap" else ("spec", "values")
+    return Guard(holder, spec, {(name,): place for name in spec})

@@ -1,0 +1,271 @@
+"""Doors in the terms of the request engine: a holder of listeners, routes with rules, and guards that act on rules.
+
+What is made here is written elsewhere: an Ingress is one object, and a listener, a route and a policy of the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, value_at
+from policylint.model.resource import Written
+from policylint.namedtuple import NamedTuple
+from policylint.policy.paths import ListedPaths
+from policylint.policy.results import Attachment, Declared, Effective, FailingSetting, Group, Losses, Target
+from policylint.topology import BackendState, Candidate, GatewayState, ListenerState, ParentState, RouteState
+
+PROTOCOLS = {"http": "HTTP", "https": "HTTPS", "tcp": "TCP", "udp": "UDP"}
+
+
+class Guard(NamedTuple):
+    """What somebody asks at a door.
+
+    Args:
+        holder: the object that states it.
+        spec: the settings.
+        places: of the settings in that object, by their pointers below the settings.
+        failing: the settings that answer all requests with an error.
+    """
+
+    holder: Resource
+    spec: Mapping[str, Any]
+    places: Mapping[Pointer, Pointer]
+    failing: Mapping[Pointer, FailingSetting] = {}
+
+    def without(self, settings: Container[str]) -> Guard:
+        """Return the guard without some settings."""
+        left = {name: value for name, value in self.spec.items() if name not in settings}
+        failing = {at: failure for at, failure in self.failing.items() if at[0] in left}
+        return self if len(left) == len(self.spec) else self._replace(spec=left, failing=failing)
+
+
+class Opening(NamedTuple):
+    """One port of a door."""
+
+    scheme: str
+    port: int
+
+
+class DoorRule(NamedTuple):
+    """Requests for a host that one entry of a door's object takes.
+
+    Args:
+        opening: the port at which it takes them.
+        name: of the rule; rules of one object and name are one rule.
+        body: as a rule of a route, with `precedence`, its weights among those of the host.
+        pointer: of the entry in the object.
+        guards: what is asked, in order.
+    """
+
+    holder: Resource
+    opening: Opening
+    host: str
+    name: str
+    body: Mapping[str, Any]
+    pointer: Pointer
+    guards: tuple[Guard, ...] = ()
+
+
+class Door(NamedTuple):
+    """Where requests come in.
+
+    Args:
+        state: with its listeners.
+        routes: one for each object, host and port.
+        whole: by object, all of it.
+        groups: the guards.
+    """
+
+    state: GatewayState
+    routes: tuple[RouteState, ...]
+    whole: Mapping[ResourceKey, RouteState]
+    groups: tuple[Group, ...]
+    policies: Mapping[ResourceKey, Resource]
+
+
+class Elsewhere:
+    """The places of what is made of an object, in that object."""
+
+    __slots__ = ("_original", "_places")
+
+    def __init__(self, original: Resource, places: Mapping[Pointer, Pointer]) -> None:
+        self._original = original
+        self._places = places
+
+    def locate(self, pointer: Pointer) -> tuple[Written, Pointer]:
+        """Return where a value is written: what it is made of, or the object's name."""
+        for length in range(len(pointer), 0, -1):
+            place = self._places.get(pointer[:length])
+            if place is not None:
+                break
+        else:
+            place = pointer if value_at(self._original.body, pointer) is not None else ("metadata", "name")
+        location = self._original.location(*place)
+        return location.document, location.pointer
+
+
+def made_of(
+    original: Resource, spec: Mapping[str, Any], places: Mapping[Pointer, Pointer], key: ResourceKey | None = None
+) -> Resource:
+    """Return an object of the engine that is written as another one."""
+    body = {**original.body, "spec": spec}
+    kept = original.provisional
+    return Resource(
+        key or original.key,
+        original.version,
+        body,
+        original.document,
+        original.root,
+        Elsewhere(original, places),
+        provisional=kept,
+    )
+
+
+def door(
+    holder: Resource,
+    controller: str,
+    rules: Sequence[DoorRule],
+    kind: PolicyKind,
+    backends: Callable[[Resource], tuple[BackendState, ...]],
+    openings: Iterable[Opening] = (),
+) -> Door:
+    """Return a door with its routes and guards.
+
+    Args:
+        backends: returns the backends of an object's rules.
+        openings: further ports that are open, whether or not a rule is for them.
+    """
+    listeners = {
+        opening: _listener(holder, opening) for opening in dict.fromkeys((*openings, *(rule.opening for rule in rules)))
+    }
+    state = GatewayState(
+        holder,
+        holder.key,
+        Resolution("found", "", holder),
+        controller,
+        (),
+        tuple(listeners.values()),
+        0,
+    )
+    numbers: dict[ResourceKey, dict[str, int]] = {}
+    by_route: dict[tuple[ResourceKey, str, Opening], list[DoorRule]] = {}
+    for rule in rules:
+        own = numbers.setdefault(rule.holder.key, {})
+        own.setdefault(rule.name, len(own))
+        by_route.setdefault((rule.holder.key, rule.host, rule.opening), []).append(rule)
+    whole: dict[ResourceKey, RouteState] = {}
+    for key, own in numbers.items():
+        entries = list({rule.name: rule for rule in rules if rule.holder.key == key}.values())
+        hosts = tuple(dict.fromkeys(rule.host for rule in rules if rule.holder.key == key))
+        lowered = _lowered(entries, own, hosts)
+        whole[key] = RouteState(lowered, hosts, (), backends(lowered))
+    routes = tuple(
+        _route(state, listeners[opening], host, entries, numbers[key], whole[key].backends)
+        for (key, host, opening), entries in by_route.items()
+    )
+    for key, route in whole.items():
+        parents = tuple(parent for each in routes if each.route.key == key for parent in each.parents)
+        whole[key] = route._replace(parents=parents)
+    groups, policies = _groups(rules, {opening: listener.node for opening, listener in listeners.items()}, kind)
+    return Door(state, routes, whole, tuple(groups), policies)
+
+
+def rule_node(key: ResourceKey, name: str) -> Node:
+    """Return the node of a rule of a door's object."""
+    return Node(key, name, f"{key.kind}Rule")
+
+
+def _listener(holder: Resource, opening: Opening) -> ListenerState:
+    name = f"{opening.scheme}-{opening.port}"
+    node = Node(holder.key, name, "Listener")
+    protocol = PROTOCOLS[opening.scheme]
+    return ListenerState(
+        name, node, holder, ("metadata", "name"), holder.key, protocol, opening.port, "", (holder.key.kind,), 0, ()
+    )
+
+
+def _lowered(entries: Sequence[DoorRule], numbers: Mapping[str, int], hosts: tuple[str, ...]) -> Resource:
+    """Return an object as a route that has some of its rules, each at its own place."""
+    bodies: list[Any] = [None] * len(numbers)
+    places: dict[Pointer, Pointer] = {}
+    for rule in entries:
+        bodies[numbers[rule.name]] = {**rule.body, "name": rule.name}
+        places["spec", "rules", numbers[rule.name]] = rule.pointer
+    return made_of(entries[0].holder, {"hostnames": [host for host in hosts if host], "rules": bodies}, places)
+
+
+def _route(
+    gateway: GatewayState,
+    listener: ListenerState,
+    host: str,
+    entries: Sequence[DoorRule],
+    numbers: Mapping[str, int],
+    backends: Iterable[BackendState],
+) -> RouteState:
+    route = _lowered(entries, numbers, (host,))
+    key = gateway.gateway.key
+    parent = ParentState(
+        number=0,
+        pointer=("metadata", "name"),
+        wanted=key,
+        section="",
+        port=None,
+        text=str(key),
+        resolution=Resolution("found", "", gateway.gateway),
+        section_found=True,
+        mesh=False,
+        candidates=(Candidate(listener.node, gateway.gateway, ("metadata", "name"), hostnames=(host,)),),
+        gateway=key,
+        controller=gateway.controller,
+        conditions=(),
+        serves=True,
+        silent=True,
+    )
+    own = {numbers[rule.name] for rule in entries}
+    return RouteState(route, (host,), (parent,), tuple(backend for backend in backends if backend.rule in own))
+
+
+def _groups(
+    rules: Iterable[DoorRule], listeners: Mapping[Opening, Node], kind: PolicyKind
+) -> tuple[list[Group], dict[ResourceKey, Resource]]:
+    """Return the guards as effective policies of rules at listeners, those of one holder and content together."""
+    alike: dict[object, tuple[tuple[Guard, ...], dict[tuple[Node, Node], None]]] = {}
+    policies: dict[ResourceKey, Resource] = {}
+    for rule in rules:
+        guards = tuple(guard for guard in rule.guards if guard.spec)
+        if guards:
+            place = (rule.holder.key, *((guard.holder.key, str(guard.spec)) for guard in guards))
+            way = listeners[rule.opening], rule_node(rule.holder.key, rule.name)
+            alike.setdefault(place, (guards, {}))[1][way] = None
+    groups = []
+    for guards, ways in alike.values():
+        attachments = []
+        spec: dict[str, Any] = {}
+        owners: dict[Pointer, ResourceKey] = {}
+        nodes = list(dict.fromkeys(node for _, node in ways))
+        for guard in guards:
+            policy = made_of(guard.holder, guard.spec, {("spec", *at): place for at, place in guard.places.items()})
+            policies.setdefault(policy.key, policy)
+            declared = Declared(guard.spec, ("spec",), "defaults", "atomic")
+            for node in nodes:
+                target = Target(("metadata", "name"), node.key, node.section, nodes=(node,))
+                attachments.append(Attachment(policy, node, target, (declared,)))
+            for name, value in guard.spec.items():
+                if name not in spec:
+                    spec[name] = value
+                    owners.update(dict.fromkeys(_leaves(value, (name,)), policy.key))
+        failing = {at: failure for guard in guards for at, failure in guard.failing.items()}
+        effective = Effective(spec, owners, Losses(), tuple(attachments), failing=failing)
+        keys = frozenset(guard.holder.key for guard in guards)
+        groups.append(Group(kind, effective, ListedPaths(tuple(ways)), dict.fromkeys(nodes, keys)))
+    return groups, policies
+
+
+def _leaves(value: object, at: Pointer) -> Iterator[Pointer]:
+    if isinstance(value, dict) and value:
+        for name, inner in value.items():
+            yield from _leaves(inner, (*at, name))
+    else:
+        yield at

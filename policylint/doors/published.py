@@ -1,0 +1,99 @@
+"""Services and pods that are reached from outside by themselves: nobody is asked there but by addresses.
+
+Source: kubernetes.io/docs/concepts/services-networking/service, types of Services; the `hostPort` and `hostNetwork` of
+pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
+from policylint.doors.vendors import guards
+from policylint.model import Resolution, Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.topology import BackendState
+from policylint.topology.workloads import WORKLOADS, pod_spec
+
+UNSTATED = 0
+"""The port of a door whose port no manifest states: the cluster chooses it."""
+_KINDS = {"LoadBalancer": "port", "NodePort": "nodePort"}
+_STREAMS = ("tcp", "tls", "https", "mongo", "mysql", "redis")
+_EVERYTHING: Mapping[str, Any] = {"precedence": (1, 1, 0, 0, 0)}
+
+Backends = Callable[[Resource], tuple[BackendState, ...]]
+
+
+def published(world: World, backends: Backends) -> Iterator[Door]:
+    """Yield the doors of Services that are published, and of pods at their nodes."""
+    for service in world.of_kind("", "Service"):
+        kind = text(service.spec.get("type"))
+        if kind in _KINDS:
+            yield from _of_service(service, kind, _KINDS[kind], backends)
+        if texts(service.spec.get("externalIPs")):
+            yield from _of_service(service, "ExternalIP", "port", backends)
+    for kinds in WORKLOADS:
+        for workload in world.of_kind(*kinds):
+            yield from _of_pods(workload)
+
+
+def _of_service(service: Resource, kind: str, field: str, backends: Backends) -> Iterator[Door]:
+    key = ResourceKey("", kind, service.key.namespace, service.key.name)
+    place: Pointer = ("spec", "externalIPs") if kind == "ExternalIP" else ("spec", "type")
+    holder = made_of(service, service.spec, {("metadata", "name"): place}, key)
+    ranges = texts(service.spec.get("loadBalancerSourceRanges")) if kind == "LoadBalancer" else []
+    guard = Guard(service, {"allow": ranges}, {("allow",): ("spec", "loadBalancerSourceRanges")})
+    rules = []
+    for number, port in enumerate(map(mapping, sequence(service.spec.get("ports")))):
+        own, there = port.get("port"), port.get(field)
+        if isinstance(own, int):
+            opening = Opening(_scheme(port), there if isinstance(there, int) else UNSTATED)
+            body = {**_EVERYTHING, "backendRefs": [{"name": service.key.name, "port": own}]}
+            pointer: Pointer = ("spec", "ports", number)
+            rules.append(DoorRule(holder, opening, "", f"port-{own}", body, pointer, (guard,) if ranges else ()))
+    if rules:
+        yield door(holder, "", rules, guards(), backends)
+
+
+def _of_pods(workload: Resource) -> Iterator[Door]:
+    spec = pod_spec(workload)
+    on_host = spec.get("hostNetwork") is True
+    rules: list[DoorRule] = []
+    ports: list[int] = []
+    kind = "HostNetwork" if on_host else "HostPort"
+    key = ResourceKey("", kind, workload.key.namespace, workload.key.name)
+    holder: Resource | None = None
+    for container in map(mapping, sequence(spec.get("containers"))):
+        for port in map(mapping, sequence(container.get("ports"))):
+            own = port.get("containerPort")
+            there = own if on_host else port.get("hostPort")
+            if isinstance(own, int) and isinstance(there, int) and there:
+                holder = holder or made_of(workload, workload.spec, {}, key)
+                rules.append(
+                    DoorRule(
+                        holder, Opening(_scheme(port), there), "", f"port-{own}", _EVERYTHING, ("metadata", "name")
+                    )
+                )
+                ports.append(own)
+    if holder is None:
+        return
+    there_is = Resolution("found", "", workload)
+
+    def pods(route: Resource) -> tuple[BackendState, ...]:  # noqa: ARG001 - the workload is the backend
+        names = list(dict.fromkeys(rule.name for rule in rules))
+        numbers = [int(name.removeprefix("port-")) for name in names]
+        return tuple(
+            BackendState("backend", ("spec", "rules", index), index, workload.key, port, there_is, None, None, True)
+            for index, port in enumerate(numbers)
+        )
+
+    yield door(holder, "", rules, guards(), pods)
+
+
+def _scheme(port: Any) -> str:
+    """Return what proxies beside the pods see at a port: HTTP requests, or connections."""
+    if text(port.get("protocol"), "TCP") != "TCP":
+        return "udp"
+    named = text(port.get("appProtocol")) or text(port.get("name")).partition("-")[0]
+    return "tcp" if named.lower() in _STREAMS else "http"

@@ -1,0 +1,120 @@
+"""Who serves Ingresses, and what their annotations say: schemas/doors.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any
+
+from policylint.documents import read
+from policylint.model import PolicyKind, Resource, mapping, sequence, text, texts
+from policylint.model.policy_kind import policy_kind
+from policylint.model.shipped import shipped_data
+
+INGRESS = ("networking.k8s.io", "Ingress")
+IMPLEMENTATION = "doors"
+"""The name under which the guards of doors are judged."""
+
+
+class Vendor:
+    """One controller of Ingresses, as its entry describes it; of one that nobody knows no annotation is understood."""
+
+    __slots__ = ("_entry",)
+
+    def __init__(self, entry: Mapping[str, Any]) -> None:
+        self._entry = entry
+
+    @property
+    def name(self) -> str:
+        """The implementation, "" for one that nobody knows."""
+        return text(self._entry.get("implementation"))
+
+    @property
+    def prefix(self) -> str:
+        """How its annotations begin; "" where that is not known."""
+        return text(self._entry.get("prefix"))
+
+    @property
+    def reads(self) -> Mapping[str, Any]:
+        """What its annotations mean, by their names without the prefix."""
+        return mapping(self._entry.get("reads"))
+
+    @property
+    def redirect(self) -> Mapping[str, Any]:
+        """When it redirects to https."""
+        return mapping(self._entry.get("redirect"))
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """Where the settings for all of its Ingresses stand."""
+        return mapping(self._entry.get("config"))
+
+    @property
+    def specific(self) -> str:
+        """What a path of type ImplementationSpecific means."""
+        return text(self._entry.get("specific"), "text")
+
+    @property
+    def prefixes(self) -> str:
+        """What a path of type Prefix means."""
+        return text(self._entry.get("prefixes"), "elements")
+
+    def list(self, field: str) -> list[str]:
+        """Return a list of its entry: `text`, `expressions`, `server`, `exempt`."""
+        return texts(self._entry.get(field))
+
+    def value(self, ingress: Resource, name: str) -> str:
+        """Return an annotation of an Ingress by its name without the prefix, "" without one."""
+        return text(ingress.annotations.get(f"{self.prefix}{name}")).strip() if self.prefix else ""
+
+    def answers_to(self, controller: str) -> bool:
+        return any(fnmatchcase(controller, pattern) for pattern in self.list("controllers"))
+
+    def may_be_called(self, class_name: str) -> bool:
+        return any(fnmatchcase(class_name, pattern) for pattern in self.list("classes"))
+
+
+def vendors() -> tuple[Vendor, ...]:
+    """Return all that are described."""
+    return _vendors()
+
+
+def vendor_of(controller: str, class_name: str, ingress: Resource) -> Vendor:
+    """Return who serves an Ingress: by its class, else by the name of that, else by whose annotations it has.
+
+    Args:
+        controller: of the IngressClass, "" where that was not seen.
+    """
+    if controller:
+        return next((each for each in vendors() if each.answers_to(controller)), Vendor({}))
+    marked = [each for each in vendors() if any(str(name).startswith(each.prefix) for name in ingress.annotations)]
+    called = [each for each in vendors() if each.may_be_called(class_name)]
+    both = [each for each in called if each in marked]
+    return next(iter((*both, *called, *marked)), Vendor({}))
+
+
+@lru_cache(maxsize=1)
+def guards() -> PolicyKind:
+    """Return the kind of policy that the guards of a door are."""
+    entry = {
+        "group": INGRESS[0],
+        "kind": INGRESS[1],
+        "class": "Direct",
+        "targets": [],
+        "merge": {"strategy": "none", "wrappers": {}},
+        "settings": mapping(_content().get("guards")),
+        "status": "none",
+    }
+    return policy_kind(entry, IMPLEMENTATION)
+
+
+@lru_cache(maxsize=1)
+def _vendors() -> tuple[Vendor, ...]:
+    return tuple(Vendor(mapping(entry)) for entry in sequence(_content().get("ingress")))
+
+
+@lru_cache(maxsize=1)
+def _content() -> Mapping[str, Any]:
+    documents = read(shipped_data("schemas", "doors.yaml"), "doors.yaml").documents
+    return mapping(documents[0].value) if documents else {}

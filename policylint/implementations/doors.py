@@ -1,0 +1,43 @@
+"""What the guards of doors that are no Gateways answer: lists of addresses, and what is enough where they meet a login.
+
+The settings are those of schemas/doors.yaml, whoever's annotations state them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from policylint.implementations.generic import Implementation
+from policylint.model import PolicyKind, texts
+from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
+
+_LOGINS = ("externalAuth", "basicAuth", "digestAuth")
+
+
+class Doors(Implementation):
+    """The guards of Ingresses and of Services that are published by themselves."""
+
+    name = "doors"
+
+    def concerning(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Mapping[str, Any]:  # noqa: ARG002
+        """Return what of a door's guards is about a request: with `satisfy: any` the list or the login is enough.
+
+        Source: nginx.org, ngx_http_core_module, satisfy.
+        """
+        allow = texts(spec.get("allow"))
+        if spec.get("satisfy") != "any" or not allow or not any(spec.get(name) for name in _LOGINS):
+            return spec
+        dropped = ("allow", "deny", *_LOGINS) if message.is_from(allow) else ("allow", "deny")
+        return {name: value for name, value in spec.items() if name not in dropped}
+
+    def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
+        """Yield what the lists of addresses answer: who is on the one is refused, then who is not on the other."""
+        allow, deny = texts(spec.get("allow")), texts(spec.get("deny"))
+        rules = [
+            AuthorizationRule(message.is_from(networks), allows, (name,), "the client's address")
+            for name, networks, allows in (("deny", deny, False), ("allow", allow, True))
+            if networks
+        ]
+        if rules:
+            yield first_match(rules, otherwise(("allow",) if allow else ("deny",), allows=not allow))

@@ -1,0 +1,1 @@
+"""Ways in that are no Gateways."""

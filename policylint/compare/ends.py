@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+from policylint.compare.doors import doors_past_logins
 from policylint.compare.pairing import Sides
 from policylint.model import (
     Finding,
@@ -138,14 +139,18 @@ class _Ends:
         }
 
     def other_doors(self) -> Iterator[Finding]:
-        """Yield Services and workloads by which pods that a Gateway or a network policy guards are reached past it."""
+        """Yield the new doors to pods: those past a login, and those past a Gateway or a network policy alone."""
+        past: set[ResourceKey] = set()
+        for finding in doors_past_logins(self._sides):
+            past.update(finding.resources)
+            yield finding
         for service in self._after.of_kind("", "Service"):
             former = self._before.get(self._sides.pairing.was(service.key))
             opened = _published(service) - (_published(former) if former is not None else set())
             if not opened:
                 continue
             reached = [each for each in workloads_selected(self._after, service) if self._is_guarded(each.key)]
-            if reached:
+            if reached and past.isdisjoint(each.key for each in reached):
                 field = "externalIPs" if "externalIPs" in opened else "type"
                 yield self._finding(
                     service,
@@ -158,7 +163,7 @@ class _Ends:
         for old, new in self._changed:
             if (new.key.group, new.key.kind) in WORKLOADS and self._is_guarded(old.key):
                 opened = _on_node(new) - _on_node(old)
-                if opened:
+                if opened and new.key not in past:
                     yield self._finding(
                         new,
                         "warning",

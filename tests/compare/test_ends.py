@@ -123,13 +123,13 @@ def changed(one: str, other: str) -> tuple[str, ...]:
          "warning: Service shop/shop stands for Deployment shop/admin now, no longer Deployment shop/shop"),
         (changed(ADMIN, deployment("admin", pod=", hostNetwork: true")), None),
         (changed(SHOP, deployment("shop", pod=", hostNetwork: true")),
-         "warning: Deployment shop/shop is reached at the addresses of its nodes now: hostNetwork"),
+         "error: Deployment shop/shop gets another door: HostNetwork shop/shop asks for no login"),
         (changed(SHOP, deployment("shop", port=", hostPort: 8080")),
-         "warning: Deployment shop/shop is reached at the addresses of its nodes now: hostPort 8080"),
+         "error: Deployment shop/shop gets another door: HostPort shop/shop asks for no login"),
         (changed(SERVICE, service("selector: {app: shop}, type: NodePort")),
-         "warning: Service shop/shop lets requests in past every Gateway now: type NodePort"),
+         "error: Deployment shop/shop gets another door: NodePort shop/shop asks for no login"),
         ((*WORLD, service("selector: {app: shop}, externalIPs: [192.0.2.1]", "second")),
-         "warning: Service shop/second lets requests in past every Gateway now: externalIPs"),
+         "error: Deployment shop/shop gets another door: ExternalIP shop/second asks for no login"),
         ((*WORLD, SLICE), "warning: Service shop/shop also stands for 10.0.0.9 now, by EndpointSlice shop/shop-x"),
         (changed(WORLD[-1], secret(MORE)),
          "warning: what Secret shop/users holds is changed, and SecurityPolicy shop/users goes by it"),
@@ -143,6 +143,46 @@ def changed(one: str, other: str) -> tuple[str, ...]:
 )  # fmt: skip
 def test_what_is_said(after: tuple[str, ...], message: str | None, tmp_path: Path) -> None:
     assert told(tmp_path, WORLD, after) == ([] if message is None else [message])
+
+
+OPEN = (GATEWAY.partition("---\napiVersion: gateway.envoyproxy.io")[0], *WORLD[1:])
+"""The same without a login: what opens a door takes nothing from it."""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "message"),
+    [
+        (SHOP, deployment("shop", port=", hostPort: 8080"),
+         "warning: Deployment shop/shop is reached at the addresses of its nodes now: hostPort 8080"),
+        (SERVICE, service("selector: {app: shop}, type: NodePort"),
+         "warning: Service shop/shop lets requests in past every Gateway now: type NodePort"),
+    ],
+    ids=["port of the node", "a node port"],
+)  # fmt: skip
+def test_doors_past_no_login(one: str, other: str, message: str, tmp_path: Path) -> None:
+    after = tuple(other if manifest == one else manifest for manifest in OPEN)
+    assert told(tmp_path, OPEN, after) == [message]
+
+
+INGRESS = """
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: legacy, namespace: shop, annotations: {NOTES}}
+spec:
+  ingressClassName: nginx
+  rules:
+    - host: legacy.example.com
+      http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: shop, port: {number: 80}}}}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("notes", "count"), [("", 1), ("nginx.ingress.kubernetes.io/auth-url: https://sso.example.com", 0)]
+)
+def test_an_ingress_beside_a_login(notes: str, count: int, tmp_path: Path) -> None:
+    said = told(tmp_path, WORLD, (*WORLD, INGRESS.replace("NOTES", notes)))
+    door = "IngressClass nginx through Ingress shop/legacy"
+    assert said == [f"error: Deployment shop/shop gets another door: {door} asks for no login"] * count
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any
 
 from policylint.documents import loading
+from policylint.doors import is_door
 from policylint.model import ResourceKey
 from policylint.model.words import count, listing, verb
 from policylint.namedtuple import NamedTuple
@@ -241,7 +242,8 @@ def _csv(found: Found) -> str:
         place = "" if trace.route is None else short_place(trace.route.location(*trace.rule_pointer))
         host, requests, goes_to, _ = _cells(row)
         askers = [str(row.answers[purpose]) if row.serves else "" for purpose in purposes]
-        cells = [row.simulation.world.name, entry.gateway.path, entry.scheme, entry.port, host, requests]
+        door = str(entry.gateway) if is_door(entry.gateway) else entry.gateway.path
+        cells = [row.simulation.world.name, door, entry.scheme, entry.port, host, requests]
         cells += [row.way.clients, goes_to]
         route = "" if trace.route is None else found.names.key(trace.route.key)
         example = f"{trace.request} from {trace.request.client}" if entry.inside else trace.request

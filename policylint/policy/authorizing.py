@@ -12,6 +12,7 @@ from typing import Any, Literal
 from policylint.documents import Pointer
 from policylint.model import Node, Resource, sequence, text
 from policylint.model.ternary import every, negated, some
+from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.spaces.addresses import address_set, number_of
 from policylint.spaces.predicates import Predicate, containing, ending, starting
@@ -188,6 +189,20 @@ class Checkpoint(NamedTuple):
     doubt: str = ""
 
 
+class NearestRule(NamedTuple):
+    """The rule that comes nearest to letting a request in.
+
+    Args:
+        pointer: of the rule, as `Decision.pointer`.
+        by: the policy that holds it, where one object does.
+        unmet: the first of its conditions that does not hold, in the words of its field: `paths: /a`.
+    """
+
+    pointer: Pointer
+    by: Resource | None
+    unmet: str
+
+
 class Decision(NamedTuple):
     """The answer of one policy, or of one place.
 
@@ -211,6 +226,7 @@ class Decision(NamedTuple):
     direct: bool = False
     asks: str = ""
     refuses: bool = False
+    nearest: NearestRule | None = None
 
     def if_so(self, why: str) -> Decision:
         """Return a denial that holds if something is so that nothing says."""
@@ -233,6 +249,8 @@ class AuthorizationRule(NamedTuple):
         on: on what that depends where it is not known, else why it says so.
         by: the policy that holds it, where one object does.
         asks: the authorizer outside that is asked about what it certainly matches.
+        unmet: the first of the conditions for being let in that does not hold, in the words of its field.
+        met: how many conditions hold before that.
     """
 
     matches: bool | None
@@ -241,11 +259,14 @@ class AuthorizationRule(NamedTuple):
     on: str = ""
     by: Resource | None = None
     asks: str = ""
+    unmet: str = ""
+    met: int = 0
 
 
 def first_match(rules: Iterable[AuthorizationRule], default: AuthorizationRule) -> Decision:
     """Return the decision of rules in order; where none matches, of the default."""
     open_rules: list[AuthorizationRule] = []
+    missed: list[AuthorizationRule] = []
     last = default
     for rule in rules:
         if rule.matches:
@@ -253,12 +274,34 @@ def first_match(rules: Iterable[AuthorizationRule], default: AuthorizationRule) 
             break
         if rule.matches is None:
             open_rules.append(rule)
+        elif rule.allows and rule.unmet:
+            missed.append(rule)
     doubt = next((rule for rule in open_rules if rule.allows != last.allows), None)
     if doubt is not None:
         asking = doubt if last.allows is False else next((rule for rule in open_rules if rule.asks), doubt)
         return Decision("depends", asking.pointer, asking.on, by=asking.by, asks=asking.asks)
-    why = "" if last.allows else last.on
-    return Decision("allowed" if last.allows else "denied", last.pointer, why, by=last.by)
+    if last.allows:
+        return Decision("allowed", last.pointer, by=last.by)
+    near = max(missed, key=lambda rule: rule.met, default=None) if last is default else last
+    nearest = NearestRule(near.pointer, near.by, near.unmet) if near is not None and near.unmet else None
+    return Decision("denied", last.pointer, last.on, by=last.by, nearest=nearest)
+
+
+def stands_for_itself(value: str) -> bool:
+    """Return whether a value of an Istio rule has a `*` that is no wildcard: only one at the start or the end is.
+
+    Source: pilot/pkg/security/authz/matcher/path.go and string.go; templates (`{*}`, `{**}`) are another matter.
+    """
+    return "*" in value[1:-1] and "{*" not in value and value != "**"
+
+
+def in_brief(value: object) -> str:
+    """Return what a rule states, on one line: `GET, POST`, `name: x-team, values: a`."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {in_brief(inner)}" for name, inner in value.items())
+    if isinstance(value, list):
+        return listing([in_brief(entry) for entry in value], word="or", most=4)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def otherwise(pointer: Pointer, on: str = "", by: Resource | None = None, *, allows: bool) -> AuthorizationRule:

@@ -9,7 +9,7 @@ from policylint.documents import Pointer
 from policylint.model import Location, Node, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import Ask, setters, unread
-from policylint.policy.authorizing import Decision, PlacedDecision, RequestQuestion
+from policylint.policy.authorizing import Decision, NearestRule, PlacedDecision, RequestQuestion
 from policylint.policy.bindings import ObjectBinding
 from policylint.policy.results import Group
 from policylint.topology import ListenerState
@@ -227,6 +227,19 @@ class Trace(NamedTuple):
             return None
         pointer = step.policy.pointer if step.rule is None else step.rule.pointer
         return step.policy.key, step.policy.resource.location(*(pointer or ("metadata", "name")))
+
+    @property
+    def near_miss(self) -> tuple[ResourceKey | None, NearestRule] | None:
+        """The rule that comes nearest to letting in a request that is turned away, with the policy that has it."""
+        if not any(self.outcome.backends):
+            for judged in self.judged:
+                if judged.decision.answer == "denied" and judged.decision.nearest is not None:
+                    return judged.policy, judged.decision.nearest
+            for admission in self.admissions:
+                near = admission.decision.nearest
+                if admission.decision.answer == "denied" and near is not None:
+                    return None if near.by is None else near.by.key, near
+        return None
 
     @property
     def may_ask(self) -> list[str]:

@@ -14,7 +14,15 @@ from policylint.implementations.agentgateway.expressions import is_unreadable
 from policylint.implementations.agentgateway.merging import EARLY
 from policylint.model import mapping, sequence
 from policylint.model.ternary import every, negated, some
-from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, holds, otherwise
+from policylint.policy.authorizing import (
+    AuthorizationRule,
+    Decision,
+    RequestFacts,
+    first_match,
+    holds,
+    in_brief,
+    otherwise,
+)
 
 _NAME = "authorization"
 
@@ -36,16 +44,17 @@ def _decide(rules: list[tuple[Pointer, Mapping[str, Any]]], message: RequestFact
     for place, rule in rules:
         expressions = sequence(mapping(rule.get("policy")).get("matchExpressions"))
         answers = [False if is_unreadable(each) else holds(each, message) for each in expressions]
+        unmet = in_brief([each for each, answer in zip(expressions, answers, strict=True) if answer is False])
         match rule.get("action", "Allow"):
             case "Allow":
-                allowing.append(_rule(some(answers), place, allows=True))
+                allowing.append(_rule(some(answers), place, unmet, allows=True))
             case "Deny":
                 denying.append(_rule(some(answers), place, allows=False))
             case "Require":
-                denying.append(_rule(negated(every(answers)), place, allows=False))
+                denying.append(_rule(negated(every(answers)), place, unmet, allows=False))
     last = allowing[-1].pointer if allowing else rules[-1][0]
     return first_match([*denying, *allowing], otherwise(last, allows=not allowing))
 
 
-def _rule(matches: bool | None, place: Pointer, *, allows: bool) -> AuthorizationRule:
-    return AuthorizationRule(matches, allows, place, "expressions" if matches is None else "")
+def _rule(matches: bool | None, place: Pointer, unmet: str = "", *, allows: bool) -> AuthorizationRule:
+    return AuthorizationRule(matches, allows, place, "expressions" if matches is None else "", unmet=unmet)

@@ -17,6 +17,7 @@ from policylint.policy.authorizing import (
     RequestFacts,
     exactly,
     first_match,
+    in_brief,
     otherwise,
 )
 from policylint.spaces.predicates import Predicate
@@ -36,16 +37,22 @@ def decide(authorization: Mapping[str, Any], message: RequestFacts, issuers: Map
 
 def _rule(rule: Mapping[str, Any], number: int, message: RequestFacts, issuers: Mapping[str, str]) -> AuthorizationRule:
     doubts: list[str] = []
+    held: list[str] = []
+    unmet = ""
 
     def answers() -> Iterator[bool | None]:
+        nonlocal unmet
         for name, answer in _conditions(rule, message, issuers):
-            if answer is None:
-                doubts.append(name)
+            (doubts if answer is None else held).append(name)
+            if answer is False:
+                stated = {**mapping(rule.get("operation")), **mapping(rule.get("principal"))}
+                unmet = f"{name}: {in_brief(stated.get(name))}"
             yield answer
 
     matches = every(answers())
     on = ", ".join(dict.fromkeys(doubts))
-    return AuthorizationRule(matches, rule.get("action") == "Allow", ("authorization", "rules", number), on)
+    place = ("authorization", "rules", number)
+    return AuthorizationRule(matches, rule.get("action") == "Allow", place, on, unmet=unmet, met=len(held))
 
 
 def _conditions(

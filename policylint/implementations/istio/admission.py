@@ -21,6 +21,7 @@ from policylint.implementations.istio.ztunnel import HTTP, L4_CONDITIONS, for_st
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.resource import value_at
 from policylint.model.ternary import every, negated, some
+from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import (
     AuthorizationRule,
@@ -28,7 +29,9 @@ from policylint.policy.authorizing import (
     Decision,
     RequestFacts,
     first_match,
+    in_brief,
     otherwise,
+    stands_for_itself,
 )
 from policylint.policy.results import Group
 from policylint.spaces.predicates import Predicate, globbed, matching
@@ -190,10 +193,25 @@ def _of_provider(rule: AuthorizationRule, *, several: bool) -> AuthorizationRule
     return rule._replace(matches=None, allows=False, on=on, asks=asks)
 
 
+_UNSEEN = "which ztunnel does not see"
+
+
 class _Judge:
     """Matches rules against one request; what it could not know last is in `unknown`."""
 
-    __slots__ = ("_ambient", "_call", "_home", "_outputs", "_revision", "_source", "_tokens", "_trusted", "unknown")
+    __slots__ = (
+        "_ambient",
+        "_call",
+        "_home",
+        "_met",
+        "_outputs",
+        "_revision",
+        "_source",
+        "_tokens",
+        "_trusted",
+        "_unmet",
+        "unknown",
+    )
 
     def __init__(
         self,
@@ -211,6 +229,7 @@ class _Judge:
         self._tokens, self._outputs, self._trusted = token_rules, outputs, trust_domains
         self.unknown = ""
         self._home = ""
+        self._met, self._unmet = 0, ""
 
     def counts(self, policy: Resource) -> bool:
         """Tell whether the control plane of the proxy reads a policy for certain."""
@@ -222,6 +241,7 @@ class _Judge:
         deny = action == "DENY"
         for index, rule in enumerate(sequence(policy.spec.get("rules"))):
             self.unknown = ""
+            self._met, self._unmet = 0, ""
             left = mapping(rule)
             if self._call.stream and not self._ambient:
                 left, whole_rule = for_streams(left)
@@ -232,7 +252,8 @@ class _Judge:
             if matches and not self.counts(policy):
                 yield AuthorizationRule(None, not deny, (), _doubtful(policy))
             else:
-                yield AuthorizationRule(matches, not deny, ("spec", "rules", index), on, policy)
+                place, unmet = ("spec", "rules", index), "" if deny else self._unmet
+                yield AuthorizationRule(matches, not deny, place, on, policy, unmet=unmet, met=self._met)
 
     def _clauses(self, rule: Mapping[str, Any], *, deny: bool) -> Iterator[bool | None]:
         """Yield whether each of `from`, `to` and the conditions holds; a rule without any matches everything."""
@@ -243,13 +264,14 @@ class _Judge:
         for condition in map(mapping, sequence(rule.get("when"))):
             key = text(condition.get("key"))
             if self._ambient and key not in L4_CONDITIONS:
+                self._unmet = f"{key}, {_UNSEEN}"
                 yield False  # in ALLOW the rule is left out; in DENY a clause of which nothing is left never matches
                 continue
             values, excluded = texts(condition.get("values")), texts(condition.get("notValues"))
             if values:
-                yield self._attribute(key, values)
+                yield self._counted(key, values)
             if excluded:
-                yield negated(self._attribute(key, excluded))
+                yield self._counted(key, excluded, negative=True)
 
     def _entry(self, entry: Mapping[str, Any], *, deny: bool) -> bool | None:
         """Return whether a source or an operation fits: all of its attributes must."""
@@ -257,14 +279,25 @@ class _Judge:
         if self._ambient:
             known = [name for name in names if name not in HTTP]
             if len(known) < len(names) and not (deny and known):
+                self._unmet = f"{listing([name for name in names if name in HTTP])}, {_UNSEEN}"
                 return False
             names = known
         return every(
-            negated(self._attribute(name[3].lower() + name[4:], texts(entry[name])))
+            self._counted(name[3].lower() + name[4:], texts(entry[name]), negative=True)
             if name.startswith("not")
-            else self._attribute(name, texts(entry[name]))
+            else self._counted(name, texts(entry[name]))
             for name in names
         )
+
+    def _counted(self, name: str, wanted: list[str], *, negative: bool = False) -> bool | None:
+        """Return whether a condition holds, and keep it as the one that is not met where it does not."""
+        answer = self._attribute(name, wanted)
+        answer = negated(answer) if negative else answer
+        self._met += answer is True
+        if answer is False:
+            literal = " (a * in the middle stands for itself)" if any(map(stands_for_itself, wanted)) else ""
+            self._unmet = f"{'none of ' if negative else ''}{name}: {in_brief(wanted)}{literal}"
+        return answer
 
     def _attribute(self, name: str, wanted: list[str]) -> bool | None:
         """Return whether one attribute of the request has any of the values, of which some may be variables."""

@@ -11,7 +11,15 @@ from typing import Any
 
 from policylint.model import mapping, sequence, texts
 from policylint.model.ternary import some
-from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, holds, otherwise
+from policylint.policy.authorizing import (
+    AuthorizationRule,
+    Decision,
+    RequestFacts,
+    first_match,
+    holds,
+    in_brief,
+    otherwise,
+)
 
 
 def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decision]:
@@ -22,7 +30,8 @@ def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decisi
         matches = some(holds(expression, message) for expression in expressions)
         denies = rbac.get("action") == "Deny"
         on = "rbac" if matches is None else ""
-        rule = AuthorizationRule(matches, not denies, ("rbac", "policy", "matchExpressions"), on)
+        place, unmet = ("rbac", "policy", "matchExpressions"), "" if matches else in_brief(expressions)
+        rule = AuthorizationRule(matches, not denies, place, on, unmet=unmet)
         yield first_match([rule], otherwise(("rbac",), allows=denies))
     acl = mapping(spec.get("acl"))
     if acl:
@@ -35,4 +44,5 @@ def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decisi
 def _of_addresses(rule: Mapping[str, Any], number: int, message: RequestFacts) -> AuthorizationRule:
     matches = message.is_from(texts(rule.get("cidrs")))
     on = "the client's address" if matches is None else ""
-    return AuthorizationRule(matches, rule.get("action") == "allow", ("acl", "rules", number), on)
+    unmet = f"cidrs: {in_brief(rule.get('cidrs'))}" if matches is False else ""
+    return AuthorizationRule(matches, rule.get("action") == "allow", ("acl", "rules", number), on, unmet=unmet)

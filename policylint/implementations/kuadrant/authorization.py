@@ -13,7 +13,7 @@ from policylint.implementations.kuadrant.patterns import Patterns
 from policylint.model import mapping, text
 from policylint.model.ternary import negated
 from policylint.patterns import Pattern
-from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
+from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, in_brief, otherwise
 
 _CONSTANT = Pattern(r"(?:default\s+)?allow\s*:?=\s*(true|false)")
 
@@ -30,11 +30,23 @@ def decide(spec: Mapping[str, Any], message: RequestFacts) -> Decision | None:
     place = ("rules", "authorization")
     unknown = ", ".join(name for name, answer in answers.items() if answer is None)
     refusing = (
-        AuthorizationRule(negated(answer), False, (*place, name), unknown if answer is None else "")
+        AuthorizationRule(
+            negated(answer),
+            False,
+            (*place, name),
+            unknown if answer is None else "",
+            unmet=_wants(name, mapping(authorization[name])) if answer is False else "",
+        )
         for name, answer in answers.items()
     )
     decision = first_match(refusing, otherwise(place, allows=True))
     return decision._replace(status=status) if decision.answer == "denied" and isinstance(status, int) else decision
+
+
+def _wants(name: str, rule: Mapping[str, Any]) -> str:
+    """Return what a rule asks for, in brief, after its name."""
+    patterns = mapping(rule.get("patternMatching")).get("patterns")
+    return f"{name}: {in_brief(patterns)}" if patterns else name
 
 
 def _answer(rule: Mapping[str, Any], patterns: Patterns) -> bool | None:

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.selectors import matches
 from policylint.model.ternary import every, negated, some
-from policylint.policy.authorizing import AuthorizationRule, Checkpoint, Decision, RequestFacts, first_match, otherwise
+from policylint.policy.authorizing import (
+    AuthorizationRule,
+    Checkpoint,
+    Decision,
+    RequestFacts,
+    first_match,
+    in_brief,
+    otherwise,
+)
 from policylint.policy.results import Attachment
 from policylint.spaces.predicates import Predicate
 from policylint.topology.workloads import (
@@ -92,7 +100,10 @@ def _at_server(
     answers = [(policy, _lets_in(policy, call, world)) for policy in asked.values()]
     answers += [(policy, _lets_in_old(policy, call, world)) for policy in _server_authorizations(server, world)]
     doubt = "who the client is, or its address"
-    allowing = [AuthorizationRule(answer, True, ("spec",), doubt, policy) for policy, answer in answers]
+    allowing = [
+        AuthorizationRule(answer, True, ("spec",), doubt, policy, unmet="" if answer else _asks(policy))
+        for policy, answer in answers
+    ]
     others = f"none of its {len(answers)} authorizations lets it in" if len(answers) > 1 else ""
     why = others or ("its authorization does not let it in" if answers else "no authorization is for it")
     decision = first_match(allowing, otherwise(("spec",), why, server, allows=False))
@@ -165,6 +176,13 @@ def _by_default(policy: str, call: RequestFacts, denied: Decision, world: World)
         if meshed is not None:
             return denied if not meshed else denied._replace(answer="allowed", why="")
     return denied._replace(answer="depends", why=_CLIENT)
+
+
+def _asks(policy: Resource) -> str:
+    """Return what an authorization asks of clients, in brief."""
+    references = map(mapping, sequence(policy.spec.get("requiredAuthenticationRefs")))
+    named = [f"{text(each.get('kind'))} {text(each.get('name'))}" for each in references]
+    return in_brief(named) if named else f"client: {in_brief(policy.spec.get('client'))}"
 
 
 def _lets_in(policy: Resource, call: RequestFacts, world: World) -> bool | None:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.explain.settings import settings, summary
-from policylint.model import Node
+from policylint.model import Node, ResourceKey
+from policylint.model.resource import dotted
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import conditions
-from policylint.policy.authorizing import Decision, PlacedDecision
+from policylint.policy.authorizing import Decision, NearestRule, PlacedDecision
 from policylint.report.kit import extensions
 from policylint.report.kit.display import Paint, aligned, one_line, padded, short_place, width
 from policylint.report.kit.identity import Names
@@ -148,6 +149,8 @@ def page(trace: Trace, names: Names, paint: Paint, room: int, login: Asked | Non
     yield f"{paint(style, 'Result:')} {one_line(result(trace, names, login))}\n"
     for near in trace.nearest[1:]:
         yield f"        or {one_line(_near(near.node, names))} (needs {one_line(', '.join(near.needs))})\n"
+    if trace.near_miss is not None:
+        yield f"        {one_line(_near_miss(*trace.near_miss, names))}\n"
     for note in trace.notes:
         yield f"{paint('note', 'note:')} {one_line(note)}\n"
 
@@ -222,6 +225,13 @@ def _rule(node: Node, names: Names, *, short: bool = False) -> str:
 
 def _near(node: Node, names: Names) -> str:
     return _rule(node, names, short=True) if node.role.endswith("Rule") else names.node(node)
+
+
+def _near_miss(policy: ResourceKey | None, near: NearestRule, names: Names) -> str:
+    """Return `nearest is rules[0] of AuthorizationPolicy shop/a, which asks for paths: /a`."""
+    place = dotted(near.pointer[1:] if near.pointer[:1] == ("spec",) else near.pointer)
+    rule = " of ".join(filter(None, (place, "" if policy is None else names.key(policy))))
+    return f"nearest is {rule}, which asks for {near.unmet}"
 
 
 def _backend(share: Any, names: Names) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from policylint.model.resource import dotted
 from policylint.policy.authorizing import PlacedDecision
 from policylint.report.kit import extensions
 from policylint.report.kit.identity import Names, json_losses, json_place
@@ -61,6 +62,10 @@ def entry(trace: Trace, names: Names, environment: str = "", login: Asked | None
         content["nearest"] = [{"node": names.node(near.node), "needs": list(near.needs)} for near in trace.nearest]
     if trace.rule is not None and trace.route is not None:
         content["location"] = json_place(trace.route.location(*trace.rule_pointer))
+    if trace.near_miss is not None:
+        policy, near = trace.near_miss
+        content["nearestRule"] = {"rule": dotted(near.pointer), "asksFor": near.unmet}
+        content["nearestRule"] |= {} if policy is None else {"policy": names.key(policy)}
     if trace.outcome.reason:
         content["reason"] = trace.outcome.reason
     if trace.network is not None:

@@ -1,0 +1,125 @@
+"""Why a request is turned away: the rule that comes nearest to letting it in, and what that rule asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from policylint.trace import Tracer, request
+from tests import worlds
+from tests.worlds import gateway, gateway_class, route, service, simulated
+
+ROUTE = route(more="rules: [{backendRefs: [{name: checkout, port: 80}]}]")
+MESH = "\n---\n".join(
+    [
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {istio-injection: enabled}}",
+        worlds.manifest(
+            "apps/v1",
+            "Deployment",
+            "web",
+            "shop",
+            "spec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: "
+            "{containers: [{name: web, ports: [{containerPort: 80}]}]}}}",
+        ),
+        worlds.service("checkout", more="selector: {app: web}"),
+    ]
+)
+ISTIO = (gateway_class("istio", "istio.io/gateway-controller"), gateway(of_class="istio"), ROUTE, MESH)
+
+
+def authorization(rules: str) -> str:
+    body = f"spec: {{selector: {{matchLabels: {{app: web}}}}, rules: [{rules}]}}"
+    return worlds.manifest("security.istio.io/v1", "AuthorizationPolicy", "only", "shop", body)
+
+
+def near(*manifests: str, **asked: Any) -> tuple[str, str] | None:
+    """Return the place of the nearest rule, and what it asks for."""
+    found = Tracer(simulated(*manifests)).trace(request({"host": "www.example.com", "path": "/", **asked})).near_miss
+    return None if found is None else (".".join(map(str, found[1].pointer)), found[1].unmet)
+
+
+OF_ISTIO = {
+    "to: [{operation: {paths: [/a]}}]": ("spec.rules.0", "paths: /a"),
+    "to: [{operation: {paths: [/a*z]}}]": ("spec.rules.0", "paths: /a*z (a * in the middle stands for itself)"),
+    "to: [{operation: {methods: [GET], paths: [/a, /b]}}]": ("spec.rules.0", "paths: /a or /b"),
+    "to: [{operation: {notPaths: [/]}}]": ("spec.rules.0", "none of paths: /"),
+    "when: [{key: 'request.headers[x-team]', values: [a]}]": ("spec.rules.0", "request.headers[x-team]: a"),
+    "to: [{operation: {methods: [PUT]}}]}, {to: [{operation: {methods: [GET], hosts: [a.example.com]}}]": (
+        "spec.rules.1",
+        "hosts: a.example.com",
+    ),
+}
+
+
+@pytest.mark.parametrize("rules", OF_ISTIO)
+def test_the_first_unmet_condition_of_the_rule_that_meets_most(rules: str) -> None:
+    assert near(*ISTIO, authorization(f"{{{rules}}}")) == OF_ISTIO[rules]
+
+
+def test_what_lets_in_has_none_and_neither_has_what_denies() -> None:
+    assert near(*ISTIO, authorization("{to: [{operation: {paths: [/]}}]}")) is None
+    denies = authorization("{to: [{operation: {paths: [/]}}]}").replace("rules:", "action: DENY, rules:")
+    assert near(*ISTIO, denies) is None
+
+
+ENVOY_GATEWAY = (gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller"), gateway(of_class="eg"))
+KGATEWAY = (gateway_class("kg", "kgateway.dev/kgateway"), gateway(of_class="kg"))
+AGENTGATEWAY = (gateway_class("ag", "agentgateway.dev/agentgateway"), gateway(of_class="ag"))
+OTHERS = {
+    "an address of Envoy Gateway": (
+        ENVOY_GATEWAY,
+        worlds.policy(
+            "gateway.envoyproxy.io/v1alpha1",
+            "SecurityPolicy",
+            "only",
+            "HTTPRoute/checkout",
+            "authorization: {defaultAction: Deny, rules: "
+            "[{action: Allow, operation: {methods: [GET]}, principal: {clientCIDRs: [10.0.0.0/8]}}]}",
+            "shop",
+        ),
+        ("authorization.rules.0", "clientCIDRs: 10.0.0.0/8"),
+    ),
+    "an address of kgateway": (
+        KGATEWAY,
+        worlds.policy(
+            "gateway.kgateway.dev/v1alpha1",
+            "TrafficPolicy",
+            "only",
+            "HTTPRoute/checkout",
+            "acl: {defaultAction: deny, rules: [{action: allow, cidrs: [10.0.0.0/8]}]}",
+            "shop",
+        ),
+        ("acl.rules.0", "cidrs: 10.0.0.0/8"),
+    ),
+    "an expression of kgateway": (
+        KGATEWAY,
+        worlds.policy(
+            "gateway.kgateway.dev/v1alpha1",
+            "TrafficPolicy",
+            "only",
+            "HTTPRoute/checkout",
+            "rbac: {policy: {matchExpressions: ['request.method == \"PUT\"']}}",
+            "shop",
+        ),
+        ("rbac.policy.matchExpressions", 'request.method == "PUT"'),
+    ),
+    "an expression of agentgateway": (
+        AGENTGATEWAY,
+        worlds.policy(
+            "agentgateway.dev/v1alpha1",
+            "AgentgatewayPolicy",
+            "only",
+            "HTTPRoute/checkout",
+            "traffic: {authorization: {action: Require, policy: {matchExpressions: ['request.path == \"/a\"']}}}",
+            "shop",
+        ),
+        ("traffic.authorization", 'request.path == "/a"'),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_every_implementation_that_judges_requests_says_it(case: str) -> None:
+    world, policy, expected = OTHERS[case]
+    assert near(*world, ROUTE, service(), policy, address="192.0.2.1") == expected

@@ -26,18 +26,21 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 def _finding(simulation: Simulation, drop: Drop) -> Finding:
     fields = list(drop.fields)
     subject, plural_subject = _subject(drop)
+    verbs, how = ("loses", "lose"), ""
+    if drop.deliberate:
+        verbs, how = ("opts out of", "opt out of"), "lets everybody pass: it "
     parent = _parent(drop) if not plural_subject else str(drop.loser.node)
     return Finding(
         RULE,
         drop.severity,
-        f"{subject} {'lose' if plural_subject else 'loses'} {listing(fields)} from {parent}",
+        f"{subject} {verbs[plural_subject]} {listing(fields)} from {parent}",
         target_at(drop.winner.policy, drop.winner.target),
         resources=(drop.winner.key, drop.winner.node.key, drop.loser.key),
-        label=f"this policy replaces {drop.loser.key} as a whole",
+        label=f"this policy {how}replaces {drop.loser.key} as a whole",
         related=(*_lost(drop), *_routes(simulation, drop)),
-        help=(_fix(drop, fields),),
+        help=() if drop.deliberate else (_fix(drop, fields),),
         field=",".join(fields),
-        fixes=_add_directive(drop),
+        fixes=() if drop.deliberate else _add_directive(drop),
     )
 
 

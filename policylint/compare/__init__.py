@@ -23,7 +23,7 @@ from policylint.compare.pairing import Pairing, Sides
 from policylint.compare.placements import placement_changes
 from policylint.compare.subjects import subject_changes
 from policylint.compare.unknown import unknown_subjects
-from policylint.model import World
+from policylint.model import SEVERITIES, Severity, World
 from policylint.simulation import simulate
 
 if TYPE_CHECKING:
@@ -185,14 +185,15 @@ def _folded(findings: Iterable[Finding]) -> list[Finding]:
 
 
 class _ReportedLosses:
-    """The losses that new GWP201s report, by policy: a rule of changes that reports the same loss stays silent."""
+    """The losses that new GWP201s report, by policy: a rule of changes that reports the same loss stays silent, unless
+    it is worse, as where a policy opts out on purpose: that it does so now is for whoever reviews the change."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
-        self._by: dict[ResourceKey, list[tuple[frozenset[ResourceKey], frozenset[str]]]] = defaultdict(list)
+        self._by: dict[ResourceKey, list[tuple[Severity, frozenset[ResourceKey], frozenset[str]]]] = defaultdict(list)
         for finding in findings:
             if finding.rule == "GWP201":
-                about = frozenset(finding.resources), frozenset(finding.field.split(","))
-                for key in about[0]:
+                about = finding.severity, frozenset(finding.resources), frozenset(finding.field.split(","))
+                for key in about[1]:
                     self._by[key].append(about)
 
     def covers(self, removed: Finding) -> bool:
@@ -201,7 +202,10 @@ class _ReportedLosses:
         if len(about) < 2:
             return False
         fewest = min((self._by.get(key, []) for key in about), key=len)
-        return any(about <= resources and fields <= lost for resources, lost in fewest)
+        milder = SEVERITIES[SEVERITIES.index(removed.severity) + 1 :]
+        return any(
+            severity not in milder and about <= resources and fields <= lost for severity, resources, lost in fewest
+        )
 
 
 __all__ = [

@@ -126,6 +126,23 @@ def strongest(asking: Iterable[Ask]) -> TurnedAway:
     return "without" if "without" in found else "false" if "false" in found else "nobody"
 
 
+def lets_all_pass(kind: PolicyKind, spec: Mapping[str, Any]) -> bool:
+    """Return whether a spec proper says nothing but that everybody may pass (`authorization: {defaultAction: Allow}`):
+    whoever writes that opts out on purpose, and has no list of rules that might have been meant to do more."""
+    deciding = {path.split(".")[0] for _, path in _settings(kind)}
+    own = {name: value for name, value in spec.items() if value is not None}
+    if not own or not own.keys() <= deciding or any(map(_holds_list, own.values())):
+        return False
+    asking = list(asks(kind, spec))
+    return all(ask.turns_away == "nobody" or (ask.purpose == "authorization" and not ask.must) for ask in asking)
+
+
+def _holds_list(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_holds_list, value.values()))
+    return isinstance(value, list) and bool(value)
+
+
 def unread(kind: PolicyKind, spec: Mapping[str, Any], own: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
     """Yield the settings that may ask for anything, and what they say; "" where all of a policy may.
 

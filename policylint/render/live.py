@@ -13,6 +13,8 @@ NOT_LIVE = frozenset(
     {"archive", "archived", "_archive", "deprecated", "disabled", "examples", "example", "samples", "sample", "docs"}
     | {"doc", "test", "tests", "testdata", "fixtures", "template", "templates", "hack", "scripts"}
 )
+_ARCHIVES = frozenset({"archive", "archived", "deprecated", "disabled"})
+"""With or without a dot or underscore before it, what stays out of use even where a tree has nothing else."""
 TUTORIALS = frozenset({"demo", "demos", "lab", "labs", "tutorial", "tutorials", "workshop", "workshops", "exercises"})
 """Directories whose subdirectories are tried one by one, each on top of what lies outside of them."""
 ENVIRONMENT_MARKERS = ("clusters", "cluster", "overlays", "overlay", "environments", "envs", "stages")
@@ -40,7 +42,7 @@ def lessons(files: Iterable[str]) -> dict[str, set[str]]:
 
 class Live:
     """Tells which of some files may be deployed, to judge by the names of their directories: all of them where
-    otherwise none could be.
+    otherwise none could be, but for archives.
 
     Args:
         files: posix, below the root.
@@ -62,7 +64,8 @@ class Live:
         first, last = min(above), max(above)
         common = next((at for at, step in enumerate(first) if last[at : at + 1] != [step]), len(first))
         self.base = "/".join(first[:common])
-        names = {*named, self.base}
+        is_archive = any(step.lstrip("._") in _ARCHIVES for step in first[:common])
+        names = {*named, *(() if is_archive else (self.base,))}
         self._files = names.intersection(files)
         self._named = sorted(names, key=len, reverse=True)
         self._known: dict[str, str | None] = {}
@@ -98,10 +101,9 @@ class Live:
             named = next((name for name in self._named if name and place.startswith(f"{name}/")), "")
             steps = named.count("/") + 1 if named else 0
             step = dead_step(place, steps, lambda above: self._beside.get(above, ()), self._root)
-            if step is None or self._holds_all:
-                self._known[directory] = None
-            else:
-                self._known[directory] = "/".join(directory.split("/")[: step + 1])
+            entered = [] if step is None else directory.split("/")[: step + 1]
+            is_dead = bool(entered) and (not self._holds_all or entered[-1].lstrip("._") in _ARCHIVES)
+            self._known[directory] = "/".join(entered) if is_dead else None
         return self._known[directory]
 
 

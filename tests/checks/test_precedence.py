@@ -37,6 +37,30 @@ def test_what_is_lost_decides_how_bad_it_is(tmp_path: Path, above: str, below: s
     assert rules(found) == ["GWP201"]
 
 
+ALLOW = "authorization: {defaultAction: Allow}"
+
+
+@pytest.mark.parametrize(
+    ("below", "severity", "verb"),
+    [
+        (ALLOW, "note", "opts out of"),
+        ("authorization: {defaultAction: Allow, rules: []}", "note", "opts out of"),
+        (ALLOW + "\n  cors: {allowMethods: [GET]}", "error", "loses"),
+        (
+            "authorization: {defaultAction: Allow, rules: [{action: Deny, principal: {clientCIDRs: [10.0.0.0/8]}}]}",
+            "error",
+            "loses",
+        ),
+    ],
+    ids=["allow", "allow without rules", "CORS too", "rules"],
+)
+def test_who_says_only_that_everybody_may_pass_means_it(tmp_path: Path, below: str, severity: str, verb: str) -> None:
+    """An exemption that is written out is no accident; one by way of other settings may well be."""
+    found = lint(tmp_path, *WORLD, security("edge", ON_GATEWAY, JWT), security("checkout", ON_ROUTE, below))
+    said = only(found, "GWP201")
+    assert (said.severity, said.message) == (severity, f"HTTPRoute shop/checkout {verb} jwt from its Gateway")
+
+
 def test_several_routes_are_one_finding(tmp_path: Path) -> None:
     selector = """
 apiVersion: gateway.envoyproxy.io/v1alpha1

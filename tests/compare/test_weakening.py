@@ -411,3 +411,14 @@ def test_a_policy_whose_target_was_not_seen_may_still_ask(tmp_path: Path) -> Non
     before = client("tls: {clientValidation: {caCertificateRefs: [{name: ca}]}}")
     assert len(weakened(tmp_path, (*WORLD, before), WORLD)) == 1
     assert weakened(tmp_path, (*WORLD, before), (*WORLD, before.replace("name: edge}", "name: '${NAME}'}"))) == []
+
+
+def test_an_exemption_is_an_error_of_the_change_that_makes_it(tmp_path: Path) -> None:
+    """What lint takes for meant (a note of GWP201) is for whoever reviews the change."""
+    world = (GATEWAY, route(), SERVICE, edge(jwt()))
+    pair = sides(tmp_path, world, (*world, security("authorization: {defaultAction: Allow}")))
+    environments = compare([pair])
+    weaker = removed_protections([pair], environments)
+    changes = compare_findings([pair], environments, run(pair.before), [*run(pair.after), *weaker])
+    told = {each.finding.rule: each.finding.severity for each in changes if each.state == "new"}
+    assert told == {"GWP201": "note", "GWP302": "error"}

@@ -141,6 +141,12 @@ GATEWAYS = {f"apps/{name}/{name}.yaml": gateway(name) for name in ("prod", "stag
             id="nothing but examples",
         ),
         pytest.param(
+            {".archive/a/kustomization.yaml": kustomization("a.yaml"), ".archive/a/a.yaml": gateway("a")}
+            | {"examples/b/kustomization.yaml": kustomization("b.yaml"), "examples/b/b.yaml": gateway("b")},
+            {"default": ["b"]},
+            id="examples beside an archive",
+        ),
+        pytest.param(
             {
                 **GATEWAYS,
                 "clusters/base/kustomization.yaml": kustomization("apps.yaml"),

@@ -10,7 +10,7 @@ from policylint.checks.kit.locations import target_at
 from policylint.model import Finding, Location, Node, PolicyKind, Related, Resource, ResourceKey, Severity
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import SEVERITY_OF_LOSS, asks, conditions, strongest
+from policylint.policy.asking import SEVERITY_OF_LOSS, asks, conditions, lets_all_pass, strongest
 from policylint.policy.results import Attachment, Group, Lost, PolicyState
 from policylint.simulation import Simulation
 
@@ -22,9 +22,11 @@ class Drop(NamedTuple):
         kind: of both policies.
         winner, loser: the attachments, the first of each.
         fields: the top-level settings that are lost → where the loser writes each.
-        severity: error when authentication goes and nothing takes its place, warning for other settings that protect.
+        severity: error when authentication goes and nothing takes its place, warning for other settings that protect, a
+            note where that is meant.
         routes: the routes affected → the affected rules of each (empty where the kind does not reach rules).
         empty: whether the winner sets nothing at all.
+        deliberate: whether the winner says nothing but that everybody may pass.
     """
 
     kind: PolicyKind
@@ -34,6 +36,7 @@ class Drop(NamedTuple):
     severity: Severity
     routes: dict[ResourceKey, list[Node]]
     empty: bool
+    deliberate: bool = False
 
 
 @lru_cache(maxsize=1)
@@ -82,10 +85,11 @@ def _add(
     if drop is None:
         # An empty mapping may well say something: `http3: {}` switches HTTP/3 on.
         empty = all(value is None for declared in winner.declared for value in declared.proper.values())
-        drop = by_pair[pair] = Drop(group.kind, winner, loser, {}, "note", {}, empty)
+        deliberate = not empty and all(lets_all_pass(group.kind, declared.proper) for declared in winner.declared)
+        drop = by_pair[pair] = Drop(group.kind, winner, loser, {}, "note", {}, empty, deliberate)
     for name, lost in sorted(gone.items()):
         drop.fields.setdefault(name, _key_of(lost, loser.policy))
-    severity = _severity(group, loser, set(gone), standing)
+    severity = "note" if drop.deliberate else _severity(group, loser, set(gone), standing)
     if ("error", "warning", "note").index(severity) < ("error", "warning", "note").index(drop.severity):
         by_pair[pair] = drop._replace(severity=severity)
     for node in group.nodes:

@@ -90,7 +90,8 @@ def graph_html(root: Path, size: int) -> list[str]:
     return _graph("html", root, size)
 
 
-def _diff(root: Path, before: Iterable[Object], after: Iterable[Object]) -> list[str]:
+def of_change(root: Path, before: Iterable[Object], after: Iterable[Object]) -> list[str]:
+    """Commit one state after the other, and return the arguments of their diff."""
     git(root, "init", "-q", "-b", "main")
     for objects in (before, after):
         write(root / "all.yaml", objects)
@@ -101,12 +102,12 @@ def _diff(root: Path, before: Iterable[Object], after: Iterable[Object]) -> list
 
 def diff_parent_policy(root: Path, size: int) -> list[str]:
     """A policy comes to a Gateway of many routes."""
-    return _diff(root, routes_of(size), [*routes_of(size), cors_policy("edge", target("edge", "Gateway"))])
+    return of_change(root, routes_of(size), [*routes_of(size), cors_policy("edge", target("edge", "Gateway"))])
 
 
 def diff_policies(root: Path, size: int) -> list[str]:
     """Every route gets a policy of its own."""
-    return _diff(
+    return of_change(
         root, routes_of(size), [*routes_of(size), *(cors_policy(name, target(name)) for name in numbered("app", size))]
     )
 
@@ -114,7 +115,7 @@ def diff_policies(root: Path, size: int) -> list[str]:
 def diff_removed(root: Path, size: int) -> list[str]:
     """Every route and its policy go."""
     before = [*routes_of(size), *(cors_policy(name, target(name)) for name in numbered("app", size))]
-    return _diff(root, before, routes_of(1))
+    return of_change(root, before, routes_of(1))
 
 
 def diff_renamed(root: Path, size: int) -> list[str]:
@@ -124,7 +125,7 @@ def diff_renamed(root: Path, size: int) -> list[str]:
         names = numbered(stem, size)
         return [*gateway(), service(), *map(route, names), *(cors_policy(name, target(name)) for name in names)]
 
-    return _diff(root, named("app"), named("site"))
+    return of_change(root, named("app"), named("site"))
 
 
 def diff_findings(root: Path, size: int) -> list[str]:
@@ -133,7 +134,7 @@ def diff_findings(root: Path, size: int) -> list[str]:
     def dangling(stem: str) -> list[Object]:
         return [cors_policy(name, target(f"{stem}-{name}")) for name in numbered("cors", size)]
 
-    return _diff(root, dangling("old"), dangling("new"))
+    return of_change(root, dangling("old"), dangling("new"))
 
 
 def namespaces(root: Path, size: int) -> list[str]:

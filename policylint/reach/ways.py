@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import reduce
+from functools import cache, reduce
 from itertools import chain
 from operator import or_
 from typing import Any, Final
@@ -19,7 +19,7 @@ from policylint.reach.entries import Door, EntryPoint, Named, entries, entries_a
 from policylint.reach.inside import doubt, entries_inside, of_consumers, told_apart
 from policylint.simulation import Simulation
 from policylint.spaces.addresses import V6
-from policylint.spaces.boxes import Box, intersect, is_empty, merged, regions, widened
+from policylint.spaces.boxes import Box, meetings, merged, regions, widened
 from policylint.spaces.dimension import Dimension, addresses, most_pairs, pairs, paths, values
 from policylint.spaces.predicates import Predicate, matching
 from policylint.spaces.samples import sample
@@ -267,8 +267,8 @@ def _identified(ways: Sequence[WayIn]) -> Iterator[WayIn]:
         if way.trace.denied is None:
             strangers += (rest for rest, box in zip(boxes, way.boxes, strict=True) if box[place] & 1)
     for way, boxes in apart:
-        alike = (box for box in strangers if len(box) == len(boxes[0]))
-        open_to_all = any(not is_empty(intersect(box, other)) for other in alike for box in boxes)
+        alike = [box for box in strangers if len(box) == len(boxes[0])]
+        open_to_all = any(True for _ in meetings(alike, boxes))
         yield way._replace(certificate=way.trace.denied is None and not open_to_all)
 
 
@@ -432,6 +432,7 @@ class Cells:
             box, winner = waiting.pop()
             among = None if winner is None else [*doubtful, winner]
             cell = _whole(self._tracer, self._entry, self._dimensions, (box,), box, among)
+            left = list(box)
             self._left -= len(cell.trace.questions) + _QUESTIONS_OF_A_TRACE
             if self._left < 0:
                 return [_not_told(way, "too many rules of authorization")]
@@ -444,15 +445,16 @@ class Cells:
                     if self._may_differ(question):
                         return [_not_told(way, f"authorization asks for the {question.name}, which is not told apart")]
                     continue
-                bits = box[number]
+                bits = left[number]
                 inside = question.answer if question.name.startswith(CLAIM) else bool(bits & -bits & mask)
                 same, other = (bits & mask, bits & ~mask) if inside else (bits & ~mask, bits & mask)
                 if other:
-                    waiting.append(((*box[:number], other, *box[number + 1 :]), winner))
+                    waiting.append(((*left[:number], other, *left[number + 1 :]), winner))
                 if not same:  # no token has such claims: the one that says no includes what the other one says
                     break
-                box = (*box[:number], same, *box[number + 1 :])
+                left[number] = same
             else:
+                box = tuple(left)
                 said = _answers(cell.trace, cell.undecided), _brings_token(self._dimensions, box)
                 found.setdefault(said, []).append(cell._replace(boxes=(box,)))
         ways = [
@@ -584,6 +586,7 @@ def _of_name(name: str, predicates: Iterable[Predicate], expressions: int) -> Di
     return Dimension(name, (None, value), {Predicate("Present"): 0b10})
 
 
+@cache
 def _claim(name: str) -> tuple[str, Predicate]:
     """Return the claim of a dimension, and what its value satisfies (see `claim_name`)."""
     claim, apart, wanted = name.removeprefix(CLAIM).partition(": ")

@@ -71,16 +71,68 @@ def merged(boxes: Iterable[Box]) -> list[Box]:
     known = list(dict.fromkeys(boxes))
     if len(known) == 1:
         return known
+    totals = [sum(map(hash, enumerate(box))) for box in known]
     before = len(known) + 1
     while len(known) < before:
         before = len(known)
         for number in range(len(known[0]) if known else 0):
-            by_rest: dict[Box, int] = {}
-            for box in known:
-                rest = (*box[:number], *box[number + 1 :])
-                by_rest[rest] = by_rest.get(rest, 0) | box[number]
-            known = [(*rest[:number], bits, *rest[number:]) for rest, bits in by_rest.items()]
+            known, totals = _merged_along(number, known, totals)
     return known
+
+
+def _merged_along(number: int, boxes: list[Box], totals: list[int]) -> tuple[list[Box], list[int]]:
+    """Return boxes of which no two differ in one dimension only.
+
+    What tells apart boxes in the other dimensions is found without a copy of each: by the sum of hashes of all of them.
+
+    Args:
+        totals: of each box, the sum of the hashes of its numbered bits.
+    """
+    by_rest: dict[int, int] = {}
+    found: list[Box] = []
+    sums: list[int] = []
+    for box, total in zip(boxes, totals, strict=True):
+        rest = total - hash((number, box[number]))
+        place = by_rest.setdefault(rest, len(found))
+        while place < len(found) and not _alike_but(number, box, found[place]):
+            rest += 1
+            place = by_rest.setdefault(rest, len(found))
+        if place == len(found):
+            found.append(box)
+            sums.append(total)
+        else:
+            bits = found[place][number] | box[number]
+            sums[place] += hash((number, bits)) - hash((number, found[place][number]))
+            found[place] = (*box[:number], bits, *box[number + 1 :])
+    return found, sums
+
+
+def _alike_but(number: int, one: Box, other: Box) -> bool:
+    return one[:number] == other[:number] and one[number + 1 :] == other[number + 1 :]
+
+
+def meetings(some: Sequence[Box], others: Sequence[Box]) -> Iterator[Box]:
+    """Yield what each of some boxes has in common with each of others, where that is anything.
+
+    For that a box is one number, with a bit to spare behind each of its dimensions: what is in a dimension carries into
+    that bit when the largest value is added.
+    """
+    boxes = (*some, *others)
+    widths = [max(1, *(bits.bit_length() for bits in column)) for column in zip(*boxes, strict=True)]
+    largest, spare = _packed([(1 << width) - 1 for width in widths], widths), _packed([1 << w for w in widths], widths)
+    packed = [(box, _packed(box, widths)) for box in others]
+    for left in some:
+        own = _packed(left, widths)
+        for right, other in packed:
+            if ((own & other) + largest) & spare == spare:
+                yield intersect(left, right)
+
+
+def _packed(box: Iterable[int], widths: Sequence[int]) -> int:
+    number = 0
+    for bits, width in zip(box, widths, strict=True):
+        number = number << width + 1 | bits
+    return number
 
 
 def widened(boxes: Sequence[Box], universe: Box) -> list[Box]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policylint.spaces.boxes import Box, intersect, is_empty, merged, regions, subtract, widened
+from policylint.spaces.boxes import Box, intersect, is_empty, meetings, merged, regions, subtract, widened
 from policylint.spaces.dimension import paths, values
 from policylint.spaces.predicates import Predicate
 from policylint.spaces.words import described, words
@@ -52,6 +52,12 @@ def test_widened_boxes_hold_the_same_and_none_holds_another(several: list[Box]) 
     assert set(all_points(wide)) == set(all_points(several))
     assert len(wide) <= len(several)
     assert not any(points(one) <= points(other) for one in wide for other in wide if one is not other)
+
+
+@given(st.lists(boxes, max_size=5), st.lists(boxes, max_size=5))
+def test_meetings_are_all_that_two_boxes_have_in_common(some: list[Box], others: list[Box]) -> None:
+    common = [intersect(left, right) for left in some for right in others]
+    assert list(meetings(some, others)) == [box for box in common if not is_empty(box)]
 
 
 @given(st.lists(boxes, max_size=6))

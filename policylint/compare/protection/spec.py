@@ -417,11 +417,12 @@ def _every(value: object, opposite: object) -> Iterator[tuple[str, Any, Any]]:
         opposite_names = set(map(name_of, opposite)) if isinstance(opposite, list) else set()
         names = [name_of(entry) for entry in value]
         # Entries without a name that the other side has not: changed, so known by their rank among each other.
-        unnamed = [
+        changed = [
             number for number, entry in enumerate(value) if not _own_name(entry) and names[number] not in opposite_names
         ]
+        ranks = {number: rank for rank, number in enumerate(changed)}
         for number, entry in enumerate(value):
-            name = f"{unnamed.index(number)} of {len(unnamed)}" if number in unnamed else names[number]
+            name = f"{ranks[number]} of {len(ranks)}" if number in ranks else names[number]
             yield name, number, entry
 
 

@@ -29,7 +29,7 @@ from policylint.reach import (
     ways_in,
 )
 from policylint.spaces.addresses import END, V6
-from policylint.spaces.boxes import Box, intersect, is_empty, merged
+from policylint.spaces.boxes import Box, meetings, merged
 from policylint.spaces.dimension import Dimension
 from policylint.trace import PURPOSES, Request, Tracer
 
@@ -254,8 +254,7 @@ class _Comparison:
                 yield self._pair(way.boxes, way, twin)
         for way in apart:
             for other in by_boxes.values():
-                meeting = (intersect(left, right) for left in way.boxes for right in other.boxes)
-                common = [box for box in meeting if not is_empty(box) and is_possible(way.dimensions, box)]
+                common = [box for box in meetings(way.boxes, other.boxes) if is_possible(way.dimensions, box)]
                 if common:
                     boxes = tuple(merged(common))
                     yield self._pair(boxes, self._at(0, way, common[0]), self._at(1, other, common[0]))

@@ -137,9 +137,11 @@ def removed_protections(
                 findings += (finding for finding in told if finding.rule in of_requests)
         if "GWP325" in rules:
             from policylint.compare.ends import ends_changed
+            from policylint.compare.peers import peers_widened
 
             with guarded("GWP325", pair.after):
                 findings += ends_changed(pair)
+                findings += peers_widened(pair, environment)
         if "GWP620" in rules:
             from policylint.compare.connections import isolation_removed
 

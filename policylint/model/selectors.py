@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from policylint.model.resource import mapping, sequence, text
+from policylint.namedtuple import NamedTuple
 
 _T = TypeVar("_T")
 
@@ -69,6 +70,58 @@ def matches(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
 def is_empty(selector: Mapping[str, Any]) -> bool:
     """Return whether a selector has no requirement at all."""
     return not mapping(selector.get("matchLabels")) and not sequence(selector.get("matchExpressions"))
+
+
+def within(selector: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether all labels that satisfy a selector satisfy another one."""
+    own, wanted = _by_label(selector), _by_label(other)
+    if any(not each.inverted and not each.values for each in own.values()):
+        return True  # it selects nothing
+    return all(own.get(name, _ANYTHING).within(values) for name, values in wanted.items())
+
+
+class _Values(NamedTuple):
+    """What a label may be: one of some values or, inverted, none of them; None stands for a label that is not there."""
+
+    inverted: bool
+    values: frozenset[Any]
+
+    def __and__(self, other: _Values) -> _Values:
+        if self.inverted and other.inverted:
+            return _Values(True, self.values | other.values)
+        if self.inverted or other.inverted:
+            chosen, left_out = (other, self) if self.inverted else (self, other)
+            return _Values(False, chosen.values - left_out.values)
+        return _Values(False, self.values & other.values)
+
+    def within(self, other: _Values) -> bool:
+        if self.inverted:
+            return other.inverted and other.values <= self.values
+        return not self.values & other.values if other.inverted else self.values <= other.values
+
+
+_ANYTHING = _Values(True, frozenset())
+_SOMETHING = _Values(True, frozenset({None}))
+
+
+def _by_label(selector: Mapping[str, Any]) -> dict[str, _Values]:
+    """Return what a selector asks of each label that it names."""
+    found: dict[str, _Values] = {}
+    labels = mapping(selector.get("matchLabels")).items()
+    asked = [(text(name), _Values(False, frozenset({value}))) for name, value in labels if isinstance(value, Hashable)]
+    for expression in map(mapping, sequence(selector.get("matchExpressions"))):
+        values = frozenset(value for value in sequence(expression.get("values")) if isinstance(value, Hashable))
+        by_operator = {
+            "In": _Values(False, values),
+            "NotIn": _Values(True, values),
+            "Exists": _SOMETHING,
+            "DoesNotExist": _Values(False, frozenset({None})),
+        }
+        operator = by_operator.get(text(expression.get("operator")), _Values(False, frozenset()))
+        asked.append((text(expression.get("key")), operator))
+    for name, values_of_label in asked:
+        found[name] = found.get(name, _ANYTHING) & values_of_label
+    return found
 
 
 def unmet(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,183 @@
+"""GWP325 for network policies: rules that allow more than before, or deny less, though no pods of the tree show it.
+
+Connections are compared between the pods that are there. A selector says who may come later, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from policylint.checks.kit.locations import path
+from policylint.compare.change import EnvironmentChange
+from policylint.compare.pairing import Sides
+from policylint.documents import Pointer
+from policylint.model import Finding, World, mapping, sequence
+from policylint.model.selectors import matches, within
+from policylint.network.kinds import has_policies
+from policylint.network.ports import PortSpec
+from policylint.network.rules import ANYBODY, DIRECTIONS, Action, Block, Direction, Peer, Pods, PolicySpec, RuleSpec
+from policylint.spaces.addresses import cidr, without
+
+RULE = "GWP325"
+_MOST_COMPARED = 20_000
+"""Pairs of peers in one environment."""
+Peers = tuple[Peer, ...]
+
+
+def peers_widened(sides: Sides, environment: EnvironmentChange) -> Iterator[Finding]:
+    """Yield the rules of network policies that allow more, or deny less, where no connection shows it."""
+    if not (has_policies(sides.before.world) and has_policies(sides.after.world)):
+        return
+    old, new = sides.before.network.policies, sides.after.network.policies
+    known = {(policy.key, policy.subject_text): policy for policy in old}
+    unchanged = {
+        key for key in known if any((each.key, each.subject_text) == key and each[1:] == known[key][1:] for each in new)
+    }
+    told = {key for each in environment.connections if each.change in ("opened", "widened") for key in each.by}
+    comparison = _Comparison(sides)
+    for policy in new:
+        if (policy.key, policy.subject_text) not in unchanged and policy.key not in told:
+            yield from comparison.wider(policy, old, "Allow")
+    for policy in old:
+        if (policy.key, policy.subject_text) not in unchanged and policy.key not in told:
+            yield from comparison.wider(policy, new, "Deny")
+
+
+class _Comparison:
+    """The peers of one environment; more of them than are compared count as seen before."""
+
+    def __init__(self, sides: Sides) -> None:
+        self._after = sides.after.world
+        self._compared = 0
+
+    def wider(self, policy: PolicySpec, others: Sequence[PolicySpec], action: Action) -> Iterator[Finding]:
+        """Yield a finding for the first peer of a policy, in each direction, that no policy of the other side has."""
+        around = [each for each in others if each.tier == policy.tier and self._covers(policy, each)]
+        for direction in DIRECTIONS:
+            if action == "Allow" and policy.tier == "NetworkPolicy" and not _closes(around, direction):
+                continue  # it closes what was open
+            rules = [each for other in around for each in other.rules if _is(each, direction, action)]
+            new = (
+                (peers, (*rule.pointer, *pointer))
+                for rule in policy.rules
+                if _is(rule, direction, action) and not rule.doubt
+                for peers, pointer in rule.peers
+                if not any(self._is_among(peers, each) and _ports_within(rule.ports, each.ports) for each in rules)
+            )
+            found = next(((peers, pointer) for peers, pointer in new if _is_pods(peers)), None)
+            if found is not None:
+                yield self._finding(policy, *found, action)
+
+    def _covers(self, policy: PolicySpec, other: PolicySpec) -> bool:
+        return (
+            policy.subject is not None
+            and other.subject is not None
+            and _within(policy.subject, other.subject, self._after)
+        )
+
+    def _is_among(self, peers: Peers, rule: RuleSpec) -> bool:
+        for others, _ in rule.peers:
+            self._compared += 1
+            if self._compared > _MOST_COMPARED or _all_within(peers, others, self._after):
+                return True
+        return False
+
+    def _finding(self, policy: PolicySpec, peers: Peers, pointer: Pointer, action: Action) -> Finding:
+        now = self._after.get(policy.key)
+        allows = action == "Allow"
+        resource = policy.resource if allows or now is None else now
+        does = (
+            "allows connections with more pods than before"
+            if allows
+            else "denies connections with fewer pods than before"
+        )
+        return Finding(
+            RULE,
+            "warning" if any(isinstance(each, Pods) and is_open_ended(each) for each in peers) else "note",
+            f"{policy.key} {does}: {path(pointer)}",
+            resource.location(*pointer) if allows else resource.name_location,
+            resources=(policy.key,),
+            label="no pods that are deployed from here are among them yet",
+            environments=(self._after.name,),
+        )
+
+
+def is_open_ended(pods: Pods) -> bool:
+    """Return whether a selection does not name the namespace, or a label of its own, that its pods must have."""
+    return pods.home is None and not _names(pods.namespaces)
+
+
+def _names(selector: Mapping[str, Any]) -> bool:
+    """Return whether a selector names a value that a label must have."""
+    expressions = map(mapping, sequence(selector.get("matchExpressions")))
+    return bool(mapping(selector.get("matchLabels"))) or any(each.get("operator") == "In" for each in expressions)
+
+
+def _is(rule: RuleSpec, direction: Direction, action: Action) -> bool:
+    return rule.direction == direction and rule.action == action
+
+
+def _is_pods(peers: Peers) -> bool:
+    return any(isinstance(each, Pods) for each in peers)
+
+
+def _closes(policies: Collection[PolicySpec], direction: Direction) -> bool:
+    return any(direction in each.isolates for each in policies)
+
+
+def _all_within(peers: Peers, others: Peers, world: World) -> bool:
+    """Return whether whoever is all of some peers is all of others."""
+    return all(any(_within(own, other, world) for own in peers) for other in others) if others else not peers
+
+
+def _within(own: Peer, other: Peer, world: World) -> bool:
+    if own == other or other == ANYBODY or _has_variable(own) or _has_variable(other):
+        return True
+    if isinstance(own, Pods) and isinstance(other, Pods):
+        return _places_within(own, other, world) and within(own.pods, other.pods) and own.beside in ("", other.beside)
+    if isinstance(own, Block) and isinstance(other, Block):
+        wide, around = cidr(own.cidr), cidr(other.cidr)
+        if wide is None or around is None:
+            return own.cidr == other.cidr
+        gaps = [gap for each in other.excepted if (gap := cidr(each)) is not None]
+        left = without([wide], sorted(gap for each in own.excepted if (gap := cidr(each)) is not None))
+        return not without(left, without([around], sorted(gaps)))
+    return False
+
+
+def _has_variable(peer: Peer) -> bool:
+    return "${" in repr(peer)
+
+
+def _places_within(own: Pods, other: Pods, world: World) -> bool:
+    """Return whether the namespaces of some pods are among those of others."""
+    if own.home is not None:
+        labels = world.namespace_labels(own.home)
+        if other.home is not None or labels is None:
+            return other.home in (None, own.home)
+        return matches(other.namespaces, labels)
+    return other.home is None and within(own.namespaces, other.namespaces)
+
+
+def _ports_within(own: tuple[PortSpec, ...] | None, other: tuple[PortSpec, ...] | None) -> bool:
+    """Return whether some ports are among others."""
+    if other is None or own is None:
+        return other is None
+    pairs = product(own, other)
+    inside = {
+        each
+        for each, wide in pairs
+        if each == wide
+        or (
+            not each.name
+            and not wide.name
+            and wide.protocol in ("", each.protocol)
+            and wide.low <= each.low <= each.high <= wide.high
+        )
+    }
+    return inside == set(own)
+
+
+__all__ = ["peers_widened"]

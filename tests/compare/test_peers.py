@@ -1,0 +1,154 @@
+"""GWP325 for network policies: who may come later, where no pods of the tree show it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policylint.compare import compare, pair_sides
+from policylint.compare.peers import peers_widened
+from policylint.model import Finding
+from policylint.model.selectors import matches, within
+from tests.worlds import opened
+
+PODS = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: pay, labels: {team: pay}}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {team: shop}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: db, namespace: pay}
+spec:
+  selector: {matchLabels: {app: db}}
+  template: {metadata: {labels: {app: db}}, spec: {containers: [{name: c, image: x, ports: [{containerPort: 80}]}]}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: x, ports: [{containerPort: 80}]}]}}
+"""
+
+
+def policy(peer: str, ports: str = "[{port: 80}]", name: str = "db") -> str:
+    return f"""
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {{name: {name}, namespace: pay}}
+spec:
+  podSelector: {{matchLabels: {{app: db}}}}
+  policyTypes: [Ingress]
+  ingress: [{{from: [{peer}], ports: {ports}}}]
+"""
+
+
+def admin(action: str, peer: str) -> str:
+    return f"""
+apiVersion: policy.networking.k8s.io/v1alpha1
+kind: AdminNetworkPolicy
+metadata: {{name: guard}}
+spec:
+  priority: 10
+  subject: {{namespaces: {{matchLabels: {{team: pay}}}}}}
+  ingress: [{{name: a, action: {action}, from: [{{namespaces: {peer}}}]}}]
+"""
+
+
+def found(tmp_path: Path, before: list[str], after: list[str]) -> list[Finding]:
+    simulations = []
+    for side, manifests in (("before", before), ("after", after)):
+        (tmp_path / side).mkdir(exist_ok=True)
+        simulations.append(opened(tmp_path / side, PODS, *manifests))
+    (pair,) = pair_sides(simulations[:1], simulations[1:])
+    (change,) = compare([pair])
+    return list(peers_widened(pair, change))
+
+
+WEB = "podSelector: {matchLabels: {app: web}}"
+SHOP = f"{{namespaceSelector: {{matchLabels: {{team: shop}}}}, {WEB}}}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "severity"),
+    [
+        (SHOP, f"{{namespaceSelector: {{}}, {WEB}}}", "warning"),
+        (SHOP, f"{{namespaceSelector: {{matchExpressions: [{{key: team, operator: Exists}}]}}, {WEB}}}", "warning"),
+        (
+            SHOP,
+            f"{{namespaceSelector: {{matchExpressions: [{{key: x, operator: NotIn, values: [z]}}]}}, {WEB}}}",
+            "warning",
+        ),
+        (SHOP, f"{{namespaceSelector: {{matchExpressions: [{{key: x, operator: DoesNotExist}}]}}, {WEB}}}", "warning"),
+        (SHOP, f"{{namespaceSelector: {{matchLabels: {{team: dev}}}}, {WEB}}}", "note"),
+        (SHOP, f"{SHOP}, {{podSelector: {{matchLabels: {{app: job}}}}}}", "note"),
+        (
+            SHOP,
+            f"{{namespaceSelector: {{matchExpressions: [{{key: team, operator: In, values: [shop]}}]}}, {WEB}}}",
+            None,
+        ),
+        (SHOP, f"{{namespaceSelector: {{matchLabels: {{team: shop, tier: a}}}}, {WEB}}}", None),
+        (
+            SHOP,
+            "{namespaceSelector: {matchLabels: {team: shop}}, podSelector: {matchLabels: {app: web, v: '2'}}}",
+            None,
+        ),
+        (f"{{namespaceSelector: {{}}, {WEB}}}", SHOP, None),
+        (SHOP, f"{SHOP}, {{namespaceSelector: {{matchLabels: {{team: '${{TEAM}}'}}}}}}", None),
+    ],
+)
+def test_who_may_come_later(tmp_path: Path, before: str, after: str, severity: str | None) -> None:
+    assert [each.severity for each in found(tmp_path, [policy(before)], [policy(after)])] == (
+        [severity] if severity else []
+    )
+
+
+def test_what_connections_show_is_not_said_again(tmp_path: Path) -> None:
+    job = PODS.rpartition("---")[2].replace("web", "job")
+    assert found(tmp_path, [policy(SHOP), job], [policy("{namespaceSelector: {}}"), job]) == []
+
+
+def test_a_port_more_for_pods_that_are_not_here(tmp_path: Path) -> None:
+    job = "{podSelector: {matchLabels: {app: job}}}"
+    assert [each.severity for each in found(tmp_path, [policy(job)], [policy(job, "[{port: 80}, {port: 81}]")])] == [
+        "note"
+    ]
+    assert found(tmp_path, [policy(job, "[{port: 80, endPort: 90}]")], [policy(job, "[{port: 81}]")]) == []
+
+
+def test_a_new_policy_adds_to_those_that_close(tmp_path: Path) -> None:
+    anywhere = policy(f"{{namespaceSelector: {{}}, {WEB}}}", name="more")
+    assert [each.severity for each in found(tmp_path, [policy(SHOP)], [policy(SHOP), anywhere])] == ["warning"]
+    assert found(tmp_path, [], [anywhere]) == []  # it closes what was open to all
+    assert found(tmp_path, [policy(SHOP)], [policy(SHOP), policy(SHOP, name="more")]) == []
+
+
+def test_a_denial_of_pods_that_are_not_here(tmp_path: Path) -> None:
+    other, own = "{matchLabels: {team: dev}}", "{matchLabels: {team: dev, tier: x}}"
+    (finding,) = found(tmp_path, [admin("Deny", other)], [admin("Deny", own)])
+    assert finding.message.startswith("AdminNetworkPolicy guard denies connections with fewer pods than before")
+    assert found(tmp_path, [admin("Deny", own)], [admin("Deny", other)]) == []
+
+
+NAMES, VALUES = st.sampled_from(["a", "b"]), st.sampled_from(["1", "2", "3"])
+EXPRESSION = st.fixed_dictionaries(
+    {"key": NAMES, "operator": st.sampled_from(["In", "NotIn", "Exists", "DoesNotExist"])},
+    optional={"values": st.lists(VALUES, max_size=2)},
+)
+SELECTOR = st.fixed_dictionaries(
+    {}, optional={"matchLabels": st.dictionaries(NAMES, VALUES), "matchExpressions": st.lists(EXPRESSION, max_size=3)}
+)
+
+
+@given(SELECTOR, SELECTOR, st.dictionaries(NAMES, VALUES | st.just("4")))
+def test_what_lies_within_a_selector_satisfies_it(own: dict, other: dict, labels: dict[str, str]) -> None:  # type: ignore[type-arg]
+    assert not (within(own, other) and matches(own, labels)) or matches(other, labels)
+    assert within(own, own)

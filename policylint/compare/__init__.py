@@ -136,12 +136,14 @@ def removed_protections(
                 told = findings_of_requests(pair, environment, weaker, others)
                 findings += (finding for finding in told if finding.rule in of_requests)
         if "GWP325" in rules:
+            from policylint.compare.beside import decided_beside
             from policylint.compare.ends import ends_changed
             from policylint.compare.peers import peers_widened
 
             with guarded("GWP325", pair.after):
                 findings += ends_changed(pair)
                 findings += peers_widened(pair, environment)
+                findings += decided_beside(pair)
         if "GWP620" in rules:
             from policylint.compare.connections import isolation_removed
 

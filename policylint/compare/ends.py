@@ -244,7 +244,7 @@ class _Ends:
                     "warning",
                     f"{state.gateway.key} is served by {who} now, not by {was}",
                     state.gateway.location("spec", "gatewayClassName"),
-                    f"{count(len(lost), 'policy')} acted there for the former one, {lost[0]} among them",
+                    f"{count(len(lost), 'policy', 'policies')} acted there for the former one, {lost[0]} among them",
                     lost,
                 )
 

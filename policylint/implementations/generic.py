@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
     from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
+    from policylint.policy.beside import Beside
     from policylint.policy.target_conditions import TargetCondition
 
 Attachments = dict[Node, list[Attachment]]
@@ -367,6 +368,10 @@ class Implementation:
     def is_of_whole_mesh(self, key: ResourceKey) -> bool:  # noqa: ARG002
         """Tell whether an object that is no policy may matter to all requests of the mesh; by default none does."""
         return False
+
+    def beside(self, world: World) -> Iterable[Beside]:  # noqa: ARG002
+        """Return what decides on requests beside policies and is not evaluated."""
+        return ()
 
     def proxied(self, workload: Resource, world: World) -> bool | None:  # noqa: ARG002
         """Return whether the pods of a workload have a proxy of the mesh beside them; None where it is not known."""

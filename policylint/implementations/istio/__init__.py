@@ -15,7 +15,7 @@ once per Service behind them. What each module knows:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,7 @@ from policylint.topology.grants import Grants
 if TYPE_CHECKING:
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
+    from policylint.policy.beside import Beside
 
 _HBONE = 15008
 """The port of the tunnel between ztunnels."""
@@ -217,6 +218,12 @@ class Istio(Implementation):
     def is_of_whole_mesh(self, key: ResourceKey) -> bool:
         """Tell whether an object is a DestinationRule, a Sidecar or the like of the root namespace."""
         return key.group == "networking.istio.io" and key.namespace == self.root_namespace
+
+    def beside(self, world: World) -> Iterable[Beside]:
+        """Return what MeshConfig, VirtualServices and ServiceEntries say of requests."""
+        from policylint.implementations.istio.beside import beside
+
+        return beside(world, self.root_namespace)
 
     def proxied(self, workload: Resource, world: World) -> bool | None:
         """Return whether a workload is in the mesh; None where nothing says so, and nothing says otherwise."""

@@ -1,0 +1,123 @@
+"""GWP325 for what decides on requests and is not evaluated: configurations, routes of other kinds, texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from policylint.compare.pairing import Sides
+from policylint.implementations import implementation
+from policylint.model import Finding, Location, Node, ResourceKey, Severity
+from policylint.model.words import count
+from policylint.policy.asking import asks, may_lift
+from policylint.policy.beside import Beside
+from policylint.policy.results import PolicyState
+from policylint.simulation import Simulation
+
+RULE = "GWP325"
+
+
+def decided_beside(sides: Sides) -> Iterator[Finding]:
+    """Yield what a change lets objects decide on requests that are there before, where nobody evaluates them."""
+    before = {_identity(sides, each) for each in _beside(sides.before)}
+    holders = {key for key, *_ in before}
+    for each in _beside(sides.after):
+        about = [key for key in each.about if sides.before.world.get(sides.pairing.was(key)) is not None]
+        if (each.about and not about) or (not each.about and each.holder.key not in holders):
+            continue  # a Service, or a mesh, that comes with the change
+        if (each.holder.key, each.does, each.value) not in before:
+            place = each.holder.location(*each.pointer)
+            label = "that is not evaluated: what it does to requests is not known"
+            yield _finding(
+                sides, "warning", f"{each.holder.key} now {each.does}", place, label, [each.holder.key, *about]
+            )
+    yield from _texts(sides)
+
+
+def _identity(sides: Sides, each: Beside) -> tuple[ResourceKey, str, str]:
+    return sides.pairing.key(each.holder.key), each.does, each.value
+
+
+def _beside(simulation: Simulation) -> Iterator[Beside]:
+    """Yield what the implementations of which there are objects decide by beside policies."""
+    kinds = (simulation.catalog.get(*kind) for kind in simulation.world.kinds())
+    for name in sorted({kind.implementation for kind in kinds if kind is not None}):
+        yield from implementation(name, simulation.catalog.settings(name)).beside(simulation.world)
+
+
+def _texts(sides: Sides) -> Iterator[Finding]:
+    """Yield the policies whose text for a proxy is another one, and may lift what policies ask that act there."""
+    guards: list[tuple[PolicyState, set[Node]]] | None = None
+    for state in sides.after.policies.values():
+        raw = state.kind.settings.raw
+        former = sides.before.policies.get(sides.pairing.was(state.key))
+        changed = raw and (former is None or former.policy.spec != state.policy.spec)
+        if not changed or not state.groups or not any(may_lift(path, _new(path, state, former)) for path in raw):
+            continue
+        guards = (
+            guards
+            if guards is not None
+            else [(each, _nodes(each)) for each in sides.before.policies.values() if _guards(each)]
+        )
+        here = _nodes(state)
+        acting = [each.key for each, nodes in guards if not here.isdisjoint(nodes)]
+        if acting:
+            yield _finding(
+                sides,
+                "warning",
+                f"{state.key} changes by text what proxies do where {_acting(acting)}",
+                state.policy.name_location,
+                "nobody reads it: it may take away what they ask",
+                [state.key, *acting],
+            )
+
+
+def _acting(policies: list[ResourceKey]) -> str:
+    if len(policies) == 1:
+        return f"{policies[0]} acts"
+    return f"{count(len(policies), 'policy', 'policies')} act, {policies[0]} among them"
+
+
+def _new(path: str, state: PolicyState, former: PolicyState | None) -> Any:
+    """Return what a setting says, without the entries that it said before."""
+    now = state.policy.spec if path == "*" else state.policy.spec.get(path)
+    was = None if former is None else former.policy.spec if path == "*" else former.policy.spec.get(path)
+    known = {json.dumps(each, sort_keys=True, default=str) for each in _entries(was)}
+    return [each for each in _entries(now) if json.dumps(each, sort_keys=True, default=str) not in known]
+
+
+def _entries(value: Any) -> list[Any]:
+    """Return the entries of all lists right below a value, and what else it says."""
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, dict):
+        return [] if value is None else [value]
+    lists = [entry for inner in value.values() if isinstance(inner, list) for entry in inner]
+    return lists or [value]
+
+
+def _guards(state: PolicyState) -> bool:
+    """Return whether a policy asks something of requests."""
+    return any(any(asks(group.kind, group.effective.spec)) for group in state.groups)
+
+
+def _nodes(state: PolicyState) -> set[Node]:
+    return {Node(node.key, "", node.role) for group in state.groups for path in group.contexts() for node in path}
+
+
+def _finding(
+    sides: Sides, severity: Severity, message: str, location: Location, label: str, resources: list[ResourceKey]
+) -> Finding:
+    return Finding(
+        RULE,
+        severity,
+        message,
+        location,
+        resources=tuple(resources),
+        label=label,
+        environments=(sides.after.world.name,),
+    )
+
+
+__all__ = ["decided_beside"]

@@ -1,0 +1,124 @@
+"""What decides on requests beside the policies of Istio: the configuration of the mesh, and routes of its own kinds.
+
+Source: istio.io/docs/reference/config, «MeshConfig», «VirtualService», «ServiceEntry»;
+pilot/pkg/model/push_context.go, initVirtualServices and initServiceRegistry. Nobody evaluates it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer, read
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.policy.beside import Beside
+
+_GROUP = "networking.istio.io"
+_NORMALIZED = ("NONE", "BASE", "MERGE_SLASHES", "DECODE_AND_MERGE_SLASHES")
+"""Each does what the one before does, and more; DEFAULT and nothing are BASE."""
+_LEFT = (
+    "leaves paths as they come: a rule on `/admin` does not hold for `/a/../admin`",
+    "does not merge slashes: a rule on `/admin` does not hold for `//admin`",
+    "does not decode slashes: a rule on `/a/b` does not hold for `/a%2Fb`",
+)
+_AUTHORIZERS = ("envoyExtAuthzHttp", "envoyExtAuthzGrpc")
+_HARMLESS = frozenset({"match", "name", "route", "timeout", "retries"})
+"""Fields of a VirtualService's rule that leave a request, and where it goes, as they are."""
+
+
+def beside(world: World, root: str) -> Iterator[Beside]:
+    """Yield what decides on requests and is not evaluated."""
+    for holder, pointer, config in _configurations(world, root):
+        yield from _of_mesh(holder, pointer, config)
+    for virtual in world.of_kind(_GROUP, "VirtualService"):
+        yield from _routed(virtual, world)
+    for entry in world.of_kind(_GROUP, "ServiceEntry"):
+        fields = ("endpoints", "workloadSelector", "resolution", "location", "exportTo")
+        where = json.dumps([entry.spec.get(name) for name in fields], sort_keys=True, default=str)
+        for number, host in enumerate(texts(entry.spec.get("hosts"))):
+            service = _service(host, entry.key.namespace, world)
+            if service is not None and "." in host:
+                yield Beside(
+                    entry, ("spec", "hosts", number), f"says where the host of {service} is", (service,), where
+                )
+
+
+def _configurations(world: World, root: str) -> Iterator[tuple[Resource, Pointer, Mapping[str, Any]]]:
+    """Yield the configurations of the mesh, each with where it is written."""
+    for config in world.in_namespace("", "ConfigMap", root):
+        written = mapping(config.body.get("data")).get("mesh")
+        if (config.key.name == "istio" or config.key.name.startswith("istio-")) and isinstance(written, str):
+            for document in read(written.encode(), config.key.path).documents[:1]:
+                yield config, ("data", "mesh"), mapping(document.value)
+
+
+def _of_mesh(holder: Resource, pointer: Pointer, config: Mapping[str, Any]) -> Iterator[Beside]:
+    """Yield what a configuration of the mesh leaves open."""
+    normalized = text(mapping(config.get("pathNormalization")).get("normalization")).upper()
+    rank = _NORMALIZED.index(normalized) if normalized in _NORMALIZED else 1
+    for does in _LEFT[rank:]:
+        yield Beside(holder, pointer, does)
+    if text(mapping(config.get("outboundTrafficPolicy")).get("mode")).upper() != "REGISTRY_ONLY":
+        yield Beside(holder, pointer, "lets requests out to hosts that nobody has declared")
+    for alias in (text(config.get("trustDomain")) or "cluster.local", *texts(config.get("trustDomainAliases"))):
+        yield Beside(holder, pointer, f"takes the identities of {alias} for those of the mesh")
+    if config.get("enableAutoMtls") is False:
+        yield Beside(holder, pointer, "lets sidecars send plain text where no DestinationRule says otherwise")
+    topology = mapping(mapping(config.get("defaultConfig")).get("gatewayTopology"))
+    hops = topology.get("numTrustedProxies")
+    if hops:
+        yield Beside(holder, pointer, f"believes {text(str(hops))} addresses of X-Forwarded-For at gateways")
+    asked: dict[str, Mapping[str, Any]] = {}
+    for provider in map(mapping, sequence(config.get("extensionProviders"))):
+        for field in _AUTHORIZERS:
+            if field in provider:
+                asked[text(provider.get("name"))] = mapping(provider[field])
+    for name, authorizer in asked.items():
+        if authorizer.get("failOpen") is True:
+            yield Beside(holder, pointer, f"lets requests pass while the authorizer {name} does not answer")
+        where = [authorizer.get(each) for each in ("service", "port", "pathPrefix")]
+        yield Beside(holder, pointer, f"says where the authorizer {name} is", value=json.dumps(where, default=str))
+    yield Beside(holder, pointer, "has other authorizers", value=json.dumps(sorted(asked)))
+
+
+def _routed(virtual: Resource, world: World) -> Iterator[Beside]:
+    """Yield the Services of which a VirtualService changes requests, or where they go."""
+    gateways = texts(virtual.spec.get("gateways"))
+    if gateways and "mesh" not in gateways:
+        return
+    home = virtual.key.namespace
+    for host in texts(virtual.spec.get("hosts")):
+        service = _service(host, home, world)
+        if service is None:
+            continue
+        for field in ("http", "tls", "tcp"):
+            for number, rule in enumerate(map(mapping, sequence(virtual.spec.get(field)))):
+                if not _leaves_alone(rule, service, home, world):
+                    place: Pointer = ("spec", field, number)
+                    says = json.dumps([rule.get(each) for each in sorted(rule)], default=str)
+                    yield Beside(virtual, place, f"changes requests for {service}, or where they go", (service,), says)
+
+
+def _leaves_alone(rule: Mapping[str, Any], service: ResourceKey, home: str, world: World) -> bool:
+    """Return whether a rule lets requests go, as they are, to the Service that they are for."""
+    targets = [mapping(each) for each in sequence(rule.get("route"))]
+    plain = all(each.keys() <= {"destination", "weight"} for each in targets)
+    hosts = [text(mapping(each.get("destination")).get("host")) for each in targets]
+    subsets = any("subset" in mapping(each.get("destination")) for each in targets)
+    return (
+        rule.keys() <= _HARMLESS
+        and plain
+        and not subsets
+        and all(_service(host, home, world) == service for host in hosts)
+    )
+
+
+def _service(host: str, home: str, world: World) -> ResourceKey | None:
+    """Return the Service of the tree that a host means."""
+    name, _, rest = host.lower().partition(".")
+    namespace = rest.partition(".")[0] or home
+    if rest.partition(".")[2] not in ("", "svc", "svc.cluster.local"):
+        return None
+    key = ResourceKey("", "Service", namespace, name)
+    return key if world.get(key) is not None else None

@@ -290,7 +290,7 @@ def _entries(ingress: Resource) -> Iterator[_Entry]:
     default = mapping(ingress.spec.get("defaultBackend"))
     hosts: dict[str, set[str]] = {}
     for number, rule in enumerate(map(mapping, sequence(ingress.spec.get("rules")))):
-        host = text(rule.get("host")).lower()
+        host = text(rule.get("host"))
         paths = hosts.setdefault(host, set())
         for index, entry in enumerate(map(mapping, sequence(mapping(rule.get("http")).get("paths")))):
             path = text(entry.get("path")) or "/"

@@ -109,6 +109,12 @@ def guards() -> PolicyKind:
     return policy_kind(entry, IMPLEMENTATION)
 
 
+def closest(setting: str, implementation: str | None) -> str:
+    """Return what comes closest to a guard of a door at the routes of an implementation, "" where nobody says."""
+    known = mapping(mapping(_content().get("closest")).get(setting.partition(".")[0]))
+    return text(known.get(implementation or "*")) or text(known.get("*"))
+
+
 @lru_cache(maxsize=1)
 def _vendors() -> tuple[Vendor, ...]:
     return tuple(Vendor(mapping(entry)) for entry in sequence(_content().get("ingress")))

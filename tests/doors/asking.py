@@ -37,7 +37,7 @@ def ingress(
         )
     rule = f"{{{f'host: {chr(39)}{host}{chr(39)}, ' if host else ''}http: {{paths: [{', '.join(entries)}]}}}}"
     fields = [f"ingressClassName: {of_class}" if of_class else "", f"rules: [{rule}]" if entries else "", more]
-    fields += [f"tls: [{{hosts: [{host}], secretName: cert}}]" if tls else ""]
+    fields += [f"tls: [{{hosts: ['{host}'], secretName: cert}}]" if tls else ""]
     notes = ", ".join(f"{prefix}{key.replace('_', '-')}: {value!r}" for key, value in annotations.items())
     body = f"spec: {{{', '.join(filter(None, fields))}}}"
     return manifest("networking.k8s.io/v1", "Ingress", name, namespace, body, more=f"annotations: {{{notes}}}")

@@ -128,6 +128,12 @@ WORLDS = (
         "lua_ingress.lua, redirect_to_https",
     ),
     World(
+        "a certificate for a host with a variable redirects, too",
+        (ingress(tls=True, host="shop.${DOMAIN}"),),
+        {f"{HOST}/": ("308 https://shop.example.com/", "")},
+        "the same text is the same host",
+    ),
+    World(
         "ssl-redirect false does not",
         (ingress(tls=True, ssl_redirect="false"),),
         {f"{HOST}/": ("web", "")},

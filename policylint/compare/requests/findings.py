@@ -24,10 +24,12 @@ from policylint.compare.requests.kept import CERTIFICATE, Kept, gone
 from policylint.compare.requests.words import difference_in_words, doors_in_words, example_in_words, sets_in_words
 from policylint.compare.subjects import subject_of
 from policylint.documents import Pointer
+from policylint.doors.vendors import INGRESS, closest
 from policylint.model import ROUTE_KINDS, SEVERITIES, Finding, Location, Node, Related, ResourceKey, Severity
 from policylint.model.words import count, listing, verb
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import TurnedAway, asks
+from policylint.topology.ancestry import implementation_of
 from policylint.topology.routes import rules
 from policylint.trace import PURPOSES
 
@@ -231,7 +233,11 @@ def _finding(
         resources=(first, *(owner.policy for owner in kept.owners), *winners, *ways),
         label=_label(loss, owners, winners),
         related=tuple(related[:_MOST_RELATED]),
-        help=(f"fix: {_fix(loss, owners)}", _note(loss, ground), *(example_in_words(each) for each in changes[:1])),
+        help=(
+            f"fix: {_fix(sides, loss, owners, changes)}",
+            _note(loss, ground),
+            *(example_in_words(each) for each in changes[:1]),
+        ),
         confidence="assumed" if sides.after.world.movable or ground else "certain",
         ground=ground or (NOT_RENDERED if sides.after.world.movable else ""),
         field=",".join(kept.names) + _suffix(loss),
@@ -261,14 +267,26 @@ def _label(loss: _Loss, owners: str, winners: Collection[ResourceKey]) -> str:
     return f"{owners} {'is deleted' if because == 'deleted' else because or 'no longer applies'}"
 
 
-def _fix(loss: _Loss, owners: str) -> str:
+def _fix(sides: Sides, loss: _Loss, owners: str, changes: Sequence[RequestChange]) -> str:
     """Return what to do instead, one clause."""
+    if any(owner.policy[:2] == INGRESS for owner in loss.kept.owners):
+        found = (_closest(sides, name, change) for change in changes[:1] for name in loss.kept.names)
+        if own := list(dict.fromkeys(filter(None, found))):
+            return f"what comes closest is {'; '.join(own)}"
     names = ", ".join(f"`{name}:`" for name in loss.kept.names)
     if loss.rule is not None or loss.listener is not None:
         return f"let {owners} act there too, or another policy of that kind"
     if loss.kept.by:
         return f"let {loss.kept.by[0].policy.path} merge, or repeat {names} in it"
     return f"keep {names} for what needs it, here or in another policy"
+
+
+def _closest(sides: Sides, setting: str, change: RequestChange) -> str:
+    """Return what comes closest to a setting of an Ingress at the Gateway that takes the requests now."""
+    state = next(
+        (each for sets in change.requests if (each := sides.after.topology.gateway(sets.gateway)) is not None), None
+    )
+    return closest(setting, None if state is None else implementation_of(state, sides.after.catalog))
 
 
 def _note(loss: _Loss, ground: str) -> str:
@@ -370,12 +388,18 @@ def _opening(sides: Sides, change: RequestChange) -> Finding | None:
         resources=tuple(dict.fromkeys([*(who.policy for who in change.by), *change.routes])),
         label=difference_in_words(change),
         related=tuple(related[:_MOST_RELATED]),
-        help=(example_in_words(change),),
+        help=(*_instead(sides, change), example_in_words(change)),
         confidence="assumed" if after.movable or change.ground else "certain",
         ground=change.ground or (NOT_RENDERED if after.movable else ""),
         field=_identity(change),
         environments=(change.environment,),
     )
+
+
+def _instead(sides: Sides, change: RequestChange) -> list[str]:
+    """Return what to do about a limit that an Ingress had."""
+    found = [_closest(sides, name, change) for name in change.settings] if change.change == "less-asked" else []
+    return [f"fix: what comes closest is {each}" for each in filter(None, found)] if not change.purpose else []
 
 
 def _edited(sides: Sides, who: Responsible) -> Location | None:

@@ -251,6 +251,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP308": RuleEntry("waypoint_bypassed", of_kind("AuthorizationPolicy")),
     "GWP309": RuleEntry("client_rule_not_read", has("DestinationRule")),
     "GWP310": RuleEntry("mtls_port_of_service", of_kind("PeerAuthentication")),
+    "GWP311": RuleEntry("probe_turned_away", has("Server")),
     "GWP320": RuleEntry("guardrail_broken", runs="where required", where="policylint.guardrails"),
     "GWP324": RuleEntry("requests_opened", runs="on changes", where="policylint.compare.requests.findings"),
     "GWP325": RuleEntry("ends_changed", runs="on changes", where="policylint.compare.ends"),

@@ -79,6 +79,15 @@ class WrittenMatch(NamedTuple):
         return f"{self.route.key.kind}Rule {self.route.key.path}#{self.rule.node.section}"
 
 
+class _Tie(NamedTuple):
+    """Two matches for the same requests to a host that the listener leaves of what their routes state."""
+
+    loser: WrittenMatch
+    winner: WrittenMatch
+    listener: Node
+    host: str
+
+
 def check(simulation: Simulation) -> Iterator[Finding]:
     lost: dict[_Where, list[tuple[WrittenMatch, WrittenMatch, _Place]]] = defaultdict(list)
     number_of_places: dict[ResourceKey, int] = {}
@@ -96,6 +105,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if len(lost[where]) == number_of_places[where[0]] and where[:2] not in reported:
             reported.add(where[:2])
             yield _finding(simulation, *lost[where][0])
+    for tie in _narrowed_ties(simulation):
+        if tie.loser.where[:2] not in reported:
+            reported.add(tie.loser.where[:2])
+            yield _tied(tie)
     told = {broken.resource.key for broken in simulation.broken}  # by GWP501
     for state in simulation.topology.routes:
         matching = faults(state.route) if state.route.key not in told else ()
@@ -108,6 +121,50 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         rival = simulation.world.get(refused[0].rival) if refused and refused[0].rival is not None else None
         if rival is not None:
             yield _refused(simulation, state.route, refused[0], rival)
+
+
+def _narrowed_ties(simulation: Simulation) -> Iterator[_Tie]:
+    """Yield the ties of routes whose hostnames differ, and of which a listener leaves one and the same to both.
+
+    What counts is the hostname that matched, which is the same; then the older route comes first
+    (docs/design/request-precedence.md §4).
+    """
+    at_host: dict[tuple[Node, str], dict[ResourceKey, tuple[RouteState, str]]] = defaultdict(dict)
+    for state in simulation.topology.routes:
+        for node, host, written in _places(state) if state.route.key.kind in _KINDS else ():
+            at_host[node, host][state.route.key] = state, written
+    for (node, host), states in at_host.items():
+        listener = simulation.topology.listener(node)
+        if listener is None or not host or host != listener.hostname or len({each for _, each in states.values()}) < 2:
+            continue
+        last = ranking(simulation, _gateway(simulation, (node, host, ""))).regex_last
+        alike: dict[object, list[tuple[WrittenMatch, str]]] = defaultdict(list)
+        for state, written in states.values():
+            values = [(state.route, rule, number) for rule, number, _ in state.route.once(_values)]
+            for match in _read(simulation, values, {}, regex_last=last):
+                alike[match.conditions].append((match, written))
+        for matches_ in alike.values():
+            (winner, stated), *others = sorted(matches_, key=lambda each: each[0].order)
+            for loser, written in others:
+                if written != stated and loser.route.key != winner.route.key and loser.takes_any:
+                    yield _Tie(loser, winner, node, host)
+
+
+def _tied(tie: _Tie) -> Finding:
+    loser, winner = tie.loser, tie.winner
+    return Finding(
+        RULE,
+        "warning",
+        f"{loser} is in a tie against {winner} for {tie.host}: both match the same requests",
+        at(loser.route, loser.pointer, "path", "backendRefs"),
+        resources=(loser.route.key, winner.route.key),
+        label=f"{tie.listener} leaves both routes the one host, and the older of them gets these requests",
+        related=(Related("the same conditions", winner.route.location(*winner.pointer)),),
+        help=("fix: remove one of the two, or make its conditions narrower",),
+        confidence="assumed",
+        ground="some controllers go by the hostname that a route states" if loser.route.created else _AGES,
+        field=path(loser.pointer),
+    )
 
 
 def _of_unknown_type(route: Resource, fault: RouteFault) -> Finding:

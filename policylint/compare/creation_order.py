@@ -28,7 +28,7 @@ _AGED = frozenset(
     }
 )
 """Kinds beside policies and routes of which the oldest object prevails."""
-_RULES = ("GWP202", "GWP206")
+_RULES = ("GWP202", "GWP206", "GWP408")
 
 
 def with_ages(side: Simulation, alone: frozenset[ResourceKey]) -> Simulation:

@@ -334,6 +334,16 @@ class Implementation:
         """
         return None
 
+    def admit_probe(
+        self,
+        call: RequestFacts,  # noqa: ARG002
+        hop: Checkpoint,  # noqa: ARG002
+        groups: Sequence[Group],  # noqa: ARG002
+        world: World,  # noqa: ARG002
+    ) -> Decision | None:
+        """Return whether a probe of the kubelet is let in; by default None: it meets no policy."""
+        return None
+
     def routing(
         self,
         service: Resource,  # noqa: ARG002

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from policylint.checks import run
+from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, WORLD, lint, only, route, rules
 
 
@@ -194,3 +196,29 @@ spec: {chart: {spec: {chart: checkout, sourceRef: {kind: HelmRepository, name: a
 """
     said = only(lint(tmp_path, GATEWAY, route(), TARGETS % "http", pods(NAMED), release), "GWP410")
     assert (said.severity, said.confidence) == ("warning", "assumed")
+
+
+TIES = {
+    "a route without a hostname, a listener with one": ("shop.example.com", "", "[shop.example.com]", True),
+    "a wildcard, a listener with one host": ("shop.example.com", "['*.example.com']", "[shop.example.com]", True),
+    "both without a hostname of their own are told as any other": ("shop.example.com", "", "", False),
+    "the listener leaves them different hosts": ("*.example.com", "", "[shop.example.com]", False),
+    "the listener has every host": ("", "", "[shop.example.com]", False),
+}
+
+
+@pytest.mark.parametrize("case", TIES)
+def test_routes_tie_where_the_listener_leaves_both_one_host(case: str) -> None:
+    host, first, second, tied = TIES[case]
+    hostname = f"hostname: '{host}', " if host else ""
+    listeners = f"[{{name: http, port: 80, protocol: HTTP, {hostname}allowedRoutes: {{namespaces: {{from: All}}}}}}]"
+    rules = "rules: [{backendRefs: [{name: checkout, port: 80}]}]"
+    routes = [
+        worlds.route(name, more=", ".join(filter(None, [f"hostnames: {names}" if names else "", rules])))
+        for name, names in (("any", first), ("own", second))
+    ]
+    simulation = worlds.simulated(worlds.gateway(listeners=listeners), *routes, worlds.service())
+    said = [
+        finding.message for finding in run(simulation, select={"GWP408"}) if "shop.example.com: both" in finding.message
+    ]
+    assert bool(said) is tied

@@ -88,6 +88,15 @@ class Linkerd(Implementation):
         ]
         return admit(call, hop, policies, world) if is_workload(*hop.resource.key[:2]) else None
 
+    def admit_probe(
+        self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World
+    ) -> Decision | None:
+        """Return what the Server of the port answers: probes are requests as any other once it has HTTPRoutes.
+
+        Source: linkerd.io, «Authorization Policy», «Default authorizations»; linkerd/linkerd2#8945.
+        """
+        return self.admit(call, hop, groups, world)
+
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Return the groups; proxies are told of rate limits for HTTP alone (grpc/src/inbound.rs @ 01afd2304)."""
         if kind.kind == _RATE_LIMIT:

@@ -1,0 +1,90 @@
+"""GWP311: a probe of pods that the proxy beside them turns away, so that the kubelet takes them for broken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.documents import Pointer
+from policylint.model import Finding, Related, Resource, mapping, sequence, text
+from policylint.model.resource import deepest_written
+from policylint.policy.authorizing import Checkpoint, Client, Decision, RequestFacts
+from policylint.simulation import Simulation
+from policylint.topology import whole
+from policylint.topology.workloads import WORKLOADS, container_port, pod_spec
+from policylint.trace import request
+from policylint.trace.admissions import taker
+
+RULE = "GWP311"
+_KINDS = {
+    "liveness": "restarts the container",
+    "readiness": "sends it no requests",
+    "startup": "restarts the container",
+}
+"""What the kubelet does about pods of which a probe fails, by kind of probe."""
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    world = simulation.world
+    asked = [
+        (mesh, [group for group in simulation.groups if group.kind.implementation == mesh.name])
+        for mesh in simulation.meshes.all
+    ]
+    for kind in WORKLOADS if asked else ():
+        for workload in world.of_kind(*kind):
+            for pointer, name, get in _probes(workload):
+                call = _call(workload, get)
+                answers = (mesh.admit_probe(call, _place(workload), groups, world) for mesh, groups in asked)
+                denied = next((each for each in answers if each is not None and each.answer == "denied"), None)
+                if denied is not None:
+                    yield _finding(simulation, workload, pointer, name, call, denied)
+
+
+def _probes(workload: Resource) -> Iterator[tuple[Pointer, str, dict[str, object]]]:
+    """Yield the HTTP probes of the containers: where they stand in the pod's spec, kind and request."""
+    for index, container in enumerate(map(mapping, sequence(pod_spec(workload).get("containers")))):
+        for name in _KINDS:
+            get = mapping(mapping(container.get(f"{name}Probe")).get("httpGet"))
+            if get:
+                yield ("containers", index, f"{name}Probe", "httpGet"), name, dict(get)
+
+
+def _place(workload: Resource) -> Checkpoint:
+    return Checkpoint((whole(workload.key),), workload)
+
+
+def _call(workload: Resource, get: dict[str, object]) -> RequestFacts:
+    """Return the request of a probe: the kubelet has no identity in any mesh."""
+    path = text(get.get("path")) or "/"
+    headers = {
+        text(mapping(each).get("name")): text(mapping(each).get("value")) for each in sequence(get.get("httpHeaders"))
+    }
+    sent = request({"method": "GET", "host": "pod", "path": path, "headers": headers})
+    port = container_port(workload, get.get("port"))
+    lowered = {name.lower(): value for name, value in headers.items()}
+    return RequestFacts("GET", "", path, lowered, port, sender=Client(None, "", ""), taker=taker(sent, []))
+
+
+def _finding(
+    simulation: Simulation, workload: Resource, pointer: Pointer, name: str, call: RequestFacts, denied: Decision
+) -> Finding:
+    below: list[Pointer] = [
+        ("spec",),
+        ("spec", "template", "spec"),
+        ("spec", "jobTemplate", "spec", "template", "spec"),
+    ]
+    places = [(*start, *pointer) for start in below]
+    place = max((deepest_written(workload.body, each) for each in places), key=len)
+    by = f" by {denied.by.key}" if denied.by is not None else ""
+    is_sure = simulation.meshes.proxied(workload) is True
+    return Finding(
+        RULE,
+        "error",
+        f"the {name} probe GET {call.path} of {workload.key} is turned away{by}: {denied.why}",
+        workload.location(*place),
+        resources=(workload.key, *(() if denied.by is None else (denied.by.key,))),
+        label=f"the kubelet {_KINDS[name]}",
+        related=() if denied.by is None else (Related("what turns it away", denied.by.name_location),),
+        help=("fix: let the probe's path in, without an identity (an HTTPRoute and a NetworkAuthentication for it)",),
+        confidence="certain" if is_sure else "assumed",
+        ground="" if is_sure else "whether its pods are in the mesh",
+    )

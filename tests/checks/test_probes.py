@@ -1,0 +1,66 @@
+"""GWP311: which probes a proxy beside the pods turns away (linkerd.io, «Authorization Policy»)."""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.checks import run
+from tests import worlds
+from tests.worlds import simulated
+
+SERVER = "spec: {podSelector: {matchLabels: {app: web}}, port: http, proxyProtocol: PROTOCOL}"
+
+
+def pods(kind: str, probe: str, inject: str = "enabled") -> str:
+    annotations = f"annotations: {{linkerd.io/inject: {inject}}}"
+    container = f"{{name: web, ports: [{{name: http, containerPort: 8080}}], {probe}}}"
+    template = f"template: {{metadata: {{labels: {{app: web}}, {annotations}}}, spec: {{containers: [{container}]}}}}"
+    body = f"spec: {{selector: {{matchLabels: {{app: web}}}}, {template}}}"
+    return worlds.manifest("apps/v1", kind, "web", "shop", body)
+
+
+def server(protocol: str = "HTTP/1") -> str:
+    return worlds.manifest("policy.linkerd.io/v1beta3", "Server", "web", "shop", SERVER.replace("PROTOCOL", protocol))
+
+
+def let_in(path: str, api: str = "policy.linkerd.io/v1beta3", networks: str = "[{cidr: 0.0.0.0/0}]") -> tuple[str, ...]:
+    """A route of the Server, and an authorization of it for some networks."""
+    parent = "parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}]"
+    rule = f"rules: [{{matches: [{{path: {{type: Exact, value: {path}}}}}]}}]"
+    group = "policy.linkerd.io"
+    return (
+        worlds.manifest(api, "HTTPRoute", "own", "shop", f"spec: {{{parent}, {rule}}}"),
+        worlds.manifest(f"{group}/v1alpha1", "NetworkAuthentication", "net", "shop", f"spec: {{networks: {networks}}}"),
+        worlds.manifest(
+            f"{group}/v1alpha1",
+            "AuthorizationPolicy",
+            "own",
+            "shop",
+            f"spec: {{targetRef: {{group: {api.partition('/')[0]}, kind: HTTPRoute, name: own}}, "
+            f"requiredAuthenticationRefs: [{{group: {group}, kind: NetworkAuthentication, name: net}}]}}",
+        ),
+    )
+
+
+READY = "readinessProbe: {httpGet: {path: /ready, port: http}}"
+LIVE = "livenessProbe: {httpGet: {path: /live, port: 8080}}"
+OF_GATEWAY_API = "gateway.networking.k8s.io/v1"
+
+
+@pytest.mark.parametrize(
+    ("world", "turned_away"),
+    [
+        ((pods("Deployment", READY), server()), 0),
+        ((pods("Deployment", READY), server(), *let_in("/other")), 1),
+        ((pods("Deployment", READY), server(), *let_in("/ready")), 0),
+        ((pods("StatefulSet", LIVE), server(), *let_in("/ready")), 1),
+        ((pods("DaemonSet", f"{LIVE}, {READY}"), server(), *let_in("/ready")), 1),
+        ((pods("Deployment", READY), server(), *let_in("/other", OF_GATEWAY_API)), 1),
+        ((pods("Deployment", READY), server(), *let_in("/ready", networks="[{cidr: 10.0.0.0/8}]")), 0),
+        ((pods("Deployment", "readinessProbe: {tcpSocket: {port: http}}"), server(), *let_in("/other")), 0),
+        ((pods("Deployment", READY.replace("http}", "9999}")), server(), *let_in("/other")), 0),
+        ((pods("Deployment", READY, inject="disabled"), server(), *let_in("/other")), 0),
+    ],
+)
+def test_probes_are_requests_once_a_server_has_routes(world: tuple[str, ...], turned_away: int) -> None:
+    assert len(list(run(simulated(*world), select={"GWP311"}))) == turned_away

@@ -165,6 +165,8 @@ class World:
         self.faults = list(faults)
         self.definitions: Callable[[str, str], Sequence[Document]] = lambda group, kind: ()  # noqa: ARG005
         """The CRDs of the tree that define a kind, deployed here or not; the workspace fills it in."""
+        self.is_deployed: Callable[[Document], bool] = lambda document: True  # noqa: ARG005
+        """Whether the file of a document is among what is deployed here; the workspace fills it in."""
         self.templated: Callable[[ResourceKey], str] = lambda key: ""  # noqa: ARG005
         """Why a template that nobody rendered may make an object, "" if none does; the workspace fills it in."""
         self.unread: Callable[[ResourceKey], str] = lambda key: ""  # noqa: ARG005

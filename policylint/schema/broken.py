@@ -65,7 +65,7 @@ def broken_objects(world: World, cut: list[Note]) -> tuple[BrokenObject, ...]:
     Where the rules of the tree's CRDs take more work than is allowed, the rest is not judged and `cut` says so.
     """
     broken: list[BrokenObject] = []
-    schemas = Schemas(world.definitions)
+    schemas = Schemas(world.definitions, world.is_deployed)
     for group, kind in world.kinds():
         if "." not in group:
             continue  # built-in kinds have no CRD

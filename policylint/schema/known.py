@@ -92,16 +92,24 @@ class Schemas:
     """The schemas for the objects of one tree.
 
     A version may have several, where the tree holds several CRDs of a kind (one per cluster, say): an object is wrong
-    only if it is wrong by all of them.
+    only if it is wrong by all of them. Where none of them is deployed with the object, the shipped one is as good.
+
+    Args:
+        is_deployed: returns whether a document is among what is deployed with the objects.
 
     Attributes:
         fuel: what the rules of the tree's CRDs may still take.
     """
 
-    __slots__ = ("_definitions", "_found", "fuel")
+    __slots__ = ("_definitions", "_found", "_is_deployed", "fuel")
 
-    def __init__(self, definitions: Definitions) -> None:
+    def __init__(
+        self,
+        definitions: Definitions,
+        is_deployed: Callable[[Document], bool] = lambda document: True,  # noqa: ARG005
+    ) -> None:
         self._definitions = definitions
+        self._is_deployed = is_deployed
         self.fuel = Fuel(STEPS_OF_RULES)
         self._found: dict[tuple[str, str, str], tuple[Known, ...]] = {}
 
@@ -110,7 +118,9 @@ class Schemas:
         key = (resource.key.group, resource.key.kind, resource.version)
         schemas = self._found.get(key)
         if schemas is None:
-            schemas = tuple(_defined(self._definitions(*key[:2]), *key, self.fuel)) or shipped_schema(*key)
+            schemas = tuple(_defined(self._definitions(*key[:2]), *key, self.fuel))
+            if not any(known.origin is not None and self._is_deployed(known.origin) for known in schemas):
+                schemas += shipped_schema(*key)
             self._found[key] = schemas
         return schemas
 

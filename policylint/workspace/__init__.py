@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from policylint.budget import Budget
@@ -350,6 +351,7 @@ class _Tree(NamedTuple):
                 entries=environment.entries,
                 faults=its_faults,
             )
+            world.is_deployed = partial(self._is_among, environment.entries)
             if scope is None or scope.of(world).has_part():
                 simulations.append(simulate(world, catalog))
         return simulations
@@ -431,6 +433,11 @@ class _Tree(NamedTuple):
                 if group != DEFAULT and variant.name != DEFAULT:
                     name = f"{group}/{variant.name}"
                 yield variant._replace(name=name, elsewhere={**beside, **variant.elsewhere})
+
+    def _is_among(self, entries: Mapping[str, Collection[str]], document: Document) -> bool:
+        """Return whether the file of a document is among what entries deploy."""
+        path = next((file.relative for file in self.loaded.files if file.path == document.file), document.file)
+        return any(path in deployed for deployed in entries.values())
 
     def _world(self, name: str, objects: list[Resource], **details: Any) -> World:
         world = World(

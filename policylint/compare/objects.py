@@ -74,9 +74,11 @@ def changed_keys(sides: Sides) -> dict[ResourceKey, ObjectChangeKind]:
 
 
 def _is_annotated_otherwise(left: Resource, right: Resource, catalog: Catalog) -> bool:
-    """Return whether annotations differ that a controller may read: all others are text."""
+    """Return whether annotations differ that a controller may read: all others are text, but those of an Ingress."""
     if left.annotations == right.annotations:
         return False
+    if left.key.kind in ("Ingress", "IngressClass"):
+        return True
     both = {**left.annotations, **right.annotations}
     return any(
         left.annotations.get(name) != right.annotations.get(name) and catalog.may_be_read(str(name)) for name in both

@@ -60,8 +60,10 @@ def ingress_doors(world: World, backends: Callable[[Resource], tuple[BackendStat
         for ingress in ingresses:
             vendor = vendor_of(controller, name, ingress)
             by_vendor.setdefault(vendor.name, (vendor, []))[1].append(ingress)
-        rules = [rule for vendor, own in by_vendor.values() for rule in _Class(world, vendor, own).rules()]
-        yield door(holder, controller, rules, guards(), backends, (_HTTP, _HTTPS))
+        read = [_Class(world, vendor, own) for vendor, own in by_vendor.values()]
+        rules = [rule for each in read for rule in each.rules()]
+        unseen = next((each.unseen for each in read if each.unseen), "")
+        yield door(holder, controller, rules, guards(), backends, (_HTTP, _HTTPS), unseen)
 
 
 def _default_class(world: World) -> str:
@@ -89,6 +91,13 @@ class _Class:
             for name in own
             if vendor.value(entry.ingress, name) not in ("", "false", entry.path if name == "rewrite-target" else "")
         }
+
+    @property
+    def unseen(self) -> str:
+        """What was not seen and may ask of all requests: the settings of the controller."""
+        if self._everywhere or not self._vendor.config:
+            return ""
+        return f"the settings of {self._vendor.name} not seen"
 
     def rules(self) -> Iterator[DoorRule]:
         """Yield the rules of all hosts, at both ports."""

@@ -130,10 +130,12 @@ def door(
     kind: PolicyKind,
     backends: Callable[[Resource], tuple[BackendState, ...]],
     openings: Iterable[Opening] = (),
+    unseen: str = "",
 ) -> Door:
     """Return a door with its routes and guards.
 
     Args:
+        unseen: what was not seen and may ask of all requests.
         backends: returns the backends of an object's rules.
         openings: further ports that are open, whether or not a rule is for them.
     """
@@ -143,7 +145,7 @@ def door(
     state = GatewayState(
         holder,
         holder.key,
-        Resolution("found", "", holder),
+        Resolution("unknown", unseen) if unseen else Resolution("found", "", holder),
         controller,
         (),
         tuple(listeners.values()),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, Literal
 
+from policylint.doors import is_door
 from policylint.model import PolicyKind, Resource, ResourceKey, mapping
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
@@ -211,7 +212,16 @@ class Requirements:
             if policy.key.namespace in namespaces and self._may_be(target, met):
                 return f"{policy.key} may ask for it: {target.resolution.reason}", ""
         acting = simulation.world.unseen.acting(self._may_ask, met)
-        return (f"{acting.named} may ask for it" if acting.named else ""), acting.ground
+        return (f"{acting.named} may ask for it" if acting.named else ""), acting.ground or self._unconfigured(trace)
+
+    def _unconfigured(self, trace: Trace) -> str:
+        """Return which settings of the controller of a door were not seen, that may ask at all of its entries."""
+        door = (
+            None
+            if trace.gateway is None or not is_door(trace.gateway)
+            else self._tracer.topology.gateway(trace.gateway)
+        )
+        return "" if door is None or not door.class_resolution.unknown else door.class_resolution.reason
 
     def _may_ask(self, group: str, kind: str) -> bool:
         """Tell whether a policy of a kind may ask for anything; its name may be in lower case, its group missing."""

@@ -8,6 +8,7 @@ from policylint.compare.change import ContextChange
 from policylint.compare.pairing import Sides
 from policylint.compare.requests.named import naming
 from policylint.doors import PUBLISHED
+from policylint.doors.vendors import INGRESS
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import KINDS, has_policies
@@ -192,6 +193,8 @@ def _touched(
         )
     }
     gateways.update(key for key in topology.unseen if key in keys)
+    if any(key[:2] == INGRESS and topology.route(key) is None for key in keys):  # a canary is part of another Ingress
+        gateways.update(state.gateway.key for state in topology.gateways if state.gateway.key.kind == "IngressClass")
     routes_touched = {
         state.route.key
         for state in topology.routes

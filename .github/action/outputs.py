@@ -14,7 +14,9 @@ def main() -> None:
     content = (
         found["routes"] or found["policies"] or [each for each in found["findings"] if each["state"] != "unchanged"]
     )
-    content = content or found.get("configuration") or found.get("suppressed")
+    content = content or any(found.get(part) for part in ("configuration", "suppressed", "connections", "placements"))
+    content = content or any(entry["changes"] or entry["unknown"] for entry in found.get("requests", ()))
+    content = content or any(entry["change"] != "changed" for entry in found["objects"])
     print(f"new-findings={sum(summary['new'].values())}")
     print(f"fixed-findings={summary['fixed']}")
     print(f"routes-changed={routes['changed'] + routes['added'] + routes['removed']}")

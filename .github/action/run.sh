@@ -92,6 +92,11 @@ if [ -n "$base$rendered" ]; then
     command+=(--links "$links")
   fi
   command+=(--graph "${PL_GRAPH:-}")
+  # A reader's clone has the branch and its base, not the merge commit of this runner.
+  if [ -z "$rendered" ] && [ -n "${GITHUB_BASE_REF:-}" ] && [ -n "${PL_HEAD_SHA:-}" ]; then
+    revisions="origin/$GITHUB_BASE_REF...${PL_HEAD_SHA:0:12}"
+    if [[ $revisions =~ ^[A-Za-z0-9_./-]+$ ]]; then command+=(--revisions "$revisions"); fi
+  fi
   if [ -n "$rendered" ]; then
     command+=(--rendered-before "${PL_RENDERED_BEFORE:-}" --rendered-after "${PL_RENDERED_AFTER:-}" "${common[@]}" --)
     if [ "${paths[*]}" != . ]; then command+=("${paths[@]}"); fi # which policylint refuses, with a reason

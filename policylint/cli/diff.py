@@ -34,6 +34,7 @@ class DiffRun(ReportingRun):
     show: str | None
     links: str
     graph: str
+    revisions: str
     comment_key: str
     has_files = True
 
@@ -80,6 +81,13 @@ change in effect), 2 wrong usage or unknown revision, 3 not done whole.""",
     default="",
     help="Where the page of `policylint graph` can be opened; markdown links rows to it.",
 )
+@option(
+    OUTPUT,
+    "--revisions",
+    metavar="A..B",
+    default="",
+    help="What commands in markdown call the revisions: readers have no merge commit of CI.",
+)
 @option(OUTPUT, "--comment-key", metavar="KEY", default="default", help="Tells several markdown comments apart.")
 @options.form_option(FORMATS, default="auto")
 @options.outputs
@@ -92,6 +100,8 @@ def diff(run: DiffRun) -> int:
     Without one: HEAD and the work tree. PATHs say what to report on. The configuration of the side before judges
     both, and what the change does to it is reported.
     """
+    if run.revisions and not _is_range(run.revisions):
+        raise click.UsageError(f"--revisions takes A..B or A...B, not {run.revisions!r}")
     if run.graph and not _is_address(run.graph):
         raise click.UsageError(f"--graph takes the https address of a page, not {run.graph!r}")
     if run.from_json is not None:
@@ -132,6 +142,13 @@ def diff(run: DiffRun) -> int:
     if unfinished or run.incomplete(run.strict and is_empty(result.after.coverage), new, result.after):
         return INCOMPLETE
     return run.verdict(setup, new, changes=run.exit_code and result.changes_policy)
+
+
+def _is_range(text: str) -> bool:
+    """Return whether a text is two revisions, of characters that mean nothing to a shell."""
+    import re
+
+    return re.fullmatch(r"[\w./-]+\.\.[\w./-]+", text, re.ASCII) is not None and not text.startswith("-")
 
 
 def _is_address(text: str) -> bool:
@@ -192,6 +209,7 @@ def _report(
         before_relative=lru_cache(maxsize=None)(partial(below_root, before.root)),
         again=request.again,
         span=request.span,
+        readers=run.revisions,
         files_differ=result.files_differ,
         show_unchanged=run.show == "unchanged",
         links=run.links,

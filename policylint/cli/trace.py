@@ -85,7 +85,7 @@ QUERY = "What is asked"
 )
 @option(QUERY, "--check", is_flag=True, help="Exit 1 if a request of FILE does not do what its `expect` says.")
 @reading
-@at("As of a git revision; A..B compares two.")
+@at("As of a git revision; A..B and A...B compare two.")
 @form_option(("text", "json"))
 @showing
 def trace(

@@ -17,7 +17,7 @@ from policylint.compare.connections import connection_changes
 from policylint.compare.contexts import changed_contexts
 from policylint.compare.creation_order import with_ages, with_reasons
 from policylint.compare.failures import with_failures
-from policylint.compare.findings import changed_lines, finding_changes, on_changed_lines
+from policylint.compare.findings import changed_lines, finding_changes, on_changed_lines, with_moot
 from policylint.compare.objects import changed_keys, object_changes
 from policylint.compare.pairing import Pairing, Sides
 from policylint.compare.placements import placement_changes
@@ -223,4 +223,5 @@ __all__ = [
     "on_changed_lines",
     "pair_sides",
     "removed_protections",
+    "with_moot",
 ]

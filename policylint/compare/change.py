@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SettingChangeKind = Literal["added", "removed", "changed", "moved", "unchanged"]
 SubjectChangeKind = Literal["added", "removed", "renamed", "changed", "unknown"]
 ObjectChangeKind = Literal["added", "removed", "changed", "renamed"]
-FindingState = Literal["new", "fixed", "unchanged"]
+FindingState = Literal["new", "fixed", "moot", "unchanged"]
 
 
 class Responsible(NamedTuple):
@@ -155,7 +155,10 @@ class ObjectChange(NamedTuple):
 
 
 class FindingChange(NamedTuple):
-    """A finding with its state; the location of a fixed one is on the side before."""
+    """A finding with its state; the location of one that is gone is on the side before.
+
+    One that is gone is `moot` where what it was about a protection of is not protected any more: nobody mended it.
+    """
 
     finding: Finding
     state: FindingState

@@ -6,11 +6,14 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-from policylint.compare.change import FindingChange
+from policylint.compare.change import EnvironmentChange, FindingChange
 from policylint.model import SEVERITIES, Finding, Location, Related, ResourceKey
 
 _SHORT = 250_000
 """The product of the lengths up to which texts are compared line by line."""
+_ABOUT_LOSSES = frozenset({"GWP201", "GWP205"})
+"""Rules by which one policy loses what another one gives: the first object is the winner, the last the loser."""
+_ABOUT_PROTECTION = ("GWP2", "GWP3")
 _Identity = tuple[str, tuple[ResourceKey, ...], str]
 
 
@@ -44,11 +47,27 @@ def finding_changes(
     return changes
 
 
+def with_moot(changes: Iterable[FindingChange], environments: Iterable[EnvironmentChange]) -> Iterator[FindingChange]:
+    """Yield the findings with those moot that went with the protection that they were about: nobody mended them."""
+    lost: set[ResourceKey] = set()
+    gone: set[ResourceKey] = set()
+    for environment in environments:
+        gone.update(touched.key for touched in environment.objects if touched.change == "removed")
+        for change in () if environment.requests is None else environment.requests.changes:
+            if change.change in ("opened", "less-asked"):
+                lost.update(change.routes, (who.policy for who in change.by))
+    for each in changes:
+        about = each.finding.resources
+        is_moot = each.finding.rule in _ABOUT_LOSSES and not gone.isdisjoint(about[1:])
+        is_moot |= each.finding.rule.startswith(_ABOUT_PROTECTION) and not lost.isdisjoint(about)
+        yield each._replace(state="moot") if each.state == "fixed" and is_moot else each
+
+
 def _identity(
     finding: Finding, renamed: Mapping[ResourceKey, ResourceKey], of_after: Callable[[str], str] = str
 ) -> _Identity:
     """Return what makes two findings the same finding."""
-    resources = tuple(renamed.get(key, key) for key in finding.resources)
+    resources = tuple(renamed.get(key, key) for key in finding.resources[:2])  # as `report.findings.fingerprint` has it
     about = finding.field if resources else f"{of_after(finding.location.file)} {finding.field} {finding.label}"
     return finding.rule, resources, about
 

@@ -21,6 +21,7 @@ from policylint.compare import (
     on_changed_lines,
     pair_sides,
     removed_protections,
+    with_moot,
 )
 from policylint.compare.within import within
 from policylint.documents import loading
@@ -127,7 +128,7 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
         change._replace(finding=on_changed_lines(change.finding, sides.touched_lines))
         if change.state == "new"
         else change
-        for change in _without(states, states(before.findings, after.findings), silenced)
+        for change in with_moot(_without(states, states(before.findings, after.findings), silenced), environments)
     ]
     if sides.after.scope is not None:
         environments = within(environments, scopes)

@@ -160,13 +160,18 @@ def open_at(setup: Setup, revision: str) -> Workspace:
 
 
 def revision_range(text: str) -> tuple[str, str] | None:
-    """Split `A..B` in its two revisions; `A..` ends in the work tree (""). Return None for one revision.
+    """Split `A..B` in its two revisions; `A..` ends in the work tree (""), `A...B` begins at the merge base.
+
+    Return None for one revision.
 
     Raises:
-        UsageError: `A...B`, which begins at a merge base: `diff` knows those.
+        SourceError: there is no merge base, or no such revision.
     """
     if "..." in text:
-        raise UsageError(f"--at takes REV or A..B, not {text!r}")
+        from policylint.sources.git import Repository
+
+        before, _, after = text.partition("...")
+        return Repository(".").merge_base(before or "HEAD", after or "HEAD"), after or "HEAD"
     before, dots, after = text.partition("..")
     return (before or "HEAD", after) if dots else None
 

@@ -76,7 +76,8 @@ def networks(dimension: Dimension, bits: int) -> str:
     if bits & dimension.others:
         around = joined(_stated_networks(dimension, dimension.all & ~bits))
         within = without(around, _ranges(dimension, dimension.all & ~bits))
-        return " or ".join(filter(None, [_listed(list(cidrs(within))), f"others than {_listed(list(cidrs(around)))}"]))
+        outside = f"outside {_listed(list(cidrs(around)), ' and ')}"
+        return " or ".join(filter(None, [_listed(list(cidrs(within))), outside]))
     listed = list(cidrs(inside))
     around = joined(_stated_networks(dimension, bits))
     exceptions, outer = list(cidrs(without(around, inside))), list(cidrs(around))
@@ -159,6 +160,6 @@ def _written(predicate: Predicate) -> str:
             return predicate.value or '""'
 
 
-def _listed(parts: Sequence[str]) -> str:
+def _listed(parts: Sequence[str], word: str = " or ") -> str:
     shown = parts if len(parts) <= _MOST else [*parts[: _MOST - 1], f"{len(parts) - _MOST + 1} more"]
-    return " or ".join(shown)
+    return word.join(shown)

@@ -61,6 +61,21 @@ class Asked(NamedTuple):
         return f"{said} ({self.ground})" if self.ground else said
 
 
+def login_in_words(given: Asked) -> str:
+    """Return `no login (3 charts not rendered)`, `login: jwt by shop/login`, `login: unknown (a chart may ask)`."""
+    words = purpose_in_words(given)
+    return f"no login{words.removeprefix('none')}" if words.startswith("none") else f"login: {words}"
+
+
+def purpose_in_words(given: Asked) -> str:
+    """Return what is asked for one purpose: `none (3 charts not rendered)`, `jwt by shop/login`, `unknown (…)`."""
+    if given.state == "unknown" and not given.demands:
+        return f"unknown ({given.why})" if given.why else "unknown"
+    if given.state == "open":
+        return f"none ({given.ground})" if given.ground else "none"
+    return str(given)
+
+
 class Requirements:
     """What the requests of an environment are asked for."""
 

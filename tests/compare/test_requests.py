@@ -186,7 +186,7 @@ MADE = (
         "no allow list",
         (web(), APP, login(f"{JWT}, {ALLOW}")),
         (web(), APP, login()),
-        (("opened", "shop.example.com from others than 10.0.0.0/8"),),
+        (("opened", "shop.example.com from outside 10.0.0.0/8"),),
     ),
     # who is let in
     Made(
@@ -229,7 +229,7 @@ MADE = (
         (web(), APP, login(rules(OFFICE))),
         (web(), APP, login(rules(OF_TEAM))),
         (
-            ("opened", "shop.example.com from others than 10.0.0.0/8 x-team: red"),
+            ("opened", "shop.example.com from outside 10.0.0.0/8 x-team: red"),
             ("closed", "shop.example.com from 10.0.0.0/8 x-team: not red"),
         ),
     ),
@@ -251,19 +251,19 @@ MADE = (
         "the default lets in",
         (web(), APP, login(rules(OFFICE))),
         (web(), APP, login(rules(OFFICE).replace("Deny", "Allow"))),
-        (("opened", "shop.example.com from others than 10.0.0.0/8"),),
+        (("opened", "shop.example.com from outside 10.0.0.0/8"),),
     ),
     Made(
         "an allow list comes",
         (web(), APP),
         (web(), APP, login(rules(OFFICE))),
-        (("closed", "shop.example.com from others than 10.0.0.0/8"),),
+        (("closed", "shop.example.com from outside 10.0.0.0/8"),),
     ),
     Made(
         "a rule of its own without the allow list",
         (web(ADMIN, REST), APP, login(rules(OFFICE))),
         (web(ADMIN, REST), APP, login(rules(OFFICE), target=OF_ADMIN)),
-        (("opened", "shop.example.com /** except /admin/** from others than 10.0.0.0/8"),),
+        (("opened", "shop.example.com /** except /admin/** from outside 10.0.0.0/8"),),
     ),
     Made("a CIDR in two halves", (web(), APP, login(rules(OFFICE))), (web(), APP, login(rules(HALVES)))),
     Made("two rules instead of one", (web(), APP, login(WIDER)), (web(), APP, login(rules(HOME, OFFICE)))),
@@ -413,7 +413,7 @@ def test_a_world_and_itself(tmp_path: Path) -> None:
 def test_who_did_it(tmp_path: Path) -> None:
     (change,) = requests(worlds(tmp_path, next(made for made in MADE if "CORS" in made.name))).changes
     assert [str(who.policy) for who in change.by] == ["SecurityPolicy shop/cors"]
-    assert (change.before, change.after) == ("jwt by infra/login", "nothing")
+    assert (change.before, change.after) == ("jwt by infra/login", "none")
     assert change.settings == ("jwt",)
 
 
@@ -451,7 +451,7 @@ def test_a_policy_of_a_gateway_that_was_not_seen_may_ask(tmp_path: Path) -> None
     (change,) = requests(sides(tmp_path, (only, APP, login()), (only, APP))).changes
     assert (change.change, change.severity) == ("opened", "error")
     assert change.ground == "Gateway infra/elsewhere was not seen"
-    assert change.after == "nothing that was seen (Gateway infra/elsewhere was not seen)"
+    assert change.after == "none that was seen (Gateway infra/elsewhere was not seen)"
 
 
 def test_a_rule_of_which_no_sample_shows_requests_is_not_proved_the_same(tmp_path: Path) -> None:

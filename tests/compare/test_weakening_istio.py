@@ -54,7 +54,7 @@ ISTIO = [
     (let(f"{VALID}, {CLAIM}"), let(VALID), ("error", f"{FEWER}, checkout without claim a: b")),
     (let(f"{PERMIT}, {PAY}"), let(PERMIT), ("error", f"{FEWER}, checkout /** except /pay from web/front")),
     (let(PERMIT), let(PERMIT, to("paths: [/health]")), None),  # a new entry names them: GWP324
-    (let(blocks("10.0.0.0/8")), let(blocks("0.0.0.0/0")), ("error", f"{FEWER}, checkout from others than 10.0.0.0/8")),
+    (let(blocks("10.0.0.0/8")), let(blocks("0.0.0.0/0")), ("error", f"{FEWER}, checkout from outside 10.0.0.0/8")),
     (let(blocks("10.0.0.0/8")), let(blocks("10.1.0.0/16")), None),
     (let(PERMIT), let(PERMIT, ANOTHER), None),
     (let(PERMIT), let(), None),  # lets nobody in

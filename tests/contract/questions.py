@@ -561,7 +561,7 @@ def _login_lost_by_findings(change: Change) -> Answers:
 def _in_its_place_by_diff(change: Change) -> Answers:
     requests = change.found.requests
     less = [each for each in requests.changes if each.purpose == "authentication"] if requests is not None else []
-    return {"the change": "something else is asked"} if any(each.after != "nothing" for each in less) else {}
+    return {"the change": "something else is asked"} if any(each.after != "none" for each in less) else {}
 
 
 def _in_its_place_by_findings(change: Change) -> Answers:

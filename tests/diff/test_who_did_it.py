@@ -1,4 +1,4 @@
-"""What a policy names goes or comes, and requests are answered otherwise: the text, the comment and JSON name it."""
+"""What a policy names goes or comes, and requests are different response: the text, the comment and JSON name it."""
 
 from __future__ import annotations
 

@@ -307,7 +307,7 @@ TO_APP = "to: Service/shop/app"
         (f"only: {{from: 10.0.0.0/8, {TO_APP}}}", OFFICE_MAY, "holds", []),
         (f"only: {{from: [10.0.0.0/9, 10.128.0.0/9], {TO_APP}}}", OFFICE_MAY, "holds", []),
         (f"only: {{from: 10.0.0.0/9, {TO_APP}}}", OFFICE_MAY, "broken", ["from 10.128.0.0/9"]),
-        (f"only: {{from: 10.0.0.0/8, {TO_APP}}}", "", "broken", ["from others than 10.0.0.0/8"]),
+        (f"only: {{from: 10.0.0.0/8, {TO_APP}}}", "", "broken", ["from outside 10.0.0.0/8"]),
         (f"only: {{from: 0.0.0.0/0, {TO_APP}}}", OFFICE_MAY, "idle", []),
         ("requests: {from: 10.1.0.0/16}, ask: authentication", "", "broken", ["from 10.1.0.0/16"]),
         ("requests: {from: 192.168.0.0/16}, ask: authentication", OFFICE_MAY, "idle", []),

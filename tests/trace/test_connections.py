@@ -42,7 +42,7 @@ DENIES = authorization(
     "office", f"{TARGET}, action: DENY, rules: [{{from: [{{source: {{ipBlocks: [203.0.113.0/24]}}}}]}}]"
 )
 OF_THE_OFFICE = "from 10.0.0.0/8"
-ELSEWHERE = "from others than 10.0.0.0/8"
+ELSEWHERE = "from outside 10.0.0.0/8"
 
 
 def ended(*manifests: str, address: str = "", scheme: str = "tcp") -> tuple[bool, str]:

@@ -6,26 +6,31 @@ request of what they have in common is traced on both sides, and what is said is
 
 from __future__ import annotations
 
-from policylint.compare.requests.answers import MIRRORED, Change
+from policylint.compare.requests.answers import MIRRORED, NO_RULE, Change, Demands, Said
 from policylint.compare.requests.changes import OPENED, RequestChange, RequestChanges, RequestSet, request_changes
 from policylint.compare.requests.words import (
     difference_in_words,
     doors_in_words,
     example_in_words,
+    purpose_in_words,
     sets_in_words,
     what_differs,
 )
 
 __all__ = [
     "MIRRORED",
+    "NO_RULE",
     "OPENED",
     "Change",
+    "Demands",
     "RequestChange",
     "RequestChanges",
     "RequestSet",
+    "Said",
     "difference_in_words",
     "doors_in_words",
     "example_in_words",
+    "purpose_in_words",
     "request_changes",
     "sets_in_words",
     "what_differs",

@@ -17,10 +17,11 @@ from policylint.policy.authorizing import PlacedDecision
 from policylint.policy.bindings import ObjectBinding
 from policylint.policy.results import Group
 from policylint.reach import MEMBERSHIP, WayIn, asked, end_in_words
-from policylint.trace import PURPOSES, Asked, Met, Requirements, Trace, Tracer
+from policylint.trace import PURPOSES, Asked, Met, Requirements, Trace, Tracer, login_in_words, purpose_in_words
 
 FILTERS = "filters"
 """The name under which a difference in what a route does to requests stands among settings."""
+NO_RULE = "404: no matching route"
 Change = Literal["opened", "closed", "less-asked", "more-asked", "rerouted", "changed"]
 MIRRORED: Mapping[Change, Change] = {
     "opened": "closed",
@@ -82,6 +83,22 @@ class RequestAnswer(NamedTuple):
     ground: str = ""
 
     @property
+    def said(self) -> Said:
+        """The answer in words, but for which backend gives it."""
+        if not self.serves or self.withheld:
+            return Said(_ended(self))
+        login, authorization = (
+            Demands(
+                given.state,
+                " and ".join(dict.fromkeys(asker.setting for asker in given.demands)),
+                ", ".join(dict.fromkeys(asker.policy.path for asker in given.demands if asker.policy is not None)),
+                given.why or given.ground,
+            )
+            for given in map(self.asked.__getitem__, PURPOSES)
+        )
+        return Said("", login, authorization)
+
+    @property
     def refusals(self) -> list[PlacedDecision]:
         """What the proxies of a mesh refuse the request with, or do if something is so that nothing says."""
         return [
@@ -113,6 +130,34 @@ class RequestAnswer(NamedTuple):
                 for purpose, given in self.asked.items()
             }
         )
+
+
+class Demands(NamedTuple):
+    """What is asked for one purpose, in words.
+
+    Args:
+        state: as in `Asked`; "" where the requests get to no backend.
+        words: the settings, "" for none.
+        by: the policies that set them.
+        doubt: why it is not known, or what was not seen.
+    """
+
+    state: str = ""
+    words: str = ""
+    by: str = ""
+    doubt: str = ""
+
+
+class Said(NamedTuple):
+    """What one side answers some requests, in words, whichever backend does: how they end, and what is asked of them.
+
+    Args:
+        end: how they end, "" where a backend answers.
+    """
+
+    end: str
+    login: Demands = Demands()
+    authorization: Demands = Demands()
 
 
 class Treatment(NamedTuple):
@@ -409,17 +454,19 @@ def _of_ends(before: RequestAnswer, after: RequestAnswer) -> Difference:
     unknown = before.unknown or after.unknown or before.ground
     if not before.denied:
         unknown = unknown or after.ground
+    if change == "rerouted":  # what is asked otherwise is a difference of its own
+        return Difference(change, "", end_in_words(before.trace), end_in_words(after.trace), (), unknown, after.ground)
     return Difference(change, "", _ended(before), _ended(after), (), unknown, after.ground)
 
 
 def _ended(answer: RequestAnswer) -> str:
     """Return where a request ends, and for one that gets to a backend what it is asked for."""
     if answer.end == ("no rule",):
-        return "no rule takes them"
+        return NO_RULE
     words = end_in_words(answer.trace)
     if answer.withheld and (by := answer.refusals[0].decision.by) is not None:
         return f"denied by {by.key} (it depends on {answer.refusals[0].decision.why})"
-    return f"{words}, asked for: {answer.asked['authentication']}" if answer.serves else words
+    return f"{words}, {login_in_words(answer.asked['authentication'])}" if answer.serves else words
 
 
 def _of_purpose(purpose: str, before: RequestAnswer, after: RequestAnswer) -> Difference | None:
@@ -452,8 +499,8 @@ def _of_purpose(purpose: str, before: RequestAnswer, after: RequestAnswer) -> Di
         change = "less-asked"
     elif (gained or stronger) and not (lost or weaker or other):
         change = "more-asked"
-    words = f"nothing that was seen ({now.why})" if now.state == "unknown" else str(now)
-    return Difference(change, purpose, str(was), words, names, ground=now.why or now.ground)
+    words = f"none that was seen ({now.why})" if now.state == "unknown" else purpose_in_words(now)
+    return Difference(change, purpose, purpose_in_words(was), words, names, ground=now.why or now.ground)
 
 
 def _is_weaker(before: Demanded, after: Demanded) -> bool:

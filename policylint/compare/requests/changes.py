@@ -7,7 +7,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from policylint.compare.at_home import backends_at_home
 from policylint.compare.change import ContextChange, Responsible
 from policylint.compare.pairing import Sides
-from policylint.compare.requests.answers import Answers, Change, Difference, RequestAnswer, differences, protections
+from policylint.compare.requests.answers import (
+    Answers,
+    Change,
+    Difference,
+    RequestAnswer,
+    Said,
+    differences,
+    protections,
+)
 from policylint.compare.requests.kept import Kept, asking, kept
 from policylint.compare.requests.named import naming
 from policylint.compare.requests.reasons import Reasons
@@ -48,6 +56,9 @@ class RequestSet(NamedTuple):
     """Requests to some hosts at one port of a Gateway, in words; `port` is None where the Gateway was not seen.
 
     For requests inside a mesh `gateway` is the Service that they are for.
+
+    Args:
+        before, after: what each side answers them.
     """
 
     gateway: ResourceKey
@@ -55,6 +66,8 @@ class RequestSet(NamedTuple):
     port: int | None
     hosts: tuple[str, ...]
     words: str
+    before: Said = Said("")
+    after: Said = Said("")
 
     @property
     def inside(self) -> bool:
@@ -197,7 +210,7 @@ class _Gathered:
         self.change = change
         self.new: dict[_Way, tuple[RequestAnswer, Node | None]] = {}
         self.words: dict[tuple[str, str], None] = {}
-        self.boxes: dict[tuple[EntryPoint, bool], tuple[tuple[Dimension, ...], list[Box]]] = {}
+        self.boxes: dict[tuple[EntryPoint, bool, Said, Said], tuple[tuple[Dimension, ...], list[Box]]] = {}
 
 
 class _Comparison:
@@ -331,7 +344,7 @@ class _Comparison:
         rule = pair.after.trace.rule
         if opens and not found and not difference.purpose and pair.after.serves and rule is not None:
             gathered.new[entry, rule] = (pair.after, None if listener is None else listener.node)
-        place = (entry, is_grpc(pair.dimensions))
+        place = (entry, is_grpc(pair.dimensions), pair.before.said, pair.after.said)
         gathered.boxes.setdefault(place, (pair.dimensions, []))[1].extend(pair.boxes)
         routes = {trace.route.key for trace in (pair.after.trace,) if trace.route is not None}
         routes |= {
@@ -512,16 +525,16 @@ def _names_some(dimension: Dimension, mask: int) -> bool:
 
 def _finished(gathered: _Gathered) -> RequestChange:
     """Return a change with its requests in the fewest words, hosts of which the same is said together."""
-    alike: dict[tuple[ResourceKey, str, int | None, str], list[str]] = {}
-    for (entry, _), (dimensions, boxes) in gathered.boxes.items():
+    alike: dict[tuple[ResourceKey, str, int | None, str, Said, Said], list[str]] = {}
+    for (entry, _, was, now), (dimensions, boxes) in gathered.boxes.items():
         words = in_words(dimensions, merged(boxes))
-        place = (entry.gateway, entry.scheme, entry.port, words)
+        place = (entry.gateway, entry.scheme, entry.port, words, was, now)
         hosts = alike.setdefault(place, [])
         if entry.hosts not in hosts:
             hosts.append(entry.hosts)
     sets = tuple(
-        RequestSet(gateway, scheme, port, tuple(sorted(hosts)), words)
-        for (gateway, scheme, port, words), hosts in alike.items()
+        RequestSet(gateway, scheme, port, tuple(sorted(hosts)), words, was, now)
+        for (gateway, scheme, port, words, was, now), hosts in alike.items()
     )
     before, after = (
         "; ".join(sides[:_MOST_WORDS]) + (f"; and {len(sides) - _MOST_WORDS} more" if len(sides) > _MOST_WORDS else "")

@@ -14,7 +14,10 @@ _MOST_SETS, _MOST_HOSTS = 3, 3
 
 def sets_in_words(change: RequestChange) -> str:
     """Return `shop.example.com /checkout/**; api.example.com and 3 more every request`."""
-    alike: dict[tuple[tuple[str, ...], str], None] = {(each.hosts, each.words): None for each in change.requests}
+    doors: dict[tuple[object, ...], list[str]] = {}
+    for each in change.requests:
+        doors.setdefault((each.words, each.gateway, each.scheme, each.port), []).extend(each.hosts)
+    alike = {(tuple(sorted(set(hosts))), str(door[0])): None for door, hosts in doors.items()}
     words = [_set(hosts, requests) for hosts, requests in alike]
     shown = "; ".join(words[:_MOST_SETS])
     if len(words) > _MOST_SETS:
@@ -42,17 +45,22 @@ def doors_in_words(change: RequestChange) -> str:
 
 
 def difference_in_words(change: RequestChange) -> str:
-    """Return `authentication: jwt by infra/edge-jwt -> nothing`, `no rule takes them -> shop/admin`."""
+    """Return `login: jwt by infra/edge-jwt -> none`, `404: no matching route -> shop/admin`."""
     if change.before == change.after:
-        about = f"{change.purpose}: " if change.purpose else ""
+        about = f"{purpose_in_words(change.purpose)}: " if change.purpose else ""
         return f"{about}{', '.join(change.settings)} of {change.after} with other values"
     about = f"{subject}: " if (subject := what_differs(change)) else ""
     return f"{about}{change.before} -> {change.after}"
 
 
 def what_differs(change: RequestChange) -> str:
-    """Return what differs: `authentication`, `filters`; "" where requests end elsewhere."""
-    return change.purpose or ", ".join(change.settings)
+    """Return what differs: `login`, `filters`; "" where requests end elsewhere."""
+    return purpose_in_words(change.purpose) or ", ".join(change.settings)
+
+
+def purpose_in_words(purpose: str) -> str:
+    """Return `login` for authentication; authorization is called so everywhere."""
+    return "login" if purpose == "authentication" else purpose
 
 
 def example_in_words(change: RequestChange) -> str:

@@ -42,7 +42,8 @@ def write(report: DiffReport) -> str:
     known = report.report.options.show_unknown
     listed = [compared for compared in report.comparison.findings if known or compared.finding.confidence != "unknown"]
     values = fingerprints(report.report, [compared.finding for compared in listed])
-    sides = {"fixed": report.report._replace(source_lines=report.before_lines, relative=report.before_relative)}
+    former = report.report._replace(source_lines=report.before_lines, relative=report.before_relative)
+    sides = {"fixed": former, "moot": former}
     content = {
         "version": "json-v1",
         "environments": [environment.name for environment in environments],
@@ -65,6 +66,8 @@ def write(report: DiffReport) -> str:
         "summary": _summary(report),
     }
     connections = [change for env in environments for change in env.connections]
+    if report.readers:
+        content["revisions"] = report.readers
     if connections:
         content["connections"] = [connection_entry(change, names) for change in connections]
     requests = [env for env in environments if env.requests is not None and (env.requests.hosts or env.requests.same)]
@@ -130,6 +133,7 @@ def _summary(report: DiffReport) -> Entry:
     return {
         "new": counts(report.known("new")),
         "fixed": len(report.known("fixed")),
+        "moot": len(report.known("moot")),
         "unchanged": len(report.known("unchanged")),
         "suppressed": report.report.suppressed,
         "routes": {change: changes.count(change) for change in ("changed", "added", "removed", "renamed")}

@@ -45,6 +45,8 @@ class DiffReport(NamedTuple):
         before_lines, before_relative: as in the report, for files of the side before.
         again: the command that makes this report.
         span: the revisions, for machines and footers, e.g. `1a2b3c4..5d6e7f8`.
+        readers: the same revisions as the clones of readers have them, e.g. `origin/main...5d6e7f8`, for commands that
+            they run; "" where `span` is known to them.
         files_differ: the number of files that differ.
         show_unchanged: list unchanged findings too.
         links: the address below which files of the side after can be read, "" for none.
@@ -60,6 +62,7 @@ class DiffReport(NamedTuple):
     before_relative: Callable[[str], str | None] = lambda file: file
     again: str = "policylint diff"
     span: str = ""
+    readers: str = ""
     files_differ: int = 0
     show_unchanged: bool = False
     links: str = ""

@@ -12,6 +12,7 @@ from policylint.compare.requests import (
     RequestChange,
     RequestChanges,
     RequestSet,
+    Said,
     difference_in_words,
     doors_in_words,
     example_in_words,
@@ -32,7 +33,7 @@ WORDS = {
     "opened": "opened",
     "less-asked": "less asked",
     "rerouted": "other backend",
-    "changed": "answered otherwise",
+    "changed": "different response",
     "more-asked": "more asked",
     "closed": "closed",
 }
@@ -59,11 +60,16 @@ def parts(report: DiffReport) -> list[str]:
     return said or ([AS_BEFORE] if same and not has_other_ends else [])
 
 
+def is_of_commits(span: str) -> bool:
+    """Tell whether both sides are commits: what is not committed is nowhere else."""
+    return re.fullmatch(r"[0-9a-f]{7}\.\.[0-9a-f]{7}", span) is not None
+
+
 def command(report: DiffReport, change: RequestChange) -> str:
     """Return the command that shows an example on both sides, where both are revisions."""
     words = [*arguments(change.example)]
-    if re.fullmatch(r"[0-9a-f]{7}\.\.[0-9a-f]{7}", report.span):
-        words += ["--at", report.span]
+    if revisions := report.readers or (report.span if is_of_commits(report.span) else ""):
+        words += ["--at", revisions]
     return one_line(f"policylint trace {shlex.join(words)}")
 
 
@@ -189,4 +195,11 @@ def _requests(requests: RequestSet, names: Names) -> dict[str, Any]:
         "port": requests.port,
         "hosts": list(requests.hosts),
         "requests": requests.words,
+        "before": _said(requests.before),
+        "after": _said(requests.after),
     }
+
+
+def _said(said: Said) -> dict[str, Any]:
+    purposes = {"login": said.login, "authorization": said.authorization}
+    return {"end": said.end or None, **{name: given._asdict() for name, given in purposes.items() if given.state}}

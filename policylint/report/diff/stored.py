@@ -23,7 +23,7 @@ from policylint.compare.change import (
 )
 from policylint.compare.connections import ConnectionChange
 from policylint.compare.placements import PlacementChange
-from policylint.compare.requests import RequestChange, RequestChanges, RequestSet
+from policylint.compare.requests import Demands, RequestChange, RequestChanges, RequestSet, Said
 from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey
 from policylint.model.coverage import Coverage, LeftOut
 from policylint.model.policy_kind import Merge, SettingPurposes
@@ -142,6 +142,7 @@ def _report(document: Entry) -> DiffReport:
         before_relative=_inside,
         again=document["command"],
         span=document["compared"],
+        readers=document.get("revisions", ""),
         files_differ=coverage["files_differ"],
         silenced=tuple(map(_silenced, document.get("suppressed", ()))),
         configuration=_configuration(document.get("configuration")),
@@ -250,13 +251,28 @@ def _request_change(environment: str, entry: Entry) -> RequestChange:
         tuple(entry["settings"]),
         tuple(Responsible(_key(who["object"]), _place(who["location"])) for who in entry["by"]),
         tuple(
-            RequestSet(_key(each["gateway"]), each["scheme"], each["port"], tuple(each["hosts"]), each["requests"])
+            RequestSet(
+                _key(each["gateway"]),
+                each["scheme"],
+                each["port"],
+                tuple(each["hosts"]),
+                each["requests"],
+                _said(each["before"]),
+                _said(each["after"]),
+            )
             for each in entry["requests"]
         ),
         request,
         _keys(entry["routes"]),
         entry["partly"],
     )
+
+
+def _said(entry: Entry) -> Said:
+    login, authorization = (
+        Demands(**entry[purpose]) if purpose in entry else Demands() for purpose in ("login", "authorization")
+    )
+    return Said(entry["end"] or "", login, authorization)
 
 
 def _subject(entry: Entry) -> SubjectChange:

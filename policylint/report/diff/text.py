@@ -284,6 +284,7 @@ class _DiffText:
         answers = (environment.requests for environment in self.report.comparison.environments)
         shown = [change for known in answers if known is not None for change in known.changes[:MOST_OF_RULE]]
         states: list[tuple[str, str, Severity]] = [("New", "new", "note"), ("Fixed", "fixed", "warning")]
+        states.append(("Moot", "moot", "warning"))
         if self.report.show_unchanged:
             states.append(("Same", "unchanged", "note"))
         for label, state, least in states:

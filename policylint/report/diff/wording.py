@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import ResourceKey
 from policylint.model.words import count, leading, verb
-from policylint.report.diff.requests import beside
+from policylint.report.diff.requests import is_of_commits
 from policylint.report.findings.report import counts
 from policylint.report.kit.display import one_line, place
 from policylint.report.kit.placements import placements_in_words
@@ -236,9 +235,9 @@ def fate_in_words(because: str) -> str:
 
 def finding_parts(report: DiffReport) -> list[str]:
     """Return `1 new error`, `1 fixed`, `4 unchanged`."""
-    new = counts(beside(report.known("new"), ()))
+    new = counts(report.known("new"))
     parts = [count(number, f"new {severity}") for severity, number in new.items() if number]
-    for state in ("fixed", "unchanged"):
+    for state in ("fixed", "moot", "unchanged"):
         if number := len(report.known(state)):
             parts.append(f"{number} {state}")
     if report.silenced:
@@ -271,10 +270,10 @@ def nothing_changes(report: DiffReport) -> str:
 
 def reproduced(report: DiffReport) -> str:
     """Return the command with the ids of the revisions: `HEAD^1..HEAD` means something else on another machine."""
-    if not re.fullmatch(r"[0-9a-f]{7}\.\.[0-9a-f]{7}", report.span):
+    if not report.readers and not is_of_commits(report.span):
         return report.again
     words = report.again.split(" ")
-    return " ".join([*words[:2], report.span, *words[3:]])
+    return " ".join([*words[:2], report.readers or report.span, *words[3:]])
 
 
 def reach_in_words(reach: AttachmentChange) -> str:

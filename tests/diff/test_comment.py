@@ -174,7 +174,7 @@ def test_what_one_policy_gave_goes_in_one_row(tmp_path: Path) -> None:
     both = policy("SecurityPolicy", "login", EDGE, f"{OIDC}\n  basicAuth: {{users: {{name: x}}}}", namespace="infra")
     world = [GATEWAY, SERVICE, route(0)]
     text = differing(tmp_path, [*world, both], world)
-    assert "\n| **r0.example.com** | login: basicAuth and oidc (infra/login) | **no login** |" in text
+    assert "\n| **r0.example.com** | login: oidc and basicAuth (infra/login) | **no login** |" in text
     assert text.splitlines()[1] == "### \u26a0\ufe0f policylint: `r0.example.com` loses its login"
 
 

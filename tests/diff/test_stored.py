@@ -47,7 +47,7 @@ def test_it_keeps_connections(tmp_path: Path) -> None:
     commit(repository, {file.name: file.read_text(encoding="utf-8") for file in SHOP.iterdir()})
     commit(repository, {"policies.yaml": None})
     direct = run(repository, "diff", "HEAD~1..HEAD", "-o", "markdown", *LINKS)[1]
-    assert "connections change" in direct
+    assert "connections open and 1 connection changes" in direct
     document = run(repository, "diff", "HEAD~1..HEAD", "-o", "json-v1")[1]
     assert rendered(tmp_path, document, "-o", "markdown") == (0, bare(direct), "")
 

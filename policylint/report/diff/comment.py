@@ -605,7 +605,8 @@ def _says(finding: Finding, row: Row) -> bool:
     if row.kind == "setting" and finding.rule == "GWP201":
         return not about.isdisjoint(routes) and any(setting.change == "removed" for setting in row.settings)
     if row.kind in ("closed", "route", "fails"):
-        return finding.rule.startswith(_SAY_CLOSED) and not about.isdisjoint(routes)
+        owners = {origin.policy for setting in row.settings for origin in setting.sources_before}
+        return finding.rule.startswith(_SAY_CLOSED) and not about.isdisjoint(routes | owners)
     if row.kind == "connection":
         return finding.rule == "GWP620" and not about.isdisjoint({who.policy for who in row.by})
     return False

@@ -168,15 +168,18 @@ def _causes(report: DiffReport, row: Row) -> list[str]:
     mine = own(row)
     if setting is not None:
         was = ", ".join(one_of(origin, mine) + code(origin.policy.path) for origin in setting.sources_before[:3])
+        named = {origin.policy for origin in (*setting.sources_before, *setting.by)}
+        others_of = [_links(report, [who], mine) for who in row.by if who.policy not in named][:2]
         if setting.by:
-            return [f"{_links(report, setting.by[:3], mine)} replaces {was}"]
+            return [f"{_links(report, setting.by[:3], mine)} replaces {was}", *others_of]
         became = fate_in_words(setting.because)
         others = {origin.policy for each in row.settings for origin in each.sources_before}
         others -= {origin.policy for origin in setting.sources_before}
         if others and not mine:
             became += f" (and {len(others)} more like it)"
         if setting.because:
-            return [was + (": " if became.startswith(":") else " ") + escape(became.lstrip(": "))]
+            said = was + (": " if became.startswith(":") else " ") + escape(became.lstrip(": "))
+            return [said, *others_of]
     links = list(dict.fromkeys(_links(report, [who], mine) for who in row.by))
     return [*links[:2], *([f"{len(links) - 2} more"] if len(links) > 2 else [])]
 

@@ -56,7 +56,7 @@ Fact = tuple[Hashable, ...]
 _Thing = TypeVar("_Thing")
 
 
-class Row(NamedTuple):
+class CommentRow(NamedTuple):
     """One consequence, for all for which it is the same.
 
     Args:
@@ -109,7 +109,7 @@ class Comment(NamedTuple):
 
     headline: str
     warns: bool
-    rows: tuple[Row, ...]
+    rows: tuple[CommentRow, ...]
     new: tuple[Finding, ...]
     policies: tuple[tuple[str, str], ...]
     unknown: tuple[str, ...]
@@ -136,7 +136,7 @@ def comment(report: DiffReport) -> Comment:
     return Comment(_headline(report, rows, rest, policies, unknown), warns, tuple(rows), rest, policies, unknown)
 
 
-def _of_settings(row: Row) -> Iterator[ResourceKey]:
+def _of_settings(row: CommentRow) -> Iterator[ResourceKey]:
     for subject in row.subjects:
         yield from policies_of(subject)
 
@@ -237,13 +237,13 @@ class _Sides(NamedTuple):
 class _Draft(NamedTuple):
     """A row for one host, and what makes others like it."""
 
-    row: Row
+    row: CommentRow
     own: _Sides
     """Before and after with the names that may differ."""
     routes: tuple[ResourceKey, ...]
 
 
-def _request_rows(environment: EnvironmentChange) -> Iterator[Row]:
+def _request_rows(environment: EnvironmentChange) -> Iterator[CommentRow]:
     changes = () if environment.requests is None else environment.requests.changes
     items = _items(changes)
     pairs: list[tuple[_Item, _Item]] = []
@@ -314,7 +314,7 @@ def _draft(environment: EnvironmentChange, pair: tuple[_Item, _Item], kept: Sequ
     doubt = after.login.doubt or after.authorization.doubt if not after.end else ""
     if kind == "stricter":
         doubt = ""
-    row = Row(
+    row = CommentRow(
         environment.name,
         kind,
         (latter.host,),
@@ -379,7 +379,7 @@ def _demand(purpose: str, given: Demands, names: bool) -> str:
 # Settings, routes, connections, placements
 
 
-def _rows(environment: EnvironmentChange) -> Iterator[Row]:
+def _rows(environment: EnvironmentChange) -> Iterator[CommentRow]:
     """Yield all rows of an environment, each fact in one of them."""
     of_requests = list(_request_rows(environment))
     told = _told(environment, of_requests)
@@ -404,7 +404,7 @@ def _rows(environment: EnvironmentChange) -> Iterator[Row]:
         ends += f" to {leading([f'`{name}`' for name in connection.targets], 3)}"
         was, now = connection.before or "", connection.after or connection.because or ""
         owners = tuple(map(_unplaced, connection.by))
-        yield Row(environment.name, "connection", (ends,), "connection", ("",), (was,), (now,), owners,
+        yield CommentRow(environment.name, "connection", (ends,), "connection", ("",), (was,), (now,), owners,
                   tells=(fact,))  # fmt: skip
     for folded in folded_placements(environment.placements):
         first = folded.first
@@ -417,7 +417,7 @@ def _rows(environment: EnvironmentChange) -> Iterator[Row]:
             == (first.clusters, first.before, first.after)
         )  # fmt: skip
         owners = tuple(map(_unplaced, [key for key in first.by if key not in folded.policies] or first.by))
-        yield Row(environment.name, "placement", (f"{who}{on}",), "placement", ("",), (first.before,), (first.after,),
+        yield CommentRow(environment.name, "placement", (f"{who}{on}",), "placement", ("",), (first.before,), (first.after,),
                   owners, tells=facts)  # fmt: skip
 
 
@@ -450,7 +450,7 @@ def _fact(subject: SubjectChange, scope: str, setting: SettingChange) -> Fact:
     return "setting", subject.environment, subject.key, scope, kind, setting.name, setting.change
 
 
-def _told(environment: EnvironmentChange, rows: Sequence[Row]) -> dict[Fact, int]:
+def _told(environment: EnvironmentChange, rows: Sequence[CommentRow]) -> dict[Fact, int]:
     """Return the facts that rows about requests tell beside those of requests, each with the number of its row."""
     told: dict[Fact, int] = {}
     changes = () if environment.requests is None else environment.requests.changes
@@ -479,7 +479,7 @@ def _told(environment: EnvironmentChange, rows: Sequence[Row]) -> dict[Fact, int
     return told
 
 
-def _setting_rows(environment: EnvironmentChange, told: Collection[Fact]) -> Iterator[Row]:
+def _setting_rows(environment: EnvironmentChange, told: Collection[Fact]) -> Iterator[CommentRow]:
     """Yield a row for the settings that change for one reason, of all subjects for which they do."""
     left = [each for each in _settings(environment) if _fact(*each) not in told]
     ways = LikeChanges(list(environment.known))
@@ -502,7 +502,7 @@ def _setting_rows(environment: EnvironmentChange, told: Collection[Fact]) -> Ite
         removed = first.change == "removed"
         owners = first.by if removed else first.sources_after or first.by
         why = "" if owners or not removed else first.because
-        yield Row(
+        yield CommentRow(
             environment.name,
             "setting" if not is_weaker else "lost" if removed else "weaker",
             tuple(subject.key.path if subject.is_route else str(subject.key) for subject in subjects),
@@ -537,7 +537,7 @@ def _values(settings: Sequence[SettingChange]) -> tuple[str, str]:
     return was, f"{name}: {eg}{value_in_words(first.after, 60)}"
 
 
-def _route_rows(environment: EnvironmentChange, told: Collection[Fact]) -> Iterator[Row]:
+def _route_rows(environment: EnvironmentChange, told: Collection[Fact]) -> Iterator[CommentRow]:
     """Yield a row for routes that come, go, or hang on other listeners, where no requests say so."""
     folded: dict[tuple[str, str, object], list[tuple[SubjectChange, tuple[Fact, ...]]]] = {}
     for subject in environment.known:
@@ -558,7 +558,7 @@ def _route_rows(environment: EnvironmentChange, told: Collection[Fact]) -> Itera
         failing = fails(first) or fails(first, "some requests")
         after = [happened] if happened else []
         after += [f"{reach_in_words(reach)}{f': {cut(reach.message, 120)}' if reach.message else ''}" for reach in left]
-        yield Row(
+        yield CommentRow(
             environment.name,
             "fails" if failing else "route",
             tuple(subject.key.path if subject.is_route else str(subject.key) for subject in subjects),
@@ -574,7 +574,7 @@ def _route_rows(environment: EnvironmentChange, told: Collection[Fact]) -> Itera
 # Findings
 
 
-def _with_findings(rows: Sequence[Row], findings: Iterable[Finding]) -> list[Row]:
+def _with_findings(rows: Sequence[CommentRow], findings: Iterable[Finding]) -> list[CommentRow]:
     """Return the rows with the new findings that say the same as one of them."""
     of_rows: dict[int, list[Finding]] = {}
     for finding in findings:
@@ -590,7 +590,7 @@ def _with_findings(rows: Sequence[Row], findings: Iterable[Finding]) -> list[Row
     ]
 
 
-def _says(finding: Finding, row: Row) -> bool:
+def _says(finding: Finding, row: CommentRow) -> bool:
     """Return whether a finding says what a row says: of its routes, and because of the same objects if it names any."""
     if finding.environments and row.environment not in finding.environments:
         return False
@@ -617,7 +617,7 @@ def _says(finding: Finding, row: Row) -> bool:
 
 def _headline(
     report: DiffReport,
-    rows: Sequence[Row],
+    rows: Sequence[CommentRow],
     new: Sequence[Finding],
     policies: Sequence[tuple[str, str]],
     unknown: Sequence[str],
@@ -644,7 +644,7 @@ def _headline(
     return "; ".join([*said, f"{count(len(renamed), 'object')} renamed"] if renamed else said)
 
 
-def _consequence(row: Row, alike: Sequence[Row]) -> str:
+def _consequence(row: CommentRow, alike: Sequence[CommentRow]) -> str:
     """Return the consequence of a row, of several of its kind for all together."""
     names = list(dict.fromkeys(name for each in alike if each.noun == row.noun for name in each.who))
     one = len(names) == 1
@@ -712,7 +712,7 @@ def _consequence(row: Row, alike: Sequence[Row]) -> str:
     return f"{leading(names_of, 3)} of {who} {'change' if len(names_of) > 1 else 'changes'}"
 
 
-def _lost(rows: Sequence[Row], one: bool) -> str:
+def _lost(rows: Sequence[CommentRow], one: bool) -> str:
     """Return `its login and its authorization`, or the settings that go."""
     their = "its" if one else "their"
     lost: Counter[str] = Counter()
@@ -733,7 +733,7 @@ def _is_limit(part: str) -> bool:
     return part.startswith("only ")
 
 
-def _purposes(row: Row) -> str:
+def _purposes(row: CommentRow) -> str:
     purpose = "" if row.example is None else purpose_in_words(row.example.purpose)
     return f"the {purpose}" if purpose else "what is asked"
 
@@ -743,6 +743,6 @@ def _once(things: Iterable[_Thing]) -> tuple[_Thing, ...]:
     return tuple({id(thing): thing for thing in things}.values())
 
 
-def own(row: Row) -> frozenset[ResourceKey]:
+def own(row: CommentRow) -> frozenset[ResourceKey]:
     """The policies that stand for those of the other subjects of a row."""
     return own_policies(row.subjects)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.model import Finding, Location
 from policylint.model.words import count, leading
 from policylint.report.diff import requests
-from policylint.report.diff.comment import OPENING, QUIET, Comment, Row, comment, own
+from policylint.report.diff.comment import OPENING, QUIET, Comment, CommentRow, comment, own
 from policylint.report.diff.mermaid import diagram
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import (
@@ -93,7 +93,7 @@ def write_summary(report: DiffReport) -> str:
     return summary(lambda budget: write(report, budget)).partition("\n")[2]
 
 
-def _in_sight(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+def _in_sight(rows: Sequence[CommentRow]) -> tuple[list[CommentRow], list[CommentRow]]:
     """Return the rows that are seen at once, and the others: mere settings step back behind consequences."""
     consequences = [row for row in rows if row.kind not in QUIET or row.findings]
     first = consequences or list(rows)
@@ -102,7 +102,7 @@ def _in_sight(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
     return seen, [row for row in rows if id(row) not in shown]
 
 
-def _row(report: DiffReport, row: Row, *, is_first: bool = False) -> str:
+def _row(report: DiffReport, row: CommentRow, *, is_first: bool = False) -> str:
     """Return a line of the table; the first one has its reason below the table."""
     small = [] if is_first else [*_tags(row), *_causes(report, row)[:1]]
     if row.doubt:
@@ -112,7 +112,7 @@ def _row(report: DiffReport, row: Row, *, is_first: bool = False) -> str:
     return f"| {_who(report, row)} | {before} | {_after(row)}{note} |"
 
 
-def _after(row: Row) -> str:
+def _after(row: CommentRow) -> str:
     parts = []
     for part in row.after:
         is_loss = part.startswith("no ") or (part[:1].isdigit() and row.kind in ("closed", "fails"))
@@ -121,7 +121,7 @@ def _after(row: Row) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _who(report: DiffReport, row: Row) -> str:
+def _who(report: DiffReport, row: CommentRow) -> str:
     places = [f" {code(cut(where, 120))}" if where else "" for where in row.where]
     if row.noun in ("connection", "placement"):
         return spoken(row.who[0])
@@ -140,7 +140,7 @@ def _who(report: DiffReport, row: Row) -> str:
     return f"**{count(len(row.who), escape(row.noun))}**{within}: {names}{more}{where}"
 
 
-def _first(report: DiffReport, row: Row) -> Iterator[str]:
+def _first(report: DiffReport, row: CommentRow) -> Iterator[str]:
     """Yield why, how to mend it and how to see it, for the worst row."""
     causes, tags = _causes(report, row), _tags(row)
     labels = (spoken(finding.label, table=False) for finding in row.findings if finding.label)
@@ -156,13 +156,13 @@ def _first(report: DiffReport, row: Row) -> Iterator[str]:
         yield f"**Try it** {_example(report, row)}"
 
 
-def _tags(row: Row) -> list[str]:
+def _tags(row: CommentRow) -> list[str]:
     """Return `error GWP201` for what is reported of a row."""
     number = Counter((finding.severity, finding.rule) for finding in row.findings)
     return [f"{f'{n} x ' if n > 1 else ''}{severity} {escape(rule)}" for (severity, rule), n in number.items()]
 
 
-def _causes(report: DiffReport, row: Row) -> list[str]:
+def _causes(report: DiffReport, row: CommentRow) -> list[str]:
     """Return what did it, with places: `checkout-cors.yaml:9 replaces infra/edge-jwt`, `infra/limits is deleted`."""
     setting = next((each for each in row.settings if each.change == "removed"), None)
     mine = own(row)
@@ -193,7 +193,7 @@ def _links(report: DiffReport, responsible: Iterable[Responsible], mine: Any) ->
     )
 
 
-def _example(report: DiffReport, row: Row) -> str:
+def _example(report: DiffReport, row: CommentRow) -> str:
     """Return the command that traces an example, with a link to its way on the page of the graph."""
     assert row.example is not None
     command = code(requests.command(report, row.example), table=False)
@@ -227,7 +227,7 @@ def _listed(report: DiffReport, findings: Sequence[Finding], most: int) -> list[
 
 
 def _folded(
-    report: DiffReport, said: Comment, rows: Sequence[Row], findings: Sequence[str], unknown: Sequence[str]
+    report: DiffReport, said: Comment, rows: Sequence[CommentRow], findings: Sequence[str], unknown: Sequence[str]
 ) -> Iterator[tuple[str, Sequence[str], str, str, float]]:
     """Yield the folded lists: head, lines, tail, what counts those without room, and their share of it."""
     end = "\n\n</details>"
@@ -254,7 +254,7 @@ def _more(noun: str, number: int) -> str:
     return count(number, noun if noun == "other change" else f"more {noun}")
 
 
-def _nouns(rows: Sequence[Row]) -> str:
+def _nouns(rows: Sequence[CommentRow]) -> str:
     return " and ".join(dict.fromkeys(f"{escape(row.noun)}s" for row in rows))
 
 

@@ -417,8 +417,17 @@ def _rows(environment: EnvironmentChange) -> Iterator[CommentRow]:
             == (first.clusters, first.before, first.after)
         )  # fmt: skip
         owners = tuple(map(_unplaced, [key for key in first.by if key not in folded.policies] or first.by))
-        yield CommentRow(environment.name, "placement", (f"{who}{on}",), "placement", ("",), (first.before,), (first.after,),
-                  owners, tells=facts)  # fmt: skip
+        yield CommentRow(
+            environment.name,
+            "placement",
+            (f"{who}{on}",),
+            "placement",
+            ("",),
+            (first.before,),
+            (first.after,),
+            owners,
+            tells=facts,
+        )
 
 
 def _unplaced(key: ResourceKey) -> Responsible:

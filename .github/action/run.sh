@@ -54,7 +54,18 @@ fi
 
 common=(--fail-on "${PL_FAIL_ON:-error}")
 for name in ${environments[@]+"${environments[@]}"}; do common+=(--env "$name"); done
-if [ "${PL_SARIF:-true}" = true ]; then common+=(--output "sarif=$sarif"); fi
+# Code scanning keeps the last report of a branch as its state: what is not in it counts as mended. After a push that is
+# what lint finds in the tree, each alert where it is and was; a pull request has its new findings on the lines it touches.
+of_state=()
+if [ "${PL_SARIF:-true}" = true ]; then
+  if [ "${GITHUB_EVENT_NAME:-}" = push ] && [ -n "$base$rendered" ]; then
+    of_state=(--fail-on never --format concise --output "sarif=$sarif")
+    for name in ${environments[@]+"${environments[@]}"}; do of_state+=(--env "$name"); done
+    if [ -n "${PL_CONFIG:-}" ]; then of_state+=(--config "$PL_CONFIG"); fi
+  else
+    common+=(--output "sarif=$sarif")
+  fi
+fi
 # A file of the repository is taken as the base has it, not as the change leaves it, which it judges.
 config=${PL_CONFIG:-}
 if [ -n "$config" ] && [ -n "$base" ]; then
@@ -82,7 +93,9 @@ if ! printf %s "${PL_ARGS:-}" | alone "$python" -I -c "$split" 2>/dev/null >"$ar
   echo "::error::policylint: a quotation mark in the input args is not closed"
   exit 2
 fi
-while IFS= read -r -d '' word; do common+=("$word"); done <"$arguments"
+extra=()
+while IFS= read -r -d '' word; do extra+=("$word"); done <"$arguments"
+common+=(${extra[@]+"${extra[@]}"})
 if [ -n "$base$rendered" ]; then
   links="${GITHUB_SERVER_URL:-https://github.com}/${GITHUB_REPOSITORY:-}/blob/${PL_HEAD_SHA:-${GITHUB_SHA:-HEAD}}"
   command=(diff -C "$checkout" --format text --output "markdown=$report" --output "summary=$summary" --output "github=$annotations")
@@ -114,6 +127,13 @@ code=0
 printf '::stop-commands::%s\n' "$token"
 alone "$python" -I -m policylint "${command[@]}" || code=$?
 printf '\n::%s::\n' "$token"
+
+if [ "${#of_state[@]}" -gt 0 ] && [ "$code" -le 1 ]; then
+  if [ -n "$rendered" ]; then tree=("$PL_RENDERED_AFTER"); else tree=("${paths[@]}"); fi
+  # Options that lint has, too, hold for it as well; diff has others, with which it is asked without any.
+  alone "$python" -I -m policylint lint -C "$checkout" "${of_state[@]}" ${extra[@]+"${extra[@]}"} -- "${tree[@]}" >/dev/null 2>&1 ||
+    alone "$python" -I -m policylint lint -C "$checkout" "${of_state[@]}" -- "${tree[@]}" >/dev/null || true
+fi
 
 # Annotations of new findings: the only commands that are meant.
 if [ -s "$annotations" ]; then grep -E '^::(error|warning|notice)( [^:]*)?::' "$annotations" || true; fi

@@ -108,7 +108,7 @@ def test_a_pull_request_is_reported_commented_and_gated(runner: Runner) -> None:
     assert (outputs["exit-code"], outputs["new-findings"], outputs["fixed-findings"]) == ("1", "1", "0")
     assert outputs["routes-changed"] == "1"
     sarif = json.loads(Path(outputs["sarif-file"]).read_text())
-    assert [each["ruleId"] for each in sarif["runs"][0]["results"]] == ["GWP201"]
+    assert [each["ruleId"] for each in sarif["runs"][0]["results"]] == ["GWP201", "GWP110"]
     summary = runner.summary.read_text()
     assert summary.startswith("### policylint: 1 route loses a protection")
     assert runner.gate() == 1
@@ -290,6 +290,38 @@ def test_a_push_is_compared_with_what_was_there(history: History, runner: Runner
     assert runner.report(GITHUB_EVENT_NAME="push", PL_BEFORE=ids[0])["new-findings"] == "1"
     runner.output.unlink()
     assert runner.report(GITHUB_EVENT_NAME="push", PL_BEFORE="0" * 40)["new-findings"] == ""
+
+
+def alerts(report: dict[str, str]) -> set[tuple[str, str, int]]:
+    """What code scanning knows an alert by: its rule, the hash of its line, and where it stands."""
+    results = json.loads(Path(report["sarif-file"]).read_text(encoding="utf-8"))["runs"][0]["results"]
+    return {
+        (
+            result["ruleId"],
+            result["partialFingerprints"]["primaryLocationLineHash"],
+            result["locations"][0]["physicalLocation"]["region"]["startLine"],
+        )
+        for result in results
+    }
+
+
+def test_a_push_with_nothing_new_uploads_the_alerts_that_are_there(history: History, runner: Runner) -> None:
+    """What a push leaves out counts as mended: the alerts of one that changes nothing are those before it."""
+    ids = history[1]
+    first = alerts(runner.report(GITHUB_EVENT_NAME="push", PL_BEFORE=ids[0]))
+    assert {rule for rule, _, _ in first} >= {"GWP201"}
+    MAKE.git(runner.directory, "commit", "-q", "--allow-empty", "-m", "nothing")
+    before = MAKE.git(runner.directory, "rev-parse", "HEAD~1").strip()
+    runner.output.unlink()
+    second = runner.report(GITHUB_EVENT_NAME="push", PL_BEFORE=before)
+    assert second["new-findings"] == "0"
+    assert alerts(second) == first
+    runner.output.unlink()
+    assert alerts(runner.report(GITHUB_EVENT_NAME="push", PL_BEFORE="0" * 40)) == first
+
+
+def test_a_pull_request_uploads_what_is_there_beside_what_is_new(runner: Runner) -> None:
+    assert {rule for rule, _, _ in alerts(runner.report())} == {"GWP110", "GWP201"}
 
 
 def test_inputs_are_never_options_and_never_run(runner: Runner) -> None:

@@ -26,10 +26,14 @@ WRITERS = {
     "github": ("concise", "github"),
 }
 """Format that shows changes → the module here and its function; other formats show new findings, as lint does."""
+STATE = frozenset({"sarif"})
+"""Formats whose readers keep the last report as the state: what is not in it is mended. They get all."""
 
 
 def write(name: str, report: DiffReport) -> str:
     """Write the diff in one of WRITERS or of report.FORMATS, ending in a newline."""
+    if name in STATE:
+        return write_findings(name, report.report._replace(findings=report.of_after()))
     if name not in WRITERS:
         return write_findings(name, report.report)
     module, function = WRITERS[name]
@@ -83,6 +87,10 @@ class DiffReport(NamedTuple):
         """Return the findings of a state to list, for people: worst first, of one severity those that are certain, and
         those that are alike and are not certain as one."""
         return sorted(self._of(state).folded(default), key=lambda finding: SEVERITIES.index(finding.severity))
+
+    def of_after(self) -> list[Finding]:
+        """Return the findings of the side after: the new ones, and those that were there before."""
+        return [*self.comparison.of("new"), *self.comparison.of("unchanged")]
 
     def _of(self, state: str) -> Report:
         findings = [compared.finding for compared in self.comparison.findings if compared.state == state]

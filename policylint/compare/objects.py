@@ -77,7 +77,7 @@ def _is_annotated_otherwise(left: Resource, right: Resource, catalog: Catalog) -
     """Return whether annotations differ that a controller may read: all others are text, but those of an Ingress."""
     if left.annotations == right.annotations:
         return False
-    if left.key.kind in ("Ingress", "IngressClass"):
+    if left.key.kind in ("Ingress", "IngressClass") or left.key[:2] == ("route.openshift.io", "Route"):
         return True
     both = {**left.annotations, **right.annotations}
     return any(

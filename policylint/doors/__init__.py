@@ -12,9 +12,9 @@ from policylint.model import ResourceKey, mapping, sequence, text
 from policylint.simulation import Simulation
 from policylint.topology.workloads import WORKLOADS, pod_spec
 
-DOORS = frozenset({"IngressClass", "LoadBalancer", "NodePort", "ExternalIP", "HostPort", "HostNetwork"})
-"""Kinds of what requests come in at beside Gateways; all but the first are Services and workloads by another name."""
-PUBLISHED = DOORS - {"IngressClass"}
+DOORS = frozenset({"IngressClass", "Router", "LoadBalancer", "NodePort", "ExternalIP", "HostPort", "HostNetwork"})
+"""Kinds of what requests come in at beside Gateways."""
+PUBLISHED = DOORS - {"IngressClass", "Router"}
 GATEWAYS = frozenset({"Gateway", *DOORS})
 DOOR_GUARDS = "doors"
 """The implementation that judges the guards of doors."""
@@ -35,7 +35,7 @@ def with_doors(simulation: Simulation) -> Simulation:
 def _any(simulation: Simulation) -> bool:
     """Tell whether there is any door; cheaply, for most environments have none."""
     world = simulation.world
-    if world.of_kind("networking.k8s.io", "Ingress"):
+    if world.of_kind("networking.k8s.io", "Ingress") or world.of_kind("route.openshift.io", "Route"):
         return True
     if any(
         text(service.spec.get("type")) in ("LoadBalancer", "NodePort") or service.spec.get("externalIPs")
@@ -55,6 +55,7 @@ def _any(simulation: Simulation) -> bool:
 
 def _opened(simulation: Simulation) -> Simulation:
     from policylint.doors.ingress import ingress_doors
+    from policylint.doors.openshift import openshift_doors
     from policylint.doors.published import published
     from policylint.doors.vendors import guards
     from policylint.policy.results import PolicyState, Target
@@ -63,7 +64,7 @@ def _opened(simulation: Simulation) -> Simulation:
 
     world, catalog = simulation.world, simulation.catalog
     read = Backends(world, Grants(world), catalog.knows_group).of_route
-    found = [*ingress_doors(world, read), *published(world, read)]
+    found = [*ingress_doors(world, read), *openshift_doors(world, read), *published(world, read)]
     opened = copy(simulation)
     opened.topology = simulation.topology.opened(
         [each.state for each in found],

@@ -35,6 +35,7 @@ GROUPS = frozenset(
         "projectcalico.org",
         "k8s.ovn.org",
         "network.openshift.io",
+        "route.openshift.io",
         "networking.gke.io",
         "networking.k8s.aws",
     }

@@ -251,7 +251,7 @@ def _matters_nearby(sides: Sides, key: ResourceKey) -> bool:
     """Return whether an object may matter to requests that pass its namespace, other than by what names it."""
     if (
         not key.namespace
-        or key.kind in (*ROUTE_KINDS, "Ingress")
+        or key.kind in (*ROUTE_KINDS, "Ingress", "Route")
         or key.kind in _GATEWAYS
         or key[:2] == ("", "Service")
     ):

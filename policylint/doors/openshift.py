@@ -1,0 +1,77 @@
+"""Routes of OpenShift as doors: hosts, paths, where TLS ends, what becomes of requests without it.
+
+Source: openshift/router images/router/haproxy/conf/haproxy-config.template, pkg/router/template; docs.openshift.com,
+Ingress and load balancing, Configuring Routes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
+from policylint.doors.vendors import guards
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.spaces.predicates import PREFIX
+from policylint.topology import BackendState
+
+KIND = ("route.openshift.io", "Route")
+_ROUTER = ResourceKey("route.openshift.io", "Router", "", "default")
+_PREFIX = "haproxy.router.openshift.io/"
+_ALLOWED = ("ip_allowlist", "ip_whitelist")
+_HTTP, _HTTPS = Opening("http", 80), Opening("https", 443)
+
+
+def openshift_doors(world: World, backends: Callable[[Resource], tuple[BackendState, ...]]) -> Iterator[Door]:
+    """Yield the router, where there are routes."""
+    routes = world.of_kind(*KIND)
+    if routes:
+        holder = made_of(routes[0], {}, {}, _ROUTER)
+        rules = [rule for route in routes for rule in _rules(world, route)]
+        yield door(holder, "", rules, guards(), backends, (_HTTP, _HTTPS))
+
+
+def _rules(world: World, route: Resource) -> Iterator[DoorRule]:
+    host, path = text(route.spec.get("host")), text(route.spec.get("path")) or "/"
+    if not host:
+        return  # the router makes one up
+    tls = mapping(route.spec.get("tls"))
+    insecure = text(tls.get("insecureEdgeTerminationPolicy"), "None")
+    pattern = f"*.{host.partition('.')[2]}" if route.spec.get("wildcardPolicy") == "Subdomain" else host
+    place: Pointer = ("spec", "host")
+    weights = (1, len(path.rstrip("/")) + 1, 0, 0, 0)
+    matches = [{"path": {"type": PREFIX, "value": path}}]
+    references = [_reference(world, route, mapping(route.spec.get("to")))]
+    alternates = sequence(route.spec.get("alternateBackends"))
+    references += [_reference(world, route, mapping(alternate)) for alternate in alternates]
+    name = f"{host}{path}"
+    plain = {"matches": matches, "precedence": weights, "backendRefs": references}
+    asked = _asked(route) if tls.get("termination") != "passthrough" else ()
+    if tls:
+        yield DoorRule(route, _HTTPS, pattern, name, plain, place, asked)
+    if not tls or insecure == "Allow":
+        yield DoorRule(route, _HTTP, pattern, name, plain, place, asked)
+    elif insecure == "Redirect":
+        to_https = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 302}}
+        body = {"matches": matches, "precedence": weights, "filters": [to_https]}
+        yield DoorRule(route, _HTTP, pattern, f"{name} to https", body, place)
+
+
+def _asked(route: Resource) -> tuple[Guard, ...]:
+    """Return who is let in by address; more than 61 entries are kept elsewhere, and mean the same."""
+    for name in _ALLOWED:
+        if networks := text(route.annotations.get(f"{_PREFIX}{name}")).split():
+            return (Guard(route, {"allow": networks}, {("allow",): ("metadata", "annotations", f"{_PREFIX}{name}")}),)
+    return ()
+
+
+def _reference(world: World, route: Resource, backend: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a backend as routes name it: by the port of the Service that leads to the port which is wanted."""
+    name, weight = text(backend.get("name")), backend.get("weight", 100)
+    wanted = mapping(route.spec.get("port")).get("targetPort")
+    service = world.get(ResourceKey("", "Service", route.key.namespace, name))
+    ports = [] if service is None else [mapping(port) for port in sequence(service.spec.get("ports"))]
+    meant = (port for port in ports if wanted in (None, port.get("name"), port.get("targetPort", port.get("port"))))
+    number = next((port.get("port") for port in meant), wanted if isinstance(wanted, int) else 80)
+    return {"name": name, "port": number, "weight": weight}

@@ -1,0 +1,46 @@
+"""Routes of OpenShift: where TLS ends, what becomes of requests without it, whose address is let in."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.doors.asking import answer
+from tests.worlds import manifest, service, simulated
+
+PORTS = "[{name: web, port: 80, targetPort: 8080}, {name: admin, port: 81, targetPort: 9090}]"
+
+
+def route(more: str = "", name: str = "web", path: str = "", to: str = "web", note: str = "") -> str:
+    fields = ["host: shop.example.com", path and f"path: {path}", f"to: {{kind: Service, name: {to}}}", more]
+    spec = f"spec: {{{', '.join(filter(None, fields))}}}"
+    notes = note and f"annotations: {{haproxy.router.openshift.io/{note}}}"
+    return manifest("route.openshift.io/v1", "Route", name, "shop", spec, more=notes)
+
+
+def edge(insecure: str = "") -> str:
+    return f"tls: {{termination: edge{insecure and f', insecureEdgeTerminationPolicy: {insecure}'}}}"
+
+
+HTTP, HTTPS = "http://shop.example.com/", "https://shop.example.com/"
+
+
+@pytest.mark.parametrize(
+    ("routes", "url", "client", "end"),
+    [
+        ((route(),), HTTP, "", "web"),
+        ((route(),), HTTPS, "", "404"),
+        ((route(edge()),), HTTPS, "", "web"),
+        ((route(edge()),), HTTP, "", "404"),
+        ((route(edge("Allow")),), HTTP, "", "web"),
+        ((route(edge("Redirect")),), HTTP, "", "302 https://shop.example.com/"),
+        ((route(), route(name="admin", path="/admin", to="next")), f"{HTTP}admin/x", "", "next"),
+        ((route(), route(name="admin", path="/admin", to="next")), f"{HTTP}administration", "", "web"),
+        ((route("alternateBackends: [{name: next, weight: 100}]"),), HTTP, "", "next 50%, web 50%"),
+        ((route(note="ip_whitelist: 10.0.0.0/8 192.168.1.1"),), HTTP, "192.168.1.1", "web"),
+        ((route(note="ip_allowlist: 10.0.0.0/8 192.168.1.1"),), HTTP, "203.0.113.9", "403"),
+        ((route("wildcardPolicy: Subdomain"),), "http://other.example.com/", "", "web"),
+    ],
+)
+def test_routes(routes: tuple[str, ...], url: str, client: str, end: str) -> None:
+    simulation = simulated(service("web", ports=PORTS), service("next"), *routes)
+    assert answer(simulation, url, client) == (end, "")

@@ -7,6 +7,7 @@ at Gateway API alone keeps the one without: the rules of the linter are about it
 from __future__ import annotations
 
 from copy import copy
+from itertools import chain
 
 from policylint.model import ResourceKey, mapping, sequence, text
 from policylint.simulation import Simulation
@@ -58,12 +59,14 @@ def _opened(simulation: Simulation) -> Simulation:
     from policylint.doors.openshift import openshift_doors
     from policylint.doors.published import published
     from policylint.doors.vendors import guards
+    from policylint.policy.bindings import of_filters
     from policylint.policy.results import PolicyState, Target
     from policylint.topology.backends import Backends
     from policylint.topology.grants import Grants
 
     world, catalog = simulation.world, simulation.catalog
-    read = Backends(world, Grants(world), catalog.knows_group).of_route
+    grants = Grants(world)
+    read = Backends(world, grants, catalog.knows_group).of_route
     found = [*ingress_doors(world, read), *openshift_doors(world, read), *published(world, read)]
     opened = copy(simulation)
     opened.topology = simulation.topology.opened(
@@ -72,6 +75,8 @@ def _opened(simulation: Simulation) -> Simulation:
         {key: route for each in found for key, route in each.whole.items()},
     )
     opened.groups = [*simulation.groups, *(group for each in found for group in each.groups)]
+    named = (of_filters(route.route, world, catalog, grants) for each in found for route in each.whole.values())
+    opened.bindings = (*simulation.bindings, *chain.from_iterable(named))
     opened.policies = dict(simulation.policies)
     for each in found:
         for key, policy in each.policies.items():

@@ -164,6 +164,9 @@ class _Class:
         if target or host:
             path = {"path": {"type": "ReplaceFullPath", "replaceFullPath": target}} if target else {}
             filters.append(_filter("URLRewrite", {**({"hostname": host} if host else {}), **path}))
+        for name in _named(vendor, ingress)[0]:
+            reference = {"group": vendor.extensions["group"], "kind": vendor.extensions["kind"], "name": name}
+            filters.append(_filter("ExtensionRef", reference))
         if vendor.value(ingress, "enable-cors") == "true":
             origins = vendor.value(ingress, "cors-allow-origin") or "*"
             allowed = [origin.strip() for origin in origins.split(",")]
@@ -282,7 +285,27 @@ class _Class:
                 setting = "snippets" if name.endswith("snippet") else "unread"
                 spec.setdefault(setting, {})[name] = value
                 places[setting, name] = places[setting,] = ("metadata", "annotations", f"{vendor.prefix}{name}")
+        if left := _named(vendor, ingress)[1]:
+            name = text(vendor.extensions.get("annotation"))
+            spec["unread"] = {name: ", ".join(left)}
+            places["unread",] = ("metadata", "annotations", f"{vendor.prefix}{name}")
         return Guard(ingress, spec, places, failing)
+
+
+def _named(vendor: Vendor, ingress: Resource) -> tuple[list[str], list[str]]:
+    """Return the objects of its namespace that an Ingress names to act on its requests, and whatever else it names."""
+    own: list[str] = []
+    others: list[str] = []
+    ending, before = text(vendor.extensions.get("named")), f"{ingress.key.namespace}-"
+    value = vendor.value(ingress, text(vendor.extensions.get("annotation"))) if vendor.extensions else ""
+    for entry in filter(None, (part.strip() for part in value.split(","))):
+        if not ending:
+            own.append(entry)
+        elif entry.endswith(ending) and entry.startswith(before):
+            own.append(entry.removesuffix(ending).removeprefix(before))
+        else:
+            others.append(entry)
+    return own, others
 
 
 def _holds(vendor: Vendor, ingress: Resource, meaning: Mapping[str, Any]) -> bool:

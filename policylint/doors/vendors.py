@@ -51,6 +51,11 @@ class Vendor:
         return mapping(self._entry.get("config"))
 
     @property
+    def extensions(self) -> Mapping[str, Any]:
+        """Which annotation names objects that act on requests, and of which kind they are."""
+        return mapping(self._entry.get("extensions"))
+
+    @property
     def specific(self) -> str:
         """What a path of type ImplementationSpecific means."""
         return text(self._entry.get("specific"), "text")

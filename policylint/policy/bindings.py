@@ -240,6 +240,11 @@ def _parameters(holder: Resource, world: World, catalog: Catalog) -> Iterator[Ob
     )
 
 
+def of_filters(route: Resource, world: World, catalog: Catalog, grants: Grants) -> Iterator[ObjectBinding]:
+    """Yield what the filters of a route name that is none of Gateway API."""
+    yield from _filters(route, world, catalog, grants)
+
+
 def _filters(route: Resource, world: World, catalog: Catalog, grants: Grants) -> Iterator[ObjectBinding]:
     """Yield what the ExtensionRef filters of a route name: those of its rules, and of their backendRefs.
 

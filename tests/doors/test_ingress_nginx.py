@@ -379,14 +379,6 @@ def test_two_classes_are_two_doors() -> None:
             ("web", ""),
         ),
         ("alb.ingress.kubernetes.io/", {"inbound_cidrs": "10.0.0.0/8"}, "alb", "203.0.113.9", ("403", "")),
-        (
-            "traefik.ingress.kubernetes.io/",
-            {"router.middlewares": "shop-login@crd"},
-            "traefik",
-            "",
-            ("web", "not known"),
-        ),
-        ("konghq.com/", {"plugins": "login"}, "kong", "", ("web", "not known")),
     ],
 )
 def test_annotations_of_others(
@@ -395,3 +387,31 @@ def test_annotations_of_others(
     path = "/* ImplementationSpecific web" if of == "alb" else "/ Prefix web"
     simulation = simulated(WEB, ingress(paths=path, of_class=of, prefix=prefix, **annotations))
     assert answer(simulation, f"{HOST}/", client) == expected
+
+
+MIDDLEWARE = "traefik.io/v1alpha1", "Middleware"
+PLUGIN = "configuration.konghq.com/v1", "KongPlugin"
+
+
+@pytest.mark.parametrize(
+    ("of", "note", "named", "expected"),
+    [
+        ("traefik", "shop-login@kubernetescrd", (*MIDDLEWARE, "spec: {basicAuth: {secret: a}}"), ("web", "basicAuth")),
+        ("traefik", "shop-login@kubernetescrd", (*MIDDLEWARE, "spec: {forwardAuth: {}}"), ("web", "forwardAuth")),
+        ("traefik", "shop-login@kubernetescrd", (*MIDDLEWARE, "spec: {stripPrefix: {prefixes: [/a]}}"), ("web", "")),
+        ("traefik", "shop-other@kubernetescrd", (*MIDDLEWARE, "spec: {stripPrefix: {}}"), ("404", "")),
+        ("traefik", "infra-login@kubernetescrd", (*MIDDLEWARE, "spec: {stripPrefix: {}}"), ("web", "not known")),
+        ("traefik", "login@file", (*MIDDLEWARE, "spec: {stripPrefix: {}}"), ("web", "not known")),
+        ("kong", "login", (*PLUGIN, "plugin: key-auth"), ("web", "key-auth")),
+        ("kong", "login", (*PLUGIN, "plugin: rate-limiting"), ("web", "")),
+    ],
+)
+def test_objects_that_annotations_name(
+    of: str, note: str, named: tuple[str, str, str], expected: tuple[str, str]
+) -> None:
+    """Traefik leaves out a router of which a middleware is not there."""
+    prefix = {"traefik": "traefik.ingress.kubernetes.io/router.", "kong": "konghq.com/"}[of]
+    field = {"traefik": "middlewares", "kong": "plugins"}[of]
+    version, kind, body = named
+    web = ingress(of_class=of, prefix=prefix, **{field: note})
+    assert answer(simulated(WEB, web, manifest(version, kind, "login", "shop", body)), f"{HOST}/") == expected

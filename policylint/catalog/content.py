@@ -29,6 +29,18 @@ def content_of(group: str, kind: str) -> tuple[ContentField, ...]:
     return ()
 
 
+@cache
+def generators() -> Mapping[tuple[str, str], Mapping[str, Any]]:
+    """Return what controllers make policies of, by (group, kind): `generates` of the catalog's objects."""
+    return {
+        (entry["group"], entry["kind"]): mapping(entry["generates"])
+        for file in shipped_catalog()
+        if b"generates:" in file.data
+        for entry in map(mapping, sequence(file.content().get("objects")))
+        if entry.get("generates")
+    }
+
+
 class ReadSet:
     """The kinds that objects of a kind may name, by the field that names them.
 

@@ -137,6 +137,42 @@ class Answer(NamedTuple):
     alone: bool = False
 
 
+class Consumption(NamedTuple):
+    """A header of requests that a setting takes for itself, so that the backend does not get it.
+
+    Args:
+        path: of the setting below the spec, `*` for every entry.
+        header: the header, where the setting does not name another one.
+        named: path below the setting of the headers that it names instead.
+        where: the field of the setting that has to be true for that; "" where it always does.
+        keeps: the field of the setting that leaves the header there if it is true.
+        unless: path below the spec of what hands it on all the same.
+    """
+
+    path: str
+    header: str = "Authorization"
+    named: str = ""
+    where: str = ""
+    keeps: str = ""
+    unless: str = ""
+
+
+class Sessions(NamedTuple):
+    """A login that keeps its sessions in cookies, whose names are those of the policy unless it names them.
+
+    Args:
+        path: of the login below the spec.
+        names: its field with the names of the cookies.
+        same: its fields in which logins agree that are meant as one.
+        domain: its field with the domain of the cookies.
+    """
+
+    path: str
+    names: str
+    same: tuple[str, ...]
+    domain: str
+
+
 class Clients(NamedTuple):
     """Objects that stand for clients, and may name objects of a kind for themselves.
 
@@ -221,6 +257,8 @@ class PolicyKind(NamedTuple):
     extension_ref: bool = False
     answers: Answer | None = None
     narrows: str = ""
+    consumes: tuple[Consumption, ...] = ()
+    sessions: Sessions | None = None
     refers: tuple[ContentField, ...] = ()
     verified: Literal["yes", "partly", "no"] = "no"
     origin: Origin = "catalog"
@@ -260,6 +298,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
     settings = mapping(entry.get("settings"))
     answers = mapping(entry.get("answers"))
     clients = mapping(entry.get("clients"))
+    sessions = mapping(entry.get("sessions"))
     max_targets = entry.get("maxTargets", 16)
     references = tuple(
         Reference(
@@ -349,6 +388,10 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         extension_ref=bool(entry.get("extensionRef", False)),
         answers=Answer(answers["path"], answers.get("unset"), answers.get("alone", False)) if answers else None,
         narrows=text(entry.get("narrows")),
+        consumes=tuple(Consumption(**mapping(each)) for each in sequence(entry.get("consumes"))),
+        sessions=Sessions(sessions["path"], sessions["names"], _texts(sessions["same"]), sessions["domain"])
+        if sessions
+        else None,
         refers=content_fields(entry.get("refers")),
         verified=entry.get("verified", "no"),
         origin=origin,

@@ -26,6 +26,7 @@ from policylint.trace import layer4, mesh, network
 from policylint.trace.admissions import Admissions
 from policylint.trace.answering import Responder
 from policylint.trace.backends import BackendTls, taken_for_granted
+from policylint.trace.consumed import consumed, without
 from policylint.trace.hosts import may_be, serves
 from policylint.trace.listeners import Selection, assumed, select
 from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_rules
@@ -441,9 +442,17 @@ class Tracer:
         if refused is None and left is None:
             trace = self.judged(trace, policies, message)
         working = [share for share in trace.outcome.shares if share.share and not share.problem]
+        taken_off = consumed(policies) if working else []
+        if taken_off:
+            gone = [header for each in taken_off for header in each.headers]
+            trace = trace._replace(
+                forwarded=None if trace.forwarded is None else without(trace.forwarded, gone),
+                per_backend={key: without(each, gone) for key, each in trace.per_backend.items()},
+            )
         trace = trace._replace(
             notes=(
                 *trace.notes,
+                *(each.words for each in taken_off),
                 *self.refusals((*nodes, *_ends(working), *(node for share in working for node in beyond(share.key)))),
                 *taken_for_granted(self.topology.route(final.route.key), working),
             ),

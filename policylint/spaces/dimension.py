@@ -87,9 +87,10 @@ def paths(predicates: Iterable[Predicate], *, expressions: int = 0) -> Dimension
     def satisfied(path: str) -> Iterator[Predicate]:
         yield Predicate("Exact", path)
         yield Predicate(PREFIX, path)
-        for number, character in enumerate(path):
-            if character == "/":
-                yield Predicate(PREFIX, path[:number])
+        end = path.find("/")
+        while end >= 0:
+            yield Predicate(PREFIX, path[:end])
+            end = path.find("/", end + 1)
 
     return _dimension("path", stated, ["/", *sorted(points)], below, satisfied, expected=expressions)
 

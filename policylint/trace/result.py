@@ -60,8 +60,8 @@ class Outcome(NamedTuple):
     @property
     def backends(self) -> dict[ResourceKey, float]:
         """The share of every working backend with a share above 0, by object."""
-        if not self.shares:
-            return {}
+        if len(self.shares) < 2:
+            return {share.key: share.share for share in self.shares if share.share and not share.problem}
         by_object: dict[ResourceKey, float] = {}
         for share in self.shares:
             if not share.problem and share.share:

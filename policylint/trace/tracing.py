@@ -108,6 +108,7 @@ class Tracer:
         self._exact: dict[tuple[Node, str], dict[str, list[int]]] = {}
         self._served: dict[tuple[Node, str, str], _Served] = {}
         self._selections: dict[tuple[object, ...], Selection] = {}
+        self._by_host: dict[ResourceKey, dict[str, list[int]]] = {}
         self._rankings: dict[ResourceKey | None, Ranking] = {}
         self._of_sets: dict[ResourceKey, list[ListenerState]] = defaultdict(list)
         for listener in chain.from_iterable(each.listeners for each in simulation.topology.listener_sets):
@@ -165,8 +166,7 @@ class Tracer:
             self._exact[place] = defaultdict(list)
             for number, (_, candidate) in enumerate(attached):
                 for hostname in candidate.hostnames or (EVERY,):
-                    exact = bool(hostname) and not hostname.startswith("*.") and not is_symbolic(hostname)
-                    self._exact[place][hostname if exact else EVERY].append(number)
+                    self._exact[place][hostname if _is_exact(hostname) else EVERY].append(number)
         by_host = self._exact[place]
         numbers = {*by_host.get(EVERY, ()), *by_host.get(without_port(host), ())}
         return [attached[number] for number in sorted(numbers)]
@@ -279,8 +279,21 @@ class Tracer:
         if place not in self._selections:
             if len(self._selections) >= _MOST_SERVED:
                 self._selections.clear()
-            self._selections[place] = select(self.listeners(gateway), request)
+            near = select(self._near(gateway, request), request) if request.scheme not in ("tcp", "udp") else None
+            settled = near is not None and near.listener is not None and near.status is None
+            self._selections[place] = near if settled and near else select(self.listeners(gateway), request)
         return self._selections[place]
+
+    def _near(self, gateway: GatewayState, request: Request) -> list[ListenerState]:
+        """Return the listeners of a Gateway but those that name another host outright: none of those is chosen."""
+        listeners = self.listeners(gateway)
+        by_host = self._by_host.get(gateway.gateway.key)
+        if by_host is None:
+            by_host = self._by_host[gateway.gateway.key] = defaultdict(list)
+            for number, listener in enumerate(listeners):
+                by_host[listener.hostname if _is_exact(listener.hostname) else EVERY].append(number)
+        hosts = {EVERY, without_port(request.host), without_port(request.sni)}
+        return [listeners[number] for number in sorted({number for host in hosts for number in by_host.get(host, ())})]
 
     def _ranking(self, gateway: GatewayState | None) -> Ranking:
         key = None if gateway is None else gateway.gateway.key
@@ -550,6 +563,11 @@ class Tracer:
                 if parent.gateway == start.gateway and not parent.accepted and refused is not None:
                     unattached.append((state.route, f"its route attached: {refused.message}"))
         return unattached
+
+
+def _is_exact(hostname: str) -> bool:
+    """Return whether a pattern names one host."""
+    return bool(hostname) and not hostname.startswith("*.") and not is_symbolic(hostname)
 
 
 def _ends(shares: Iterable[Share]) -> Iterator[Node]:

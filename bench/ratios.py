@@ -250,7 +250,7 @@ def reach(bench: Bench) -> list[Row]:
     regions, peak = (replace(linted, cpu=large["regions"]), replace(linted, peak=large["peak"]))
     seconds = wide["regions"]
     return [
-        _cpu("reach", "all ways in / lint, 10k generated documents, CPU", regions, linted, 2.0),
+        _cpu("reach", "all ways in / lint, 10k generated documents, CPU", regions, linted, 0.75),
         _peak("reach-memory", "the same, peak memory", peak, linted, 1.2),
         Row("reach-host", "all ways in of one host with 1,000 rules on three headers, seconds", seconds, 0.5, None, ""),
         _slowest_gateway(bench),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 
 from policylint.model.keys import GATEWAY_GROUP, UNKNOWN_NAMESPACE, VARIABLES, ResourceKey
 from policylint.model.words import count
@@ -98,11 +98,12 @@ class Unseen:
     kinds (operators).
     """
 
-    __slots__ = ("_everywhere", "_later", "_made", "_namespaces", "_owners", "_products", "_unread")
+    __slots__ = ("_everywhere", "_in_order", "_later", "_made", "_namespaces", "_owners", "_products", "_unread")
 
     def __init__(self) -> None:
         self._everywhere: dict[str, _Making] = {}
         self._namespaces: dict[str, dict[str, _Making]] = defaultdict(dict)
+        self._in_order: dict[str | None, list[tuple[str, _Making]]] = {}
         self._made: dict[ResourceKey, str] = {}
         self._owners: dict[str, list[Custom]] = defaultdict(list)
         self._later: list[Callable[[], Iterable[Custom]]] = []
@@ -128,6 +129,7 @@ class Unseen:
             source: what else is known of it.
         """
         reasons = self._namespaces[namespace] if namespace and _is_stated(namespace) else self._everywhere
+        self._in_order.clear()
         known = reasons.get(reason)
         reasons[reason] = _Making(gateway_api or (known is not None and known.gateway_api), kinds, ending, source)
 
@@ -176,14 +178,18 @@ class Unseen:
         return not namesakes and key not in self._made and not self._reason(key, operators=False)
 
     def _reason(self, key: ResourceKey, *, operators: bool) -> str:
-        places: Iterable[Mapping[str, _Making]] = (self._namespaces.get(key.namespace, {}), self._everywhere)
-        if not key.namespace:
-            places = (*self._namespaces.values(), self._everywhere)
-        for reasons in places:
-            for reason, making in sorted(reasons.items()):
+        for place in (key.namespace, None) if key.namespace else (*self._namespaces, None):
+            for reason, making in self._at(place):
                 if (making.kinds is not None) is operators and making.covers(key):
                     return reason
         return ""
+
+    def _at(self, namespace: str | None) -> list[tuple[str, _Making]]:
+        """Return the reasons that hold for a namespace, or for all of them, sorted."""
+        if namespace not in self._in_order:
+            reasons = self._everywhere if namespace is None else self._namespaces.get(namespace, {})
+            self._in_order[namespace] = sorted(reasons.items())
+        return self._in_order[namespace]
 
     def acting(self, concerns: Callable[[str, str], bool], met: Collection[ResourceKey]) -> Acting:
         """Return what unseen sources may do to objects by others that they make: policies, grants.
@@ -201,8 +207,8 @@ class Unseen:
             if key.namespace in namespaces and concerns(key.group, key.kind):
                 return Acting(f"{key} ({reason})")
         counted: dict[str, int] = {}
-        for place in (*(self._namespaces.get(namespace, {}) for namespace in sorted(namespaces)), self._everywhere):
-            for reason, making in sorted(place.items()):
+        for place in (*sorted(namespaces), None):
+            for reason, making in self._at(place):
                 if making.kinds is not None:
                     if any(concerns(*kind) for kind in making.kinds):
                         return Acting(reason)

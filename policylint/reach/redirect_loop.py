@@ -69,6 +69,10 @@ def _loops(tracer: Tracer, entry: EntryPoint, each: _Redirecting, route: Resourc
             gateway=spelled(entry.gateway),
             sni=entry.host if entry.scheme == "https" else "",
         )
+        if not tracer.topology.delegations and all(
+            candidate.rule.node != rule.node for candidate in tracer.contenders(request)
+        ):
+            continue
         trace = tracer.trace(request)
         if trace.rule != rule.node or trace.outcome.redirect is None or trace.listener is None:
             continue

@@ -138,12 +138,14 @@ def removed_protections(
         if "GWP325" in rules:
             from policylint.compare.beside import decided_beside
             from policylint.compare.ends import ends_changed
+            from policylint.compare.exchanged import others_named
             from policylint.compare.peers import peers_widened
 
             with guarded("GWP325", pair.after):
                 findings += ends_changed(pair)
                 findings += peers_widened(pair, environment)
                 findings += decided_beside(pair)
+                findings += others_named(pair)
         if "GWP620" in rules:
             from policylint.compare.connections import isolation_removed
 

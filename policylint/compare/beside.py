@@ -48,20 +48,16 @@ def _beside(simulation: Simulation) -> Iterator[Beside]:
 
 def _texts(sides: Sides) -> Iterator[Finding]:
     """Yield the policies whose text for a proxy is another one, and may lift what policies ask that act there."""
-    guards: list[tuple[PolicyState, set[Node]]] | None = None
+    guards: list[tuple[ResourceKey, set[Node]]] | None = None
     for state in sides.after.policies.values():
         raw = state.kind.settings.raw
         former = sides.before.policies.get(sides.pairing.was(state.key))
         changed = raw and (former is None or former.policy.spec != state.policy.spec)
         if not changed or not state.groups or not any(may_lift(path, _new(path, state, former)) for path in raw):
             continue
-        guards = (
-            guards
-            if guards is not None
-            else [(each, _nodes(each)) for each in sides.before.policies.values() if _guards(each)]
-        )
+        guards = guards if guards is not None else list(_guards(sides.before))
         here = _nodes(state)
-        acting = [each.key for each, nodes in guards if not here.isdisjoint(nodes)]
+        acting = [key for key, nodes in guards if not here.isdisjoint(nodes)]
         if acting:
             yield _finding(
                 sides,
@@ -97,9 +93,15 @@ def _entries(value: Any) -> list[Any]:
     return lists or [value]
 
 
-def _guards(state: PolicyState) -> bool:
-    """Return whether a policy asks something of requests."""
-    return any(any(asks(group.kind, group.effective.spec)) for group in state.groups)
+def _guards(side: Simulation) -> Iterator[tuple[ResourceKey, set[Node]]]:
+    """Yield the policies that ask something of requests, and what else routes name that does, each with its places."""
+    for state in side.policies.values():
+        of_workloads = state.kind.effective_at == "workload" and bool(state.kind.settings.security)
+        if of_workloads or any(any(asks(group.kind, group.effective.spec)) for group in state.groups):
+            yield state.key, _nodes(state)
+    for binding in side.bindings:
+        if binding.authenticates or binding.authorizes:
+            yield binding.wanted, {Node(binding.holder.key, "", binding.holder.key.kind)}
 
 
 def _nodes(state: PolicyState) -> set[Node]:

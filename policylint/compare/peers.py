@@ -5,15 +5,14 @@ Connections are compared between the pods that are there. A selector says who ma
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import product
-from typing import Any
 
 from policylint.checks.kit.locations import path
 from policylint.compare.change import EnvironmentChange
 from policylint.compare.pairing import Sides
 from policylint.documents import Pointer
-from policylint.model import Finding, World, mapping, sequence
+from policylint.model import Finding, World
 from policylint.model.selectors import matches, within
 from policylint.network.kinds import has_policies
 from policylint.network.ports import PortSpec
@@ -66,9 +65,9 @@ class _Comparison:
                 for peers, pointer in rule.peers
                 if not any(self._is_among(peers, each) and _ports_within(rule.ports, each.ports) for each in rules)
             )
-            found = next(((peers, pointer) for peers, pointer in new if _is_pods(peers)), None)
+            found = next((pointer for peers, pointer in new if _is_pods(peers)), None)
             if found is not None:
-                yield self._finding(policy, *found, action)
+                yield self._finding(policy, found, action)
 
     def _covers(self, policy: PolicySpec, other: PolicySpec) -> bool:
         return (
@@ -84,7 +83,7 @@ class _Comparison:
                 return True
         return False
 
-    def _finding(self, policy: PolicySpec, peers: Peers, pointer: Pointer, action: Action) -> Finding:
+    def _finding(self, policy: PolicySpec, pointer: Pointer, action: Action) -> Finding:
         now = self._after.get(policy.key)
         allows = action == "Allow"
         resource = policy.resource if allows or now is None else now
@@ -95,24 +94,13 @@ class _Comparison:
         )
         return Finding(
             RULE,
-            "warning" if any(isinstance(each, Pods) and is_open_ended(each) for each in peers) else "note",
+            "warning",
             f"{policy.key} {does}: {path(pointer)}",
             resource.location(*pointer) if allows else resource.name_location,
             resources=(policy.key,),
             label="no pods that are deployed from here are among them yet",
             environments=(self._after.name,),
         )
-
-
-def is_open_ended(pods: Pods) -> bool:
-    """Return whether a selection does not name the namespace, or a label of its own, that its pods must have."""
-    return pods.home is None and not _names(pods.namespaces)
-
-
-def _names(selector: Mapping[str, Any]) -> bool:
-    """Return whether a selector names a value that a label must have."""
-    expressions = map(mapping, sequence(selector.get("matchExpressions")))
-    return bool(mapping(selector.get("matchLabels"))) or any(each.get("operator") == "In" for each in expressions)
 
 
 def _is(rule: RuleSpec, direction: Direction, action: Action) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from policylint.model.resource import mapping, sequence, value_at
 from policylint.namedtuple import NamedTuple
 
-Listing = Literal["", "alternatives", "conditions", "demands"]
+Listing = Literal["", "alternatives", "conditions", "demands", "each"]
 Presence = Literal["", "demands", "grants", "narrows"]
 Anchor = Literal["", "keys", "server", "value"]
 Purpose = Literal["", "authentication", "authorization"]
@@ -39,7 +39,7 @@ class Weakness(NamedTuple):
         instead: the field that counts where `path` is left out, before `unset`.
         without: the value where nothing that holds the field is there at all.
         list: the meaning of a list's (or map's) entries: of alternatives one is enough, and one more lets more in;
-            conditions narrow down when the protection acts; demands must all be met.
+            conditions narrow down when the protection acts; demands must all be met; each does its own.
         presence: the meaning of the field being there: it demands something, it grants something, or, in every entry of
             a list, it narrows down for whom the setting is.
         everybody: entries of a list that stand for everybody.

@@ -288,7 +288,7 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         if grpc and not candidates and not also.grpc:
             return
         below = tracer.delegated(candidates, request_in(entry, grpc=grpc))
-        dimensions = _dimensions([candidate.match for candidate in (*candidates, *below)], also, grpc=grpc)
+        dimensions = _dimensions([candidate.match for candidate in (*candidates, *below)], also, entry, grpc=grpc)
         universe = tuple(dimension.all for dimension in dimensions)
         tracer.contended += 0 if blank else len(candidates)
         spent = spent or len(candidates) * len(dimensions) > _MOST_CELLS
@@ -552,12 +552,15 @@ def _of_rules(
     return by_rule.values()
 
 
-def _dimensions(matches: Sequence[Match], also: Stated, *, grpc: bool) -> tuple[Dimension, ...]:
-    """Return the dimensions that some matches speak of: the first two are always there."""
+def _dimensions(matches: Sequence[Match], also: Stated, entry: EntryPoint, *, grpc: bool) -> tuple[Dimension, ...]:
+    """Return the dimensions that some matches speak of: the first two are always there.
+
+    Where requests come in by a Gateway the entry is for one host; inside the mesh clients may name any.
+    """
     stated: dict[str, dict[Predicate, None]] = {}
     others = ("method", "path") if grpc else ("service", "call")
     for name, predicates in also.predicates.items():
-        if name not in others and name != "host" and not name.startswith("rewritten "):
+        if name not in others and (name != "host" or entry.inside) and not name.startswith("rewritten "):
             stated[name] = dict.fromkeys(sorted(predicates))
     for match in matches:
         for condition in match.conditions:
@@ -569,8 +572,9 @@ def _dimensions(matches: Sequence[Match], also: Stated, *, grpc: bool) -> tuple[
     else:
         first = values("method", stated.pop("method", ()), "GET")
         second = paths(stated.pop("path", ()), expressions=patterns)
+    hosts = [values("host", stated.pop("host"), entry.host, expressions=patterns)] if "host" in stated else []
     named = sorted(stated.items())
-    return (first, second, *(_of_name(name, predicates, patterns) for name, predicates in named))
+    return (first, second, *hosts, *(_of_name(name, predicates, patterns) for name, predicates in named))
 
 
 def _of_name(name: str, predicates: Iterable[Predicate], expressions: int) -> Dimension:
@@ -637,7 +641,11 @@ def request_in(
         from urllib.parse import urlencode
 
         path += f"?{urlencode(query)}"
-    given: dict[str, Any] = {"gateway": spelled(entry.gateway), "scheme": entry.scheme, "host": entry.host}
+    given: dict[str, Any] = {
+        "gateway": spelled(entry.gateway),
+        "scheme": entry.scheme,
+        "host": told.get("host", entry.host),
+    }
     client = f"namespace/{entry.consumer}" if entry.consumer else ""
     is_service = entry.gateway.kind == "Service"
     if entry.inside:
@@ -647,7 +655,7 @@ def request_in(
     return Request(
         scheme=entry.scheme,
         method="POST" if grpc else told.get("method", "GET"),
-        host=entry.host,
+        host=told.get("host", entry.host),
         path=path,
         headers=tuple(named.items()),
         port=entry.port,

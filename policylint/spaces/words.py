@@ -36,7 +36,7 @@ def words(dimension: Dimension, bits: int) -> str:
     if dimension.name.startswith("claim "):
         return f"{'with' if bits & 0b10 else 'without'} {dimension.name}"
     _, called, name = dimension.name.partition(" ")
-    name = f"{name}: " if called else ""
+    name = f"{name}: " if called else "host: " if dimension.name == "host" else ""
     stated, rest = _stated(dimension, bits)
     if not rest:
         return name + " or ".join(stated)

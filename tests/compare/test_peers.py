@@ -88,8 +88,8 @@ SHOP = f"{{namespaceSelector: {{matchLabels: {{team: shop}}}}, {WEB}}}"
             "warning",
         ),
         (SHOP, f"{{namespaceSelector: {{matchExpressions: [{{key: x, operator: DoesNotExist}}]}}, {WEB}}}", "warning"),
-        (SHOP, f"{{namespaceSelector: {{matchLabels: {{team: dev}}}}, {WEB}}}", "note"),
-        (SHOP, f"{SHOP}, {{podSelector: {{matchLabels: {{app: job}}}}}}", "note"),
+        (SHOP, f"{{namespaceSelector: {{matchLabels: {{team: dev}}}}, {WEB}}}", "warning"),
+        (SHOP, f"{SHOP}, {{podSelector: {{matchLabels: {{app: job}}}}}}", "warning"),
         (
             SHOP,
             f"{{namespaceSelector: {{matchExpressions: [{{key: team, operator: In, values: [shop]}}]}}, {WEB}}}",
@@ -119,7 +119,7 @@ def test_what_connections_show_is_not_said_again(tmp_path: Path) -> None:
 def test_a_port_more_for_pods_that_are_not_here(tmp_path: Path) -> None:
     job = "{podSelector: {matchLabels: {app: job}}}"
     assert [each.severity for each in found(tmp_path, [policy(job)], [policy(job, "[{port: 80}, {port: 81}]")])] == [
-        "note"
+        "warning"
     ]
     assert found(tmp_path, [policy(job, "[{port: 80, endPort: 90}]")], [policy(job, "[{port: 81}]")]) == []
 

@@ -19,6 +19,7 @@ PORTS = {"path": "ports.*.mode", "order": ["Hard", "Soft"], "instead": "login.mo
 ONE_OF = {"path": "login.of", "list": "alternatives"}
 IF = {"path": "when", "list": "conditions"}
 ALL_OF = {"path": "login.of", "list": "demands"}
+EACH = {"path": "login.of", "list": "each"}
 DENIED = {"path": "rules", "list": "demands", "entries": {"do": "deny"}}
 ASKS = {"path": "login.token", "presence": "demands"}
 OPENS = {"path": "users.*.anybody", "presence": "grants"}
@@ -144,6 +145,11 @@ TABLE = [
     (TEXTS, {"policy": "allow = false"}, {"policy": "allow = true"}, "goes from allow = false to allow = true"),
     (TEXTS, {"policy": "x" * 100}, {"policy": "y" * 100}, "is another text"),
     (TEXTS, {"policy": "x"}, {"other": 1}, None),
+    (TEXTS, {"policy": ["x"]}, {"policy": ["x", "y"]}, None),
+    (TEXTS, {"policy": ["x", "y"]}, {"policy": ["y"]}, None),
+    (TEXTS, {"policy": ["x", "y"]}, {"policy": ["y", "z"]}, 'goes from ["x", "y"] to ["y", "z"]'),
+    (EACH, login(of=["a", "b"]), login(of=["c", "b"]), "loses a"),
+    (EACH, login(of=["a"]), login(of=["a", "b"]), None),
 ]
 
 

@@ -5,7 +5,7 @@ Such an object is weaker for everything that names it before and after.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from policylint.checks.kit.locations import deepest_written, path, value_at
@@ -13,11 +13,10 @@ from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, Path, WeakenedWay
 from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.documents import Pointer
-from policylint.model import Location, Node, PolicyKind, Resource, ResourceKey, mapping, sequence, text
+from policylint.model import Location, Node, PolicyKind, Resource, ResourceKey, mapping, text
 from policylint.policy.asking import asked, strongest
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
-from policylint.topology.routes import rules
 
 _FIELD = "extensionRef"
 
@@ -35,15 +34,15 @@ def extension_weakened(sides: Sides, others: Callable[[Path, PolicyKind, str], b
             continue  # kinds with contexts of their own are compared by their settings
         for old in before.world.of_kind(kind.group, kind.kind):
             new = after.world.get(pairing.key(old.key))
-            if new is None or new.body is old.body or new.spec == old.spec:
+            if new is None or new.body is old.body or _said(new) == _said(old):
                 continue
-            changes = list(weakenings(kind.weaker, old.spec, new.spec))
+            changes = list(weakenings(kind.weaker, _said(old), _said(new)))
             if not changes:
                 continue
             former = {pairing.path(way) for way, _ in _naming(before, old.key)}
             ways = [(way, by) for way, by in _naming(after, new.key) if way in former]
             for weakening in changes:
-                field = path(("spec", *weakening.after))
+                field = path((*_place(new), *weakening.after))
                 fix = f"keep `{field}` as it was, or give those who need it an object of their own"
                 cause = weakened(weakening, old, new, fix)
                 purpose = weakening.weak.opens if weakening.opens else ""
@@ -54,17 +53,26 @@ def extension_weakened(sides: Sides, others: Callable[[Path, PolicyKind, str], b
 
 def weakened(weakening: Weakening, old: Resource, new: Resource, fix: str) -> Cause:
     """Return the cause for a weakening of an object."""
-    field = ("spec", *weakening.after)
+    field = (*_place(new), *weakening.after)
     return Cause(
         path(field),
         weakening.change,
         weakening.weak.says,
         (new.key,),
         location=nearest(new, field),
-        before=nearest(old, ("spec", *weakening.before)),
+        before=nearest(old, (*_place(old), *weakening.before)),
         fix=fix,
         severity=weakening.weak.severity,
     )
+
+
+def _place(resource: Resource) -> Pointer:
+    """Return where an object says what it does: Kong's have no spec."""
+    return ("spec",) if "spec" in resource.body else ()
+
+
+def _said(resource: Resource) -> Mapping[str, Any]:
+    return resource.spec if _place(resource) else {**resource.body, "metadata": None}
 
 
 def nearest(resource: Resource, pointer: Pointer) -> Location:
@@ -80,15 +88,14 @@ def _served(side: Simulation, group: Group, purpose: str) -> bool:
 
 
 def _naming(side: Simulation, key: ResourceKey) -> Iterator[tuple[Path, Group | None]]:
-    """Yield the contexts whose effective policy names an object, and the rules with a filter that names it."""
+    """Yield the contexts whose effective policy names an object, and what names it by a filter or an annotation."""
     for group in side.groups:
         if any(_is(reference, key, namespace) for reference, namespace in _references(group)):
             yield from ((way, group) for way in group.contexts())
-    for state in side.topology.routes:
-        for rule in rules(state.route):
-            filters = map(mapping, sequence(rule.body.get("filters")))
-            if any(_is(mapping(route_filter.get(_FIELD)), key, state.route.key.namespace) for route_filter in filters):
-                yield (Node(state.route.key, "", state.route.key.kind), rule.node), None
+    for binding in side.bindings:
+        if binding.wanted == key and not binding.foreign:
+            holder = binding.holder.key
+            yield tuple(dict.fromkeys((Node(holder, "", holder.kind), binding.node))), None
 
 
 def _references(group: Group) -> Iterator[tuple[Any, str]]:

@@ -192,10 +192,16 @@ def _exchange(weak: Weakness, before: Any, after: Any) -> str:
     if weak.anchor == "server":
         was, now = _server(before), _server(after)
         return "" if was == now else f"goes from {was} to {now}"
-    if before == after:
-        return ""
+    if before == after or (isinstance(before, list) and not _is_mixed(before, after)):
+        return ""  # of a list that gains or loses entries alone other words speak
     was, now = text(before), text(after)
     return f"goes from {was} to {now}" if len(was) <= _LONGEST >= len(now) else "is another text"
+
+
+def _is_mixed(before: list[Any], after: Any) -> bool:
+    """Return whether a list both gains and loses entries."""
+    old, new = (set(map(name_of, sequence(each))) for each in (before, after))
+    return bool(old - new) and bool(new - old)
 
 
 def _keys(value: Any) -> frozenset[str] | None:
@@ -245,8 +251,8 @@ def _changed_lists(weak: Weakness, before: Mapping[str, Any], after: Mapping[str
     fewer requests), and likewise alternatives, of which there were some before.
     """
     for was, now, old, new in _lists(weak, before, after):
-        if weak.list == "demands":
-            if new.keys() < old.keys():
+        if weak.list in ("demands", "each"):
+            if new.keys() < old.keys() or (weak.list == "each" and old.keys() - new.keys()):
                 lost = [name for name in old if name not in new]
                 yield Weakening(weak, (*was.pointer, old[lost[0]]), now.pointer, f"loses {_listed(lost)}")
         elif old.keys() < new.keys() and (old or weak.list == "conditions"):

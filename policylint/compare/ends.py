@@ -115,21 +115,27 @@ class _Ends:
 
     def other_addresses(self) -> Iterator[Finding]:
         """Yield EndpointSlices with addresses that a Service did not have."""
-        known = {key: _addresses(each) for key, each in self._slices(self._before).items()}
-        of_service: dict[ResourceKey, set[str]] = {}
-        for (service, _), addresses in known.items():
-            of_service.setdefault(service, set()).update(addresses)
+        of_service, now = (self._addresses(world) for world in (self._before, self._after))
         for (service, _), resource in self._slices(self._after).items():
-            new = sorted(_addresses(resource) - of_service.get(service, set()))
+            former, present = of_service.get(service, set()), now.get(service, set())
+            new, gone = sorted(_addresses(resource) - former), sorted(former - present)
+            also, left = ("", f", no longer {listing(gone, most=3)}") if gone else ("also ", "")
             if new and self._before.get(service) is not None and self._is_used(service):
                 yield self._finding(
                     resource,
                     "warning",
-                    f"{service} also stands for {listing(new, most=3)} now, by {resource.key}",
+                    f"{service} {also}stands for {listing(new, most=3)} now{left}, by {resource.key}",
                     resource.location("endpoints"),
                     f"{self._users(service)} sent there",
                     [service],
                 )
+
+    def _addresses(self, world: World) -> dict[ResourceKey, set[str]]:
+        """Return the addresses of each Service that EndpointSlices give it."""
+        of_service: dict[ResourceKey, set[str]] = {}
+        for (service, _), each in self._slices(world).items():
+            of_service.setdefault(service, set()).update(_addresses(each))
+        return of_service
 
     def _slices(self, world: World) -> dict[tuple[ResourceKey, ResourceKey], Resource]:
         return {

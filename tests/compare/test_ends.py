@@ -145,6 +145,13 @@ def test_what_is_said(after: tuple[str, ...], message: str | None, tmp_path: Pat
     assert told(tmp_path, WORLD, after) == ([] if message is None else [message])
 
 
+def test_an_address_in_the_place_of_another_is_said_with_it(tmp_path: Path) -> None:
+    (said,) = told(tmp_path, (*WORLD, SLICE), (*WORLD, SLICE.replace("10.0.0.9", "10.0.0.7")))
+    assert said == (
+        "warning: Service shop/shop stands for 10.0.0.7 now, no longer 10.0.0.9, by EndpointSlice shop/shop-x"
+    )
+
+
 OPEN = (GATEWAY.partition("---\napiVersion: gateway.envoyproxy.io")[0], *WORLD[1:])
 """The same without a login: what opens a door takes nothing from it."""
 

@@ -49,7 +49,7 @@ REDIRECT = route(
 
 
 def told(tmp_path: Path, before: tuple[str, ...], after: tuple[str, ...]) -> tuple[set[str], list[str]]:
-    """Return the changes of requests in words, and the findings of severity warning or above."""
+    """Return the changes of requests, each with what is asked otherwise, and the findings of warning or above."""
     simulations = []
     for side, manifests in (("before", before), ("after", after)):
         (tmp_path / side).mkdir()
@@ -57,7 +57,9 @@ def told(tmp_path: Path, before: tuple[str, ...], after: tuple[str, ...]) -> tup
     (pair,) = pair_sides(*([each] for each in simulations))
     (environment,) = diff = compare([pair])
     assert environment.requests is not None
-    said = {f"{each.change}: {each.before} -> {each.after}" for each in environment.requests.changes}
+    said = {
+        f"{each.change} {each.purpose or ', '.join(each.settings)}".strip() for each in environment.requests.changes
+    }
     found = removed_protections([pair], diff, None, list(lint(pair.after)))
     return said, [f"{each.severity} {each.rule}" for each in found if each.severity != "note"]
 
@@ -72,84 +74,84 @@ SSO = {"auth_url": "http://sso/"}
         (
             (ingress(**SSO),),
             (routed(),),
-            {"opened: externalAuth by shop/web -> nothing"},
+            {"opened authentication"},
             ["error GWP302"],
         ),
         (
             (ingress(**SSO),),
             (routed(), secured(EXT_AUTH)),
-            {"changed: externalAuth by shop/web -> extAuth by shop/web"},
+            {"changed authentication"},
             [],
         ),
         (
             (ingress(auth_type="basic", auth_secret="users"),),
             (routed(),),
-            {"opened: basicAuth by shop/web -> nothing"},
+            {"opened authentication"},
             ["error GWP302"],
         ),
         (
             (ingress(whitelist_source_range="10.0.0.0/8"),),
             (routed(),),
-            {"opened: 403: denied by Ingress shop/web -> shop/web, asked for: nothing"},
+            {"opened"},
             ["error GWP302"],
         ),
         ((ingress(whitelist_source_range="10.0.0.0/8"),), (routed(), secured(OFFICE)), set(), []),
         (
             (ingress(limit_rps="5"),),
             (routed(),),
-            {"less-asked: rateLimit of shop/web -> nothing"},
+            {"less-asked rateLimit"},
             [],
         ),
         ((ingress(limit_rps="5"),), (routed(), limited(LIMIT)), set(), []),
         (
             (ingress(tls=True),),
             (routed(),),
-            {"opened: 308 redirect to https -> shop/web, asked for: nothing"},
+            {"opened"},
             [],
         ),
         (
             (ingress(tls=True),),
             (routed("https"), REDIRECT),
-            {"changed: 308 redirect to https -> 302 redirect to https"},
+            {"changed"},
             [],
         ),
         (
             (ingress(paths="/api ImplementationSpecific web"),),
             (routed(path="/api"),),
-            {"closed: shop/web, asked for: nothing -> no rule takes them"},
+            {"closed"},
             [],
         ),
         (
             (ingress(paths="/api Prefix web", use_regex="true"),),
             (routed(path="/api"),),
-            {"closed: shop/web, asked for: nothing -> no rule takes them"},
+            {"closed"},
             [],
         ),
         (
             (ingress(**SSO),),
             (ingress(**SSO), routed()),
-            {"opened: externalAuth by shop/web -> nothing"},
+            {"opened authentication"},
             ["error GWP302"],
         ),
         ((ingress(**SSO),), (ingress(**SSO), routed(), secured(EXT_AUTH)), None, []),
-        ((routed(), secured(EXT_AUTH)), (ingress(),), {"opened: extAuth by shop/web -> nothing"}, ["error GWP302"]),
-        ((ingress(**SSO),), (ingress(),), {"opened: externalAuth by shop/web -> nothing"}, ["error GWP302"]),
+        ((routed(), secured(EXT_AUTH)), (ingress(),), {"opened authentication"}, ["error GWP302"]),
+        ((ingress(**SSO),), (ingress(),), {"opened authentication"}, ["error GWP302"]),
         (
             (ingress(whitelist_source_range="10.0.0.0/8"),),
             (ingress(whitelist_source_range="10.0.0.0/8,192.168.0.0/16"),),
-            {"opened: 403: denied by Ingress shop/web -> shop/web, asked for: nothing"},
+            {"opened"},
             ["warning GWP324"],
         ),
         (
             (ingress(tls=True),),
             (ingress(tls=True, ssl_redirect="false"),),
-            {"opened: 308 redirect to https -> shop/web, asked for: nothing"},
+            {"opened"},
             [],
         ),
         (
             (ingress(),),
             (ingress(), ingress("canary", "/ Prefix next", canary="true", canary_weight="20")),
-            {"rerouted: shop/web, asked for: nothing -> shop/next (20%) and shop/web (80%), asked for: nothing"},
+            {"rerouted"},
             [],
         ),
         (
@@ -158,7 +160,7 @@ SSO = {"auth_url": "http://sso/"}
                 manifest("v1", "ConfigMap", "ingress-nginx-controller", "i", "data: {global-auth-url: 'http://s'}"),
             ),
             (ingress(), manifest("v1", "ConfigMap", "ingress-nginx-controller", "i", "data: {}")),
-            {"opened: externalAuth by i/ingress-nginx-controller -> nothing"},
+            {"opened authentication"},
             ["error GWP302"],
         ),
     ],
@@ -189,7 +191,6 @@ def test_moves(
     tmp_path: Path, before: tuple[str, ...], after: tuple[str, ...], changes: set[str] | None, findings: list[str]
 ) -> None:
     said, found = told(tmp_path, before, after)
-    plain = {each.replace(" (the settings of ingress-nginx not seen)", "") for each in said}
     if changes is not None:
-        assert plain == changes
+        assert said == changes
     assert found == findings

@@ -294,7 +294,7 @@ def _conditions(listed: object, said: str) -> Iterator[Term]:
         equals = f"query parameter {name}={value}" if not fold else f"header {name}: {value}"
         needs = equals if kind == "Exact" or not fold else f"header {name} ~ {value}"
         known = kind in VALUE_TYPES
-        needs = needs if known else f"{said} {name} by a type that nobody knows ({kind})"
+        needs = needs if known else f"{said} {name} by an unknown type ({kind})"
         yield Term(f"{said} {name.lower() if fold else name}", read(kind, value), needs, "" if known else kind)
 
 

@@ -128,7 +128,7 @@ def _certificates(simulation: Simulation, nearby: Nearby) -> Iterator[Finding]:
             at(state.holder, state.pointer, "name"),
             resources=(state.holder.key, state.wanted),
             label=nearby.describe(state.wanted),
-            help=("note: a listener of which one certificate is missing is not served",),
+            help=("note: a listener is not served where one of its certificates is missing",),
             confidence="certain" if is_certain else "assumed",
             ground="" if is_certain else "the other certificate of this listener is in the tree",
             field=path(state.pointer),

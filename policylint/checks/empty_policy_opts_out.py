@@ -38,6 +38,6 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 f"{state.key} sets nothing, and has no effect",
                 target_of(state, state.targets[0].nodes[0]),
                 resources=(state.key,),
-                label="there is nothing beside the target",
+                label="there is nothing but the target",
                 help=("fix: remove the policy, or set something in it",),
             )

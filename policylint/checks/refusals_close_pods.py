@@ -65,7 +65,7 @@ def _finding(simulation: Simulation, policy: PolicySpec, direction: Direction, c
         confidence="assumed" if unseen else "certain",
         ground=f"a policy that was not seen may allow more ({unseen})" if unseen else "",
         help=(
-            f"fix: add `enableDefaultDeny: {{{direction}: false}}`, or `{direction}: [{{{member}: [all]}}]` beside it",
+            f"fix: add `enableDefaultDeny: {{{direction}: false}}`, or `{direction}: [{{{member}: [all]}}]` as well",
         ),
         field=path(pointer),
     )

@@ -84,7 +84,7 @@ def _finding(
     return Finding(
         RULE,
         "note" if uncertain else "warning" if charts or idle else "error",
-        f'{route} sends requests to {service.key}, whose target port "{name}" no pod has',
+        f'{route} sends requests to {service.key}, whose targetPort "{name}" no pod declares',
         service.location(*pointer),
         resources=(service.key, route, workloads[0].key),
         label=f"{workloads[0].key} {has}" + (f' (did you mean "{guess}"?)' if guess else ""),

@@ -50,7 +50,7 @@ class DiffRun(ReportingRun):
   policylint diff --live clusters/prod      what applying that would change in the cluster
 """,
     exit_codes="""0 no new finding at or above --fail-on, 1 new findings (with --exit-code also any
-change in effect), 2 wrong usage or unknown revision, 3 not done whole.""",
+change in effect), 2 wrong usage or unknown revision, 3 incomplete.""",
 )
 @options.what_is_read
 @option(INPUT, "--staged", is_flag=True, help="Compare with the index instead of the work tree.")

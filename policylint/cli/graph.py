@@ -34,7 +34,7 @@ _NOTHING = {
   policylint graph HTTPRoute/shop/checkout -o mermaid    one route, for a README or a comment
   policylint graph SecurityPolicy/infra/edge-jwt -o svg > jwt.svg
   policylint graph --diff main..HEAD -o svg > c.svg       what a change does, marked
-  policylint graph --layer network -n shop -o svg > n.svg who may connect to whom
+  policylint graph --layer network -n shop -o svg > n.svg which connections are allowed
   policylint graph -n shop -o dot clusters/prod | dot -Tpdf -o shop.pdf
 """,
     exit_codes=EXIT_CODES,

@@ -60,7 +60,7 @@ class LintRun(ReportingRun):
   policylint lint --output sarif=out.sarif --output markdown=comment.md
   helm template shop charts/shop | policylint lint -
 """,
-    exit_codes="""0 nothing at or above --fail-on, 1 findings, 2 wrong usage, 3 not done whole.""",
+    exit_codes="""0 nothing at or above --fail-on, 1 findings, 2 wrong usage, 3 incomplete.""",
 )
 @options.what_is_read
 @options.watch

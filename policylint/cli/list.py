@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 
 TABLES = ("policies", "routes", "gateways", "listeners", "backends", "connections", "placements")
 SHOWN = "What is shown"
+_PLURALS = {**{name.removesuffix("s"): name for name in TABLES}, "policy": "policies"}
+
+
+class _Tables(click.Choice[str]):
+    """The tables, each in the singular, too."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        return super().convert(_PLURALS.get(value, value), param, context)
 
 
 @click.command(
@@ -27,7 +35,7 @@ SHOWN = "What is shown"
 """,
     exit_codes=EXIT_CODES,
 )
-@click.argument("what", type=click.Choice(TABLES))
+@click.argument("what", type=_Tables(TABLES))
 @option(SHOWN, "-n", "--namespace", metavar="NAME", default="", help="Only objects of this namespace.")
 @option(SHOWN, "--kind", metavar="KIND", default="", help="Only this kind, e.g. SecurityPolicy or HTTPRoute.")
 @option(

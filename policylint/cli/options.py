@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 INPUT, RULES, OUTPUT = "What is read", "What is reported", "How it is shown"
 SEVERITIES = ("error", "warning", "note")
-EXIT_CODES = "0, 2 wrong usage, 3 not done whole."
+EXIT_CODES = "0, 2 wrong usage, 3 incomplete."
 """Of commands that read manifests and judge nothing."""
 FILE = click.Path(path_type=str)
 

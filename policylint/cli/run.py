@@ -272,6 +272,8 @@ def is_empty(coverage: Coverage) -> bool:
     templates = coverage.skipped.get("Helm template")
     if templates:
         nothing += f" (Helm templates left out: {templates}; --render helm renders charts)"
+    else:
+        nothing += " (run it in the repository's root, or pipe: helm template … | policylint lint -)"
     click.echo(nothing, err=True)
     return True
 

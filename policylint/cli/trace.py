@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from policylint.cli.commands import FOUND, INCOMPLETE, OK
@@ -31,7 +33,7 @@ QUERY = "What is asked"
   policylint trace GET https://shop.example.com/checkout --at main..
 """,
     exit_codes="""0, 1 a request does not do what `expect` says (--check), 2 wrong usage,
-3 not done whole.""",
+3 incomplete.""",
 )
 @option(QUERY, "-H", "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="A header; repeatable.")
 @option(
@@ -116,14 +118,19 @@ def trace(
         requests = _from_file(file)
     elif port:
         requests = [(_connection(client, service, port), {})]
-    elif len(words) >= 2:
+    elif len(words) >= 2 and "://" not in words[0]:
         request = from_url(words[0], words[1], headers, gateway=gateway, client=client, service=service, claims=claims)
         requests = [(request, {})]
         places = words[2:]
+    elif words and "://" in words[0]:
+        request = from_url("GET", words[0], headers, gateway=gateway, client=client, service=service, claims=claims)
+        requests, places = [(request, {})], words[1:]
     else:
+        if len(words) == 1 and not os.path.lexists(words[0]):
+            raise click.UsageError(f"{words[0]!r} is neither METHOD and URL nor a URL: try https://{words[0]}")
         raise click.UsageError("METHOD and URL are missing, as in: policylint trace GET https://shop.example.com/")
     if check and not any(expect for _, expect in requests):
-        raise click.UsageError("--check needs --requests FILE with an `expect` beside the requests")
+        raise click.UsageError("--check needs --requests FILE with an `expect` for the requests")
     before, after = revision_range(revision) or (None, revision)
     setup = run.setup(paths=places)
     workspace = run.open(setup, after)

@@ -64,7 +64,7 @@ def _texts(sides: Sides) -> Iterator[Finding]:
                 "warning",
                 f"{state.key} changes by text what proxies do where {_acting(acting)}",
                 state.policy.name_location,
-                "nobody reads it: it may take away what they ask",
+                "it is not evaluated: it may take away what they ask",
                 [state.key, *acting],
             )
 

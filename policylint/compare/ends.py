@@ -226,7 +226,7 @@ class _Ends:
                     "note" if encrypted else "warning",
                     f"what {new.key} holds is changed, and {users[0]} goes by it",
                     new.location(fields[0]) if fields[0] in new.body else new.name_location,
-                    "whom that lets in is not looked at",
+                    "who gets in by it is not looked at",
                     users,
                 )
 

@@ -68,10 +68,10 @@ def _rule(network: Network, status: NetworkStatus, state: RuleState) -> str:
         parts = network.meaning.parts(rule, subject)
         universe = network.universe
         said = [
-            f"{way} {_ends(network, part.maybe) or 'nobody that was seen'} on {universe.ports.words(part.ports)}"
+            f"{way} {_ends(network, part.maybe) or 'no workload that was seen'} on {universe.ports.words(part.ports)}"
             for part in parts[:_MOST]
         ]
-        words = f"{words} {'; '.join(said) or f'{way} nobody that was seen'}"
+        words = f"{words} {'; '.join(said) or f'{way} no workload that was seen'}"
     if state.shadowed != "no":
         names = dict.fromkeys(
             str(network.policies[number].key) + (f" {other.direction}[{other.position}]" if other is not None else "")

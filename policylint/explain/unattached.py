@@ -54,7 +54,7 @@ def _why(state: PolicyState, target: Target, key: ResourceKey, node: Node) -> st
     absent = target.key
     if (absent.group, absent.kind, absent.namespace) != (key.group, key.kind, key.namespace):
         return ""
-    return f'not attached: it names "{absent.name}"' if _alike(absent.name, key.name) else ""
+    return f'not attached: its target "{absent.name}" does not exist' if _alike(absent.name, key.name) else ""
 
 
 def _alike(left: str, right: str) -> bool:

@@ -45,7 +45,7 @@ def broken(
 def _nothing(guardrail: Guardrail) -> str:
     if guardrail.form == "ask":
         return "no request that gets to a backend is one of those"
-    return f"there is no {guardrail.target}, or nobody that it is about"
+    return f"there is no {guardrail.target}, or no client that it is about"
 
 
 def _findings(simulation: Simulation, verdict: GuardrailVerdict) -> Iterator[Finding]:

@@ -238,7 +238,7 @@ def _core_peer(peer: Mapping[str, Any], home: str, pointer: Pointer) -> Peer:
     block, namespaces, pods = peer.get("ipBlock"), peer.get("namespaceSelector"), peer.get("podSelector")
     if block is not None:
         if namespaces is not None or pods is not None:
-            raise UnacceptableError("ipBlock cannot stand beside a selector", *pointer)
+            raise UnacceptableError("ipBlock cannot stand with a selector", *pointer)
         return _block(block, (*pointer, "ipBlock"))
     if namespaces is None and pods is None:
         raise UnacceptableError("a peer needs podSelector, namespaceSelector or ipBlock", *pointer)

@@ -356,9 +356,7 @@ def _unresolved(resources: Iterable[Resource], groups: frozenset[str]) -> Iterat
             for name in _VARIABLE.findall(written):
                 if name not in seen:
                     seen.add(name)
-                    message = (
-                        f"nothing in the tree says what ${{{name}}} is: what it stands in is taken as it is written"
-                    )
+                    message = f"${{{name}}} is not defined in this repository; its text is used as is"
                     yield Note(UNRESOLVED, "unresolved-variable", message, resource.location(*pointer))
 
 
@@ -373,7 +371,7 @@ def _texts(value: Any, pointer: Pointer) -> Iterator[tuple[Pointer, str]]:
 
 
 _NOUNS = {
-    "missing-file": ("file that is not there", "files that are not there"),
+    "missing-file": ("referenced file that does not exist", "referenced files that do not exist"),
     "missing-path": ("path that is not there", "paths that are not there"),
     "remote-base": ("remote base", ""),
     "chart": ("chart", ""),

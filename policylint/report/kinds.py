@@ -119,7 +119,7 @@ def _markdown(kinds: Iterable[PolicyKind]) -> str:
         "# Policy kinds",
         "",
         "Every policy kind that policylint knows without being told, from `schemas/policy-kinds/`. Kinds of CRDs in",
-        "the input and of your configuration come on top. `#` marks targets of which a section may be named.",
+        "the input and of your configuration come on top. `#` marks targets with sections that may be named.",
         "*conflicts* says who is refused for another's sake, *status* which conditions the controller writes.",
         "*verified* says whether the facts were read in the implementation's code (`partly`: some are inferred or",
         "from documentation only), and in what; findings on kinds with `no` are assumed, never certain.",

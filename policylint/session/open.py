@@ -117,6 +117,19 @@ def open_workspace_of(
         raise
 
 
+def _meant(path: str) -> str:
+    """Return ` (did you mean 'clusters/prod'?)` where the directory holds a like name."""
+    from difflib import get_close_matches
+
+    directory, name = os.path.split(path.rstrip("/"))
+    try:
+        names = os.listdir(directory or ".")  # noqa: PTH208 - as everywhere here
+    except OSError:
+        return ""
+    near = get_close_matches(name, names[:5000], n=1)
+    return f" (did you mean {path.rstrip('/').removesuffix(name) + near[0]!r}?)" if near else ""
+
+
 def _check(paths: Iterable[str]) -> None:
     """Complain about paths that are not there, or lead out of the repository.
 
@@ -127,7 +140,7 @@ def _check(paths: Iterable[str]) -> None:
         if path == "-":
             continue
         if not os.path.lexists(path):
-            raise UsageError(f"no such file or directory: {path!r}")
+            raise UsageError(f"no such file or directory: {path!r}{_meant(path)}")
         if leads_out(path):
             raise UsageError(
                 f"{path!r} is a symbolic link out of the repository, which is not followed: name its target instead"

@@ -156,7 +156,18 @@ class Repository:
             return f"{said} In CI set fetch-depth: 2, or 0 (have: {'HEAD only' if have == 1 else f'{have} commits'})."
         if self._resolve(f"origin/{revision}", "commit") is not None:
             return f"{said} Did you mean 'origin/{revision}'?"
-        return f"{said} In CI set fetch-depth: 0."
+        if near := self._like(revision):
+            return f"{said} Did you mean {near!r}?"
+        return f"{said} In CI set fetch-depth: 0." if os.environ.get("CI") else said
+
+    def _like(self, revision: str) -> str:
+        """Return the branch or tag that is called most like a revision, "" where none is."""
+        from difflib import get_close_matches
+
+        answer = (
+            self._git("for-each-ref", "--format=%(refname:short)", "--count=5000", "refs/heads", "refs/tags") or b""
+        )
+        return next(iter(get_close_matches(revision, answer.decode("utf-8", "replace").split(), n=1)), "")
 
     # What is in them.
 

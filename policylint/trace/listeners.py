@@ -122,7 +122,7 @@ def _misdirected(chosen: ListenerState, working: Sequence[ListenerState], reques
         reason = f"server name {request.sni or request.host} is {chosen.node}, host {request.host} is {best.node}"
         return Selection(chosen, status=421, reason=reason)
     if not fits:
-        reason = f"{chosen.node} serves {chosen.hostname}, nobody serves host {request.host or '(none)'}"
+        reason = f"{chosen.node} serves {chosen.hostname}, no listener serves host {request.host or '(none)'}"
         return Selection(chosen, status=404, reason=reason)
     return None
 

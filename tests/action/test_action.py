@@ -110,12 +110,14 @@ def test_a_pull_request_is_reported_commented_and_gated(runner: Runner) -> None:
     sarif = json.loads(Path(outputs["sarif-file"]).read_text())
     assert [each["ruleId"] for each in sarif["runs"][0]["results"]] == ["GWP201", "GWP110"]
     summary = runner.summary.read_text()
-    assert summary.startswith("### policylint: 1 route loses a protection")
+    assert summary.startswith("### \u26a0\ufe0f policylint: `shop.example.com /cart/** or /pay/**` loses its login")
     assert runner.gate() == 1
     github = GitHub()
     assert "comment created" in runner.comment(github)
     (body,) = github.bodies()
-    assert body.startswith(f"{MARKER}\n### policylint: 1 route loses a protection")
+    assert body.startswith(
+        f"{MARKER}\n### \u26a0\ufe0f policylint: `shop.example.com /cart/** or /pay/**` loses its login"
+    )
     assert f"https://github.com/o/r/blob/{'feed' * 10}/apps/shop/checkout-cors.yaml#L9" in body
     assert runner.outputs()["posted"] == "true"
 
@@ -186,7 +188,9 @@ def test_the_second_workflow_of_a_fork_posts_and_edits(runner: Runner, handed_ov
     github.add(f"{MARKER}\nforged", "mallory")
     github.add("<!-- policylint:v1 key=other -->\nanother key")
     assert runner.post(github, handed_over) == (0, "policylint: comment created\n")
-    assert github.bodies()[2].startswith(f"{MARKER}\n### policylint: 1 route loses a protection")
+    assert github.bodies()[2].startswith(
+        f"{MARKER}\n### \u26a0\ufe0f policylint: `shop.example.com /cart/** or /pay/**` loses its login"
+    )
     assert f"https://github.com/o/r/blob/{HEAD}/apps/shop/checkout-cors.yaml#L9" in github.bodies()[2]
     assert "evil.example" not in github.bodies()[2]
     assert runner.post(github, handed_over) == (0, "policylint: comment unchanged\n")

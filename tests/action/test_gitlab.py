@@ -139,7 +139,9 @@ def test_note_is_made_edited_and_resolved(job: Job, gitlab: tuple[GitLab, str]) 
     assert job.run(2)[0] == 1
     ((method, _, body),) = notes.calls
     assert method == "POST"
-    assert body.startswith(f"{MARKER}\n### policylint: 1 route loses a protection")
+    assert body.startswith(
+        f"{MARKER}\n### \u26a0\ufe0f policylint: `shop.example.com /cart/** or /pay/**` loses its login"
+    )
     assert f"https://gitlab.example.com/o/r/-/blob/{'feed' * 10}/apps/shop/checkout-cors.yaml#L9" in body
     assert json.loads((job.directory / "gl-code-quality-report.json").read_text())[0]["check_name"].startswith("GWP201")
     assert "<testsuite" in (job.directory / "policylint.xml").read_text()

@@ -182,7 +182,7 @@ def test_a_named_target_port(tmp_path: Path, target: str, workloads: list[str], 
     assert [said.severity for said in found] == ([severity] if severity else [])
     for said in found:
         assert said.message == (
-            'HTTPRoute shop/checkout sends requests to Service shop/checkout, whose target port "http" no pod has'
+            'HTTPRoute shop/checkout sends requests to Service shop/checkout, whose targetPort "http" no pod declares'
         )
         assert said.pointed_at.startswith("http")
 

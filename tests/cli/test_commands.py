@@ -229,3 +229,23 @@ def test_the_same_input_gives_the_same_bytes(world: Path) -> None:
         command = [sys.executable, "-m", "policylint", "lint", str(world), "-o", "sarif"]
         outputs.add(subprocess.run(command, capture_output=True, env=environment, timeout=60).stdout)
     assert len(outputs) == 1
+
+
+def test_a_path_that_is_nearly_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "clusters" / "production").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert "did you mean 'clusters/production'?" in process("lint", "clusters/producton").stderr
+
+
+def test_a_url_alone_is_a_get_and_a_word_alone_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "world.yaml").write_text("---\n".join([GATEWAY, ROUTE]), encoding="utf-8")
+    alone, whole = process("trace", "https://shop.example.com/"), process("trace", "GET", "https://shop.example.com/")
+    assert (alone.returncode, alone.stdout) == (0, whole.stdout)
+    assert "try https://shop.example.com" in process("trace", "shop.example.com").stderr
+
+
+def test_tables_have_a_singular(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert process("list", "policy").stdout == process("list", "policies").stdout
+    assert process("list", "gateway").returncode == 0

@@ -148,7 +148,10 @@ def test_nothing_to_check_is_said(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
     result = policylint("lint", str(tmp_path))
     assert result.exit_code == 0
-    assert result.stderr == "0 Gateway API resources in 1 file: nothing was checked\n"
+    assert result.stderr == (
+        "0 Gateway API resources in 1 file: nothing was checked "
+        "(run it in the repository's root, or pipe: helm template … | policylint lint -)\n"
+    )
     assert policylint("lint", str(tmp_path), "--strict").exit_code == 3
 
 

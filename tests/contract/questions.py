@@ -567,9 +567,7 @@ def _in_its_place_by_diff(change: Change) -> Answers:
 def _in_its_place_by_findings(change: Change) -> Answers:
     said = [" ".join((finding.message, finding.label, *finding.help)) for finding in change.findings]
     return (
-        {"the change": "nothing"}
-        if any(re.search(r"nothing else\b.* takes its place", words) for words in said)
-        else {}
+        {"the change": "nothing"} if any(re.search(r"no other policy\b.* replaces it", words) for words in said) else {}
     )
 
 

@@ -256,7 +256,7 @@ def test_a_partial_clone_that_has_all_that_is_read_will_do(origin: tuple[Path, l
 @pytest.mark.parametrize(
     ("revision", "said"),
     [
-        ("no-such", "cannot read revision 'no-such': unknown. In CI set fetch-depth: 0."),
+        ("no-such", "cannot read revision 'no-such': unknown."),
         ("no-such..HEAD", "cannot read revision 'no-such': unknown"),
         ("HEAD...no-such", "cannot read revision 'no-such': unknown"),
         ("HEAD~99..HEAD", "cannot read revision 'HEAD~99': unknown"),

@@ -116,4 +116,4 @@ def test_no_order_is_claimed_where_none_is_known() -> None:
     )
     nginx = worlds.gateway_class("edge", "gateway.nginx.org/nginx-gateway-controller")
     found = heads((nginx, worlds.gateway(of_class="edge"), ROUTE, worlds.service(), *policies))
-    assert found == ["Policies, in no known order", "body", "buffering"]
+    assert found == ["Policies (order unknown)", "body", "buffering"]

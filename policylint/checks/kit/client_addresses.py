@@ -19,12 +19,12 @@ _NGINX_PROXY = ("gateway.nginx.org", "NginxProxy")
 _EVERYONE = "every sender is trusted, so the first address of X-Forwarded-For counts"
 _LAST = "every sender is trusted, so whoever connects says its address in X-Forwarded-For"
 _PROXY_HEADER = "whoever connects may send a PROXY header of its own, with any address"
-_PAST_PROXIES = "who reaches the Gateway past these proxies writes X-Forwarded-For itself"
+_PAST_PROXIES = "a client that reaches the Gateway directly, not through your proxy, can set X-Forwarded-For"
 _PAST_BALANCER = "who reaches the Gateway past the load balancer sends a PROXY header of its own"
 _PAST_GATEWAY = (
     "a sidecar takes the address from X-Forwarded-For, which who reaches the pod past the Gateway writes itself"
 )
-_LOGIN = "or require what no header can say: a login, a client certificate"
+_LOGIN = "or require a login or a client certificate as well"
 _BY_ADDRESS = Pattern(r"\b(?:allow|deny)\s+[0-9A-Fa-f:.]+(?:/\d+)?\s*;")
 _CLIENT_ADDRESS = Pattern(r"\$(?:binary_)?remote_addr\b")
 _PROXY_CONFIG = "proxy.istio.io/config"

@@ -21,7 +21,7 @@ _FROM = (("None",), ("Same",), ("Selector",), ("All",))
 _OF_LISTENERS = (
     Weakness(
         "listeners.*.allowedRoutes.namespaces.from",
-        "routes of other namespaces may attach beside",
+        "routes of other namespaces may attach as well",
         order=_FROM,
         unset="Same",
         without="Same",

@@ -162,7 +162,7 @@ def _fewer(sides: Sides, change: ContextChange, removed: list[str], remaining: l
         winners,
         _place(sides, listed[0]),
         next((source.location for source in sources), None),
-        f"keep {', '.join(f'`{name}:`' for name in removed)} for what needs it, here or in another policy",
+        f"keep {', '.join(f'`{name}:`' for name in removed)} here, or in a policy on each route that needs it",
         settings=frozenset(name.partition(".")[0] for name in removed),
     )
 
@@ -230,8 +230,8 @@ def _fix(weakening: Weakening) -> str:
     if weakening.was:
         return f"keep {field} at {weakening.was}"
     if "demands" in (weakening.weak.presence, weakening.weak.list):
-        return f"keep what {field} asked for, here or in another policy"
-    return f"take back what {field} gains, or keep it to what needs it"
+        return f"keep what {field} asked for here, or in a policy on each route that needs it"
+    return f"restore the old value of {field}, or put the wider rule on the routes that need it"
 
 
 def written(effective: Effective, pointer: Pointer) -> tuple[ResourceKey, Location, int] | None:

@@ -260,7 +260,7 @@ def _label(loss: _Loss, owners: str, winners: Collection[ResourceKey]) -> str:
     if loss.listener is not None:
         return "it is attached here"
     if loss.rule is not None:
-        return "nobody asks here"
+        return "nothing asks here"
     if winners:
         return f"{next(iter(winners))} prevails over it"
     because = loss.kept.because
@@ -278,7 +278,7 @@ def _fix(sides: Sides, loss: _Loss, owners: str, changes: Sequence[RequestChange
         return f"let {owners} act there too, or another policy of that kind"
     if loss.kept.by:
         return f"let {loss.kept.by[0].policy.path} merge, or repeat {names} in it"
-    return f"keep {names} for what needs it, here or in another policy"
+    return f"keep {names} here, or in a policy on each route that needs it"
 
 
 def _closest(sides: Sides, setting: str, change: RequestChange) -> str:
@@ -292,7 +292,7 @@ def _closest(sides: Sides, setting: str, change: RequestChange) -> str:
 def _note(loss: _Loss, ground: str) -> str:
     if loss.rule is not None or loss.listener is not None:
         return "note: every way to it asked before" if loss.new else "note: the requests were asked before"
-    return "note: nothing else that is deployed takes its place" + (f"; {ground}" if ground else "")
+    return "note: no other policy in this repository replaces it" + (f"; {ground}" if ground else "")
 
 
 def _let_in(changes: Sequence[RequestChange]) -> str:

@@ -187,7 +187,7 @@ def _defaults(rules: list[Any]) -> Iterator[Fault]:
     unit = units[defaults[0]] if defaults else "Second"
     for number, name in enumerate(units):
         if name in _SECONDS and unit in _SECONDS and _SECONDS[name] % _SECONDS[unit]:
-            reason = f"limits per {name} stand beside a default limit per {unit}, of which they must be multiples"
+            reason = f"limits per {name} must be multiples of the default limit per {unit}"
             yield (*place, number, "limit", "unit"), reason
 
 

@@ -129,7 +129,7 @@ class Gloo(Implementation):
             answers = [key for node, _, key in extension_refs(route.route) if node == rule.node and key[:2] == _ANSWERS]
             gone += [f"'{key.kind} {key.path}'" for key in answers if topology.world.resolve_inner(key).missing]
             if len(answers) > 1 or (answers and sequence(rule.body.get("backendRefs"))):
-                message = f"{answers[0].kind} of {rule.node} stands beside another action"
+                message = f"{answers[0].kind} of {rule.node} stands with another action"
                 own["Accepted"] = Condition("Accepted", "False", "IncompatibleFilters", message)
         if gone:
             message = f"extensionRef {', '.join(gone)} not found"

@@ -60,7 +60,7 @@ def _of_mesh(holder: Resource, pointer: Pointer, config: Mapping[str, Any]) -> I
     for does in _LEFT[rank:]:
         yield Beside(holder, pointer, does)
     if text(mapping(config.get("outboundTrafficPolicy")).get("mode")).upper() != "REGISTRY_ONLY":
-        yield Beside(holder, pointer, "lets requests out to hosts that nobody has declared")
+        yield Beside(holder, pointer, "lets requests out to undeclared hosts")
     for alias in (text(config.get("trustDomain")) or "cluster.local", *texts(config.get("trustDomainAliases"))):
         yield Beside(holder, pointer, f"takes the identities of {alias} for those of the mesh")
     if config.get("enableAutoMtls") is False:

@@ -160,7 +160,7 @@ def _value_fault(name: str, value: str) -> str:
     if name in ("ports", "notPorts") and not (value.isascii() and value.isdecimal() and int(value) <= max(_PORTS)):
         return f"{value} is no port: they are numbers up to 65535"
     if name in ("paths", "notPaths") and ("{*}" in value or "{**}" in value) and _OTHER_TEMPLATE.search(value):
-        return f"{value} is no path template: beside {{*}} and {{**}} it may hold neither names nor stars"
+        return f"{value} is no path template: but for {{*}} and {{**}} it may hold neither names nor stars"
     return ""
 
 

@@ -155,7 +155,7 @@ class Kuadrant(Implementation):
             tested = ("rules", "patterns", "when") if kind.kind == "AuthPolicy" else kind.merge.empty_without
             bare = next((name for name in tested if policy.spec.get(name) is not None), None)
             if bare is not None:
-                reason = f"`{bare}` beside `{wrapped[0]}`: settings are either bare or wrapped"
+                reason = f"`{bare}` and `{wrapped[0]}`: settings are either bare or wrapped"
                 return Reading(code="bare-and-wrapped", reason=reason, pointer=("spec", bare))
         if kind.kind == "AuthPolicy":
             idle = next((spec for spec in declared if not _has_rules(mapping(spec.proper.get("rules")))), None)

@@ -64,7 +64,7 @@ def _generate(
     origin = source.with_children({"metadata": named, "data": source.with_children(texts)})
     is_plain = {**shared, **own}.get("disableNameSuffixHash") is True
     hashed = "" if is_plain else "pending" if complete else UNKNOWN_HASH
-    provisional = "" if complete else f"a file of which {source.document.file} generates it was not seen"
+    provisional = "" if complete else f"a file that {source.document.file} generates it of was not seen"
     return Manifest(body, origin, (), hashed, provisional, _STEPS + size)
 
 

@@ -77,7 +77,7 @@ def _worst(findings: list[Finding], suppressed: Mapping[int, object]) -> list[Fi
 
 
 def _left_out(number: int, kept: int) -> dict[str, Any]:
-    text = f"{number} findings, of which the {kept} worst are listed: code scanning shows no more."
+    text = f"the {kept} worst of {number} findings are listed: code scanning shows no more."
     return {
         "executionSuccessful": True,
         "toolExecutionNotifications": [{"level": "warning", "message": {"text": text}}],

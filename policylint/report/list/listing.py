@@ -251,7 +251,7 @@ def _backends(context: _Context) -> Iterable[Entry]:
 
 
 def _connections(context: _Context) -> Iterable[Entry]:
-    """Yield who may connect to whom where there are network policies; without any, everybody may to everybody."""
+    """Yield which connections are allowed where there are network policies; without any, everybody may to everybody."""
     if not has_policies(context.simulation.world):
         return
     from policylint.report.simulate.network_v1 import connections

@@ -256,7 +256,7 @@ def _policies(trace: Trace, names: Names, room: int) -> Iterator[tuple[str, list
     for by in (*orders, ""):
         chosen = sorted((row for row in rows if row.by == by), key=lambda row: row.place)
         of_one = f" of {by}" if len(orders) > 1 else ""
-        head = f"Policies in order{of_one}" if by else "Policies, in no known order" if len(rows) > 1 else "Policies"
+        head = f"Policies in order{of_one}" if by else "Policies (order unknown)" if len(rows) > 1 else "Policies"
         if chosen:
             yield head, _lines([row.cells for row in chosen], room)
 

@@ -89,8 +89,8 @@ class State:
         """The policies that own a setting in force at each object or a section of it."""
         acting: dict[ResourceKey, set[ResourceKey]] = {}
         for simulation in self.workspace.simulations:
-            for node, policies in simulation.affected().items():
-                acting.setdefault(node.key, set()).update(policies)
+            for key, policies in simulation.acting.owners.items():
+                acting.setdefault(key, set()).update(policies)
         return {key: sorted(policies) for key, policies in acting.items()}
 
     @cached_property

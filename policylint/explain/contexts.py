@@ -6,20 +6,18 @@ The effective policies are the Simulation's own; this module only puts them besi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice, product
 
 from policylint.explain.settings import settings
-from policylint.model import Node
+from policylint.model import Node, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.level import level
+from policylint.policy.paths import Path
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
+from policylint.simulation.acting import MOST_PATHS, leads_down
 from policylint.topology import Topology, whole
-
-MOST_PATHS = 5_000
-"""Most paths through one object that are listed; a Gateway of a large platform has more."""
-Path = tuple[Node, ...]
 
 
 class ContextAnswer(NamedTuple):
@@ -48,20 +46,22 @@ class ContextAnswers(NamedTuple):
 
 def answers(simulation: Simulation, nodes: Sequence[Node]) -> ContextAnswers:
     """Return the contexts through any of the nodes, folded by what acts on them; answers with most contexts first."""
-    topology = simulation.topology
-    subjects = set(nodes)
-    base, truncated = _paths(topology, nodes)
-    covered = {path[:length] for path in base for length in range(1, len(path) + 1)}
+    acting, subjects = simulation.acting, set(nodes)
+    base, truncated = _paths(simulation.topology, nodes)
+    covered = {part for path in base for part in _parts(path, acting.starts)}
     # A Gateway is acted on from its level and above; routes, rules and Services by all that a request there meets.
-    relevant = subjects if any(map(leads_down, nodes)) else subjects.union(*base)
+    behind = {} if any(map(leads_down, nodes)) else _by_backend(base)
     numbers_by_path: dict[Path, list[int]] = defaultdict(list)
-    for number, group in enumerate(simulation.groups):
-        if relevant.isdisjoint(group.nodes):
-            continue
+    numbers_behind: dict[Path, list[int]] = defaultdict(list)
+    for number in sorted(acting.at(subjects if any(map(leads_down, nodes)) else subjects.union(*base), behind)):
         seen = 0
-        for context in group.contexts():
+        for context in acting.groups[number].contexts():
             path = _without_namespaces(context, subjects)
             if path not in covered and subjects.isdisjoint(context):
+                for backend in acting.backends(path) & behind.keys():
+                    for way in behind[backend]:
+                        if acting.passes(path, backend, _sender(simulation, way)):
+                            numbers_behind[way].append(number)
                 continue
             seen += 1
             if seen > MOST_PATHS:
@@ -73,8 +73,8 @@ def answers(simulation: Simulation, nodes: Sequence[Node]) -> ContextAnswers:
     base |= uncovered - {path[:length] for path in uncovered for length in range(len(path))}
     paths_by_numbers: dict[tuple[int, ...], list[Path]] = defaultdict(list)
     for path in sorted(base):
-        acting = {number for length in range(1, len(path) + 1) for number in numbers_by_path.get(path[:length], ())}
-        paths_by_numbers[tuple(sorted(acting))].append(path)
+        numbers = {number for part in _parts(path, acting.starts) for number in numbers_by_path.get(part, ())}
+        paths_by_numbers[tuple(sorted(numbers.union(numbers_behind.get(path, ()))))].append(path)
     listed = _merge_equal(
         ContextAnswer(tuple(simulation.groups[number] for number in numbers), tuple(paths))
         for numbers, paths in paths_by_numbers.items()
@@ -84,6 +84,26 @@ def answers(simulation: Simulation, nodes: Sequence[Node]) -> ContextAnswers:
         listed = [answer for answer in listed if answer.groups or not all(map(subjects.issuperset, answer.paths))]
     listed.sort(key=lambda answer: (not answer.groups, -len(answer.paths), answer.paths))
     return ContextAnswers(tuple(listed), truncated)
+
+
+def _parts(path: Path, starts: Container[Node]) -> Iterator[Path]:
+    """Yield the parts of a path that contexts may be: from where one begins to any node after it."""
+    for start, node in enumerate(path):
+        if not start or node in starts:
+            yield from (path[start:end] for end in range(start + 1, len(path) + 1))
+
+
+def _by_backend(paths: Iterable[Path]) -> dict[ResourceKey, list[Path]]:
+    """Return the paths that lead to a backend, by that backend."""
+    by_backend: dict[ResourceKey, list[Path]] = defaultdict(list)
+    for path in paths:
+        by_backend[path[-1].key].append(path)
+    return by_backend
+
+
+def _sender(simulation: Simulation, path: Path) -> Resource | None:
+    """Return the Gateway that sends requests along a path, None for those of a mesh."""
+    return next((simulation.world.get(node.key) for node in path if node.role == "Gateway"), None)
 
 
 def _merge_equal(unmerged: Iterable[ContextAnswer]) -> list[ContextAnswer]:
@@ -175,11 +195,6 @@ def _downs(topology: Topology, vertex: int) -> Iterable[Path]:
             yield above
         for child in reversed(topology.children[current]):
             pending.append((child, (*above, *topology.vertices[child].nodes)))
-
-
-def leads_down(node: Node) -> bool:
-    """Return whether routes lie below a node: a class, a Gateway, a listener, a Namespace."""
-    return level((node,)) in ("gatewayclass", "gateway", "listener") or node.key.kind == "Namespace"
 
 
 def _without_namespaces(context: Path, subjects: set[Node]) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from policylint.explain.clusters import facts as cluster_facts
-from policylint.explain.contexts import ContextAnswers, Path, answers, leads_down, nodes_of
+from policylint.explain.contexts import ContextAnswers, answers, nodes_of
 from policylint.explain.fact import Fact
 from policylint.explain.network import facts as network_facts
 from policylint.explain.reach import PolicyReach, reach
@@ -14,8 +14,10 @@ from policylint.explain.unattached import Unattached, unattached
 from policylint.model import Finding, Node, Resource, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.policy.bindings import ObjectBinding, as_read, superseded
+from policylint.policy.paths import Path
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
+from policylint.simulation.acting import leads_down
 from policylint.simulation.certificates import CertificateDemands, served
 from policylint.topology import GatewayState, ListenerState, RouteState, whole
 from policylint.topology.ancestry import implementation_of

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from policylint.explain.contexts import ContextAnswer, Path, leads_down
+from policylint.explain.contexts import ContextAnswer
 from policylint.explain.subject import Subject
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.model.words import leading, listing
 from policylint.policy.level import level
+from policylint.policy.paths import Path
+from policylint.simulation.acting import leads_down
 from policylint.topology.ancestry import ancestors
 
 _STRATEGIES = {

@@ -29,7 +29,7 @@ def entries_inside(tracer: Tracer, services: Collection[ResourceKey] | None = No
         key = service.key
         if not tracer.admissions.any and key not in tracer.in_mesh:
             continue
-        behind = tracer.admissions.workloads(key)
+        behind = tracer.simulation.acting.workloads(key)
         outside = behind and all(tracer.simulation.meshes.proxied(workload) is False for workload in behind)
         if outside or service.spec.get("type") == "ExternalName" or (services is not None and key not in services):
             continue
@@ -85,7 +85,7 @@ def doubt(tracer: Tracer, trace: Trace) -> str:
         if admission.decision.answer == "depends":
             return admission.decision.why
     for key in trace.outcome.backends:
-        behind = tracer.admissions.workloads(key)
+        behind = tracer.simulation.acting.workloads(key)
         if not behind:
             return f"the pods of {key.path} were not seen"
         if any(tracer.simulation.meshes.proxied(workload) is None for workload in behind):

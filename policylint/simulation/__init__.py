@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from policylint.network.rules import PolicySpec
     from policylint.network.state import Network
     from policylint.policy.target_conditions import TargetCondition
+    from policylint.simulation.acting import Acting
     from policylint.simulation.meshes import Meshes
 
 
@@ -58,6 +59,7 @@ class Simulation:
         "catalog",
         "cut",
         "groups",
+        "kept_acting",
         "kept_doors",
         "kept_hops",
         "kept_hub",
@@ -95,6 +97,7 @@ class Simulation:
         self.broken = broken
         self.bindings = tuple(bindings)
         self.refused = {each.resource.key: each for each in broken if _is_named(each, catalog)}
+        self.kept_acting: Acting | None = None
         self.kept_doors: Simulation | None = None
         self.kept_hops: Hops | None = None
         self.kept_network_policies: tuple[PolicySpec, ...] | None = None
@@ -115,6 +118,15 @@ class Simulation:
             if binding.through is not None:
                 found.setdefault(binding.through, []).append(binding)
         return found
+
+    @property
+    def acting(self) -> Acting:
+        """Where every policy acts; computed on first use."""
+        if self.kept_acting is None:
+            from policylint.simulation.acting import Acting
+
+            self.kept_acting = Acting(self.world, self.topology, self.groups, self.meshes)
+        return self.kept_acting
 
     @property
     def hops(self) -> Hops:
@@ -173,15 +185,6 @@ class Simulation:
 
             self.kept_hub = Hub(self.world)
         return self.kept_hub
-
-    def affected(self) -> dict[Node, tuple[ResourceKey, ...]]:
-        """Return, for each node at or below a target, the policies that own a setting in a context through it."""
-        owners: dict[Node, set[ResourceKey]] = {}
-        for group in self.groups:
-            sources = frozenset(group.effective.owners.values())
-            for node, above in group.nodes.items():
-                owners.setdefault(node, set()).update(sources & above)
-        return {node: tuple(sorted(keys)) for node, keys in sorted(owners.items())}
 
     def without(self, key: ResourceKey) -> Simulation:
         """Return the same environment simulated without an object, as if it were deleted."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from policylint.doors import PUBLISHED, is_door
-from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, mapping, sequence, text
 from policylint.policy.authorizing import (
     Checkpoint,
     Client,
@@ -23,10 +23,6 @@ from policylint.topology import whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import (
     container_port,
-    is_workload,
-    server_routes,
-    servers_behind,
-    servers_selecting,
 )
 from policylint.trace.precedence import doubt, ordered, rule_candidates
 from policylint.trace.request import Request
@@ -38,11 +34,11 @@ _STREAMS = ("tcp", "tls", "udp")
 class Admissions:
     """The proxies of an environment that may turn requests away."""
 
-    __slots__ = ("_asked", "_behind_services", "_routed", "_simulation")
+    __slots__ = ("_acting", "_asked", "_routed", "_simulation")
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self._behind_services: dict[ResourceKey, list[Resource]] = {}
+        self._acting = simulation.acting
         self._routed: set[ResourceKey] | None = None
         self._asked = [
             (mesh, [group for group in simulation.groups if group.kind.implementation == mesh.name])
@@ -61,25 +57,6 @@ class Admissions:
     def any(self) -> bool:
         """Whether any proxy of a mesh is asked at all."""
         return bool(self._asked)
-
-    def beyond(
-        self, key: ResourceKey, caller: Resource | None, asked_for: ResourceKey | None = None
-    ) -> tuple[Node, ...]:
-        """Return the nodes that a request to a Service passes beside it: a waypoint, workloads, what selects them.
-
-        Args:
-            caller: the Gateway or the workload that sends it on; None where that is not known.
-            asked_for: the Service that a client of the mesh calls, where routes lead from it to this one.
-        """
-        if not self._asked:
-            return ()
-        nodes = [front.path[0] for front in self._fronts(asked_for or key, caller)]
-        for workload in self.workloads(key):
-            nodes.append(whole(workload.key))
-            for server in servers_selecting(self._simulation.world, workload):
-                nodes.append(whole(server.key))
-                nodes += [whole(route.key) for route in server_routes(self._simulation.world, server)]
-        return tuple(dict.fromkeys(nodes))
 
     def routing(self, service: ResourceKey, caller: Resource | None, port: int | None, *, stream: bool) -> Routing:
         """Return which routes of a Service the requests of a workload meet: all where nothing else is known."""
@@ -164,7 +141,7 @@ class Admissions:
             if own:
                 return own, client
         found: list[PlacedDecision] = []
-        for front in self._fronts(asked_for, caller):
+        for front in self._acting.fronts(asked_for, caller):
             found += self._ask(call, front)
             client = Client() if front.doubt else Client(front.resource, front.resource.key.namespace)
         return found, client
@@ -200,7 +177,7 @@ class Admissions:
         message = trace.per_backend.get(share.key) or trace.forwarded
         host, path = (request.host, request.path) if message is None else (message.host, message.path)
         found: list[PlacedDecision] = []
-        for front in self._fronts(share.key, caller) if trace.gateway is not None else ():
+        for front in self._acting.fronts(share.key, caller) if trace.gateway is not None else ():
             found += self._ask(_call(request, host, path, share.port, client, asked, stream=stream), front)
             if self._has_routes(share.key):
                 why = f"the routes of {share.key}, which its waypoint applies"
@@ -212,7 +189,7 @@ class Admissions:
         sender = client.workload
         is_waypoint = sender is not None and sender.key.kind == "Gateway" and sender.key != trace.gateway
         through = f" (this one comes from waypoint {sender.key.path})" if sender is not None and is_waypoint else ""
-        workloads = self.workloads(share.key)
+        workloads = self._acting.workloads(share.key)
         service = self._simulation.world.get(share.key) if share.key[:2] == ("", "Service") else None
         turned_away = []
         if service is not None and not workloads:
@@ -249,25 +226,7 @@ class Admissions:
 
     def has_front(self, key: ResourceKey) -> bool:
         """Return whether a waypoint may stand before a Service or a workload."""
-        return bool(self._fronts(key, None))
-
-    def _fronts(self, key: ResourceKey, caller: Resource | None) -> list[Checkpoint]:
-        """Return the waypoints that requests of a caller to a Service or a workload pass."""
-        backend = self._simulation.world.get(key)
-        if backend is None:
-            return []
-        fronts = (behaviour.fronts(backend, caller, self._simulation.world) for behaviour, _ in self._asked)
-        return [front for front in fronts if front is not None]
-
-    def workloads(self, key: ResourceKey) -> list[Resource]:
-        """Return the workloads and machines behind a Service; a workload itself."""
-        if key not in self._behind_services:
-            resource = self._simulation.world.get(key)
-            found = [] if resource is None or not is_workload(key.group, key.kind) else [resource]
-            if resource is not None and (key.group, key.kind) == ("", "Service"):
-                found = servers_behind(self._simulation.world, resource)
-            self._behind_services[key] = found
-        return self._behind_services[key]
+        return bool(self._acting.fronts(key, None))
 
     def _container_port(self, share: Share, workload: Resource) -> int | None:
         """Return the port of the pods that a request to a port of a Service comes to, None where it is not known."""

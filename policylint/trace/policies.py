@@ -23,21 +23,17 @@ _ORDER = ("gatewayclass", "gateway", "listener", "route", "rule", "service", "po
 
 
 class Policies:
-    """The groups of an environment, by the nodes with which their contexts end."""
+    """The policies that requests meet: those that act along their way, with what they ask."""
 
-    __slots__ = ("_asking", "_bound", "_by_end", "_by_node", "_groups", "_implementations", "_phases", "_simulation")
+    __slots__ = ("_acting", "_asking", "_bound", "_groups", "_implementations", "_phases", "_simulation")
 
     def __init__(self, simulation: Simulation) -> None:
-        self._by_end: dict[Node, list[int]] = defaultdict(list)
-        self._by_node: dict[Node, list[int]] | None = None
+        self._acting = simulation.acting
         self._asking: dict[int, tuple[tuple[Ask, ...], Mapping[str, Any]]] = {}
         self._phases: dict[tuple[int, ResourceKey | None], Mapping[str, int]] = {}
         self._groups = simulation.groups
         self._simulation = simulation
         self._implementations: dict[str, Implementation] = {}
-        for number, group in enumerate(simulation.groups):
-            for node in dict.fromkeys(group.contexts.ends()):
-                self._by_end[node].append(number)
         self._bound: dict[Node, list[ObjectBinding]] = defaultdict(list)
         for binding in simulation.unevaluated:
             self._bound[binding.node].append(binding)
@@ -83,7 +79,7 @@ class Policies:
         passed = {share.key: beyond(share.key) for share in shares}
         on_path: dict[int, set[ResourceKey | None]] = defaultdict(set)
         for key, nodes in backends.items():
-            for number in self._on((*path, *nodes), passed.get(key, ()) if key else (), leads=bool(path)):
+            for number in self._acting.along((*path, *nodes), passed.get(key, ()) if key else (), leads=bool(path)):
                 on_path[number].add(key)
         met = []
         for number, keys in on_path.items():
@@ -93,7 +89,7 @@ class Policies:
                 backend_keys: Iterable[ResourceKey | None] = [None] if len(keys) == len(backends) else keys
                 met += [Met(group, key, asks, self._places(number, path), spec) for key in backend_keys]
         effective = [each.group.effective for each in met]
-        met = [each._replace(asks=self._acting(each, effective)) if each.asks else each for each in met]
+        met = [each._replace(asks=self._in_force(each, effective)) if each.asks else each for each in met]
         return tuple(sorted(met, key=_order))
 
     def _asked(self, number: int, message: RequestFacts) -> tuple[tuple[Ask, ...], Mapping[str, Any]]:
@@ -114,7 +110,7 @@ class Policies:
             self._asking[number] = found
         return found
 
-    def _acting(self, met: Met, beside: Sequence[Effective]) -> tuple[Ask, ...]:
+    def _in_force(self, met: Met, beside: Sequence[Effective]) -> tuple[Ask, ...]:
         """Return what a policy asks that no policy of another kind keeps from acting."""
         kind = met.group.kind
         behaviour = self._implementation(kind)
@@ -165,45 +161,6 @@ class Policies:
             found = behaviour.phases(group.kind, spec, gateway, simulation.topology, simulation.catalog)
             self._phases[number, gateway] = found
         return found
-
-    def _on(self, nodes: tuple[Node, ...], beyond: tuple[Node, ...], *, leads: bool) -> list[int]:
-        """Return the groups with a context that the request passes as a whole; `leads` if routes lead it there."""
-        if not self._by_end:
-            return []
-        namespaces = {node.key.namespace for node in nodes if node.key.namespace}
-        around = {whole(ResourceKey("", "Namespace", "", namespace)) for namespace in namespaces}
-        allowed = {*nodes, *around}
-        everywhere = {*allowed, *beyond}
-        passed = sorted(self._within(everywhere))
-        if leads or self._within(allowed):
-            return passed
-        groups = self._groups
-        # A backend that routes lead to has no context of its own: what is attached to it applies all the same.
-        for number in self._touched(everywhere):
-            at_pods = bool(beyond) and groups[number].kind.effective_at == "workload"
-            stack = groups[number].effective.stack
-            if number not in passed and not at_pods and all(attachment.node in allowed for attachment in stack):
-                passed.append(number)
-        return passed
-
-    def _within(self, nodes: set[Node]) -> set[int]:
-        """Return the groups that have a context within some nodes."""
-        ends = nodes & self._by_end.keys()
-        return {
-            number
-            for end in ends
-            for number in self._by_end[end]
-            if next(self._groups[number].contexts.ending(end, nodes), None) is not None
-        }
-
-    def _touched(self, nodes: Iterable[Node]) -> list[int]:
-        """Return the groups that have contexts through some nodes."""
-        if self._by_node is None:
-            self._by_node = defaultdict(list)
-            for number, group in enumerate(self._groups):
-                for node in group.nodes:
-                    self._by_node[node].append(number)
-        return sorted({number for node in nodes for number in self._by_node.get(node, ())})
 
 
 def _failures(effective: Effective) -> Iterator[Decision]:

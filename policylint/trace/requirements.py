@@ -177,7 +177,7 @@ class Requirements:
                 share.key
                 for share in trace.outcome.shares
                 if workload == share.key
-                or any(each.key == workload for each in self._tracer.admissions.workloads(share.key))
+                or any(each.key == workload for each in self._tracer.simulation.acting.workloads(share.key))
             ),
             None,
         )
@@ -257,7 +257,7 @@ class Requirements:
         return key.unplaced or world.movable  # else what is in the tree is selected or not, by its labels
 
     def _is_empty(self, service: Resource) -> bool:
-        return not self._tracer.admissions.workloads(service.key)
+        return not self._tracer.simulation.acting.workloads(service.key)
 
 
 def _key(resource: Resource | None) -> ResourceKey | None:

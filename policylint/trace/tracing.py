@@ -537,7 +537,7 @@ class Tracer:
         """Return what says which nodes a request passes beside a backend, by who sends it there."""
         gateway = None if start.gateway is None else self.topology.gateway(start.gateway)
         caller = self.client(start).workload if gateway is None else gateway.gateway
-        return partial(self.admissions.beyond, caller=caller, asked_for=self.asked_for(start))
+        return partial(self.simulation.acting.beyond, caller=caller, asked_for=self.asked_for(start))
 
     def asked_for(self, start: Trace) -> ResourceKey | None:
         """Return the Service that a client of the mesh calls; None for requests at Gateways and straight to pods."""

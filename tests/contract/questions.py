@@ -236,19 +236,28 @@ def _who_by_policies(world: Environment) -> Answers:
 
 
 def _acts_by_trace(world: Environment) -> Answers:
-    """What some request of a route meets acts there; of routes of which every way is known, all else does not."""
+    """What some request of a route meets acts there; of routes all of whose requests get to backends, all else does
+    not."""
     told: dict[object, str] = {}
     met: dict[ResourceKey, set[ResourceKey]] = {}
     known: dict[ResourceKey, bool] = {}
+    taken: dict[ResourceKey, set[Node]] = {}
     for way in world.ways:
-        if way.trace.route is not None:
+        if way.trace.route is not None and way.trace.rule is not None:
             route = way.trace.route.key
             end = way.trace.outcome
-            known[route] = known.get(route, True) and not (end.unknown or way.undecided) and bool(end.backends)
+            passed = not (end.unknown or way.undecided) and bool(end.backends)
+            known[route] = known.get(route, True) and passed and not any(share.problem for share in end.shares)
             acting = (set(each.group.effective.owners.values()) for each in way.trace.policies if not each.skipped)
             met.setdefault(route, set()).update(*acting)
+            taken.setdefault(route, set()).add(way.trace.rule)
     for route, owners in met.items():
         told.update({(owner, route): "acts" for owner in owners})
+        state = world.simulation.topology.route(route)
+        whole_route = state is not None and taken[route] >= {rule.node for rule in rules(state.route)}
+        if whole_route and known[route] and len(world.ways) < MOST_WAYS and not world.simulation.topology.delegations:
+            others = world.simulation.policies.keys() - owners
+            told.update({(other, route): "does not act" for other in others})
     return told
 
 
@@ -287,7 +296,7 @@ def _acts_by_list(world: Environment) -> Answers:
 
 def _acts_by_simulate(world: Environment) -> Answers:
     told: dict[object, str] = {}
-    for node, owners in world.simulation.affected().items():
+    for node, owners in world.simulation.acting.affected().items():
         if node.key.kind.endswith("Route"):
             told.update({(owner, node.key): "acts" for owner in owners})
     return told

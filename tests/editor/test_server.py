@@ -158,8 +158,8 @@ def test_lenses_say_what_acts(shop: Path) -> None:
 
         assert await said(ROUTE) == [
             "2 policies · 3 requests · authentication: none",
-            "2 requests · authentication: none",
-            "1 request · authentication: none",
+            "2 policies · 2 requests · authentication: none",
+            "2 policies · 1 request · authentication: none",
         ], "the route and its Services"
         assert await said(CORS) == ["Enforced · 1 target"]
 

@@ -115,7 +115,7 @@ def requests(simulation: Simulation) -> Iterator[Request]:
 def test_reach_is_what_affected_says(workspace: Workspace) -> None:
     for simulation in workspace.simulations:
         affected: dict[ResourceKey, set[ResourceKey]] = {}
-        for node, keys in simulation.affected().items():
+        for node, keys in simulation.acting.affected().items():
             for key in keys:
                 affected.setdefault(key, set()).add(node.key)
         for key, state in simulation.policies.items():

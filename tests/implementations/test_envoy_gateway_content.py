@@ -75,7 +75,7 @@ def test_routes_of_a_refused_policy_answer_500(kind: str, spec: str, target: str
     namespace = "infra" if target == "Gateway/edge" else "shop"
     simulation = worlds.simulated(GATEWAY, policy(kind, spec, target, namespace))
     assert worlds.verdicts(simulation) == {"own": "Invalid"}
-    assert not simulation.affected().get(worlds.state(simulation, "own").targets[0].nodes[0])
+    assert not simulation.acting.affected().get(worlds.state(simulation, "own").targets[0].nodes[0])
     traced = Tracer(simulation).trace(request({"host": "shop.example", "path": "/"}))
     assert (traced.outcome.status, traced.policies) == (500, ())
     (ancestor,) = worlds.state(simulation, "own").ancestors

@@ -312,7 +312,7 @@ def test_a_waypoint_takes_only_policies_that_name_it_its_class_or_a_service() ->
         "Gateway foo/wp > Service foo/cart": [both[0], "AuthorizationPolicy foo/svc", both[1]],
         "Gateway foo/wp > Service foo/stock": both,
     }
-    affected = {str(node): [key.name for key in keys] for node, keys in found.affected().items()}
+    affected = {str(node): [key.name for key in keys] for node, keys in found.acting.affected().items()}
     assert affected["Gateway foo/wp"] == ["gw", "cls"]
     assert affected["Service foo/cart"] == ["gw", "svc", "cls"]
     assert state(found, "wide").verdict == "Accepted"

@@ -103,7 +103,8 @@ def test_a_policy_of_a_listener_that_the_api_server_refuses_is_not_there() -> No
 
 def test_what_is_affected_includes_the_gateway() -> None:
     affected = {
-        str(node): [each.name for each in keys] for node, keys in judged(policy("TLSPolicy", "w")).affected().items()
+        str(node): [each.name for each in keys]
+        for node, keys in judged(policy("TLSPolicy", "w")).acting.affected().items()
     }
     assert affected == {"Gateway infra/edge": ["w"], "Listener infra/edge#tls": ["w"]}
 

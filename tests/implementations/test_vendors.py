@@ -157,7 +157,7 @@ def test_trace_simulate_and_the_verdict_agree(name: str) -> None:
     simulation = state(name)
     traces = [Tracer(simulation).trace(request({"host": "a", "port": port})) for port in (80, 8080)]
     met = {key.name for trace in traces for each in trace.policies for key in each.group.effective.sources}
-    affected = {key.name for keys in simulation.affected().values() for key in keys}
+    affected = {key.name for keys in simulation.acting.affected().values() for key in keys}
     assert met == affected
     enforced = {name for name, verdict in worlds.verdicts(simulation).items() if "Enforced" in verdict}
     assert enforced == affected
@@ -177,7 +177,7 @@ def test_a_policy_of_one_listener_is_not_met_at_the_other() -> None:
     http, admin = (Tracer(simulation).trace(request({"host": "a", "port": port})) for port in (80, 8080))
     assert (len(http.policies), len(admin.policies)) == (0, 1)
     route = whole(ResourceKey("gateway.networking.k8s.io", "HTTPRoute", "infra", "web"))
-    assert route in simulation.affected()
+    assert route in simulation.acting.affected()
 
 
 TAKEN_AWAY = {

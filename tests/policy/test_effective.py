@@ -65,7 +65,7 @@ def test_a_service_that_no_route_uses_stands_alone(world: World) -> None:
 
 def test_affected_names_only_what_lies_at_or_below_the_target(world: World) -> None:
     simulation = world(color("route", "HTTPRoute/r", "color: red"))
-    affected = {str(node): [key.name for key in keys] for node, keys in simulation.affected().items()}
+    affected = {str(node): [key.name for key in keys] for node, keys in simulation.acting.affected().items()}
     assert affected["HTTPRoute default/r"] == affected["Service default/s"] == ["route"]
     assert "Gateway default/g" not in affected
 

@@ -223,7 +223,7 @@ def _services(
             everywhere
             or workload.key in keys
             or workload.key.namespace in namespaces
-            or any(node.key in keys for node in tracer.admissions.beyond(workload.key, None))
+            or any(node.key in keys for node in tracer.simulation.acting.beyond(workload.key, None))
         )
         and (not services_selecting(world, workload) or tracer.admissions.has_front(workload.key))
     )
@@ -242,7 +242,7 @@ def _called(
         if everywhere
         or service.key in keys
         or service.key.namespace in namespaces
-        or any(node.key in keys for node in tracer.admissions.beyond(service.key, None))
+        or any(node.key in keys for node in tracer.simulation.acting.beyond(service.key, None))
         or any(state.route.key in keys for _, state in tracer.in_mesh.get(service.key, ()))
     )
 

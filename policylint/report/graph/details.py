@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from policylint.explain.reach import affected_nodes
 from policylint.explain.settings import settings, summary
 from policylint.model import Node, ResourceKey
 from policylint.policy.results import Group
@@ -67,12 +66,11 @@ def _layer(drawing: Drawing, *, requests: bool = True) -> Entry:
     beaten: dict[int, set[int]] = defaultdict(set)
     for simulation in drawing.simulations:
         environment = simulation.world.name
-        for group in simulation.groups:
+        for number, group in enumerate(simulation.groups):
             if not group.effective.owners and not group.effective.lost:
                 continue
-            boxes = sorted(
-                {box for node in affected_nodes(simulation, group) for box in own.get((environment, node), ())}
-            )
+            places = simulation.acting.places(number)
+            boxes = sorted({box for node in places for box in own.get((environment, node), ())})
             owners = {box for key in group.effective.sources for box in of_key.get((environment, key), ())}
             for box in boxes:
                 acting[box] |= owners
@@ -80,10 +78,6 @@ def _layer(drawing: Drawing, *, requests: bool = True) -> Entry:
                 for box in boxes:
                     through[box].append(len(results))
                 results.append(_result(group, names, simulation, of_key))
-        for node, keys in simulation.affected().items():
-            policies = {box for key in keys for box in of_key.get((environment, key), ())}
-            for box in of_node.get((environment, node), ()):
-                acting[box] |= policies
         for key, state in simulation.policies.items():
             for box in of_key.get((environment, key), ()):
                 beaten[box] |= {rival for winner in state.by for rival in of_key.get((environment, winner), ())}

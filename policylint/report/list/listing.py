@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from policylint.clusters.kinds import has_policies as has_cluster_policies
-from policylint.explain.reach import affected_nodes, reach
+from policylint.explain.reach import reach
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, selectors
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import has_policies
@@ -67,19 +67,14 @@ def entries(table: str, simulations: Sequence[Simulation], request: ListRequest)
     for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
         environment = {"environment": simulation.world.name} if len(simulations) > 1 else {}
         own = None if request.scope is None else request.scope.of(simulation.world)
-        context = _Context(simulation, names, request._replace(own=own), _acting(simulation, names))
+        context = _Context(
+            simulation,
+            names,
+            request._replace(own=own),
+            {key: names.keys(keys) for key, keys in simulation.acting.owners.items()},
+        )
         rows += [environment | row for row in _TABLES[table](context)]
     return rows
-
-
-def _acting(simulation: Simulation, names: Names) -> dict[ResourceKey, list[str]]:
-    """Return per object the policies of which something takes effect there, as `explain` says."""
-    acting: dict[ResourceKey, set[ResourceKey]] = {}
-    for group in simulation.groups:
-        for node in affected_nodes(simulation, group) if group.effective.sources else ():
-            if not node.section:
-                acting.setdefault(node.key, set()).update(group.effective.sources)
-    return {key: names.keys(keys) for key, keys in acting.items()}
 
 
 def write(form: str, table: str, rows: Sequence[Entry], paint: Paint) -> Iterator[str]:

@@ -174,6 +174,6 @@ def _result(group: Group, names: Names) -> Entry:
 
 
 def _affected(simulation: Simulation, names: Names) -> Iterator[Entry]:
-    for node, keys in simulation.affected().items():
+    for node, keys in simulation.acting.affected().items():
         if keys:
             yield {"object": names.node(node), "policies": names.keys(keys)}

@@ -1,0 +1,279 @@
+"""Where every policy acts: the one index, which requests, `explain`, `list`, the graph and editors read.
+
+An effective policy holds for contexts. A request meets it where it passes one of them as a whole, whatever it passes
+besides (`along`). It acts at the objects and sections through which such requests go (`places`): at and below a target,
+and where routes lead to it from above, through a proxy or to the pods behind a Service as well.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from policylint.model import Node, Resource, ResourceKey, World
+from policylint.policy.authorizing import Checkpoint
+from policylint.policy.effective import ContextPaths
+from policylint.policy.level import level
+from policylint.policy.paths import Path
+from policylint.policy.results import Group
+from policylint.topology import Topology, whole
+from policylint.topology.ancestry import gateways_above
+from policylint.topology.graph import walk
+from policylint.topology.workloads import is_workload, server_routes, servers_behind, servers_selecting
+
+if TYPE_CHECKING:
+    from policylint.simulation.meshes import Meshes
+
+MOST_PATHS = 5_000
+"""Most contexts of an effective policy, or paths through an object, that are looked at one by one."""
+
+
+class Acting:
+    """Where the effective policies of an environment act.
+
+    Attributes:
+        groups: the effective policies; they are named by their numbers.
+    """
+
+    def __init__(self, world: World, topology: Topology, groups: Sequence[Group], meshes: Meshes) -> None:
+        self.groups = groups
+        self._world, self._topology, self._meshes = world, topology, meshes
+        self._by_end: dict[Node, list[int]] = defaultdict(list)
+        for number, group in enumerate(groups):
+            for node in dict.fromkeys(group.contexts.ends()):
+                self._by_end[node].append(number)
+        self._places: dict[int, Mapping[Node, frozenset[ResourceKey]]] = {}
+        self._behind_services: dict[ResourceKey, list[Resource]] = {}
+
+    # What a request meets.
+
+    def along(self, path: Path, beyond: Path, *, leads: bool) -> list[int]:
+        """Return the effective policies with a context that a request passes as a whole.
+
+        Args:
+            path: the nodes that it passes, down to a backend.
+            beyond: what it passes beside that backend.
+            leads: whether routes lead it there.
+        """
+        if not self._by_end:
+            return []
+        namespaces = {node.key.namespace for node in path if node.key.namespace}
+        around = {whole(ResourceKey("", "Namespace", "", namespace)) for namespace in namespaces}
+        allowed = {*path, *around}
+        everywhere = {*allowed, *beyond}
+        passed = sorted(self._within(everywhere))
+        if leads or self._within(allowed):
+            return passed
+        # A backend that routes lead to has no context of its own: what is attached to it applies all the same.
+        for number in sorted(self.at(everywhere)):
+            group = self.groups[number]
+            at_pods = bool(beyond) and group.kind.effective_at == "workload"
+            stack = group.effective.stack
+            if number not in passed and not at_pods and all(attachment.node in allowed for attachment in stack):
+                passed.append(number)
+        return passed
+
+    def _within(self, nodes: set[Node]) -> set[int]:
+        """Return the effective policies that have a context within some nodes."""
+        return {
+            number
+            for end in nodes & self._by_end.keys()
+            for number in self._by_end[end]
+            if next(self.groups[number].contexts.ending(end, nodes), None) is not None
+        }
+
+    def beyond(
+        self, key: ResourceKey, caller: Resource | None, asked_for: ResourceKey | None = None
+    ) -> tuple[Node, ...]:
+        """Return the nodes that a request to a Service passes beside it: a waypoint, workloads, what selects them.
+
+        Args:
+            caller: the Gateway or the workload that sends it on; None where that is not known.
+            asked_for: the Service that a client of the mesh calls, where routes lead from it to this one.
+        """
+        if not self._meshes.all:
+            return ()
+        nodes = [front.path[0] for front in self.fronts(asked_for or key, caller)]
+        for workload in self.workloads(key):
+            nodes.append(whole(workload.key))
+            for server in servers_selecting(self._world, workload):
+                nodes.append(whole(server.key))
+                nodes += [whole(route.key) for route in server_routes(self._world, server)]
+        return tuple(dict.fromkeys(nodes))
+
+    def fronts(self, key: ResourceKey, caller: Resource | None) -> list[Checkpoint]:
+        """Return the waypoints that requests of a caller to a Service or a workload pass."""
+        backend = self._world.get(key)
+        if backend is None:
+            return []
+        fronts = (mesh.fronts(backend, caller, self._world) for mesh in self._meshes.all)
+        return [front for front in fronts if front is not None]
+
+    def workloads(self, key: ResourceKey) -> list[Resource]:
+        """Return the workloads and machines behind a Service; a workload itself."""
+        if key not in self._behind_services:
+            resource = self._world.get(key)
+            found = [] if resource is None or not is_workload(key.group, key.kind) else [resource]
+            if resource is not None and (key.group, key.kind) == ("", "Service"):
+                found = servers_behind(self._world, resource)
+            self._behind_services[key] = found
+        return self._behind_services[key]
+
+    # What acts at an object.
+
+    def places(self, number: int) -> Mapping[Node, frozenset[ResourceKey]]:
+        """Return the objects and sections where an effective policy acts, each with those of its stack that do.
+
+        At what leads to routes (a class, a Gateway, a listener, a Namespace) these are the policies at it and above it,
+        elsewhere all of the stack: a request of a route meets what is attached to the backend as well.
+        """
+        if number not in self._places:
+            group = self.groups[number]
+            stack = frozenset(attachment.key for attachment in group.effective.stack)
+            around = self._below(group) | self._above(group) | self._before(group)
+            places = dict.fromkeys((node for node in (*group.nodes, *around) if not leads_down(node)), stack)
+            places.update((node, keys) for node, keys in group.nodes.items() if leads_down(node))
+            places.update((node, stack) for node in around if leads_down(node) and node not in places)
+            self._places[number] = places
+        return self._places[number]
+
+    def at(self, nodes: Iterable[Node], backends: Collection[ResourceKey] = ()) -> set[int]:
+        """Return the effective policies with a context through any of the nodes, or through what is behind backends."""
+        behind = (node for key in backends for node in self._beside.get(key, ()))
+        return {number for node in chain(nodes, behind) for number in self._by_node.get(node, ())}
+
+    def of_policy(self, key: ResourceKey) -> list[int]:
+        """Return the effective policies that a policy takes part in."""
+        return self._by_policy.get(key, [])
+
+    @cached_property
+    def _by_node(self) -> Mapping[Node, list[int]]:
+        by_node: dict[Node, list[int]] = defaultdict(list)
+        for number, group in enumerate(self.groups):
+            for node in group.nodes:
+                by_node[node].append(number)
+        return by_node
+
+    @cached_property
+    def _by_policy(self) -> Mapping[ResourceKey, list[int]]:
+        by_policy: dict[ResourceKey, list[int]] = defaultdict(list)
+        for number, group in enumerate(self.groups):
+            for key in {attachment.key for attachment in group.effective.stack}:
+                by_policy[key].append(number)
+        return by_policy
+
+    @cached_property
+    def owners(self) -> Mapping[ResourceKey, frozenset[ResourceKey]]:
+        """The policies of which a setting is in force for requests through each object or a section of it."""
+        owners: dict[ResourceKey, set[ResourceKey]] = defaultdict(set)
+        for number, group in enumerate(self.groups):
+            for node in self.places(number) if group.effective.owners else ():
+                owners[node.key].update(group.effective.owners.values())
+        return {key: frozenset(keys) for key, keys in owners.items()}
+
+    def affected(self) -> dict[Node, tuple[ResourceKey, ...]]:
+        """Return, for each node at or below a target, the policies that own a setting in a context through it.
+
+        Further down than contexts go these are the policies of the whole context.
+        """
+        affected: dict[Node, set[ResourceKey]] = defaultdict(set)
+        for group in self.groups:
+            sources = frozenset(group.effective.owners.values())
+            for node, above in group.nodes.items():
+                affected[node] |= sources & above
+            for node in self._below(group) - group.nodes.keys() if sources else ():
+                affected[node] |= sources
+        return {node: tuple(sorted(keys)) for node, keys in sorted(affected.items())}
+
+    @cached_property
+    def starts(self) -> frozenset[Node]:
+        """Where contexts begin."""
+        starts = {self._topology.vertices[root].nodes[0] for root in self._topology.roots}
+        for group in self.groups:
+            if not isinstance(group.contexts, ContextPaths):
+                starts.update(context[0] for context in group.contexts() if context)
+        return frozenset(starts)
+
+    def backends(self, context: Path) -> set[ResourceKey]:
+        """Return the backends to which requests pass all of a context: a Service, its workloads, a proxy before it."""
+        nodes = [node for node in context if node.key.group or node.key.kind != "Namespace"]
+        of_node = ({*self._behind.get(node, ()), *({node.key} & self._backends)} for node in nodes)
+        return set.intersection(*of_node) if nodes else set()
+
+    def passes(self, context: Path, backend: ResourceKey, caller: Resource | None) -> bool:
+        """Return whether requests that somebody sends on to one of the `backends` of a context pass its proxy."""
+        if len(context) < 2:
+            return True
+        beyond = self.beyond(backend, caller)
+        return all(node.key == backend or node in beyond for node in context)
+
+    @cached_property
+    def _backends(self) -> frozenset[ResourceKey]:
+        """What routes lead to."""
+        return frozenset(backend.wanted for state in self._topology.routes for backend in state.backends)
+
+    @cached_property
+    def _beside(self) -> Mapping[ResourceKey, tuple[Node, ...]]:
+        """By backend the nodes that requests to it pass beside it, whoever sends them."""
+        return {key: self.beyond(key, None) for key in sorted(self._backends)}
+
+    @cached_property
+    def _behind(self) -> Mapping[Node, list[ResourceKey]]:
+        """The same, by such a node."""
+        behind: dict[Node, list[ResourceKey]] = defaultdict(list)
+        for key, nodes in self._beside.items():
+            for node in nodes:
+                behind[node].append(key)
+        return behind
+
+    def _above(self, group: Group) -> set[Node]:
+        """Return the routes and rules on contexts whose policies stand further down, at a rule or a backend."""
+        if any(leads_down(attachment.node) for attachment in group.effective.stack):
+            return set()  # what lies below those is in `group.nodes`
+        return {node for path in islice(group.contexts(), MOST_PATHS) for node in path if not leads_down(node)}
+
+    def _below(self, group: Group) -> set[Node]:
+        """Return what lies below contexts that end early: a kind that knows no routes acts on their requests, too."""
+        topology, inside = self._topology, group.nodes.keys()
+
+        def goes_on(vertex: int) -> bool:
+            return any(not inside.isdisjoint(topology.vertices[child].nodes) for child in topology.children[vertex])
+
+        vertices = {vertex for node in group.nodes for vertex in topology.vertices_of(node)}
+        below = (child for vertex in vertices if not goes_on(vertex) for child in topology.children[vertex])
+        return self._nodes(walk(topology.children, below))
+
+    def _before(self, group: Group) -> set[Node]:
+        """Return the routes, rules and Services whose requests pass contexts that begin at a backend or behind one."""
+        found: set[Node] = set()
+        for context in islice(group.contexts(), MOST_PATHS):
+            for backend in self.backends(context):
+                ends = next((node for node in reversed(context) if node.key == backend), whole(backend))
+                vertices = self._topology.vertices_of(ends)
+                nodes = self._nodes(walk(self._topology.parents, vertices))
+                routes = {node.key for node in nodes if self._topology.route(node.key) is not None}
+                passing = {route for route in routes if self._sends_past(route, context, backend)}
+                found |= {node for node in nodes if node.key in passing}
+                if passing:
+                    found.add(whole(backend))
+        return found
+
+    def _sends_past(self, route: ResourceKey, context: Path, backend: ResourceKey) -> bool:
+        """Return whether requests of a route to a backend of a context pass its proxy: those of the mesh do."""
+        state = self._topology.route(route)
+        if state is None or len(context) < 2 or any(parent.mesh for parent in state.parents):
+            return True
+        gateways = map(self._world.get, gateways_above(self._topology, route))
+        return any(self.passes(context, backend, gateway) for gateway in gateways)
+
+    def _nodes(self, vertices: Iterable[int]) -> set[Node]:
+        topology = self._topology
+        return {node for vertex in vertices if topology.reachable[vertex] for node in topology.vertices[vertex].nodes}
+
+
+def leads_down(node: Node) -> bool:
+    """Return whether routes lie below a node: a class, a Gateway, a listener, a Namespace."""
+    return level((node,)) in ("gatewayclass", "gateway", "listener") or node.key.kind == "Namespace"

@@ -84,7 +84,10 @@ def _resource(
         return None
     group, _, version = api_version.rpartition("/")
     metadata = mapping(body.get("metadata"))
-    name = text(metadata.get("name")) or text(metadata.get("generateName"))
+    name = metadata.get("name")
+    if isinstance(name, (bool, int, float)):
+        name = str(name).lower()  # no string: the API server refuses it, and it is to be said of something
+    name = text(name) or text(metadata.get("generateName"))
     if not name and group != KUSTOMIZE_GROUP:
         return None
     if (group, kind) in cluster_scoped:

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from policylint.cel.evaluation import Fuel
 from policylint.model import Location, Resource, World
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
-from policylint.schema.known import Known, Schemas, is_experimental
+from policylint.schema.known import Known, ManifestChecker, Schemas, is_experimental
+from policylint.schema.names import BUILT_IN, PLACE, misnamed
 
 if TYPE_CHECKING:
     from policylint.documents import Pointer
@@ -25,6 +27,8 @@ _AIMING = frozenset({"targetRef", "targetRefs", "targetSelectors", "strategy", "
 _ALIKE = 0.7
 """How alike two names are (difflib's ratio) of which one is the other misspelt; `near` of the rules takes the same."""
 _LONGEST_NAME = 100
+KUBERNETES = Known({}, ManifestChecker({}, Fuel()), Fuel(), release="Kubernetes", lasting=True)
+"""What is the same for all objects, of whatever kind."""
 UNLESS = "refused, unless the cluster has another CRD"
 """What a refusal rests on that a shipped schema alone tells of."""
 
@@ -67,11 +71,16 @@ def broken_objects(world: World, cut: list[Note]) -> tuple[BrokenObject, ...]:
     broken: list[BrokenObject] = []
     schemas = Schemas(world.definitions, world.is_deployed)
     for group, kind in world.kinds():
-        if "." not in group:
+        is_built_in = (group, kind) in BUILT_IN
+        if "." not in group and not is_built_in:
             continue  # built-in kinds have no CRD
         for resource in world.of_kind(group, kind):
             known = schemas.of(resource)
-            if known and not any(_is_valid(schema.checker, resource.body) for schema in known):
+            fault = misnamed(resource) if (known or is_built_in) and not resource.provisional else None
+            if fault is not None:
+                more = min(_violations(known, resource), key=len) if known else []
+                broken.append(BrokenObject(resource, known[0] if known else KUBERNETES, [fault, *more], fault))
+            elif known and not any(_is_valid(schema.checker, resource.body) for schema in known):
                 by_schema = _violations(known, resource)
                 violations = min(by_schema, key=len)
                 if violations:
@@ -140,7 +149,7 @@ def _is_refused(schema: Known, violation: Violation, version: str) -> bool:
     """
     if violation.code == "unknown-field":
         return False
-    if schema.origin is not None:
+    if schema.origin is not None or violation.pointer == PLACE:
         return True
     if violation.code == "rule" and not _AIMING.isdisjoint(violation.reads):
         return True
@@ -240,6 +249,8 @@ def message(violation: Violation) -> str:
         )
     if violation.code == "rule":
         return f"{path}: Invalid value: {violation.wanted[0]}"
+    if violation.code == "name":
+        return f"{path}: Invalid value: {_quoted(violation.value)}: {violation.label}"
     return f"{path}: Invalid value: {violation.label}"
 
 

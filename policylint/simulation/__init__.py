@@ -17,6 +17,7 @@ from policylint.policy.order_dependence import order_dependence
 from policylint.policy.results import Attachment, Group, OrderDependence, PolicyState
 from policylint.policy.validity import SCHEMA, edition, structural
 from policylint.schema.broken import BrokenObject, as_stored, broken_objects
+from policylint.schema.names import PLACE as NAME
 from policylint.simulation.dispatch import Dispatch, Evaluation
 from policylint.simulation.selected import Selected
 from policylint.topology import BackendState, RouteState, Topology, build
@@ -40,9 +41,9 @@ class Simulation:
     Attributes:
         world: the objects, by identity.
         broken: the objects that break their schemas. Those that the API server refuses for it are in no computation.
-        refused: what the API server refuses as it stands: a cluster has the former state, or none. By a CRD of the tree
-            it is in no computation; by a shipped one policies are in none, and the rest is judged by what it says, as a
-            controller would: what is refused protects nothing, and shuts nobody out.
+        refused: what the API server refuses as it stands: a cluster has the former state, or none. By a CRD of the
+            tree, for its name or a type it is in no computation. By a shipped schema policies are in none, and the rest
+            is judged by what it says, as a controller would: what is refused protects nothing, and shuts nobody out.
         catalog: the kinds of policies, shipped, configured and found as CRDs.
         topology: nodes, edges, route and listener statuses.
         policies: every policy of a kind with an evaluator, by key, sorted.
@@ -276,9 +277,12 @@ def _of_shape(policies: Mapping[ResourceKey, PolicyState]) -> Iterator[ObjectBin
 
 
 def _is_refused(broken: BrokenObject, catalog: Catalog) -> bool:
-    """Tell whether an object is in no computation; by a shipped schema only policies are, the cluster's may differ."""
+    """Tell whether an object is in no computation: whatever it is where a CRD of the tree, its name or a type of value
+    says so; for the rest of a shipped schema policies alone, the cluster's may differ."""
     if broken.refusal is None or broken.schema.origin is not None:
         return broken.refusal is not None
+    if broken.certain and (broken.refusal.pointer == NAME or broken.refusal.code == "type"):
+        return True
     kind = catalog.get(*broken.resource.key[:2])
     return kind is not None and (broken.certain or kind.policy_class != "Other" or kind.extension_ref)
 

@@ -96,6 +96,16 @@ WORLDS: dict[str, tuple[str, ...]] = {
         policy(*SECURITY, "one", "HTTPRoute/one", JWT, "shop"),
         policy(*SECURITY, "two", "HTTPRoute/two", JWT, "shop"),
     ),
+    "names that no API server takes": (
+        ENVOY_GATEWAY,
+        EDGE,
+        route("Admin", more=f"hostnames: [admin.example.com], {TO_CHECKOUT}"),
+        route("n", more=f"hostnames: [n.example.com], {TO_CHECKOUT}"),
+        ROUTE,
+        SERVICE,
+        policy(*SECURITY, "Login", "HTTPRoute/checkout", JWT, "shop"),
+        policy(*SECURITY, "login", "HTTPRoute/Admin", JWT, "shop"),
+    ),
     "the standard login of Istio": (
         *ISTIO,
         LOGIN,

@@ -117,16 +117,16 @@ def find(simulations: Sequence[Simulation], question: Question) -> Found:
                 if not question.without or (row.serves and row.answers[question.without].state != "asked"):
                     rows.append(row)
     unseen = dict.fromkeys(reason for simulation in simulations for reason in simulation.world.unseen.bringing_routes())
-    policies, others = _refused(simulations)
+    left, judged = _refused(simulations)
     names = Names.of(simulations)
-    return Found(tuple(rows), ways, names, question, len(simulations) > 1, tuple(unseen), others, policies)
+    return Found(tuple(rows), ways, names, question, len(simulations) > 1, tuple(unseen), judged, left)
 
 
 def _refused(simulations: Sequence[Simulation]) -> tuple[tuple[ResourceKey, ...], tuple[ResourceKey, ...]]:
-    """Return what the API server refuses: policies, and what is no policy."""
-    policies = {key for simulation in simulations for key in simulation.refused.keys() & simulation.policies.keys()}
-    others = {key for simulation in simulations for key in simulation.refused.keys() - policies}
-    return tuple(sorted(policies)), tuple(sorted(others))
+    """Return what the API server refuses: what takes no part here either, and what is judged as it is written."""
+    refused = {(simulation, key) for simulation in simulations for key in simulation.refused}
+    left = {key for simulation, key in refused if simulation.topology.world.get(key) is None}
+    return tuple(sorted(left)), tuple(sorted({key for _, key in refused} - left))
 
 
 def write(form: str, found: Found, paint: Paint) -> Iterator[str]:

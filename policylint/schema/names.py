@@ -1,0 +1,59 @@
+"""Names that no API server takes, whatever the release: what `metadata.name` must be.
+
+Source: Kubernetes, «Object Names and IDs»: the names of custom resources and of most other objects are DNS subdomains,
+those of Services and Namespaces labels. Kinds whose names are segments of paths (RBAC) are not judged.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from policylint.model import Resource, is_symbolic
+
+if TYPE_CHECKING:
+    from policylint.schema.explain import Violation
+
+PLACE = ("metadata", "name")
+_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = re.compile(rf"{_LABEL}(\.{_LABEL})*")
+_LABELLED = frozenset({("", "Namespace"), ("", "Service")})
+BUILT_IN = _LABELLED | {
+    ("", "ConfigMap"),
+    ("", "Pod"),
+    ("", "Secret"),
+    ("", "ServiceAccount"),
+    ("apps", "DaemonSet"),
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("batch", "CronJob"),
+    ("batch", "Job"),
+    ("networking.k8s.io", "NetworkPolicy"),
+}
+"""Kinds of Kubernetes itself that matter to requests."""
+_LONGEST, _LONGEST_LABEL = 253, 63
+
+
+def misnamed(resource: Resource) -> Violation | None:
+    """Return what is wrong with an object's name, None where nothing is or where a variable stands in it."""
+    name = resource.metadata.get("name")
+    is_label = resource.key[:2] in _LABELLED
+    if isinstance(name, str) and (not name or _fits(name, is_label=is_label) or is_symbolic(name) or "{{" in name):
+        return None
+    if not isinstance(name, (str, bool, int, float)):
+        return None
+    from policylint.schema.explain import Violation
+
+    if not isinstance(name, str):
+        read = "boolean" if isinstance(name, bool) else "number"
+        says = f"has a {read} in metadata.name, which takes a string"
+        return Violation("type", PLACE, ("string",), says, f"this is a {read}, a string is wanted", name)
+    instead = f", such as {name.lower()}" if _fits(name.lower(), is_label=is_label) else ""
+    wanted = f"lower case letters, digits and - are allowed{'' if is_label else ', and . between them'}{instead}"
+    return Violation("name", PLACE, (), f'is called "{name}", which no API server takes', wanted, name)
+
+
+def _fits(name: str, *, is_label: bool) -> bool:
+    if len(name) > (_LONGEST_LABEL if is_label else _LONGEST) or (is_label and "." in name):
+        return False
+    return _SUBDOMAIN.fullmatch(name) is not None

@@ -1,0 +1,71 @@
+"""Objects with names that no API server takes: findings, and no part in anything, whatever their kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.checks import run
+from policylint.simulation import Simulation
+from tests import worlds
+from tests.worlds import gateway, gateway_class, policy, route, service
+
+CLASS = gateway_class("any", "gateway.envoyproxy.io/gatewayclass-controller")
+LOGIN = ("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy")
+BASIC = "basicAuth: {users: {name: users}}"
+TO_CHECKOUT = "rules: [{backendRefs: [{name: checkout, port: 80}]}]"
+
+
+def shop(
+    tmp_path: Path, *, of_route: str = "checkout", of_policy: str = "login", of_service: str = "checkout"
+) -> Simulation:
+    """A shop whose only route has a login."""
+    manifests = (
+        CLASS,
+        gateway(),
+        route(of_route, more=TO_CHECKOUT),
+        service(of_service),
+        policy(*LOGIN, of_policy, f"HTTPRoute/{of_route}", BASIC, "shop"),
+    )
+    return worlds.opened(tmp_path, *manifests)
+
+
+def about_names(simulation: Simulation) -> list[str]:
+    return [f"{each.rule} {each.severity} {each.message}" for each in run(simulation) if each.field == "metadata.name"]
+
+
+READ_AS_FALSE = "which the cluster reads as false, a boolean, not a string"
+NAMES = {
+    "Admin": ['GWP501 error HTTPRoute shop/Admin is called "Admin", which no API server takes'],
+    "under_score": ['GWP501 error HTTPRoute shop/under_score is called "under_score", which no API server takes'],
+    "-begins": ['GWP501 error HTTPRoute shop/-begins is called "-begins", which no API server takes'],
+    "n": [
+        f"GWP505 error HTTPRoute shop/false has `n` in metadata.name, {READ_AS_FALSE}",
+    ],
+    "12": ["GWP501 error HTTPRoute shop/12 has a number in metadata.name, which takes a string"],
+    "a.b-1": [],
+    "'12'": [],
+    "'${NAME}'": [],
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), NAMES.items(), ids=list(NAMES))
+def test_a_route(name: str, expected: list[str], tmp_path: Path) -> None:
+    simulation = shop(tmp_path, of_route=name)
+    assert about_names(simulation) == expected
+    assert bool(simulation.topology.routes) is not bool(expected), "what is refused is no route of any Gateway"
+
+
+def test_a_policy_protects_nothing(tmp_path: Path) -> None:
+    simulation = shop(tmp_path, of_policy="Login")
+    (state,) = simulation.policies.values()
+    assert (state.verdict, state.groups) == ("Invalid", [])
+    assert simulation.acting.owners == {}
+
+
+def test_a_service_is_not_known(tmp_path: Path) -> None:
+    """A cluster may have a Service of the name, which then is another one; of 63 letters at most, and without dots."""
+    for name in ("Checkout", "check.out", "c" * 64):
+        found = about_names(shop(tmp_path, of_service=name))
+        assert found == [f'GWP501 error Service shop/{name} is called "{name}", which no API server takes']

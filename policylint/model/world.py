@@ -200,8 +200,8 @@ class World:
         return answer
 
     def with_resources(self, changed: Mapping[ResourceKey, Resource]) -> World:
-        """Return the same world with other states of some of its objects."""
-        return self._holding({key: changed.get(key, resource) for key, resource in self.resources.items()})
+        """Return the same world with other states of some of its objects, or with more of them."""
+        return self._holding({**self.resources, **changed})
 
     def without(self, key: ResourceKey) -> World:
         """Return the same world without one object, as if it were deleted."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
-from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World, faults
+from policylint.model import ROUTE_KINDS, Node, PolicyKind, Resolution, Resource, ResourceKey, World, faults
 from policylint.model.world import Note
 from policylint.policy.bindings import ObjectBinding, bindings
 from policylint.policy.connections import without_http
@@ -42,14 +42,16 @@ class Simulation:
         world: the objects, by identity.
         broken: the objects that break their schemas. Those that the API server refuses for it are in no computation.
         refused: what the API server refuses as it stands: a cluster has the former state, or none. By a CRD of the
-            tree, for its name or a type it is in no computation. By a shipped schema policies are in none, and the rest
-            is judged by what it says, as a controller would: what is refused protects nothing, and shuts nobody out.
+            tree or for its name it is in no computation. By a shipped schema policies are in none, and the rest is
+            judged by what it says, as a controller would: what is refused protects nothing, and shuts nobody out.
         catalog: the kinds of policies, shipped, configured and found as CRDs.
         topology: nodes, edges, route and listener statuses.
         policies: every policy of a kind with an evaluator, by key, sorted.
         groups: the effective policies: contexts with one stack share one result.
         order_dependent: results that hang on an order that is not stated.
         target_conditions: conditions that controllers write on what policies target.
+        routes: the topology's, and those that are refused for their names alone, with the status that a controller
+            would write if it saw them.
         bindings: the objects that routes, Services, Gateways and classes name by filter, annotation or parametersRef.
         cut: what was left out because there is too much of it; where anything was, the run was not done whole.
     """
@@ -69,6 +71,7 @@ class Simulation:
         "order_dependent",
         "policies",
         "refused",
+        "routes",
         "target_conditions",
         "topology",
         "world",
@@ -86,6 +89,7 @@ class Simulation:
         cut: Sequence[Note] = (),
         broken: tuple[BrokenObject, ...] = (),
         bindings: Sequence[ObjectBinding] = (),
+        uncreated: Sequence[RouteState] = (),
     ) -> None:
         self.world = world
         self.catalog = catalog
@@ -97,6 +101,9 @@ class Simulation:
         self.cut = tuple(cut)
         self.broken = broken
         self.bindings = tuple(bindings)
+        self.routes: Sequence[RouteState] = topology.routes
+        if uncreated:
+            self.routes = sorted([*topology.routes, *uncreated], key=lambda state: state.route.key)
         self.refused = {each.resource.key: each for each in broken if _is_named(each, catalog)}
         self.kept_acting: Acting | None = None
         self.kept_doors: Simulation | None = None
@@ -230,15 +237,11 @@ def _simulate(world: World, catalog: Catalog) -> Simulation:
     broken = broken_objects(world, cut)
     refused = {each.resource.key: each for each in broken if _is_refused(each, catalog)}
     accepted = world.setting_aside(refused, _REFUSED) if refused else world
-    stored = {each.resource.key: as_stored(each) for each in broken if catalog.get(*each.resource.key[:2]) is not None}
+    taken = [each for each in broken if each.resource.key not in refused]
+    stored = {each.resource.key: as_stored(each) for each in taken if catalog.get(*each.resource.key[:2]) is not None}
     if stored:
         accepted = accepted.with_resources(stored)
-    topology = build(
-        accepted,
-        own_class=catalog.implementation_of_class,
-        shares_hostnames=catalog.shares_hostnames,
-        knows_group=catalog.knows_group,
-    )
+    topology = _topology(accepted, catalog)
     grants = Grants(accepted)
     dispatch = Dispatch(topology, catalog)
     states: dict[ResourceKey, PolicyState] = {}
@@ -261,9 +264,33 @@ def _simulate(world: World, catalog: Catalog) -> Simulation:
         dependent += joined.dependent
     _revise_holders(topology, catalog, dispatch)
     topology.revise(_routes_with_conditions(topology, catalog, dispatch))
+    uncreated = _uncreated(accepted, refused.values(), catalog)
     policies = dict(sorted(states.items()))
     bound = [*bindings(topology, catalog, grants), *_of_shape(policies)]
-    return Simulation(world, catalog, topology, policies, groups, dependent, target_conditions, cut, broken, bound)
+    return Simulation(
+        world, catalog, topology, policies, groups, dependent, target_conditions, cut, broken, bound, uncreated
+    )
+
+
+def _topology(world: World, catalog: Catalog) -> Topology:
+    return build(
+        world,
+        own_class=catalog.implementation_of_class,
+        shares_hostnames=catalog.shares_hostnames,
+        knows_group=catalog.knows_group,
+    )
+
+
+def _uncreated(accepted: World, refused: Iterable[BrokenObject], catalog: Catalog) -> list[RouteState]:
+    """Return the routes that are refused for their names, as controllers would read them: in a topology of its own."""
+    named = {each.resource.key: each.resource for each in refused if each.refusal and each.refusal.pointer == NAME}
+    routes = {key: resource for key, resource in named.items() if key.kind in ROUTE_KINDS}
+    if not routes:
+        return []
+    topology = _topology(accepted.with_resources(routes), catalog)
+    dispatch = Dispatch(topology, catalog)
+    _revise_holders(topology, catalog, dispatch)
+    return [state for state in _routes_with_conditions(topology, catalog, dispatch) if state.route.key in routes]
 
 
 def _of_shape(policies: Mapping[ResourceKey, PolicyState]) -> Iterator[ObjectBinding]:
@@ -277,12 +304,10 @@ def _of_shape(policies: Mapping[ResourceKey, PolicyState]) -> Iterator[ObjectBin
 
 
 def _is_refused(broken: BrokenObject, catalog: Catalog) -> bool:
-    """Tell whether an object is in no computation: whatever it is where a CRD of the tree, its name or a type of value
-    says so; for the rest of a shipped schema policies alone, the cluster's may differ."""
-    if broken.refusal is None or broken.schema.origin is not None:
+    """Tell whether an object is in no computation: whatever it is where a CRD of the tree or its name says so; for a
+    shipped schema policies alone, the cluster's may differ."""
+    if broken.refusal is None or broken.schema.origin is not None or broken.refusal.pointer == NAME:
         return broken.refusal is not None
-    if broken.certain and (broken.refusal.pointer == NAME or broken.refusal.code == "type"):
-        return True
     kind = catalog.get(*broken.resource.key[:2])
     return kind is not None and (broken.certain or kind.policy_class != "Other" or kind.extension_ref)
 

@@ -177,14 +177,15 @@ class Acting:
     def affected(self) -> dict[Node, tuple[ResourceKey, ...]]:
         """Return, for each node at or below a target, the policies that own a setting in a context through it.
 
-        Further down than contexts go these are the policies of the whole context.
+        Further down than contexts go these are the policies of the whole context, unless their kind is Direct.
         """
         affected: dict[Node, set[ResourceKey]] = defaultdict(set)
         for group in self.groups:
             sources = frozenset(group.effective.owners.values())
             for node, above in group.nodes.items():
                 affected[node] |= sources & above
-            for node in self._below(group) - group.nodes.keys() if sources else ():
+            inherited = sources and group.kind.policy_class != "Direct"
+            for node in self._below(group) - group.nodes.keys() if inherited else ():
                 affected[node] |= sources
         return {node: tuple(sorted(keys)) for node, keys in sorted(affected.items())}
 

@@ -45,7 +45,7 @@ def sections(simulations: Sequence[Simulation]) -> list[Section]:
     return [
         ("environments", (_environment(simulation) for simulation in ordered)),
         ("policies", over(lambda its: _policies(its, names), "policy")),
-        ("routes", over(lambda its: [_route(state, names) for state in its.topology.routes], "route")),
+        ("routes", over(lambda its: [_route(state, names) for state in its.routes], "route")),
         ("gateways", over(lambda its: [_gateway(state, names) for state in its.topology.gateways], "gateway")),
         ("listenersets", over(lambda its: _listener_sets(its, names), "listenerset")),
         ("effective", over(lambda its: _effective(its, names))),
@@ -60,7 +60,7 @@ def _environment(simulation: Simulation) -> Entry:
         "name": simulation.world.name,
         "resources": len(simulation.world.resources),
         "policies": len(simulation.policies),
-        "routes": len(simulation.topology.routes),
+        "routes": len(simulation.routes),
     }
 
 

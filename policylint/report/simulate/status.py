@@ -45,7 +45,7 @@ def stanzas(simulation: Simulation) -> Iterator[Entry]:
         for state in topology.listener_sets
         if _is_served(topology, state)
     }
-    statuses |= {state.route: _route(state, marks) for state in topology.routes}
+    statuses |= {state.route: _route(state, marks) for state in simulation.routes}
     statuses |= {state.policy: _policy(state) for state in simulation.policies.values()}
     for key in marks.objects - {resource.key for resource in statuses}:
         if resource := simulation.world.get(key):

@@ -38,12 +38,12 @@ def _environment(simulation: Simulation, names: Names, paint: Paint) -> Iterator
     policies = count(len(simulation.policies), "policy", "policies")
     gateways = count_with_unseen(len(topology.gateways), "gateway", len(topology.unseen))
     name = one_line(simulation.world.name)
-    yield f"{paint('strong', name)}: {policies}, {count(len(topology.routes), 'route')}, {gateways}\n"
+    yield f"{paint('strong', name)}: {policies}, {count(len(simulation.routes), 'route')}, {gateways}\n"
     states = sorted(simulation.policies.values(), key=lambda state: names.key(state.key))
     if states:
         rows = [row for state in states for row in _policy_rows(state, names)]
         yield "\n" + _table(("POLICY", "STATUS", "TARGETS", "BY / WHY"), rows, paint)
-    routes = sorted(topology.routes, key=lambda route: names.key(route.route.key))
+    routes = sorted(simulation.routes, key=lambda route: names.key(route.route.key))
     if routes:
         rows = []
         for route in routes:

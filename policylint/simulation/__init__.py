@@ -283,8 +283,8 @@ def _topology(world: World, catalog: Catalog) -> Topology:
 
 def _uncreated(accepted: World, refused: Iterable[BrokenObject], catalog: Catalog) -> list[RouteState]:
     """Return the routes that are refused for their names, as controllers would read them: in a topology of its own."""
-    named = {each.resource.key: each.resource for each in refused if each.refusal and each.refusal.pointer == NAME}
-    routes = {key: resource for key, resource in named.items() if key.kind in ROUTE_KINDS}
+    misnamed = (each.resource for each in refused if _is_misnamed(each))
+    routes = {resource.key: resource for resource in misnamed if resource.key.kind in ROUTE_KINDS}
     if not routes:
         return []
     topology = _topology(accepted.with_resources(routes), catalog)
@@ -306,10 +306,15 @@ def _of_shape(policies: Mapping[ResourceKey, PolicyState]) -> Iterator[ObjectBin
 def _is_refused(broken: BrokenObject, catalog: Catalog) -> bool:
     """Tell whether an object is in no computation: whatever it is where a CRD of the tree or its name says so; for a
     shipped schema policies alone, the cluster's may differ."""
-    if broken.refusal is None or broken.schema.origin is not None or broken.refusal.pointer == NAME:
+    if broken.refusal is None or broken.schema.origin is not None or _is_misnamed(broken):
         return broken.refusal is not None
     kind = catalog.get(*broken.resource.key[:2])
     return kind is not None and (broken.certain or kind.policy_class != "Other" or kind.extension_ref)
+
+
+def _is_misnamed(broken: BrokenObject) -> bool:
+    """Tell whether no API server takes an object for its name, whatever CRD it has."""
+    return broken.refusal is not None and broken.refusal.pointer == NAME
 
 
 def _is_named(broken: BrokenObject, catalog: Catalog) -> bool:
@@ -331,11 +336,11 @@ def _evaluate(
     """Return one implementation's evaluation of all policies of a kind, and the conditions on their targets.
 
     What is left out is added to `cut`. The `rejected` policies of the kind take no part: no controller sees them. Of
-    those that it would see if the cluster had another CRD, the status is what it would write then.
+    those that it would see with another CRD in the cluster, or another name, the status is what it would write then.
     """
     policies = topology.world.of_kind(kind.group, kind.kind)
     selected = Selected()
-    read = [*policies, *(broken.resource for broken in rejected if not broken.certain)]
+    read = [*policies, *(broken.resource for broken in rejected if not broken.certain or _is_misnamed(broken))]
     behaviour, states, groups, dependent = _judged(kind, evaluator, topology, grants, catalog, selected, read)
     as_read = {state.key: state for state in states}
     if len(read) > len(policies):

@@ -298,3 +298,26 @@ def test_more_than_sixteen_ancestors_are_cut_and_the_last_one_says_so() -> None:
     found = told(simulation, "route")
     assert list(found) == [f"Gateway infra/{name}" for name in names[:16]]
     assert found["Gateway infra/g15"] == [*ACCEPTED, "Aggregated=True/Aggregated"]
+
+
+EDGE_NAMED = "{group: gateway.networking.k8s.io, kind: Gateway, name: edge}"
+SELECTED = "targetSelectors: [{kind: Gateway, matchLabels: {app: edge}}]"
+
+
+@pytest.mark.parametrize(
+    ("targets", "expected"),
+    [
+        (f"targetRefs: [{EDGE_NAMED}]", ACCEPTED),
+        (f"targetRefs: [{EDGE_NAMED}, {EDGE_NAMED}]", CONFLICTED),
+        (f"{SELECTED}, targetRefs: [{EDGE_NAMED}]", ACCEPTED),  # what a selector found is not named again
+    ],
+)
+def test_a_policy_that_names_a_target_twice_is_in_conflict_with_itself_and_acts(
+    targets: str, expected: list[str]
+) -> None:
+    """The conflict is in its status alone: it has the target by then."""
+    own = policy("SecurityPolicy", "own", "", "cors: {allowOrigins: ['*']}", "infra", field=targets)
+    simulation = simulated(CLASS, gateway(labels="{app: edge}"), route(more=RULES), own)
+    assert told(simulation, "own") == {"Gateway infra/edge": expected}
+    found = state(simulation, "own")
+    assert (found.verdict, len(found.groups), found.refused) == ("Enforced", 1, [])

@@ -13,7 +13,7 @@ from policylint.implementations.envoy_gateway.feature_flags import OFF
 from policylint.implementations.envoy_gateway.managed import Fleet, Scope, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.implementations.envoy_gateway.references import OPEN
-from policylint.model import ROUTE_KINDS, Node, Resource, ResourceKey
+from policylint.model import ROUTE_KINDS, Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment, PolicyState, Target
 from policylint.topology import Condition
@@ -123,6 +123,24 @@ def _of_state(state: PolicyState) -> Iterator[TargetClaim]:
             yield TargetClaim(state.policy, Scope(target.key, target.section), None)
         for node in target.nodes:
             yield TargetClaim(state.policy, _scope(node, target), node)
+    yield from _repeated(state)
+
+
+def _repeated(state: PolicyState) -> Iterator[TargetClaim]:
+    """Yield the claims of a policy on what it names again, which it has itself by then.
+
+    Source: internal/gatewayapi/helpers.go, getPolicyTargetRefs: only what selectors found is left out of targetRefs.
+    """
+    named = {(target.key, target.section): target for target in state.targets if target.selector is None}
+    for reference in state.kind.references:
+        entries = sequence(state.policy.spec.get(reference.path)) if reference.form == "refs" else ()
+        seen: set[tuple[str, str, str, str]] = set()
+        for entry in map(mapping, entries):
+            group, kind, name, section = (text(entry.get(field)) for field in ("group", "kind", "name", "sectionName"))
+            target = named.get((ResourceKey(group, kind, state.key.namespace, name), section))
+            if (group, kind, name, section) in seen and target is not None:
+                yield from (TargetClaim(state.policy, _scope(node, target), node) for node in target.nodes)
+            seen.add((group, kind, name, section))
 
 
 def _scope(node: Node, target: Target) -> Scope:

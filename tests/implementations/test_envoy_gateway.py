@@ -316,8 +316,8 @@ def test_a_policy_that_names_a_target_twice_is_in_conflict_with_itself_and_acts(
     targets: str, expected: list[str]
 ) -> None:
     """The conflict is in its status alone: it has the target by then."""
-    own = policy("SecurityPolicy", "own", "", "cors: {allowOrigins: ['*']}", "infra", field=targets)
-    simulation = simulated(CLASS, gateway(labels="{app: edge}"), route(more=RULES), own)
+    own = policy("SP", "own", "", "cors: {allowOrigins: ['*']}", "infra", field=targets)
+    simulation = simulated(CLASS, gateway(labels="app: edge"), route(more=RULES), own)
     assert told(simulation, "own") == {"Gateway infra/edge": expected}
     found = state(simulation, "own")
     assert (found.verdict, len(found.groups), found.refused) == ("Enforced", 1, [])

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from policylint.network.rules import PolicySpec
     from policylint.network.state import Network
     from policylint.policy.target_conditions import TargetCondition
-    from policylint.simulation.acting import Acting
+    from policylint.simulation.acting import ActingIndex
     from policylint.simulation.meshes import Meshes
 
 
@@ -105,7 +105,7 @@ class Simulation:
         if uncreated:
             self.routes = sorted([*topology.routes, *uncreated], key=lambda state: state.route.key)
         self.refused = {each.resource.key: each for each in broken if _is_named(each, catalog)}
-        self.kept_acting: Acting | None = None
+        self.kept_acting: ActingIndex | None = None
         self.kept_doors: Simulation | None = None
         self.kept_hops: Hops | None = None
         self.kept_network_policies: tuple[PolicySpec, ...] | None = None
@@ -128,12 +128,12 @@ class Simulation:
         return found
 
     @property
-    def acting(self) -> Acting:
+    def acting(self) -> ActingIndex:
         """Where every policy acts; computed on first use."""
         if self.kept_acting is None:
-            from policylint.simulation.acting import Acting
+            from policylint.simulation.acting import ActingIndex
 
-            self.kept_acting = Acting(self.world, self.topology, self.groups, self.meshes)
+            self.kept_acting = ActingIndex(self.world, self.topology, self.groups, self.meshes)
         return self.kept_acting
 
     @property

@@ -31,7 +31,7 @@ MOST_PATHS = 5_000
 """Most contexts of an effective policy, or paths through an object, that are looked at one by one."""
 
 
-class Acting:
+class ActingIndex:
     """Where the effective policies of an environment act.
 
     Attributes:

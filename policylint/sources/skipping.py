@@ -82,7 +82,7 @@ def reasons_of_directory(
             by_directory = Skip(reason, is_named or not step.startswith("."))
             break
     for depth, step in enumerate(directories):
-        if step in ("templates", "ci", "tests") and is_chart("/".join(directories[:depth])):
+        if step in ("templates", "files", "ci", "tests") and is_chart("/".join(directories[:depth])):
             return by_directory, Skip(HELM_TEMPLATE if step == "templates" else HELM_VALUES, False)
     return by_directory, None
 
@@ -103,7 +103,8 @@ def reason_by_name(
     by_directory, of_chart = reasons
     if by_directory or by_name:
         return by_directory or Skip(by_name or "", True)
-    # Charts: `templates/` is Go template, the rest metadata and values; `crds/` is plain YAML and stays.
+    # Charts: `templates/` is Go template, `files/` what it includes, the rest metadata and values; `crds/` is YAML
+    # and stays.
     if name in ("Chart.yaml", "Chart.yml", "requirements.yaml", "artifacthub-repo.yml") and is_chart(directory):
         return Skip(HELM_CHART, False)
     if name.startswith("values") and is_chart(directory):

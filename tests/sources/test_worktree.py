@@ -135,6 +135,7 @@ def test_exclude(tree: Path) -> None:
         ("chart/values.yaml", "Helm values"),
         ("chart/values-prod.yaml", "Helm values"),
         ("chart/crds/a.yaml", None),
+        ("chart/files/a.yaml", "Helm values"),
         ("templates/a.yaml", None),
         ("values.yaml", None),
         ("a.yaml.j2", "template"),

@@ -371,8 +371,8 @@ def _texts(value: Any, pointer: Pointer) -> Iterator[tuple[Pointer, str]]:
 
 
 _NOUNS = {
-    "missing-file": ("referenced file that does not exist", "referenced files that do not exist"),
-    "missing-path": ("path that is not there", "paths that are not there"),
+    "missing-file": ("missing file", "missing files"),
+    "missing-path": ("missing path", "missing paths"),
     "remote-base": ("remote base", ""),
     "chart": ("chart", ""),
     "not-covered": ("kustomization not fully covered", "kustomizations not fully covered"),

@@ -205,7 +205,7 @@ def test_unattached_policies_say_why() -> None:
         each["policy"].partition("/")[2]: each["why"] for each in data("HTTPRoute/shop/pay", str(WORLD))["notAttached"]
     }
     assert said["younger"] == "refused: shop/older claimed it first"
-    assert said["typo"] == 'not attached: it names "payy"'
+    assert said["typo"] == 'not attached: its target "payy" does not exist'
     assert said["section"].startswith("not attached: ")
 
 

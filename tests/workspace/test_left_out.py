@@ -170,10 +170,10 @@ def test_nothing_was_checked_says_where_there_is_something(tmp_path: Path, numbe
 
 def test_sentences_of_many_environments_are_one() -> None:
     said = [
-        "3 referenced files that do not exist",
+        "3 missing files",
         "1 remote base",
-        "1 referenced file that does not exist",
+        "1 missing file",
         "4 remote bases",
         "2 charts",
     ]
-    assert folded(said) == ("up to 3 referenced files that do not exist", "up to 4 remote bases", "2 charts")
+    assert folded(said) == ("up to 3 missing files", "up to 4 remote bases", "2 charts")

@@ -139,6 +139,7 @@ def diff(run: DiffRun) -> int:
     run.end(result.after.coverage)
     new = report.known("new")
     unfinished = any(run.incomplete(False, (), side) for side in (result.before, result.after))
+    unfinished |= any(env.requests is not None and env.requests.is_cut_off for env in result.comparison.environments)
     if unfinished or run.incomplete(run.strict and is_empty(result.after.coverage), new, result.after):
         return INCOMPLETE
     return run.verdict(setup, new, changes=run.exit_code and result.changes_policy)

@@ -126,3 +126,18 @@ def test_a_finding_that_goes_with_its_protection_is_moot(tmp_path: Path) -> None
     report, _ = model(tmp_path, "--rendered-before", "before", "--rendered-after", "after")
     assert [finding.rule for finding in report.known("moot")] == ["GWP201"]
     assert not report.known("fixed")
+
+
+@pytest.mark.parametrize("form", ["text", "concise", "markdown", "summary", "json", "github"])
+def test_what_was_too_much_to_compare_is_said_and_ends_as_incomplete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setattr("policylint.compare.requests.changes.MOST_TRACED", 0)
+    login = policy("SecurityPolicy", "login", EDGE, OIDC, namespace="infra")
+    for side, documents in (("before", [login]), ("after", [])):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "world.yaml").write_text("---\n".join([GATEWAY, SERVICE, *hosts(3), *documents]))
+    given = ("--rendered-before", "before", "--rendered-after", "after")
+    code, out, _ = run(tmp_path, "diff", *given, "-o", form)
+    assert code == 3
+    assert "more hosts are touched than are compared" in out

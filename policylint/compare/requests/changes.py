@@ -43,6 +43,7 @@ from policylint.trace import PURPOSES, Request, Tracer
 
 OPENED = "GWP324"
 """requests-opened: the rule that makes a finding of what is opened or asked less (`opened`)."""
+CUT_OFF = "more hosts are touched than are compared"
 MOST_TRACED = 50_000
 """Regions of one environment that are compared; the hosts beyond are unknown."""
 _ORDER: tuple[Change, ...] = ("opened", "less-asked", "rerouted", "changed", "more-asked", "closed")
@@ -164,6 +165,11 @@ class RequestChanges(NamedTuple):
     routes: frozenset[ResourceKey] = frozenset()
 
     @property
+    def is_cut_off(self) -> bool:
+        """Whether there was too much to compare: what was not looked at is said, and ends a run as incomplete."""
+        return any(why == CUT_OFF for why, _ in self.unknown)
+
+    @property
     def opens(self) -> tuple[RequestChange, ...]:
         return tuple(change for change in self.changes if change.change == "opened")
 
@@ -240,7 +246,7 @@ class _Comparison:
         self._moves = former.gateway != entry.gateway
         former = former._replace(gateway=self._sides.pairing.was(former.gateway))
         if self._traced > MOST_TRACED:
-            self._doubt(entry, "more hosts are touched than are compared")
+            self._doubt(entry, CUT_OFF)
             return
         matches = stated(self._tracers[0], former), stated(self._tracers[1], entry)
         both = matches[0].joined(matches[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from policylint.compare.requests import difference_in_words, sets_in_words
+from policylint.model.words import count
 from policylint.report.diff import requests
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import MARKS, finding_parts, nothing_changes, reach_in_words, verdict_parts
@@ -46,6 +47,8 @@ def changes(report: DiffReport) -> list[str]:
         for change in () if environment.requests is None else environment.requests.changes:
             told = f"{sets_in_words(change)}: {difference_in_words(change)}"
             lines.append(f"{prefix}{requests.MARKS[change.change]} {requests.WORDS[change.change]} {told}")
+        for why, hosts in () if environment.requests is None else environment.requests.unknown:
+            lines.append(f"{prefix}! not known for {count(hosts, 'host')}: {why}")
         parts += [prefix + part for part in verdict_parts(environment)]
     parts = [*(parts or [nothing_changes(report)]), *requests.parts(report)]
     lines.append(" · ".join([*parts, *finding_parts(report)]))

@@ -40,6 +40,14 @@ COMMANDS = {
 }
 """Name → line in the list of commands. `lint` is `policylint.cli.lint:lint`, and so on."""
 
+_GROUPS = {
+    "Check": ("lint", "diff", "baseline"),
+    "Ask": ("explain", "trace", "reach", "graph", "list", "simulate", "rule", "kinds"),
+    "Manage": ("init", "config"),
+    "Integrate": ("lsp", "mcp", "completion", "man"),
+}
+"""What a reader of the help comes for → the commands for it."""
+
 OK, FOUND, USAGE, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 130
 
 
@@ -57,8 +65,10 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        widest = max(map(len, COMMANDS))
+        for heading, names in _GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(f"{name:{widest}}", COMMANDS[name]) for name in names])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -249,3 +249,11 @@ def test_tables_have_a_singular(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     assert process("list", "policy").stdout == process("list", "policies").stdout
     assert process("list", "gateway").returncode == 0
+
+
+def test_the_help_lists_every_command_once_by_what_it_is_for() -> None:
+    said = process("--help").stdout
+    headings = [said.index(f"\n{heading}:") for heading in ("Check", "Ask", "Manage", "Integrate")]
+    assert headings == sorted(headings)
+    listed = [line.split()[0] for line in said[headings[0] :].splitlines() if line[:3].strip() and line[:2] == "  "]
+    assert sorted(name for name in listed if name in COMMANDS) == sorted(COMMANDS)

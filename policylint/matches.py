@@ -23,6 +23,8 @@ VALUE_TYPES: Final = ("Exact", EXPRESSION)
 _ORDER: Final = {"Exact": 2, EXPRESSION: 1, PREFIX: 0}
 _ORDER_OF_EXPRESSIONS_LAST: Final = {"Exact": 2, PREFIX: 1, EXPRESSION: 0}
 _LONG: Final = " " * 4_096
+FOREIGN: Final = "${an expression of another engine}"
+"""The type of an expression that a proxy understands and RE2 does not: what it matches is not known."""
 
 
 class Valued(Protocol):
@@ -59,6 +61,8 @@ class Term(NamedTuple):
         if taken:
             return None
         near = _alike(self.predicate.value, value) if value is not None and self.what == "path" else 0.0
+        if self.fault == FOREIGN:
+            return Miss(self.what, self.needs, near, "RE2 has no such expressions, and its proxy has")
         if is_symbolic(self.fault):
             return Miss(self.what, self.needs, near, f"the type of a match on its {self.what} stands in a variable")
         if taken is None:

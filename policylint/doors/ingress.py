@@ -13,11 +13,12 @@ from urllib.parse import urlsplit
 from policylint.documents import Pointer
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.vendors import INGRESS, Vendor, guards, vendor_of
+from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import FailingSetting
-from policylint.regex import quoted
+from policylint.regex import expression, quoted
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
 
@@ -144,7 +145,9 @@ class _Class:
         """Return what a path takes, and its weights: exact paths first, then the longest one."""
         path = entry.path
         if entry.host in self._expressions:
-            return _path(EXPRESSION, f"(?i){path}.*"), (_BEGINS, len(path), 0, 0, 0)
+            pattern = f"(?i){path}.*"
+            kind = FOREIGN if expression(pattern).refusal else EXPRESSION
+            return _path(kind, pattern), (_BEGINS, len(path), 0, 0, 0)
         if entry.kind == "Exact":
             return _path("Exact", path), (_EXACT, len(path), 0, 0, 0)
         meaning = self._vendor.prefixes if entry.kind == "Prefix" else self._vendor.specific

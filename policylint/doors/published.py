@@ -47,7 +47,7 @@ def _of_service(service: Resource, kind: str, field: str, backends: Backends) ->
     rules = []
     for number, port in enumerate(map(mapping, sequence(service.spec.get("ports")))):
         own, there = port.get("port"), port.get(field)
-        if isinstance(own, int):
+        if isinstance(own, int) and text(port.get("protocol"), "TCP") in ("TCP", "UDP"):
             opening = Opening(_scheme(port), there if isinstance(there, int) else UNSTATED)
             body = {**_EVERYTHING, "backendRefs": [{"name": service.key.name, "port": own}]}
             pointer: Pointer = ("spec", "ports", number)

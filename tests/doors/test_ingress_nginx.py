@@ -217,6 +217,12 @@ WORLDS = (
         "enforceRegexModifier",
     ),
     World(
+        "what an expression of PCRE matches that RE2 lacks is not known",
+        (ingress(use_regex="true", paths="/(?!admin) ImplementationSpecific web"),),
+        {f"{HOST}/shop": ("not known", "")},
+        "nginx.org, ngx_http_core_module, location: expressions are PCRE",
+    ),
+    World(
         "an exact path of such a host is none any more",
         (ingress(paths="/a Exact web"), ingress("b", "/b Prefix next", rewrite_target="/")),
         {f"{HOST}/abc": ("web", "")},

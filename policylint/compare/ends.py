@@ -13,6 +13,7 @@ from typing import Any
 from policylint.compare.doors import doors_past_logins
 from policylint.compare.pairing import Sides
 from policylint.model import (
+    ROUTE_KINDS,
     Finding,
     Location,
     Resource,
@@ -26,13 +27,16 @@ from policylint.model import (
 )
 from policylint.model import text as text_of
 from policylint.model.words import count, listing
+from policylint.policy.asking import asks
 from policylint.policy.content import content_references
+from policylint.simulation import Simulation
 from policylint.topology.workloads import WORKLOADS, pod_spec, workloads_selected
 
 RULE = "GWP325"
 _SLICE = ("discovery.k8s.io", "EndpointSlice")
 _OF_SERVICE = "kubernetes.io/service-name"
 _PUBLISHED = ("LoadBalancer", "NodePort")
+_ASKED = "every route to it asked for one before"
 _HOLDERS = (("", "ConfigMap"), ("", "Secret"))
 
 
@@ -42,6 +46,7 @@ def ends_changed(sides: Sides) -> Iterator[Finding]:
         ends = _Ends(sides)
         yield from ends.other_pods()
         yield from ends.other_addresses()
+        yield from ends.other_ways()
         yield from ends.other_doors()
         yield from ends.other_accounts()
         yield from ends.other_contents()
@@ -136,6 +141,31 @@ class _Ends:
         for (service, _), each in self._slices(world).items():
             of_service.setdefault(service, set()).update(_addresses(each))
         return of_service
+
+    def other_ways(self) -> Iterator[Finding]:
+        """Yield routes without a login that lead to a Service to which all routes before asked for one."""
+        before, after = self._sides.before, self._sides.after
+        leading: dict[ResourceKey, set[ResourceKey]] = {}
+        for state in before.topology.routes:
+            for backend in state.backends:
+                leading.setdefault(backend.wanted, set()).add(state.route.key)
+        guarded: frozenset[ResourceKey] | None = None
+        for state in after.topology.routes:
+            was = self._sides.pairing.was(state.route.key)
+            for backend in state.backends:
+                others = leading.get(self._sides.pairing.was(backend.wanted), set())
+                if not others or was in others or not any(parent.attached for parent in state.parents):
+                    continue
+                guarded = _with_login(before) if guarded is None else guarded
+                if others <= guarded and state.route.key not in _with_login(after):
+                    yield self._finding(
+                        state.route,
+                        "warning",
+                        f"{state.route.key} leads to {backend.wanted} now without the login of {min(others)}",
+                        state.route.location(*backend.pointer),
+                        _ASKED,
+                        [backend.wanted, *sorted(others)],
+                    )
 
     def _slices(self, world: World) -> dict[tuple[ResourceKey, ResourceKey], Resource]:
         return {
@@ -279,6 +309,15 @@ class _Ends:
             label=label,
             environments=(self._after.name,),
         )
+
+
+def _with_login(side: Simulation) -> frozenset[ResourceKey]:
+    """Return the routes on a way to which some policy, or a filter, asks for a login."""
+    found = {binding.holder.key for binding in side.bindings if binding.authenticates}
+    for group in side.groups:
+        if any(ask.purpose == "authentication" and ask.must for ask in asks(group.kind, group.effective.spec)):
+            found |= {node.key for path in group.contexts() for node in path if node.key.kind in ROUTE_KINDS}
+    return frozenset(found)
 
 
 def _addresses(resource: Resource) -> set[str]:

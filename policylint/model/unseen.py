@@ -33,11 +33,13 @@ class Mention(NamedTuple):
         kind: in lower case, without dashes, in the singular: `securitypolicy`; "" for a bare reference to a target.
         group: of an object that is written out, "" where it is not stated.
         targets: the names of what it is for, None where that is not stated.
+        written: the kind, or the key that speaks of it, as it stands there.
     """
 
     kind: str
     group: str = ""
     targets: frozenset[str] | None = None
+    written: str = ""
 
 
 class UnseenSource(NamedTuple):
@@ -264,11 +266,11 @@ _STATES = {"chart": NOT_RENDERED, "template": NOT_RENDERED}
 
 
 def _speaking(reason: str, mention: Mention) -> str:
-    """Return `HelmRelease media/plex, whose values speak of a securitypolicy,`."""
+    """Return `HelmRelease media/plex, whose values speak of securityPolicy,`."""
     subject = reason.partition(" may ")[0]
     if not mention.kind:
         return f"{subject}, whose values name {', '.join(sorted(mention.targets or ()))} as a target,"
-    return f"{subject}, whose values speak of a {mention.kind},"
+    return f"{subject}, whose values speak of {mention.written or mention.kind},"
 
 
 def _is_stated(namespace: str) -> bool:

@@ -218,3 +218,52 @@ def test_an_account_that_a_policy_lets_in(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = (CALLERS, deployment("admin", pod=", serviceAccountName: other"), SHOP)
     assert told(tmp_path / "other", before, other) == []
+
+
+def leading(name: str, backend: str, path: str = "/") -> str:
+    return f"""
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {{name: {name}, namespace: shop}}
+spec:
+  parentRefs: [{{name: edge, namespace: infra}}]
+  hostnames: [{name}.example.com]
+  rules: [{{matches: [{{path: {{value: {path}}}}}], backendRefs: [{{name: {backend}, port: 80}}]}}]
+"""
+
+
+def login(route: str) -> str:
+    return f"""
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {{name: {route}, namespace: shop}}
+spec:
+  targetRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: {route}}}]
+  basicAuth: {{users: {{name: users}}}}
+"""
+
+
+OTHER_WAY = "HTTPRoute shop/cart leads to Service shop/shop now without the login of HTTPRoute shop/shop"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ([leading("cart", "cart")], [leading("cart", "shop")], [OTHER_WAY]),
+        ([], [leading("cart", "shop")], [OTHER_WAY]),
+        ([], [leading("cart", "shop"), login("cart")], []),
+        ([leading("cart", "shop")], [leading("cart", "shop", "/new")], []),
+        ([leading("open", "shop")], [leading("open", "shop"), leading("cart", "shop")], []),  # it was open before
+        ([leading("cart", "cart")], [leading("cart", "other")], []),
+    ],
+)
+def test_another_way_to_a_service_behind_a_login(
+    tmp_path: Path, before: list[str], after: list[str], said: list[str]
+) -> None:
+    services = [service("selector: {app: a}"), service("selector: {app: b}", "cart")]
+    simulations = []
+    for side, manifests in (("before", before), ("after", after)):
+        (tmp_path / side).mkdir()
+        simulations.append(opened(tmp_path / side, EG, GATEWAY, *services, *manifests))
+    (pair,) = pair_sides(simulations[:1], simulations[1:])
+    assert [each.message for each in ends_changed(pair)] == said

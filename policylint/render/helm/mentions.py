@@ -44,7 +44,8 @@ def _mentions(values: Any) -> Iterator[Mention]:
         elif isinstance(value, dict):
             api_version, kind = value.get("apiVersion"), value.get("kind")
             if isinstance(api_version, str) and isinstance(kind, str):
-                yield Mention(kind.lower(), api_version.rpartition("/")[0], _targets(mapping(value.get("spec"))))
+                group, targets = api_version.rpartition("/")[0], _targets(mapping(value.get("spec")))
+                yield Mention(kind.lower(), group, targets, kind)
                 continue
             if "targetRef" in value or "targetRefs" in value:
                 yield Mention("", "", _targets(value))
@@ -53,7 +54,7 @@ def _mentions(values: Any) -> Iterator[Mention]:
                     continue
                 plain = name.replace("-", "").replace("_", "").lower() if isinstance(name, str) else ""
                 if _ACTING.search(plain) and isinstance(inner, (dict, list, bool)):
-                    yield Mention(_singular(plain), "", _targets(inner) if isinstance(inner, dict) else None)
+                    yield Mention(_singular(plain), "", _targets(inner) if isinstance(inner, dict) else None, name)
                 elif isinstance(inner, (dict, list, str)):
                     pending.append(inner)
 
@@ -64,7 +65,7 @@ def _in_text(value: str) -> Iterator[Mention]:
         for line in value.splitlines():
             match = _WRITTEN.match(line)
             if match is not None:
-                yield Mention(match[1].lower())
+                yield Mention(match[1].lower(), written=match[1])
 
 
 def _targets(spec: Any) -> frozenset[str] | None:

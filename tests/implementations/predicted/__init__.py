@@ -21,7 +21,6 @@ class Predicted(NamedTuple):
         verdicts: of policies by name, those that the source decides.
         lint: the rules about references and attachment (GWP1xx, GWP4xx) that report at warning or error.
         request: what differs from the request of the module.
-        loses: whether a protection goes with the policies that the end does not show: verified backends, allow-lists.
         base: the manifests that stay; None for the module's own.
         conditions: of routes (for any of their parents), Gateways, ListenerSets and listeners, as far as the source has
             them: `Accepted=True/Accepted`, or `!Type` for one that is not there.
@@ -38,7 +37,6 @@ class Predicted(NamedTuple):
     verdicts: Mapping[str, str] = {}
     lint: tuple[str, ...] = ()
     request: Mapping[str, Any] = {}
-    loses: bool = False
     base: tuple[str, ...] | None = None
     conditions: Mapping[str, tuple[str, ...]] = {}
     acts: tuple[str, ...] | None = None

@@ -119,20 +119,20 @@ WORLDS = {
     # --- modes ---
     "a token is demanded where no mode is stated": Predicted("modes", (on(ROUTE, jwt()),), TOKEN, {"p": "Enforced"}),
     "a strict token": Predicted("modes", (on(ROUTE, jwt("Strict")),), TOKEN),
-    "a token that is checked if it comes": Predicted("modes", (on(ROUTE, jwt("Optional")),), MAYBE, loses=True),
-    "a token that is looked at": Predicted("modes", (on(ROUTE, jwt("Permissive")),), MAYBE, loses=True),
+    "a token that is checked if it comes": Predicted("modes", (on(ROUTE, jwt("Optional")),), MAYBE),
+    "a token that is looked at": Predicted("modes", (on(ROUTE, jwt("Permissive")),), MAYBE),
     "a password": Predicted(
         "modes", (on(ROUTE, f"traffic: {{{USERS.replace('MODE', 'Strict')}}}"),),
         "allowed, basicAuthentication required"),
     "a password if it comes": Predicted(
         "modes", (on(ROUTE, f"traffic: {{{USERS.replace('MODE', 'Optional')}}}"),),
-        "allowed, basicAuthentication not required", loses=True),
+        "allowed, basicAuthentication not required"),
     "keys of a selector that finds none are demanded all the same": Predicted(
         "modes", (on(ROUTE, f"traffic: {{{KEYS.replace('MODE', 'Strict')}}}"),),
         "allowed, apiKeyAuthentication required", {"p": "Enforced"}),
     "a key that is looked at": Predicted(
         "modes", (on(ROUTE, f"traffic: {{{KEYS.replace('MODE', 'Permissive')}}}"),),
-        "allowed, apiKeyAuthentication not required", loses=True),
+        "allowed, apiKeyAuthentication not required"),
     "two logins of one policy": Predicted(
         "modes", (on(ROUTE, f"{jwt()[:-1]}, {USERS.replace('MODE', 'Strict')}}}"),),
         "allowed, basicAuthentication and jwtAuthentication required"),
@@ -141,23 +141,21 @@ WORLDS = {
         "allowed, basicAuthentication and jwtAuthentication required"),
     # --- levels ---
     "the route before the Gateway": Predicted(
-        "route", (on(GATEWAY, jwt()), on(ROUTE, jwt("Permissive"), "q")), MAYBE, {"p": "Overridden", "q": "Enforced"},
-        loses=True),
+        "route", (on(GATEWAY, jwt()), on(ROUTE, jwt("Permissive"), "q")), MAYBE, {"p": "Overridden", "q": "Enforced"}),
     "unless the Gateway's policy is locked": Predicted(
         "route", (on(GATEWAY, jwt(), strategy=LOCK), on(ROUTE, jwt("Permissive"), "q")), TOKEN,
         {"p": "Enforced", "q": "Overridden"}),
     "a lock of the route's own does not reach up": Predicted(
-        "route", (on(GATEWAY, jwt()), on(ROUTE, jwt("Permissive"), "q", strategy=LOCK)), MAYBE, loses=True),
+        "route", (on(GATEWAY, jwt()), on(ROUTE, jwt("Permissive"), "q", strategy=LOCK)), MAYBE),
     "the listener before the Gateway": Predicted(
-        "route", (on(GATEWAY, jwt()), on(f"{GATEWAY}#http", jwt("Permissive"), "q")), MAYBE, {"p": "Overridden"},
-        loses=True),
+        "route", (on(GATEWAY, jwt()), on(f"{GATEWAY}#http", jwt("Permissive"), "q")), MAYBE, {"p": "Overridden"}),
     "another listener's policy": Predicted(
         "route", (on(f"{GATEWAY}#admin", jwt()),), "allowed", {"p": "Enforced"}, base=base(listeners=TWO),
-        request={"port": 80}, loses=True),
+        request={"port": 80}),
     "the rule before its route": Predicted(
         "route", (on(ROUTE, jwt()), on(f"{ROUTE}#pay", jwt("Permissive"), "q")), MAYBE,
         {"p": "PartiallyEnforced", "q": "Enforced"}, request={"path": "/pay"},
-        base=base(route=worlds.route(more=TWO_RULES)), loses=True),
+        base=base(route=worlds.route(more=TWO_RULES))),
     "and no other rule": Predicted(
         "route", (on(ROUTE, jwt()), on(f"{ROUTE}#pay", jwt("Permissive"), "q")), TOKEN, request={"path": "/x"},
         base=base(route=worlds.route(more=TWO_RULES))),
@@ -167,17 +165,16 @@ WORLDS = {
         "route", (on(GATEWAY, jwt()),), TOKEN, base=OF_SET, request={"port": 90}),
     "a listener of the set before the set": Predicted(
         "route", (on("ListenerSet/extra", jwt()), on("ListenerSet/extra#more", jwt("Optional"), "q")), MAYBE,
-        {"p": "Overridden"}, base=OF_SET, request={"port": 90}, loses=True),
+        {"p": "Overridden"}, base=OF_SET, request={"port": 90}),
     "a ListenerSet's policy for routes of the Gateway": Predicted(
-        "route", (on("ListenerSet/extra", jwt()),), "allowed", base=(*BASE, SET), request={"port": 80}, loses=True),
+        "route", (on("ListenerSet/extra", jwt()),), "allowed", base=(*BASE, SET), request={"port": 80}),
     # --- before routing ---
     "before routing the listener comes before the Gateway": Predicted(
         "early", (on(GATEWAY, jwt(phase=EARLY)), on(f"{GATEWAY}#http", jwt("Permissive", EARLY), "q")), MAYBE,
-        {"p": "Overridden"}, loses=True),
+        {"p": "Overridden"}),
     "a lock does not hold before routing": Predicted(
         "early",
-        (on(GATEWAY, jwt(phase=EARLY), strategy=LOCK), on(f"{GATEWAY}#http", jwt("Permissive", EARLY), "q")), MAYBE,
-        loses=True),
+        (on(GATEWAY, jwt(phase=EARLY), strategy=LOCK), on(f"{GATEWAY}#http", jwt("Permissive", EARLY), "q")), MAYBE),
     "a route does not open what was asked before routing": Predicted(
         "early", (on(GATEWAY, jwt(phase=EARLY)), on(ROUTE, jwt("Permissive"), "q")), TOKEN,
         {"p": "Enforced", "q": "Enforced"}),
@@ -196,27 +193,27 @@ WORLDS = {
         "ties", (on(ROUTE, jwt(), "p", NEW), on(ROUTE, f"traffic: {{{USERS.replace('MODE', 'Strict')}}}", "q", OLD)),
         "allowed, basicAuthentication and jwtAuthentication required", {"p": "Enforced", "q": "Enforced"}),
     # --- rules ---
-    "an Allow that matches": Predicted("rules", (on(ROUTE, rules(IS_A)),), "allowed", request=AT_A, loses=True),
+    "an Allow that matches": Predicted("rules", (on(ROUTE, rules(IS_A)),), "allowed", request=AT_A),
     "an Allow that does not": Predicted("rules", (on(ROUTE, rules(IS_A)),), "403", request=AT_B),
     "a Deny that does not match": Predicted(
-        "rules", (on(ROUTE, rules(IS_A, "Deny")),), "allowed", request=AT_B, loses=True),
+        "rules", (on(ROUTE, rules(IS_A, "Deny")),), "allowed", request=AT_B),
     "a Require that does not match": Predicted("rules", (on(ROUTE, rules(IS_A, "Require")),), "403", request=AT_B),
     "a Deny of the Gateway and an Allow of the route": Predicted(
         "rules", (on(GATEWAY, rules(IS_A, "Deny")), on(ROUTE, rules(IS_A), "q")), "403", request=AT_A),
     "one Allow of two is enough": Predicted(
-        "rules", (on(GATEWAY, rules(IS_A)), on(ROUTE, rules(IS_B), "q")), "allowed", request=AT_B, loses=True),
+        "rules", (on(GATEWAY, rules(IS_A)), on(ROUTE, rules(IS_B), "q")), "allowed", request=AT_B),
     "but not beyond a lock": Predicted(
         "rules", (on(GATEWAY, rules(IS_A), strategy=LOCK), on(ROUTE, rules(IS_B), "q")), "403", {"q": "Overridden"},
         request=AT_B),
     "rules before routing and after it": Predicted(
         "rules", (on(GATEWAY, rules(IS_A, more=EARLY)), on(ROUTE, rules(IS_B), "q")), "403", request=AT_B),
-    "what no manifest knows": Predicted("rules", (on(ROUTE, rules('jwt.sub == "a"')),), "depends", loses=True),
+    "what no manifest knows": Predicted("rules", (on(ROUTE, rules('jwt.sub == "a"')),), "depends"),
     "an Allow that does not parse matches nobody": Predicted(
         "rules", (on(ROUTE, rules("request.path ==")),), "403", {"p": "Enforced"}, ("GWP111",)),
     "a Require that does not parse keeps everybody out": Predicted(
         "rules", (on(ROUTE, rules("request.path ==", "Require")),), "403", lint=("GWP111",)),
     "a Deny that does not parse denies nobody": Predicted(
-        "rules", (on(ROUTE, rules("request.path ==", "Deny")),), "allowed", lint=("GWP111",), loses=True),
+        "rules", (on(ROUTE, rules("request.path ==", "Deny")),), "allowed", lint=("GWP111",)),
     # --- calls ---
     "a service that is asked": Predicted("calls", (on(ROUTE, call()),), "allowed, extAuth required"),
     "a service that is not there": Predicted(

@@ -114,12 +114,12 @@ OF_CLASS = (worlds.gateway(of_class="amazon-vpc-lattice"), *base()[2:])
 
 WORLDS = {
     # VPC Lattice
-    "everybody may": Predicted("iam", (iam("p", ALLOW),), "allowed", {"p": "Enforced"}, loses=True),
+    "everybody may": Predicted("iam", (iam("p", ALLOW),), "allowed", {"p": "Enforced"}),
     "nobody may": Predicted("iam", (iam("p", DENY),), "403", {"p": "Enforced"}),
     "Deny goes before Allow": Predicted("iam", (iam("p", ALLOW, DENY),), "403", {"p": "Enforced"}),
     "an account may, and requests may be signed": Predicted(
-        "iam", (iam("p", ACCOUNT),), "depends", {"p": "Enforced"}, loses=True),
-    "a condition": Predicted("iam", (iam("p", OF_HEADER),), "depends", {"p": "Enforced"}, loses=True),
+        "iam", (iam("p", ACCOUNT),), "depends", {"p": "Enforced"}),
+    "a condition": Predicted("iam", (iam("p", OF_HEADER),), "depends", {"p": "Enforced"}),
     "no statement for requests": Predicted(
         "iam", (iam("p", statement("Allow", action="vpc-lattice-svcs:Connect")),), "403", {"p": "Enforced"}),
     "those of the Gateway and of the route are both asked": Predicted(
@@ -130,10 +130,10 @@ WORLDS = {
         {"p": "Enforced", "q": "Conflicted"}),
     "the older one": Predicted(
         "handler", (iam("p", DENY, created=NEW), iam("q", ALLOW, created=OLD)), "allowed",
-        {"p": "Conflicted", "q": "Enforced"}, loses=True),
+        {"p": "Conflicted", "q": "Enforced"}),
     "a namespace in the reference is not read": Predicted(
         "handler", (crossing("IAMAuthPolicy", "HTTPRoute", "checkout", "policy: '{Statement: []}'"),), "depends",
-        {"p": "Enforced"}, loses=True),
+        {"p": "Enforced"}),
     "but that of access logs is": Predicted(
         "logs", (crossing("AccessLogPolicy", "Gateway", "edge", "destinationArn: a", "infra"),), "allowed",
         {"p": "Invalid"}, ("GWP104",)),

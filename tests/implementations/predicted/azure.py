@@ -89,18 +89,18 @@ BOTH = f"{EDGE}, sectionNames: [http, admin]"
 WALLS = {"p": "Overridden", "q": "Enforced"}
 
 WORLDS = {
-    "a firewall for the Gateway": Predicted("firewall", (wall("p", EDGE),), "allowed", {"p": "Enforced"}, loses=True),
+    "a firewall for the Gateway": Predicted("firewall", (wall("p", EDGE),), "allowed", {"p": "Enforced"}),
     "a firewall for a listener": Predicted(
-        "firewall", (wall("p", f"{EDGE}, sectionNames: [http]"),), "allowed", {"p": "Enforced"}, loses=True),
+        "firewall", (wall("p", f"{EDGE}, sectionNames: [http]"),), "allowed", {"p": "Enforced"}),
     "a firewall for two listeners by name": Predicted(
-        "firewall", (wall("p", BOTH),), "allowed", {"p": "Enforced"}, loses=True),
+        "firewall", (wall("p", BOTH),), "allowed", {"p": "Enforced"}),
     "which leaves nothing to that of the Gateway": Predicted(
-        "firewall", (wall("p", EDGE), wall("q", BOTH)), "allowed", WALLS, loses=True),
+        "firewall", (wall("p", EDGE), wall("q", BOTH)), "allowed", WALLS),
     "a firewall for a route goes before that of a listener": Predicted(
-        "firewall", (wall("p", BOTH), wall("q", ROUTE, "shop")), "allowed", WALLS, loses=True),
+        "firewall", (wall("p", BOTH), wall("q", ROUTE, "shop")), "allowed", WALLS),
     "one listener of two is not there": Predicted(
         "references", (wall("p", f"{EDGE}, sectionNames: [http, https]"),), "allowed", {"p": "PartiallyEnforced"},
-        ("GWP103",), loses=True),
+        ("GWP103",)),
     "no listener is there": Predicted(
         "references", (wall("p", f"{EDGE}, sectionNames: [https]"),), "allowed", {"p": "TargetNotFound"}, ("GWP103",)),
     "a firewall for a Service": Predicted(
@@ -124,14 +124,14 @@ WORLDS = {
         {"p": "Conflicted", "q": "Enforced"}),
     "timeouts of a Gateway": Predicted(
         "routes", (timeouts("p", EDGE, namespace="infra"),), "allowed", {"p": "Invalid"}, ("GWP102",)),
-    "certificates of clients": Predicted("frontend", (front("p", EDGE),), "allowed", {"p": "Enforced"}, loses=True),
+    "certificates of clients": Predicted("frontend", (front("p", EDGE),), "allowed", {"p": "Enforced"}),
     "certificates of clients of one listener": Predicted(
-        "frontend", (front("p", f"{EDGE}, sectionNames: [admin]"),), "allowed", {"p": "Enforced"}, loses=True),
+        "frontend", (front("p", f"{EDGE}, sectionNames: [admin]"),), "allowed", {"p": "Enforced"}),
     "a set of ciphers protects as the default does": Predicted(
         "frontend", (front("p", EDGE, "default: {policyType: {type: predefined, name: 2023-06-S}}"),), "allowed",
-        {"p": "Enforced"}, loses=True),
+        {"p": "Enforced"}),
     "a verified backend": Predicted(
-        "backend", (of("BackendTLSPolicy", "p", SERVICE, VERIFY),), "allowed", {"p": "Enforced"}, loses=True),
+        "backend", (of("BackendTLSPolicy", "p", SERVICE, VERIFY),), "allowed", {"p": "Enforced"}),
     "probes": Predicted("health", (health("p"),), "allowed", {"p": "Enforced"}),
     "probes of another namespace": Predicted(
         "grants", (health("p", f"{SERVICE}, namespace: shop", "infra"),), "allowed", {"p": "Invalid"}, ("GWP104",)),

@@ -80,14 +80,11 @@ def routing(rules: str) -> tuple[str, ...]:
 
 WORLDS = {
     "the older of two BackendTLSPolicies": Predicted(
-        "tls", (tls("p", created=NEW), tls("q", created=OLD)), "allowed", {"p": "Conflicted", "q": "Enforced"},
-        loses=True),
+        "tls", (tls("p", created=NEW), tls("q", created=OLD)), "allowed", {"p": "Conflicted", "q": "Enforced"}),
     "of the same age the first by name": Predicted(
-        "tls", (tls("p", created=OLD), tls("q", created=OLD)), "allowed", {"p": "Enforced", "q": "Conflicted"},
-        loses=True),
+        "tls", (tls("p", created=OLD), tls("q", created=OLD)), "allowed", {"p": "Enforced", "q": "Conflicted"}),
     "a port of its own is no conflict": Predicted(
-        "tls", (tls("p", created=OLD), tls("q", "#http", NEW)), "allowed", {"p": "Overridden", "q": "Enforced"},
-        loses=True),
+        "tls", (tls("p", created=OLD), tls("q", "#http", NEW)), "allowed", {"p": "Overridden", "q": "Enforced"}),
     "a port that is not there": Predicted(
         "tls", (tls("p", "#https"),), "allowed", {"p": "TargetNotFound"}, ("GWP103",)),
     "its class by name, and a policy of another's": Predicted(

@@ -237,8 +237,7 @@ WORLDS = {
         "extensions", (security(ext_auth(extension("ConfigMap", "tiers", "silver"))), TIERS), "500", INVALID, REFUSED),
     "an object to tell an authoriser that is missing": Predicted(
         # Of a directory it is not known whether the ConfigMap is missing, so that diff takes the policy to be in force.
-        "extensions", (security(ext_auth(extension("ConfigMap", "gone", "gold"))), TIERS), "500", INVALID, REFUSED,
-        loses=True),
+        "extensions", (security(ext_auth(extension("ConfigMap", "gone", "gold"))), TIERS), "500", INVALID, REFUSED),
     "nothing to tell an authoriser that fails open": Predicted(
         "extensions", (security(ext_auth(extension("ConfigMap", "tiers", "silver"), "failOpen: true")), TIERS),
         "allowed", INVALID, REFUSED),
@@ -255,36 +254,36 @@ WORLDS = {
         "allowed", INVALID),  # the API server refuses it
     "a rule's policy that is refused keeps the Gateway's out of that rule": Predicted(
         "levels", (security(USERS, "HTTPRoute/checkout#admin"), WRONG, WIDE), "500", {"own": "Invalid"},
-        REFUSED, request={"path": "/admin"}, loses=True, base=base(TWO_RULES)),
+        REFUSED, request={"path": "/admin"}, base=base(TWO_RULES)),
     "and of no other": Predicted(
         "levels", (security(USERS, "HTTPRoute/checkout#admin"), WRONG, WIDE), "allowed, jwt required",
         {"own": "Invalid"}, REFUSED, base=base(TWO_RULES)),
     "a listener's policy stays at its port": Predicted(
         "levels", (security(JWT, "Gateway/edge#other"),), "allowed", ENFORCED, request={"port": 80},
-        loses=True, base=base(gateway=TWO_LISTENERS)),
+        base=base(gateway=TWO_LISTENERS)),
     "and holds there": Predicted(
         "levels", (security(JWT, "Gateway/edge#other"),), "allowed, jwt required", ENFORCED, request={"port": 8080},
         base=base(gateway=TWO_LISTENERS)),
     "a listener's policy takes it from the Gateway's": Predicted(
         "levels", (security("cors: {allowOrigins: ['https://www.example']}", "Gateway/edge#other"), WIDE), "allowed",
-        {"wide": "PartiallyEnforced", "own": "Enforced"}, request={"port": 8080}, loses=True,
+        {"wide": "PartiallyEnforced", "own": "Enforced"}, request={"port": 8080},
         base=base(gateway=TWO_LISTENERS)),
     # Who may do what.
-    "a header lets in": Predicted("authorization", (SEGMENTS,), "allowed", ENFORCED, loses=True,
+    "a header lets in": Predicted("authorization", (SEGMENTS,), "allowed", ENFORCED,
                                   request={"headers": {"X-Team": "b"}}),
     "another one does not": Predicted("authorization", (SEGMENTS,), "403", ENFORCED,
                                       request={"headers": {"X-Team": "c"}}),
     "of rules the first that matches counts": Predicted(
         "authorization",
         (security(authorization(allow(NETWORK), allow("clientCIDRs: [10.1.0.0/16]", action="Deny"))),),
-        "allowed", ENFORCED, loses=True, request={"address": "10.1.2.3"}),
+        "allowed", ENFORCED, request={"address": "10.1.2.3"}),
     "all principals of a rule must match": Predicted(
         "authorization", (security(authorization(allow(f"{NETWORK}, headers: [{{name: x-team, values: [a]}}]"))),),
         "403", ENFORCED, request={"address": "10.1.2.3"}),
     "a method that a rule is not about": Predicted(
         "authorization",
         (security(authorization(allow(NETWORK, "operation: {methods: [POST]}", "Deny"), default="Allow")),),
-        "allowed", ENFORCED, loses=True, request={"address": "10.1.2.3"}),
+        "allowed", ENFORCED, request={"address": "10.1.2.3"}),
     "a claim that the token has not": Predicted(
         "authorization",
         (security(f"{JWT}, " + authorization(allow("jwt: {provider: id, claims: [{name: role, values: [admin]}]}"))),),

@@ -153,7 +153,7 @@ WORLDS = {
         "defaults", (), "allowed", base=base(DEFAULTED, gateway="defaultScope: All")),
     "a Gateway that is no default one": Predicted("defaults", (), "404", base=base(DEFAULTED)),
     "a policy behind a default Gateway that was not seen": Predicted(
-        "defaults", (tls("p", "Service/checkout"),), "404", {"p": "Enforced"}, base=base(DEFAULTED), loses=True),
+        "defaults", (tls("p", "Service/checkout"),), "404", {"p": "Enforced"}, base=base(DEFAULTED)),
     # Who may attach.
     "a label that a namespace has not is not in any list": Predicted(
         "routes", (), "allowed",
@@ -334,13 +334,13 @@ WORLDS = {
                   listeners=listener("tls", 443, "TLS", "tls: {certificateRefs: [{name: shop}]}"))),
     # Backends.
     "TLS for two Services": Predicted(
-        "backends", (tls("p", "Service/checkout", "Service/web"),), "allowed", {"p": "Enforced"}, loses=True,
+        "backends", (tls("p", "Service/checkout", "Service/web"),), "allowed", {"p": "Enforced"},
         base=base(route(rules="{backendRefs: [{name: checkout, port: 80}, {name: web, port: 80}]}"),
                   worlds.service("web"))),
     "of two for one Service the older, though the other has a second": Predicted(
         "backends",
         (tls("a", "Service/checkout", "Service/web", created=NEW), tls("b", "Service/checkout", created=OLD)),
-        "allowed", {"a": "PartiallyEnforced", "b": "Enforced"}, loses=True,
+        "allowed", {"a": "PartiallyEnforced", "b": "Enforced"},
         base=base(route(rules="{backendRefs: [{name: checkout, port: 80}, {name: web, port: 80}]}"),
                   worlds.service("web"))),
     "TLS for a port that no route uses": Predicted(

@@ -68,7 +68,7 @@ WORLDS = {
     "IAP that is switched off": Predicted(
         "iap", (backend("p", "iap: {enabled: false}"),), "allowed", {"p": "Enforced"}),
     "IAP of one of two backends": Predicted(
-        "iap", (backend("p"),), "allowed, iap not required", {"p": "Enforced"}, loses=True,
+        "iap", (backend("p"),), "allowed, iap not required", {"p": "Enforced"},
         base=base(TWO, "any", OTHER)),
     "IAP of both": Predicted(
         "iap", (backend("p"), backend("q", target="Service/other")), "allowed, iap required",
@@ -90,7 +90,7 @@ WORLDS = {
     "a misspelt Service": Predicted(
         "policies", (backend("p", target="Service/chekout"),), "allowed", {"p": "TargetNotFound"}, ("GWP101",)),
     "a firewall": Predicted(
-        "policies", (backend("p", "securityPolicy: armor"),), "allowed", {"p": "Enforced"}, loses=True),
+        "policies", (backend("p", "securityPolicy: armor"),), "allowed", {"p": "Enforced"}),
     "a backend policy for a route": Predicted(
         "crds", (backend("p", target="HTTPRoute/checkout"),), "allowed", {"p": "Invalid"}, ("GWP102",)),
     "a Gateway policy for a listener": Predicted(
@@ -115,7 +115,7 @@ WORLDS = {
         "policies",
         (of("GCPGatewayPolicy", "p", "Gateway/edge", "default: {sslPolicy: a}", NEW, "infra"),
          of("GCPGatewayPolicy", "q", "Gateway/edge", "default: {sslPolicy: b}", OLD, "infra")),
-        "allowed", {"p": "Conflicted", "q": "Enforced"}, loses=True),
+        "allowed", {"p": "Conflicted", "q": "Enforced"}),
     "a Gateway policy beside a backend's": Predicted(
         "policies",
         (of("GCPGatewayPolicy", "p", "Gateway/edge", "default: {sslPolicy: a}", "", "infra"), backend("q")),

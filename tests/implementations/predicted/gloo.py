@@ -127,7 +127,7 @@ WORLDS = {
         "routes", (option("ask", f"{ROUTE}#admin", ASKS),), "allowed", {"ask": "Invalid"}, lint=("GWP103",),
         base=base(TWO_RULES)),
     "a filter of a kind that no plugin knows": Predicted(
-        "errors", (option("ask", ROUTE, ASKS),), "allowed, extauth required", loses=True,
+        "errors", (option("ask", ROUTE, ASKS),), "allowed, extauth required",
         base=base(f"[{{{named('x', group='traefik.io', kind='Middleware')}, {WEB}}}]",
                   worlds.manifest("traefik.io/v1alpha1", "Middleware", "x", "shop", "spec: {compress: {}}"))),
     # Delegation.
@@ -147,9 +147,9 @@ WORLDS = {
     # Virtual hosts and listeners.
     "a virtual host's authoriser": Predicted("hosts", (host("host", EDGE, ASKS),), "allowed, extauth required"),
     "a route that switches it off": Predicted(
-        "hosts", (host("host", EDGE, ASKS), option("exempt", ROUTE, ASKS_NOT)), "allowed", loses=True),
+        "hosts", (host("host", EDGE, ASKS), option("exempt", ROUTE, ASKS_NOT)), "allowed"),
     "a section of another listener": Predicted(
-        "sections", (host("host", f"{EDGE}#alt", ASKS),), "allowed", base=base(listeners=f"{HTTP}, {ALT}"), loses=True),
+        "sections", (host("host", f"{EDGE}#alt", ASKS),), "allowed", base=base(listeners=f"{HTTP}, {ALT}")),
     "its own listener": Predicted(
         "sections", (host("host", f"{EDGE}#alt", ASKS),), "allowed, extauth required",
         base=base(listeners=f"{HTTP}, {ALT}"), request={"port": 8080}),
@@ -166,7 +166,7 @@ WORLDS = {
         "sections", (host("host", EDGE, ASKS),), "allowed, extauth required", base=WITH_SET, request={"port": 8080}),
     "a ListenerSet before its Gateway": Predicted(
         "sections", (host("wide", EDGE, ASKS, OLD), host("set", XSET, ASKS_NOT, NEW)), "allowed",
-        {"wide": "PartiallyEnforced"}, base=WITH_SET, request={"port": 8080}, loses=True),
+        {"wide": "PartiallyEnforced"}, base=WITH_SET, request={"port": 8080}),
     "of HTTP listener options the first alone": Predicted(
         "listeners",
         (option("old", EDGE, "websocketUpgrade: {}", "infra", "HttpListenerOption", OLD),
@@ -179,19 +179,19 @@ WORLDS = {
     "a virtual host asks what a route asked before": Predicted(
         "hosts", (option("ask", ROUTE, ASKS),), "allowed, extauth required", base=(*BASE, host("host", EDGE, ASKS))),
     "tokens that a route does not ask for": Predicted(
-        "hosts", (host("host", EDGE, TOKENS), option("exempt", ROUTE, "jwt: {disable: true}")), "allowed", loses=True),
+        "hosts", (host("host", EDGE, TOKENS), option("exempt", ROUTE, "jwt: {disable: true}")), "allowed"),
     "earlier tokens than those": Predicted(
         "hosts",
         (host("host", EDGE, "jwtStaged: {beforeExtAuth: {providers: {one: {issuer: a}}}}"),
          option("exempt", ROUTE, "jwt: {disable: true}")), "allowed, jwtStaged required"),
     "tokens that may be missing, and not false": Predicted(
         "tokens", (host("host", EDGE, "jwt: {providers: {one: {issuer: a}}, validationPolicy: ALLOW_MISSING}"),),
-        "allowed, jwt not required", loses=True),
+        "allowed, jwt not required"),
     "a route of another controller's Gateway": Predicted(
         "routes", (option("ask", ROUTE, ASKS),), "allowed", lint=("GWP108",),
         base=base(parents="[{name: outer, namespace: infra}]") + FOREIGN, request={"gateway": "infra/outer"}),
     "one of two Gateways": Predicted(
-        "hosts", (host("host", "Gateway/second", ASKS),), "allowed", request={"gateway": "infra/edge"}, loses=True,
+        "hosts", (host("host", "Gateway/second", ASKS),), "allowed", request={"gateway": "infra/edge"},
         base=(*base(parents="[{name: edge, namespace: infra}, {name: second, namespace: infra}]"),
               worlds.gateway("second"))),
     # Direct responses.

@@ -190,23 +190,23 @@ WORLDS = {
     # mTLS between peers
     "STRICT keeps those out that are in no mesh": Predicted(
         "peers", (tls("STRICT"),), "reset", OF_PEER, request=STRANGE),
-    "and lets the mesh in": Predicted("peers", (tls("STRICT"),), "allowed", OF_PEER, loses=True),
+    "and lets the mesh in": Predicted("peers", (tls("STRICT"),), "allowed", OF_PEER),
     "PERMISSIVE lets everybody in": Predicted("peers", (tls("PERMISSIVE"),), "allowed", OF_PEER, request=STRANGE),
     "STRICT of the mesh": Predicted("peers", (tls("STRICT", "istio-system"),), "reset", OF_PEER, request=STRANGE),
     "STRICT of the mesh below PERMISSIVE of the namespace": Predicted(
         "peers", (tls("STRICT", "istio-system"), tls("PERMISSIVE", name="q")), "allowed", {"q": "Enforced"},
-        request=STRANGE, loses=True),
+        request=STRANGE),
     "UNSET takes the mode above": Predicted(
         "peers", (tls("STRICT", "istio-system"), tls("UNSET", name="q")), "reset", request=STRANGE),
     "of two in a namespace the older": Predicted(
         "peers", (tls("STRICT", created=OLD), tls("PERMISSIVE", name="q", created=NEW)), "reset", OF_PEER,
         request=STRANGE),
     "a port that takes plain text": Predicted(
-        "peers", (tls("STRICT", more=port("PERMISSIVE")),), "allowed", OF_PEER, request=STRANGE, loses=True),
+        "peers", (tls("STRICT", more=port("PERMISSIVE")),), "allowed", OF_PEER, request=STRANGE),
     "a port that does not": Predicted(
         "peers", (tls("PERMISSIVE", more=port("STRICT")),), "reset", OF_PEER, request=STRANGE),
     "ports are those of the pods": Predicted(
-        "peers", (tls("PERMISSIVE", more=port("STRICT", 80)),), "allowed", request=STRANGE, loses=True),
+        "peers", (tls("PERMISSIVE", more=port("STRICT", 80)),), "allowed", request=STRANGE),
     "a selector in the root namespace is ignored": Predicted(
         "peers", (tls("STRICT", "istio-system", more="selector: {matchLabels: {app: web}}"),), "allowed",
         {"p": "Accepted"}, ("GWP106",), request=STRANGE),
@@ -214,22 +214,22 @@ WORLDS = {
     "a port at ztunnel": Predicted(
         "tls at ztunnel", (tls("PERMISSIVE", more=port("STRICT")),), "reset", OF_PEER, request=STRANGE, base=ZTUNNEL),
     "STRICT where nothing says that the pods are in the mesh": Predicted(
-        "peers", (tls("STRICT"),), "depends", request=STRANGE, base=base("team: a"), loses=True),
-    "the Gateway speaks mTLS": Predicted("peers", (tls("STRICT"),), "allowed", OF_PEER, request=IN, loses=True),
+        "peers", (tls("STRICT"),), "depends", request=STRANGE, base=base("team: a")),
+    "the Gateway speaks mTLS": Predicted("peers", (tls("STRICT"),), "allowed", OF_PEER, request=IN),
     "whether another controller's Gateway does is not known": Predicted(
-        "peers", (tls("STRICT"),), "depends", OF_PEER, request=IN, loses=True,
+        "peers", (tls("STRICT"),), "depends", OF_PEER, request=IN,
         base=base(INJECTED, "team: a", OF_ENVOY_GATEWAY, edge=worlds.gateway(of_class="envoy"))),
     "with DISABLE nobody has an identity": Predicted(
         "auto mTLS", (tls("DISABLE", name="q"), rule(FROM_CALLER)), "403", {"p": "Enforced", "q": "Enforced"}),
     "a DestinationRule takes mTLS from clients": Predicted(
         "client tls", (tls("STRICT"),), "reset", OF_PEER, base=base(INJECTED, INJECTED, PLAIN_CLIENTS)),
     "but not from those of ztunnel": Predicted(
-        "client tls", (tls("STRICT"),), "allowed", OF_PEER, loses=True, base=base(AMBIENT, AMBIENT, PLAIN_CLIENTS)),
+        "client tls", (tls("STRICT"),), "allowed", OF_PEER, base=base(AMBIENT, AMBIENT, PLAIN_CLIENTS)),
     "one for another Service does not": Predicted(
-        "client tls", (tls("STRICT"),), "allowed", OF_PEER, loses=True,
+        "client tls", (tls("STRICT"),), "allowed", OF_PEER,
         base=base(INJECTED, INJECTED, PLAIN_CLIENTS.replace("host: web", "host: other"))),
     "a VirtualService leads elsewhere": Predicted(
-        "routes", (rule(DENY_ALL),), "unknown", OF_PEER, loses=True, base=base(INJECTED, INJECTED, VIRTUAL)),
+        "routes", (rule(DENY_ALL),), "unknown", OF_PEER, base=base(INJECTED, INJECTED, VIRTUAL)),
     "nor does one for every host": Predicted(
         "validation", (rule(DENY_ALL),), "403", OF_PEER,
         base=base(INJECTED, INJECTED, VIRTUAL.replace("hosts: [web]", "hosts: ['*']"))),
@@ -241,10 +241,10 @@ WORLDS = {
         base=base(INJECTED, INJECTED, VIRTUAL.replace("http:", "gateways: [infra/old], http:"))),
     # what the proxies do not see
     "a port that the sidecar leaves alone": Predicted(
-        "interception", (rule(DENY_ALL),), "allowed", base=SKIPS, loses=True),
-    "also for mTLS": Predicted("interception", (tls("STRICT"),), "allowed", request=STRANGE, base=SKIPS, loses=True),
+        "interception", (rule(DENY_ALL),), "allowed", base=SKIPS),
+    "also for mTLS": Predicted("interception", (tls("STRICT"),), "allowed", request=STRANGE, base=SKIPS),
     "ports that it takes, and no others": Predicted(
-        "interception", (rule(DENY_ALL),), "allowed", loses=True,
+        "interception", (rule(DENY_ALL),), "allowed",
         base=base(web=deployment("web", "shop", annotations=INCLUDE))),
     "a client whose sidecar leaves the port alone has no identity": Predicted(
         "interception", (rule(FROM_CALLER),), "403", OF_PEER,
@@ -268,8 +268,8 @@ WORLDS = {
     "two providers whose rules take other requests": Predicted(
         "authorization",
         (rule(CUSTOM % "a", name="a").replace("[{}]", "[{to: [{operation: {paths: [/a]}}]}]"),
-         rule(CUSTOM % "b", name="b").replace("[{}]", "[{to: [{operation: {paths: [/b]}}]}]")), "allowed", loses=True),
-    "one provider is asked": Predicted("authorization", (rule(CUSTOM % "a"),), "depends", OF_PEER, loses=True),
+         rule(CUSTOM % "b", name="b").replace("[{}]", "[{to: [{operation: {paths: [/b]}}]}]")), "allowed"),
+    "one provider is asked": Predicted("authorization", (rule(CUSTOM % "a"),), "depends", OF_PEER),
     "an ALLOW that is only tried": Predicted(
         "authorization", (rule(NOTHING[1:-1], annotations="istio.io/dry-run: 'true'"),), "allowed"),
     "DENY by path on a stream denies it": Predicted(
@@ -279,13 +279,13 @@ WORLDS = {
                         "infra"),), "reset", OF_PEER, request=STREAM, base=PASSED),
     "ALLOW by port on a stream": Predicted(
         "chains", (rule(to(EDGE) + "rules: [{to: [{operation: {ports: ['443']}}]}]", "infra"),), "allowed", OF_PEER,
-        request=STREAM, base=PASSED, loses=True),
+        request=STREAM, base=PASSED),
     "a port of the Gateway": Predicted(
         "authorization", (rule(to(EDGE) + "action: DENY, rules: [{to: [{operation: {ports: ['8080']}}]}]", "infra"),),
         "403", OF_PEER, request={**IN, "port": 8080}, base=base(edge=TWO_LISTENERS)),
     "and not the other": Predicted(
         "authorization", (rule(to(EDGE) + "action: DENY, rules: [{to: [{operation: {ports: ['8080']}}]}]", "infra"),),
-        "allowed", OF_PEER, request=IN, base=base(edge=TWO_LISTENERS), loses=True),
+        "allowed", OF_PEER, request=IN, base=base(edge=TWO_LISTENERS)),
     "one of two targets is not there": Predicted(
         "attachment", (rule(to(EDGE, "Gateway/egde") + DENY_ALL, "infra"),), "403", {"p": "PartiallyEnforced"},
         ("GWP101",), request=IN),
@@ -315,12 +315,11 @@ WORLDS = {
     "a waypoint before a Service": Predicted(
         "binding", (ON_SERVICE,), "403", OF_PEER, base=BEHIND),
     "requests from no mesh do not pass it": Predicted(
-        "callers", (ON_SERVICE,), "allowed", OF_PEER, request=STRANGE, base=BEHIND, loses=True),
+        "callers", (ON_SERVICE,), "allowed", OF_PEER, request=STRANGE, base=BEHIND),
     "nor do those of sidecars": Predicted(
-        "callers", (ON_SERVICE,), "allowed", OF_PEER, base=base(WAYPOINTED, INJECTED, waypoint()),
-        loses=True),
+        "callers", (ON_SERVICE,), "allowed", OF_PEER, base=base(WAYPOINTED, INJECTED, waypoint())),
     "nor do those of a Gateway": Predicted(
-        "callers", (ON_SERVICE,), "allowed", OF_PEER, request=IN, base=BEHIND, loses=True),
+        "callers", (ON_SERVICE,), "allowed", OF_PEER, request=IN, base=BEHIND),
     "unless the Service says so": Predicted(
         "callers", (ON_SERVICE,), "403", OF_PEER, request=IN,
         base=base(WAYPOINTED, AMBIENT, waypoint(), front=service(USES_INGRESS))),
@@ -328,7 +327,7 @@ WORLDS = {
         "callers", (ON_SERVICE,), "403", OF_PEER, request=IN,
         base=base(f"{WAYPOINTED}, {USES_INGRESS}", AMBIENT, waypoint())),
     "the Service before its namespace": Predicted(
-        "callers", (ON_SERVICE,), "allowed", OF_PEER, request=IN, loses=True,
+        "callers", (ON_SERVICE,), "allowed", OF_PEER, request=IN,
         base=base(f"{WAYPOINTED}, {USES_INGRESS}", AMBIENT, waypoint(),
                   front=service("istio.io/ingress-use-waypoint: 'false'"))),
     "a waypoint of another namespace": Predicted(
@@ -346,10 +345,10 @@ WORLDS = {
         "binding", (rule(to("Gateway/way") + DENY_ALL),), "403", OF_PEER, request=POD,
         base=base(WAYPOINTED, AMBIENT, waypoint(labels="istio.io/waypoint-for: workload"))),
     "is not for Services": Predicted(
-        "binding", (rule(to("Gateway/way") + DENY_ALL),), "allowed", OF_PEER, loses=True,
+        "binding", (rule(to("Gateway/way") + DENY_ALL),), "allowed", OF_PEER,
         base=base(WAYPOINTED, AMBIENT, waypoint(labels="istio.io/waypoint-for: workload"))),
     "a waypoint for Services is not for pods": Predicted(
-        "binding", (rule(to("Gateway/way") + DENY_ALL),), "allowed", OF_PEER, request=POD, base=BEHIND, loses=True),
+        "binding", (rule(to("Gateway/way") + DENY_ALL),), "allowed", OF_PEER, request=POD, base=BEHIND),
     "pods name a waypoint of their own": Predicted(
         "binding", (rule(to("Gateway/way") + DENY_ALL),), "403", OF_PEER, request=POD,
         base=base(AMBIENT, AMBIENT, waypoint(labels="istio.io/waypoint-for: all"),
@@ -362,13 +361,12 @@ WORLDS = {
         base=base(f"{AMBIENT}, istio.io/use-waypoint: '${{WAY}}'", AMBIENT, waypoint())),
     # variables
     "a path that is a variable": Predicted(
-        "variables", (rule("action: DENY, rules: [{to: [{operation: {paths: ['${PATH}']}}]}]"),), "depends", OF_PEER,
-        loses=True),
+        "variables", (rule("action: DENY, rules: [{to: [{operation: {paths: ['${PATH}']}}]}]"),), "depends", OF_PEER),
     "beside one that fits": Predicted(
         "variables", (rule("action: DENY, rules: [{to: [{operation: {paths: ['${PATH}', /]}}]}]"),), "403", OF_PEER),
     "a principal of a variable's namespace": Predicted(
         "variables", (rule("rules: [{from: [{source: {principals: ['cluster.local/ns/${NS}/sa/client']}}]}]"),),
-        "depends", OF_PEER, loses=True),
+        "depends", OF_PEER),
     "a mode that is a variable": Predicted("variables", (tls("'${MODE}'"),), "depends", request=STRANGE),
     "an issuer that is a variable": Predicted(
         "variables", (tokens("{issuer: '${ISSUER}', jwksUri: https://id/keys}"),), "allowed, jwtRules not required",
@@ -377,20 +375,20 @@ WORLDS = {
         "variables", (rule(to("Gateway/NAME").replace("NAME", "'${EDGE}'") + DENY_ALL, "infra"),), "allowed",
         {"p": "Unknown"}, request=IN),
     # other APIs
-    "a backend's TLS": Predicted("backend tls", (verified("p"),), "allowed", OF_PEER, request=IN, loses=True),
+    "a backend's TLS": Predicted("backend tls", (verified("p"),), "allowed", OF_PEER, request=IN),
     "of two the older": Predicted(
         "backend tls", (verified("p", created=NEW), verified("q", created=OLD)), "allowed",
-        {"p": "Conflicted", "q": "Enforced"}, request=IN, loses=True),
+        {"p": "Conflicted", "q": "Enforced"}, request=IN),
     "of a port and of the whole Service both": Predicted(
         "backend tls", (verified("p"), verified("q", "Service/web#http")), "allowed",
-        {"q": "Enforced"}, request=IN, loses=True),
+        {"q": "Enforced"}, request=IN),
     "TLS of a Service that no route names is for the mesh": Predicted(
-        "backend tls", (verified("p", "Service/other"),), "allowed", OF_PEER, request=IN, loses=True,
+        "backend tls", (verified("p", "Service/other"),), "allowed", OF_PEER, request=IN,
         base=base(INJECTED, INJECTED, service(name="other"))),
     # tokens
     "a token in a header of its own": Predicted(
         "tokens", (tokens(HEADER), rule(to(EDGE) + TOKEN, "infra")), "depends", OF_PEER,
-        request={**IN, "headers": {"x-jwt": "abc"}}, loses=True),
+        request={**IN, "headers": {"x-jwt": "abc"}}),
     "then the usual one is not read": Predicted(
         "tokens", (tokens(HEADER), rule(to(EDGE) + TOKEN, "infra")), "403", OF_PEER,
         request={**IN, "headers": {"authorization": "Bearer abc"}}),
@@ -399,19 +397,19 @@ WORLDS = {
         request={**IN, "headers": {"authorization": "Basic abc"}}),
     "a token in the query": Predicted(
         "tokens", (tokens(ID), rule(to(EDGE) + TOKEN, "infra")), "depends", OF_PEER,
-        request={**IN, "path": "/?access_token=abc"}, loses=True),
+        request={**IN, "path": "/?access_token=abc"}),
     "an issuer that nobody trusts": Predicted(
         "tokens", (tokens(f"{ID}, {OTHER}"),), "401", {"jwt": "Enforced"},
         request={**IN, "claims": {"iss": "https://evil", "sub": "a"}}),
     "the second of two issuers": Predicted(
         "tokens", (tokens(f"{ID}, {OTHER}"), rule(to(EDGE) + TOKEN, "infra")), "allowed, jwtRules and token required",
-        OF_PEER, request={**IN, "claims": {"iss": "https://other", "sub": "a"}}, loses=True),
+        OF_PEER, request={**IN, "claims": {"iss": "https://other", "sub": "a"}}),
     "pods do not know what the Gateway checked": Predicted(
         "tokens", (tokens(ID), rule(TOKEN)), "403", OF_PEER, request=KNOWN),
     "a header that comes from a claim": Predicted(
-        "tokens", (tokens(OUTPUT), OF_GROUP), "depends", OF_PEER, request=KNOWN, loses=True),
+        "tokens", (tokens(OUTPUT), OF_GROUP), "depends", OF_PEER, request=KNOWN),
     "the claim that is in it": Predicted(
-        "tokens", (tokens(OUTPUT), OF_GROUP), "allowed, jwtRules not required", OF_PEER, loses=True,
+        "tokens", (tokens(OUTPUT), OF_GROUP), "allowed, jwtRules not required", OF_PEER,
         request={**IN, "claims": {"iss": "https://id", "sub": "a", "group": "a"}}),
     "and without a token nobody writes it": Predicted("tokens", (tokens(OUTPUT), OF_GROUP), "403", OF_PEER, request=IN),
     # other kinds

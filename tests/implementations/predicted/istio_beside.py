@@ -180,60 +180,60 @@ def seen(*more: str, shop: str = INJECTED, infra: str = INJECTED, **options: str
 
 WORLDS = {
     # what a client sees of the mesh
-    "a Sidecar that shows the Service": Predicted("egress", STRICT, "allowed", OF_PEER, base=seen(SHOWS), loses=True),
+    "a Sidecar that shows the Service": Predicted("egress", STRICT, "allowed", OF_PEER, base=seen(SHOWS)),
     "one that does not: plain text": Predicted("passthrough", STRICT, "reset", OF_PEER, base=seen(HIDES)),
     "so that the client has no identity": Predicted("passthrough", CALLER, "403", OF_PEER, base=seen(HIDES)),
     "and gets in where none is asked for": Predicted(
-        "passthrough", ADMIN, "allowed", OF_PEER, base=seen(HIDES), loses=True),
+        "passthrough", ADMIN, "allowed", OF_PEER, base=seen(HIDES)),
     "nothing goes out but what is known": Predicted(
-        "passthrough", ADMIN, "502", OF_PEER, loses=True, base=seen(sidecar("./*", more=REGISTRY), NEIGHBOUR)),
+        "passthrough", ADMIN, "502", OF_PEER, base=seen(sidecar("./*", more=REGISTRY), NEIGHBOUR)),
     "what is known goes out": Predicted(
-        "passthrough", ADMIN, "allowed", OF_PEER, base=seen(sidecar("shop/*", more=REGISTRY)), loses=True),
+        "passthrough", ADMIN, "allowed", OF_PEER, base=seen(sidecar("shop/*", more=REGISTRY))),
     "a Sidecar of the mesh": Predicted(
         "sidecar of", STRICT, "reset", OF_PEER, base=seen(sidecar("./*", "istio-system"))),
     "the namespace's before the mesh's": Predicted(
-        "sidecar of", STRICT, "allowed", OF_PEER, loses=True, base=seen(sidecar("./*", "istio-system"), SHOWS)),
+        "sidecar of", STRICT, "allowed", OF_PEER, base=seen(sidecar("./*", "istio-system"), SHOWS)),
     "of other workloads": Predicted(
-        "sidecar of", STRICT, "allowed", OF_PEER, loses=True,
+        "sidecar of", STRICT, "allowed", OF_PEER,
         base=seen(sidecar("./*", more="workloadSelector: {labels: {app: other}}"))),
     "the workload's before the namespace's": Predicted(
         "sidecar of", STRICT, "reset", OF_PEER,
         base=seen(SHOWS, sidecar("./*", name="own", more="workloadSelector: {labels: {app: client}}"))),
     "a selector in the root namespace is for that namespace": Predicted(
-        "sidecar of", STRICT, "allowed", OF_PEER, loses=True,
+        "sidecar of", STRICT, "allowed", OF_PEER,
         base=seen(sidecar("./*", "istio-system", more="workloadSelector: {labels: {app: client}}"))),
     "the server's own Sidecar": Predicted(
-        "sidecar of", STRICT, "allowed", OF_PEER, base=seen(sidecar("./*", "shop")), loses=True),
+        "sidecar of", STRICT, "allowed", OF_PEER, base=seen(sidecar("./*", "shop"))),
     "ztunnel reads no Sidecar": Predicted(
-        "sidecar of", STRICT, "allowed", OF_PEER, base=(*ZTUNNEL, HIDES), loses=True),
+        "sidecar of", STRICT, "allowed", OF_PEER, base=(*ZTUNNEL, HIDES)),
     "whoever is called by an account there has one all the same": Predicted(
-        "sidecar of", CALLER, "allowed", OF_PEER, request={"client": "ServiceAccount infra/client"}, loses=True,
+        "sidecar of", CALLER, "allowed", OF_PEER, request={"client": "ServiceAccount infra/client"},
         base=(*ZTUNNEL, HIDES, PLAIN)),
     "who is called by an account elsewhere is seen by a Sidecar": Predicted(
         "sidecar of", CALLER, "403", OF_PEER, request={"client": "ServiceAccount infra/client"}, base=seen(HIDES)),
     "of which workload the Sidecar is, an account does not say": Predicted(
-        "sidecar of", CALLER, "depends", OF_PEER, request={"client": "ServiceAccount infra/client"}, loses=True,
+        "sidecar of", CALLER, "depends", OF_PEER, request={"client": "ServiceAccount infra/client"},
         base=seen(SHOWS, sidecar("./*", name="own", more="workloadSelector: {labels: {app: client}}"))),
     "nor do Gateways": Predicted(
-        "sidecar of", STRICT, "allowed", OF_PEER, request=IN, base=seen(HIDES), loses=True),
+        "sidecar of", STRICT, "allowed", OF_PEER, request=IN, base=seen(HIDES)),
     "one host of any namespace": Predicted(
-        "egress", STRICT, "allowed", OF_PEER, loses=True, base=seen(sidecar("'*/web.shop.svc.cluster.local'"))),
+        "egress", STRICT, "allowed", OF_PEER, base=seen(sidecar("'*/web.shop.svc.cluster.local'"))),
     "another host": Predicted(
         "egress", STRICT, "reset", OF_PEER, base=seen(sidecar("shop/other.shop.svc.cluster.local"))),
     "a short name is no host": Predicted("egress", STRICT, "reset", OF_PEER, base=seen(sidecar("shop/web"))),
     "a wildcard in the host": Predicted(
-        "egress", STRICT, "allowed", OF_PEER, loses=True, base=seen(sidecar("'shop/*.shop.svc.cluster.local'"))),
+        "egress", STRICT, "allowed", OF_PEER, base=seen(sidecar("'shop/*.shop.svc.cluster.local'"))),
     "nothing at all": Predicted("egress", STRICT, "reset", OF_PEER, base=seen(sidecar("'~/*'"))),
     "a listener for another port": Predicted(
         "egress", STRICT, "reset", OF_PEER, base=seen(sidecar("shop/*", listener="port: {number: 9090, protocol: HTTP,"
         " name: http}"))),
     "a listener for the port": Predicted(
-        "egress", STRICT, "allowed", OF_PEER, loses=True,
+        "egress", STRICT, "allowed", OF_PEER,
         base=seen(sidecar("shop/*", listener="port: {number: 80, protocol: HTTP, name: http}"))),
     "a namespace that is a variable": Predicted(
-        "egress", STRICT, "depends", OF_PEER, loses=True, base=seen(sidecar("'${NS}/*'"))),
+        "egress", STRICT, "depends", OF_PEER, base=seen(sidecar("'${NS}/*'"))),
     "without egress everything is seen": Predicted(
-        "egress", STRICT, "allowed", OF_PEER, loses=True,
+        "egress", STRICT, "allowed", OF_PEER,
         base=seen(worlds.manifest(NETWORKING, "Sidecar", "s", "infra", f"spec: {{{REGISTRY}}}"))),
     "a Service that is not shown to other namespaces": Predicted(
         "egress", STRICT, "reset", OF_PEER,
@@ -250,121 +250,119 @@ WORLDS = {
     "by the mesh's": Predicted(
         "destination rules", STRICT, "reset", OF_PEER, base=seen(client_rule(OFF, "istio-system"))),
     "a third namespace is never asked": Predicted(
-        "destination rules", STRICT, "allowed", OF_PEER, loses=True, base=seen(client_rule(OFF, "outside"))),
+        "destination rules", STRICT, "allowed", OF_PEER, base=seen(client_rule(OFF, "outside"))),
     "a rule that is not for the client's namespace": Predicted(
-        "destination rules", STRICT, "allowed", OF_PEER, loses=True,
+        "destination rules", STRICT, "allowed", OF_PEER,
         base=seen(client_rule(OFF, "shop", more="exportTo: [.]"))),
     "the client's before the Service's": Predicted(
-        "destination rules", STRICT, "allowed", OF_PEER, loses=True,
+        "destination rules", STRICT, "allowed", OF_PEER,
         base=seen(client_rule("connectionPool: {}"), client_rule(OFF, "shop"))),
     "the Service's before the mesh's": Predicted(
         "destination rules", STRICT, "reset", OF_PEER,
         base=seen(client_rule("tls: {mode: ISTIO_MUTUAL}", "istio-system"), client_rule(OFF, "shop"))),
     "the host before the wildcard": Predicted(
-        "destination rules", STRICT, "allowed", OF_PEER, loses=True,
+        "destination rules", STRICT, "allowed", OF_PEER,
         base=seen(client_rule(OFF, host="*.shop.svc.cluster.local"), client_rule("connectionPool: {}", name="e"))),
     "a wildcard alone": Predicted(
         "destination rules", STRICT, "reset", OF_PEER, base=seen(client_rule(OFF, host="*.local"))),
     "of one host the older": Predicted(
-        "destination rules", STRICT, "allowed", OF_PEER, loses=True,
+        "destination rules", STRICT, "allowed", OF_PEER,
         base=seen(client_rule("connectionPool: {}", created=OLD), client_rule(OFF, name="e", created=NEW))),
     "the older one says nothing": Predicted(
         "destination rules", STRICT, "reset", OF_PEER,
         base=seen(client_rule("", more="subsets: [{name: one}]", created=OLD),
                   client_rule(OFF, name="e", created=NEW))),
     "a short name is of its own namespace": Predicted(
-        "destination rules", STRICT, "allowed", OF_PEER, loses=True, base=seen(client_rule(OFF, host="web"))),
+        "destination rules", STRICT, "allowed", OF_PEER, base=seen(client_rule(OFF, host="web"))),
     "for the port": Predicted(
         "destination rules", STRICT, "reset", OF_PEER,
         base=seen(client_rule(f"portLevelSettings: [{{port: {{number: 80}}, {OFF}}}]"))),
     "for another port": Predicted(
-        "destination rules", STRICT, "allowed", OF_PEER, loses=True,
+        "destination rules", STRICT, "allowed", OF_PEER,
         base=seen(client_rule(f"portLevelSettings: [{{port: {{number: 81}}, {OFF}}}]"))),
     "a subset that nobody names": Predicted(
-        "destination rules", STRICT, "allowed", OF_PEER, loses=True,
+        "destination rules", STRICT, "allowed", OF_PEER,
         base=seen(client_rule("", more=f"subsets: [{{name: one, trafficPolicy: {{{OFF}}}}}]"))),
     "for other clients": Predicted(
-        "destination rules", STRICT, "allowed", OF_PEER, loses=True,
+        "destination rules", STRICT, "allowed", OF_PEER,
         base=seen(client_rule(OFF, more="workloadSelector: {matchLabels: {app: other}}"))),
     "TLS without a certificate of the mesh": Predicted(
         "client tls", CALLER, "403", OF_PEER, base=seen(client_rule(ORIGIN))),
     "a certificate of the client's own": Predicted(
-        "client tls", CALLER, "depends", OF_PEER, loses=True, base=seen(client_rule("tls: {mode: MUTUAL}"))),
+        "client tls", CALLER, "depends", OF_PEER, base=seen(client_rule("tls: {mode: MUTUAL}"))),
     "a Gateway is a client, too": Predicted(
         "destination rules", STRICT, "reset", OF_PEER, request=IN, base=seen(PLAIN)),
     "who is in no mesh reads none": Predicted(
-        "destination rules", (rule(DENY_ADMIN),), "allowed", OF_PEER, request=STRANGE, loses=True,
+        "destination rules", (rule(DENY_ADMIN),), "allowed", OF_PEER, request=STRANGE,
         base=seen(client_rule(OFF, "shop"))),
     "a mode that is a variable": Predicted(
-        "destination rules", STRICT, "depends", OF_PEER, loses=True, base=seen(client_rule("tls: {mode: '${MODE}'}"))),
+        "destination rules", STRICT, "depends", OF_PEER, base=seen(client_rule("tls: {mode: '${MODE}'}"))),
     # whose requests the routes of the mesh take
     "a route takes the requests of sidecars": Predicted(
-        "mesh routes", ADMIN, "404", OF_PEER, base=seen(mesh_route()), loses=True),
+        "mesh routes", ADMIN, "404", OF_PEER, base=seen(mesh_route())),
     "not those of who is in no mesh": Predicted(
-        "mesh routes", ADMIN, "allowed", OF_PEER, request=STRANGE, base=seen(mesh_route()), loses=True),
+        "mesh routes", ADMIN, "allowed", OF_PEER, request=STRANGE, base=seen(mesh_route())),
     "nor those of ztunnel": Predicted(
         "mesh routes", (rule(DENY_ALL),), "reset", OF_PEER, base=(*ZTUNNEL, mesh_route())),
-    "but for a waypoint": Predicted("mesh routes", (rule(to("Service/web") + DENY_ADMIN),), "404", OF_PEER, loses=True,
+    "but for a waypoint": Predicted("mesh routes", (rule(to("Service/web") + DENY_ADMIN),), "404", OF_PEER,
                                     base=(*BEHIND, mesh_route())),
     "nor those of a Gateway": Predicted(
-        "mesh routes", ADMIN, "allowed", OF_PEER, request=IN, base=seen(mesh_route()), loses=True),
+        "mesh routes", ADMIN, "allowed", OF_PEER, request=IN, base=seen(mesh_route())),
     "but for a waypoint that it uses": Predicted(
-        "mesh routes", (rule(to("Service/web") + DENY_ADMIN),), "depends", OF_PEER, request=IN, loses=True,
+        "mesh routes", (rule(to("Service/web") + DENY_ADMIN),), "depends", OF_PEER, request=IN,
         base=base(WAYPOINTED, AMBIENT, waypoint(), mesh_route(), front=service(USES_INGRESS))),
     "the client's own route": Predicted(
-        "mesh routes", ADMIN, "404", OF_PEER, base=seen(mesh_route("infra")), loses=True),
+        "mesh routes", ADMIN, "404", OF_PEER, base=seen(mesh_route("infra"))),
     "a route that leads elsewhere passes the waypoint of what is asked for": Predicted(
         "mesh routes", (rule(to("Service/web") + DENY_ALL),), "403", OF_PEER,
         base=(*BEHIND, service(name="other"), mesh_route(rules="backendRefs: [{name: other, port: 80}]"))),
     "and not that of where it leads": Predicted(
-        "mesh routes", (rule(to("Service/other") + DENY_ALL),), "allowed", OF_PEER, loses=True,
+        "mesh routes", (rule(to("Service/other") + DENY_ALL),), "allowed", OF_PEER,
         base=(*BEHIND, service(name="other"), mesh_route(rules="backendRefs: [{name: other, port: 80}]"))),
     "is not for a waypoint": Predicted(
         "mesh routes", (rule(to("Service/web") + DENY_ALL),), "403", OF_PEER, base=(*BEHIND, mesh_route("infra"))),
     "a sidecar applies routes itself, whatever the waypoint": Predicted(
-        "mesh routes", (rule(to("Service/web") + DENY_ADMIN),), "404", OF_PEER, loses=True,
+        "mesh routes", (rule(to("Service/web") + DENY_ADMIN),), "404", OF_PEER,
         base=base(WAYPOINTED, INJECTED, waypoint(), mesh_route())),
     "routes for calls take the whole host": Predicted(
-        "mesh routes", ADMIN, "404", OF_PEER, loses=True,
+        "mesh routes", ADMIN, "404", OF_PEER,
         base=seen(mesh_route(kind="GRPCRoute", rules="matches: [{method: {service: a.B}}], backendRefs: [{name: web,"
                              " port: 80}]"))),
     "a VirtualService for who is in no mesh": Predicted(
-        "virtual services", ADMIN, "allowed", OF_PEER, request=STRANGE, base=seen(VIRTUAL), loses=True),
+        "virtual services", ADMIN, "allowed", OF_PEER, request=STRANGE, base=seen(VIRTUAL)),
     "for ztunnel": Predicted(
         "virtual services", (rule(DENY_ALL),), "reset", OF_PEER, base=(*ZTUNNEL, VIRTUAL)),
     "for a waypoint": Predicted(
-        "virtual services", (rule(to("Service/web") + DENY_ALL),), "unknown", OF_PEER, loses=True,
+        "virtual services", (rule(to("Service/web") + DENY_ALL),), "unknown", OF_PEER,
         base=(*BEHIND, VIRTUAL)),
     "a delegate has no hosts": Predicted(
         "virtual services", (rule(DENY_ALL),), "403", OF_PEER, base=seen(VIRTUAL.replace("hosts: [web], ", ""))),
     # who is it
     "a ServiceAccount of another namespace": Predicted(
-        "model", (source("serviceAccounts: [infra/client]"),), "allowed", OF_PEER, loses=True),
+        "model", (source("serviceAccounts: [infra/client]"),), "allowed", OF_PEER),
     "a ServiceAccount is of the policy's namespace": Predicted(
         "model", (source("serviceAccounts: [client]"),), "403", OF_PEER),
     "not by name is anybody else": Predicted(
         "model", (source("notPrincipals: [cluster.local/ns/infra/sa/client]", "DENY"),), "403", OF_PEER,
-        request=STRANGE, loses=True),
+        request=STRANGE),
     "not by name is not this one": Predicted(
-        "model", (source("notPrincipals: [cluster.local/ns/infra/sa/client]", "DENY"),), "allowed", OF_PEER,
-        loses=True),
+        "model", (source("notPrincipals: [cluster.local/ns/infra/sa/client]", "DENY"),), "allowed", OF_PEER),
     "who has no namespace is not of it": Predicted(
         "model", (source("notNamespaces: [infra]", "DENY"),), "403", OF_PEER, request=STRANGE),
     "both ways at once": Predicted(
         "model", (source("namespaces: [infra], notPrincipals: ['*/sa/client']"),), "403", OF_PEER),
-    "a condition on the namespace": Predicted("model", (when("source.namespace", "infra"),), "allowed", OF_PEER,
-                                              loses=True),
+    "a condition on the namespace": Predicted("model", (when("source.namespace", "infra"),), "allowed", OF_PEER),
     "and one that is not": Predicted(
         "model", (when("source.namespace", "infra", field="notValues"),), "403", OF_PEER),
     "a condition on the port of the pods": Predicted(
         "model", (when("destination.port", "'8080'", "DENY"),), "403", OF_PEER),
     "and not that of the Service": Predicted(
-        "model", (when("destination.port", "'80'", "DENY"),), "allowed", OF_PEER, loses=True),
+        "model", (when("destination.port", "'80'", "DENY"),), "allowed", OF_PEER),
     "a method is what it is": Predicted(
-        "model", (operation("methods: [get]", "DENY"),), "allowed", OF_PEER, loses=True),
+        "model", (operation("methods: [get]", "DENY"),), "allowed", OF_PEER),
     "a host with its port is another": Predicted(
         "model", (operation("hosts: [web.shop]", "DENY"),), "allowed", OF_PEER,
-        request={"host": "web.shop:8080"}, loses=True),
+        request={"host": "web.shop:8080"}),
     "but for any port": Predicted(
         "model", (operation("hosts: ['web.shop:*']", "DENY"),), "403", OF_PEER, request={"host": "web.shop:8080"}),
     "a host in capitals": Predicted(
@@ -406,58 +404,56 @@ WORLDS = {
         "protocols", (paths("/"),), "reset", OF_PEER, base=seen(front=port_named("tcp"))),
     "nor to deny": Predicted("protocols", ADMIN, "reset", OF_PEER, base=seen(front=port_named("tcp-web"))),
     "its protocol goes before its name": Predicted(
-        "protocols", ADMIN, "allowed", OF_PEER, base=seen(front=port_named("tcp", "http")), loses=True),
+        "protocols", ADMIN, "allowed", OF_PEER, base=seen(front=port_named("tcp", "http"))),
     "a protocol of connections": Predicted(
         "protocols", ADMIN, "reset", OF_PEER, base=seen(front=port_named("http", "mysql"))),
     "TLS that passes through": Predicted(
         "protocols", (paths("/"),), "reset", OF_PEER, base=seen(front=port_named("https"))),
     "a name that says nothing": Predicted(
-        "protocols", ADMIN, "allowed", OF_PEER, base=seen(front=port_named("web")), loses=True),
+        "protocols", ADMIN, "allowed", OF_PEER, base=seen(front=port_named("web"))),
     "who calls is known of connections, too": Predicted(
-        "protocols", CALLER, "allowed", OF_PEER, base=seen(front=port_named("tcp")), loses=True),
+        "protocols", CALLER, "allowed", OF_PEER, base=seen(front=port_named("tcp"))),
     "also behind a Gateway": Predicted(
         "protocols", ADMIN, "reset", OF_PEER, request=IN, base=seen(front=port_named("tcp"))),
     "a route of the mesh on such a port": Predicted(
-        "protocols", CALLER, "allowed", OF_PEER, base=seen(mesh_route(), front=port_named("tcp")), loses=True),
+        "protocols", CALLER, "allowed", OF_PEER, base=seen(mesh_route(), front=port_named("tcp"))),
     # tokens
     "a token for others": Predicted(
         "tokens", (tokens(FOR_US), ASKED), "403", {"jwt": "Enforced"},
         request={**OF_US, "claims": {"iss": "https://id", "sub": "a", "aud": "them"}}),
     "a token for us": Predicted(
-        "tokens", (tokens(FOR_US), ASKED), "allowed, jwtRules and token required", OF_PEER, request=OF_US, loses=True),
+        "tokens", (tokens(FOR_US), ASKED), "allowed, jwtRules and token required", OF_PEER, request=OF_US),
     "a token for nobody": Predicted("tokens", (tokens(FOR_US), ASKED), "403", request=KNOWN),
     "another rule takes it": Predicted(
-        "tokens", (tokens(f"{FOR_US}, {ID}"), ASKED), "allowed, jwtRules and token required", request=KNOWN,
-        loses=True),
+        "tokens", (tokens(f"{FOR_US}, {ID}"), ASKED), "allowed, jwtRules and token required", request=KNOWN),
     "a parameter": Predicted(
         "tokens", (tokens(PARAM), ASKED), "depends", OF_PEER,
-        request={**IN, "path": "/?t=a"}, loses=True),
+        request={**IN, "path": "/?t=a"}),
     "a cookie": Predicted(
         "tokens", (tokens(COOKIE), ASKED), "depends", OF_PEER,
-        request={**IN, "headers": {"cookie": "t=a"}}, loses=True),
+        request={**IN, "headers": {"cookie": "t=a"}}),
     "another cookie": Predicted(
         "tokens", (tokens(COOKIE), ASKED), "403", OF_PEER,
         request={**IN, "headers": {"cookie": "u=a"}}),
     "the Gateway keeps the token": Predicted("tokens", TWO_PLACES, "403", OF_PEER, request=KNOWN),
     "unless it forwards it": Predicted(
-        "tokens", (tokens(FORWARDED), *TWO_PLACES[1:]), "allowed, jwtRules and token required", OF_PEER, request=KNOWN,
-        loses=True),
+        "tokens", (tokens(FORWARDED), *TWO_PLACES[1:]), "allowed, jwtRules and token required", OF_PEER, request=KNOWN),
     "it keeps no token that it does not read": Predicted(
         "tokens", (tokens(OTHER, "", "shop", "inner"), rule(TOKEN)), "allowed, jwtRules and token required", OF_PEER,
-        request={**IN, "claims": {"iss": "https://other", "sub": "a"}}, loses=True),
+        request={**IN, "claims": {"iss": "https://other", "sub": "a"}}),
     # revisions, capture, waypoints
     "a policy for another revision": Predicted(
-        "revisions", (labelled(rule(DENY_ALL), "istio.io/rev: two"),), "depends", {"p": "Unknown"}, loses=True,
+        "revisions", (labelled(rule(DENY_ALL), "istio.io/rev: two"),), "depends", {"p": "Unknown"},
         base=seen(PLANE, shop=REVISED)),
     "a policy for this revision": Predicted(
         "revisions", (labelled(rule(DENY_ALL), "istio.io/rev: one"),), "403", OF_PEER,
         base=seen(PLANE, shop=REVISED)),
     "a policy for a revision, and pods of the default one": Predicted(
-        "revisions", (labelled(rule(DENY_ALL), "istio.io/rev: two"),), "depends", {"p": "Unknown"}, loses=True),
+        "revisions", (labelled(rule(DENY_ALL), "istio.io/rev: two"),), "depends", {"p": "Unknown"}),
     "an ALLOW for another revision": Predicted(
-        "revisions", (labelled(paths("/x"), "istio.io/rev: two"),), "depends", {"p": "Unknown"}, loses=True),
+        "revisions", (labelled(paths("/x"), "istio.io/rev: two"),), "depends", {"p": "Unknown"}),
     "STRICT for another revision": Predicted(
-        "revisions", (labelled(tls("STRICT"), "istio.io/rev: two"),), "depends", {"p": "Unknown"}, loses=True,
+        "revisions", (labelled(tls("STRICT"), "istio.io/rev: two"),), "depends", {"p": "Unknown"},
         request=STRANGE),
     # what is behind a Service
     "a machine behind the Service": Predicted(
@@ -467,7 +463,7 @@ WORLDS = {
         base=seen(MACHINE.replace("labels: {app: web}", "annotations: {}").replace(
             "serviceAccount: web", "serviceAccount: web, labels: {app: web}"), web="")),
     "a machine of another Service": Predicted(
-        "machines", (rule("selector: {matchLabels: {app: vm}}, " + DENY_ALL),), "allowed", OF_PEER, loses=True,
+        "machines", (rule("selector: {matchLabels: {app: vm}}, " + DENY_ALL),), "allowed", OF_PEER,
         base=seen(MACHINE.replace("app: web", "app: vm"))),
     "plain text to a machine": Predicted(
         "machines", STRICT, "reset", OF_PEER, request=STRANGE, base=seen(MACHINE, web="")),
@@ -484,7 +480,7 @@ WORLDS = {
         "unseen pods", (rule(DENY_ALL),), "allowed", base=seen(shop="istio-injection: disabled", web="")),
     # ServiceEntries
     "a policy on a ServiceEntry behind a waypoint": Predicted(
-        "attachment", (rule(to("ServiceEntry.networking.istio.io/api") + DENY_ALL),), "allowed", OF_PEER, loses=True,
+        "attachment", (rule(to("ServiceEntry.networking.istio.io/api") + DENY_ALL),), "allowed", OF_PEER,
         base=(*BEHIND, ENTRY)),
     "a policy on one that no waypoint serves": Predicted(
         "attachment", (rule(to("ServiceEntry.networking.istio.io/api") + DENY_ALL),), "allowed", {"p": "Accepted"},
@@ -493,19 +489,19 @@ WORLDS = {
         "attachment", (rule(to("ServiceEntry.networking.istio.io/ap") + DENY_ALL),), "allowed",
         {"p": "TargetNotFound"}, ("GWP101",), base=(*BEHIND, ENTRY)),
     "a host of a ServiceEntry as a backend": Predicted(
-        "hosts", (rule(DENY_ADMIN, "infra"),), "allowed", OF_PEER, request={**IN, "host": "a.example"}, loses=True,
+        "hosts", (rule(DENY_ADMIN, "infra"),), "allowed", OF_PEER, request={**IN, "host": "a.example"},
         conditions={"HTTPRoute shop/ext": ("ResolvedRefs=True/ResolvedRefs",)},
         base=(*without_front(), ENTRY, to_host("api.example.com"))),
     "a host that nobody has": Predicted(
         "hosts", (rule(DENY_ADMIN, "infra"),), "500", OF_PEER, request={**IN, "host": "a.example"},
-        loses=True, conditions={"HTTPRoute shop/ext": ("ResolvedRefs=False/BackendNotFound",)},
+        conditions={"HTTPRoute shop/ext": ("ResolvedRefs=False/BackendNotFound",)},
         base=(*without_front(), ENTRY, to_host("nobody.example.com"))),
     # connections, and other kinds
     "a route of connections for a sidecar": Predicted(
         "mesh routes", (ON_OTHER,), "reset", OF_PEER, request={"scheme": "tcp", "port": 80},
         base=seen(*ELSEWHERE, front=port_named("tcp"))),
     "and not for ztunnel": Predicted(
-        "mesh routes", (ON_OTHER,), "allowed", OF_PEER, request={"scheme": "tcp", "port": 80}, loses=True,
+        "mesh routes", (ON_OTHER,), "allowed", OF_PEER, request={"scheme": "tcp", "port": 80},
         base=base(AMBIENT, AMBIENT, *ELSEWHERE, front=port_named("tcp"))),
     "a plugin by selector": Predicted(
         "attachment", (of("WasmPlugin", "p", "selector: {matchLabels: {app: web}}, url: oci://x"),), "allowed",
@@ -523,9 +519,9 @@ WORLDS = {
         "attachment", (rule(to(EDGE, "Gateway/way") + DENY_ALL, "infra"),), "403", OF_PEER, request=IN,
         base=seen(waypoint("infra"))),
     "a policy on the Gateway of the client's side only": Predicted(
-        "attachment", (rule(to(EDGE) + DENY_ALL, "infra"),), "allowed", OF_PEER, loses=True),
+        "attachment", (rule(to(EDGE) + DENY_ALL, "infra"),), "allowed", OF_PEER),
     "pods that want no capture": Predicted(
-        "capture", (rule(DENY_ALL),), "allowed", loses=False,
+        "capture", (rule(DENY_ALL),), "allowed",
         base=base(AMBIENT, AMBIENT, web=deployment("web", "shop", "istio.io/dataplane-mode: none"))),
     "STRICT before pods that are not captured": Predicted(
         "capture", STRICT, "allowed", request=STRANGE,
@@ -535,12 +531,11 @@ WORLDS = {
         base=base(AMBIENT, AMBIENT, client=deployment("client", "infra", "istio.io/dataplane-mode: none"))),
     "behind a waypoint the pods see the waypoint": Predicted("ztunnel", CALLER, "reset", OF_PEER, base=BEHIND),
     "which is called by its Gateway's name": Predicted(
-        "ztunnel", (source("principals: [cluster.local/ns/shop/sa/way]"),), "allowed", OF_PEER, base=BEHIND,
-        loses=True),
+        "ztunnel", (source("principals: [cluster.local/ns/shop/sa/way]"),), "allowed", OF_PEER, base=BEHIND),
     "policies of a namespace are not its waypoint's": Predicted(
         "attachment", (paths("/"),), "reset", OF_PEER, base=BEHIND),
     "nor are they an east-west gateway's": Predicted(
-        "east-west", (rule(DENY_ALL, "infra"),), "allowed", OF_PEER, loses=True,
+        "east-west", (rule(DENY_ALL, "infra"),), "allowed", OF_PEER,
         request={**IN, "gateway": "Gateway/infra/ew"},
         base=base(INJECTED, "team: a", EAST_WEST,
                   worlds.route("ew", parents="[{name: ew, namespace: infra}]",
@@ -550,5 +545,5 @@ WORLDS = {
         "attachment", (rule(to("GatewayClass/istio-waypoint") + DENY_ALL, "istio-system"),), "403", OF_PEER,
         base=BEHIND),
     "asks somebody at the waypoint": Predicted(
-        "attachment", (rule(to("Service/web") + CUSTOM % "a"),), "depends", OF_PEER, base=BEHIND, loses=True),
+        "attachment", (rule(to("Service/web") + CUSTOM % "a"),), "depends", OF_PEER, base=BEHIND),
 }  # fmt: skip

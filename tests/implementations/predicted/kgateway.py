@@ -151,14 +151,14 @@ WORLDS = {
     "tokens that may be missing": Predicted(
         "extensions",
         (policy(by("jwtAuth", "tokens")), TOKENS.replace("jwt: {", "jwt: {validationMode: AllowMissing, ")),
-        "allowed, jwtAuth not required", ENFORCED, loses=True),
+        "allowed, jwtAuth not required", ENFORCED),
     # Where a policy that is refused is felt.
     "a refused policy of the Gateway takes routes with their own along": Predicted(
         "hosts", (policy(BROKEN, "Gateway/edge", "wide"), policy("timeouts: {request: 1s}")), "500",
         {"wide": "Invalid"}, REFUSED),
     "a refused policy of a route beside a good one of its Gateway": Predicted(
         "routes", (policy(BROKEN), policy(by("extAuth", "login"), "Gateway/edge", "wide"), LOGIN_ABOVE), "500",
-        INVALID, REFUSED, loses=True),
+        INVALID, REFUSED),
     "a refused policy of a rule": Predicted(
         "routes", (policy(BROKEN, "HTTPRoute/checkout#admin"),), "500", INVALID, REFUSED,
         request={"path": "/admin"}, base=base(TWO_RULES)),
@@ -197,32 +197,31 @@ WORLDS = {
         "authorization", (policy(rbac("request.path.startsWith('/admin')", action="Deny")),), "403", ENFORCED,
         request={"path": "/admin/users"}),
     "and others in": Predicted(
-        "authorization", (policy(rbac("request.path.startsWith('/admin')", action="Deny")),), "allowed", ENFORCED,
-        loses=True),
+        "authorization", (policy(rbac("request.path.startsWith('/admin')", action="Deny")),), "allowed", ENFORCED),
     "a header lets in": Predicted(
-        "authorization", (policy(rbac("request.headers['x-team'] == 'a'")),), "allowed", ENFORCED, loses=True,
+        "authorization", (policy(rbac("request.headers['x-team'] == 'a'")),), "allowed", ENFORCED,
         request={"headers": {"x-team": "a"}}),
     "another header does not": Predicted(
         "authorization", (policy(rbac("request.headers['x-team'] == 'a'")),), "403", ENFORCED,
         request={"headers": {"x-team": "b"}}),
     "one of two expressions is enough": Predicted(
         "authorization", (policy(rbac("request.method == 'GET'", "request.headers['x-team'] == 'a'")),), "allowed",
-        ENFORCED, loses=True),
+        ENFORCED),
     "an address that a rule lets in": Predicted(
-        "authorization", (policy(acl("deny", OFFICE)),), "allowed", ENFORCED, loses=True,
+        "authorization", (policy(acl("deny", OFFICE)),), "allowed", ENFORCED,
         request={"address": "10.1.2.3"}),
     "any other address": Predicted(
         "authorization", (policy(acl("deny", OFFICE)),), "403", ENFORCED, request={"address": "192.0.2.1"}),
     "a route's addresses replace the Gateway's": Predicted(
         "authorization", (policy(acl("deny"), "Gateway/edge", "wide"),
-                          policy(acl("allow", OFFICE.replace("allow", "deny")))), "allowed", loses=True,
+                          policy(acl("allow", OFFICE.replace("allow", "deny")))), "allowed",
         request={"address": "192.0.2.1"}),
     "addresses of two policies of a route add up": Predicted(
         "merging",
         (policy(acl("deny", OFFICE), created="2026-01-01T00:00:00Z"),
          policy("acl: {defaultAction: deny, rules: [{cidrs: [192.0.2.0/24], action: allow}]}", name="more",
                 created="2026-01-02T00:00:00Z")),
-        "allowed", request={"address": "192.0.2.1"}, loses=True),
+        "allowed", request={"address": "192.0.2.1"}),
     # Which of several policies.
     "the older of two": Predicted(
         "merging",
@@ -265,7 +264,7 @@ WORLDS = {
         "children", (policy(by("extAuth", "login")), LOGIN), "allowed, extAuth required", ENFORCED,
         request={"path": "/api/v1/x"}, base=delegating(API, V1)),
     "a path that no child takes": Predicted(
-        "children", (policy(by("extAuth", "login")), LOGIN), "404", request={"path": "/api/v2"}, loses=True,
+        "children", (policy(by("extAuth", "login")), LOGIN), "404", request={"path": "/api/v2"},
         base=delegating(API, V1)),
     "a child beside what its parent matches": Predicted(
         "children", (policy("timeouts: {request: 1s}"),), "500", request={"path": "/api/v1"},

@@ -145,19 +145,19 @@ WORLDS = {
         "authentication", (plugin("a", "key-auth"), plugin("b", "basic-auth")),
         "allowed, basic-auth and key-auth required", base=base(annotations=f"{PLUGINS}'a,b'")),
     "Services of one rule with different annotations": Predicted(
-        "alike", (plugin("login", "key-auth"),), "404", base=two(f"{PLUGINS}login"), loses=True),
+        "alike", (plugin("login", "key-auth"),), "404", base=two(f"{PLUGINS}login")),
     "of which one names another plugin": Predicted(
         "alike", (plugin("login", "key-auth"), plugin("again", "key-auth")), "404",
-        base=two(f"{PLUGINS}login", f"{PLUGINS}again"), loses=True),
+        base=two(f"{PLUGINS}login", f"{PLUGINS}again")),
     "with the same annotations": Predicted(
         "alike", (plugin("login", "key-auth"),), "allowed, key-auth required",
         base=two(f"{PLUGINS}login", f"{PLUGINS}login")),
     "with different annotations of somebody else": Predicted("alike", (), "allowed", base=two("example.com/a: b")),
-    "addresses that a route asks for": Predicted("combined", (OFFICE,), "allowed", loses=True, base=BY_OFFICE),
+    "addresses that a route asks for": Predicted("combined", (OFFICE,), "allowed", base=BY_OFFICE),
     "a route and a consumer name one plugin": Predicted(
         "combined", (OFFICE, consumer("staff", "office")), "allowed", base=BY_OFFICE),
     "a consumer of another namespace does": Predicted(
-        "combined", (OFFICE, consumer("staff", "office", namespace="infra")), "allowed", loses=True, base=BY_OFFICE),
+        "combined", (OFFICE, consumer("staff", "office", namespace="infra")), "allowed", base=BY_OFFICE),
     "a group of consumers does": Predicted(
         "combined", (OFFICE, consumer("staff", "office", kind="KongConsumerGroup")), "allowed", base=BY_OFFICE),
     "a Service and a consumer do": Predicted(
@@ -167,16 +167,15 @@ WORLDS = {
                      consumer("staff", "office")), "allowed",
         base=base(annotations=ROUTE_AND, service=f"{PLUGINS}all")),
     "a global plugin runs for all, whoever names it": Predicted(
-        "combined", (cluster_plugin("all", "ip-restriction", everywhere="true"), consumer("staff", "all")), "allowed",
-        loses=True),
+        "combined", (cluster_plugin("all", "ip-restriction", everywhere="true"), consumer("staff", "all")), "allowed"),
     "a consumer has one of its own": Predicted(
         "precedence", (OFFICE, plugin("home", "ip-restriction"), consumer("staff", "home")), "allowed",
         base=BY_OFFICE),
     "one that is switched off": Predicted(
         "precedence", (OFFICE, plugin("home", "ip-restriction", "disabled: true"), consumer("staff", "home")),
-        "allowed", loses=True, base=BY_OFFICE),
+        "allowed", base=BY_OFFICE),
     "a consumer has one of another sort": Predicted(
-        "precedence", (OFFICE, plugin("home", "rate-limiting"), consumer("staff", "home")), "allowed", loses=True,
+        "precedence", (OFFICE, plugin("home", "rate-limiting"), consumer("staff", "home")), "allowed",
         base=BY_OFFICE),
     "guests are turned away": Predicted(
         "authentication", (GUESTS, STOP, consumer("guest", "stop")), "allowed, key-auth required", base=BY_LOGIN),
@@ -197,5 +196,5 @@ WORLDS = {
         "authentication", (GUESTS, plugin("stop", "request-termination", "disabled: true"), consumer("guest", "stop")),
         "allowed, key-auth not required", base=BY_LOGIN),
     "who may come in": Predicted(
-        "relations", (plugin("groups", "acl"),), "allowed", loses=True, base=base(annotations=f"{PLUGINS}groups")),
+        "relations", (plugin("groups", "acl"),), "allowed", base=base(annotations=f"{PLUGINS}groups")),
 }  # fmt: skip

@@ -140,7 +140,7 @@ WORLDS = {
     "a policy of a listener: its port": Predicted(
         "paths", (auth("p", "Gateway/edge#alt", KEY),), REQUIRED, {"p": "Enforced"}, request=at("/", 8080), base=TWO),
     "and not the other's": Predicted(
-        "paths", (auth("p", "Gateway/edge#alt", KEY),), "allowed", {"p": "Enforced"}, base=TWO, loses=True),
+        "paths", (auth("p", "Gateway/edge#alt", KEY),), "allowed", {"p": "Enforced"}, base=TWO),
     "a named rule, and what is asked there": Predicted(
         "rules", (auth("p", f"{ROUTE}#pay", KEY),), REQUIRED, {"p": "Enforced"}, request=at("/pay"), base=TWO),
     "what has a name has no number": Predicted(
@@ -166,7 +166,7 @@ WORLDS = {
         request={"gateway": "Gateway infra/edge"}, base=FOREIGN),
     "and past it through Cilium's": Predicted(
         "classes", (auth("p", ROUTE, KEY),), "allowed", {"p": "Enforced"}, ("GWP108",),
-        request={"gateway": "Gateway infra/other"}, base=FOREIGN, loses=True),
+        request={"gateway": "Gateway infra/other"}, base=FOREIGN),
     "beside a policy of Envoy Gateway's": Predicted(
         "classes", (auth("p", ROUTE, KEY), BASIC), "allowed, authentication and basicAuth required",
         {"p": "Enforced", "basic": "Enforced"}, base=(*base(of_class=ENVOY_GATEWAY), USERS)),
@@ -190,13 +190,13 @@ WORLDS = {
         REQUIRED, {"r": "Enforced", "u": "Overridden"}, request=at("/pay"), base=TWO),
     "a default of a route behind its rule's": Predicted(
         "merging", (auth("r", ROUTE, KEY), auth("u", f"{ROUTE}#pay", OPEN)),
-        NOT_REQUIRED, {"r": "PartiallyEnforced", "u": "Enforced"}, request=at("/pay"), base=TWO, loses=True),
+        NOT_REQUIRED, {"r": "PartiallyEnforced", "u": "Enforced"}, request=at("/pay"), base=TWO),
     "merged defaults add what the route has not": Predicted(
         "units", (wrapped("g", GATEWAY, "defaults", "merge", DENY), auth("r", ROUTE, OPEN)),
         "403", {"g": "Enforced", "r": "Enforced"}),
     "merged overrides take rules by name": Predicted(
         "units", (wrapped("g", GATEWAY, "overrides", "merge", OPEN), auth("r", ROUTE, KEY)),
-        NOT_REQUIRED, {"g": "Enforced", "r": "Overridden"}, loses=True),
+        NOT_REQUIRED, {"g": "Enforced", "r": "Overridden"}),
     "the answer to who may not is a unit of its own": Predicted(
         "units",
         (wrapped("g", GATEWAY, "defaults", "merge", "response: {unauthorized: {code: 404}}"), auth("r", ROUTE, DENY)),
@@ -207,7 +207,7 @@ WORLDS = {
     # Conditions.
     "a condition that does not hold": Predicted(
         "when", (auth("p", ROUTE, KEY, more="when: [{predicate: 'request.path.startsWith(\"/admin\")'}]"),),
-        "allowed", {"p": "Enforced"}, loses=True),
+        "allowed", {"p": "Enforced"}),
     "a condition that holds": Predicted(
         "when", (auth("p", ROUTE, KEY, more="when: [{predicate: 'request.path.startsWith(\"/admin\")'}]"),),
         REQUIRED, {"p": "Enforced"}, request=at("/admin")),
@@ -215,10 +215,10 @@ WORLDS = {
         "when",
         (auth("p", ROUTE, KEY,
               more="when: [{predicate: 'request.path == \"/admin\"'}, {predicate: 'size(request.headers) > 3'}]"),),
-        NOT_REQUIRED, {"p": "Enforced"}, request=at("/admin"), loses=True),
+        NOT_REQUIRED, {"p": "Enforced"}, request=at("/admin")),
     "nobody is refused where the condition does not hold": Predicted(
         "when", (auth("p", ROUTE, DENY, more="when: [{predicate: 'request.method == \"POST\"'}]"),),
-        "allowed", {"p": "Enforced"}, loses=True),
+        "allowed", {"p": "Enforced"}),
     "and is where it does": Predicted(
         "when", (auth("p", ROUTE, DENY, more="when: [{predicate: 'request.method == \"POST\"'}]"),),
         "403", {"p": "Enforced"}, request={"method": "POST"}),
@@ -226,7 +226,7 @@ WORLDS = {
         "pipeline",
         (auth("p", ROUTE, "authentication: {key: {apiKey: {selector: {}}, priority: 0}, "
               f"public: {{when: [{selected('path', '/public')}], anonymous: {{}}, priority: 1}}}}"),),
-        NOT_REQUIRED, {"p": "Enforced"}, request=at("/public"), loses=True),
+        NOT_REQUIRED, {"p": "Enforced"}, request=at("/public")),
     "and not where it does not": Predicted(
         "pipeline",
         (auth("p", ROUTE, "authentication: {key: {apiKey: {selector: {}}, priority: 0}, "
@@ -245,7 +245,7 @@ WORLDS = {
         "allowed", {"p": "Invalid"}, ("GWP111",)),
     "a variable in a condition may be anything": Predicted(
         "cel", (auth("p", ROUTE, KEY, more="when: [{predicate: '${CONDITION}'}]"),),
-        NOT_REQUIRED, {"p": "Enforced"}, loses=True),
+        NOT_REQUIRED, {"p": "Enforced"}),
     "a name that is not declared": Predicted(
         "names", (when("identity.role == \"admin\""),), "allowed", {"p": "Invalid"}, ("GWP111",)),
     "an attribute of Envoy that is not declared": Predicted(
@@ -253,17 +253,17 @@ WORLDS = {
     "a name within a macro": Predicted(
         "names", (when("request.headers.exists(h, h == name)"),), "allowed", {"p": "Invalid"}, ("GWP111",)),
     "the variable of a macro": Predicted(
-        "names", (when("request.headers.exists(h, h == \"x\")"),), NOT_REQUIRED, {"p": "Enforced"}, loses=True),
+        "names", (when("request.headers.exists(h, h == \"x\")"),), NOT_REQUIRED, {"p": "Enforced"}),
     "which is nobody's outside of it": Predicted(
         "names", (when("request.headers.exists(h, h == \"x\") && h == \"x\""),), "allowed", {"p": "Invalid"},
         ("GWP111",)),
     "an attribute that no request has": Predicted(
-        "names", (when("request.foo == \"a\""),), NOT_REQUIRED, {"p": "Enforced"}, loses=True),
+        "names", (when("request.foo == \"a\""),), NOT_REQUIRED, {"p": "Enforced"}),
     "what another release may declare": Predicted(
-        "names", (when("metadata.filter_metadata.a == \"b\""),), NOT_REQUIRED, {"p": "Enforced"}, loses=True),
+        "names", (when("metadata.filter_metadata.a == \"b\""),), NOT_REQUIRED, {"p": "Enforced"}),
     "the name of a type": Predicted(
         "names", (when("type(request.path) == string && request.path.startsWith(\"/admin\")"),), "allowed",
-        {"p": "Enforced"}, loses=True),
+        {"p": "Enforced"}),
     "what a login says, for a limit": Predicted(
         "names",
         (policy("p", ROUTE, "limits: {a: {rates: [{limit: 5, window: 1m}], when: [{predicate: 'auth.a == 1'}]}}",
@@ -275,7 +275,7 @@ WORLDS = {
                 kind="RateLimitPolicy"),),
         "allowed", {"p": "Invalid"}, ("GWP111",)),
     "an override's condition gates the route's rules": Predicted(
-        "units", (GATED, auth("r", ROUTE, KEY)), "allowed", {"g": "Enforced", "r": "Enforced"}, loses=True),
+        "units", (GATED, auth("r", ROUTE, KEY)), "allowed", {"g": "Enforced", "r": "Enforced"}),
     "and asks where it holds": Predicted(
         "units", (GATED, auth("r", ROUTE, KEY)), REQUIRED, {"g": "Enforced", "r": "Enforced"}, request=at("/admin")),
     "a condition on a call": Predicted(
@@ -299,7 +299,7 @@ WORLDS = {
         REQUIRED, {"g": "Enforced", "r": "Overridden"}),
     "a condition at Envoy Gateway's Gateway": Predicted(
         "when", (auth("p", ROUTE, KEY, more="when: [{predicate: 'request.method == \"POST\"'}]"),), "allowed",
-        {"p": "Enforced"}, base=base(of_class=ENVOY_GATEWAY), loses=True),
+        {"p": "Enforced"}, base=base(of_class=ENVOY_GATEWAY)),
     # Patterns by name.
     "a pattern by its name": Predicted(
         "patterns",
@@ -310,12 +310,12 @@ WORLDS = {
         "patterns",
         (auth("p", ROUTE, authorizing("{patternRef: gets}"),
               more=f"patterns: {{gets: {{allOf: [{selected('method', 'GET')}]}}}}"),),
-        "allowed", {"p": "Enforced"}, loses=True),
+        "allowed", {"p": "Enforced"}),
     "a name that no pattern has demands nothing": Predicted(
         "patterns",
         (auth("p", ROUTE, authorizing("{patternRef: nets}"),
               more=f"patterns: {{gets: {{allOf: [{selected('method', 'GET')}]}}}}"),),
-        "allowed", {"p": "Enforced"}, request={"method": "POST"}, loses=True),
+        "allowed", {"p": "Enforced"}, request={"method": "POST"}),
     "a pattern of the Gateway's policy for the route's rule": Predicted(
         "patterns",
         (policy("g", GATEWAY, "defaults: {strategy: merge, rules: {metadata: {m: {http: {url: http://a.example}}}}, "
@@ -323,8 +323,7 @@ WORLDS = {
          auth("r", ROUTE, authorizing("{patternRef: gets}"))),
         "403", {"g": "Enforced", "r": "Enforced"}, request={"method": "POST"}),
     "nobody has to say who he is where only authorization asks": Predicted(
-        "patterns", (auth("p", ROUTE, authorizing(selected("path", "/pay", "neq"))),), "allowed", {"p": "Enforced"},
-        loses=True),
+        "patterns", (auth("p", ROUTE, authorizing(selected("path", "/pay", "neq"))),), "allowed", {"p": "Enforced"}),
     # Certificates and names.
     "a listener without a host gets no certificate": Predicted(
         "certificates", (TLS,), "allowed", {"p": "Accepted"}, ("GWP106",), request=SECURE, base=tls_base(CERTIFICATE)),
@@ -358,23 +357,23 @@ WORLDS = {
         "allowed", {"p": "Enforced", "t": "Enforced"}),
     "a predicate of two ends and a negation": Predicted(
         "predicates", (auth("p", ROUTE, KEY, more=WHEN % NO_DOCS),), REQUIRED, {"p": "Enforced"},
-        request={"path": "/llm"}, loses=True),
+        request={"path": "/llm"}),
     "and where it does not hold nobody is asked": Predicted(
         "predicates", (auth("p", ROUTE, KEY, more=WHEN % NO_DOCS),), "allowed", {"p": "Enforced"},
-        request={"path": "/llm/docs"}, loses=True),
+        request={"path": "/llm/docs"}),
     "a denial of what does not contain a text": Predicted(
         "predicates",
         (auth("p", ROUTE, authorizing('{predicate: request.path.contains("ok")}')),),
         "403", {"p": "Enforced"}, request={"path": "/llm"}),
     "a header that is not there is an error, which another answer may outweigh": Predicted(
         "predicates", (auth("p", ROUTE, KEY, more=WHEN % OR_HEADER),), REQUIRED, {"p": "Enforced"},
-        request={"path": "/llm"}, loses=True),
+        request={"path": "/llm"}),
     "no kind of credentials is anonymous access": Predicted(
         "anonymous", (auth("p", ROUTE, "authentication: {}", "authorization: {a: {opa: {rego: allow = true}}}"),),
-        "allowed", {"p": "Enforced"}, loses=True),
+        "allowed", {"p": "Enforced"}),
     "and no rules of authorization allow": Predicted(
-        "anonymous", (auth("p", ROUTE, KEY, "authorization: {}"),), REQUIRED, {"p": "Enforced"}, loses=True),
+        "anonymous", (auth("p", ROUTE, KEY, "authorization: {}"),), REQUIRED, {"p": "Enforced"}),
     "OpenShift's Gateways are Istio's": Predicted(
-        "openshift", (auth("p", ROUTE, KEY),), REQUIRED, {"p": "Enforced"}, loses=True,
+        "openshift", (auth("p", ROUTE, KEY),), REQUIRED, {"p": "Enforced"},
         base=base(of_class=worlds.gateway_class("any", "openshift.io/gateway-controller/v1"))),
 }  # fmt: skip

@@ -192,7 +192,7 @@ WORLDS = {
         lint=("GWP406",), base=(*BASE[:3], worlds.service(ports="[{port: 80, appProtocol: kubernetes.io/h2c}]")),
         status={"checkout": (f"{EDGE} ResolvedRefs=False/UnsupportedProtocol",)}),
     "one of two backends with TLS": Predicted(
-        "backends", (TLS,), "500", lint=("GWP406",), base=base(BOTH_BACKENDS, SECOND), loses=True,
+        "backends", (TLS,), "500", lint=("GWP406",), base=base(BOTH_BACKENDS, SECOND),
         status={"checkout": (f"{EDGE} ResolvedRefs=False/UnsupportedValue",)}),
     "two CA certificates": Predicted(
         "backends", (TLS.replace("wellKnownCACertificates: System", "caCertificateRefs: [CA, CA]").replace(

@@ -129,6 +129,6 @@ WORLDS = {
         "unsupported", (), "allowed", request={"path": "/shop"},
         base=base(f"{ADMIN}, {filtering('login', 'example.com', 'Filter')}", "")),
     "the older of two BackendTLSPolicies": Predicted(
-        "tls", (tls("p", "", OLD), tls("q", "", NEW)), "allowed", {"p": "Enforced", "q": "Conflicted"}, loses=True,
+        "tls", (tls("p", "", OLD), tls("q", "", NEW)), "allowed", {"p": "Enforced", "q": "Conflicted"},
         base=base()),
 }  # fmt: skip

@@ -206,10 +206,9 @@ class ActingIndex:
 
     def passes(self, context: Path, backend: ResourceKey, caller: Resource | None) -> bool:
         """Return whether requests that somebody sends on to one of the `backends` of a context pass its proxy."""
-        if len(context) < 2:
-            return True
         beyond = self.beyond(backend, caller)
-        return all(node.key == backend or node in beyond for node in context)
+        nodes = (node for node in context if node.key.group or node.key.kind != "Namespace")
+        return all(node.key == backend or node in beyond for node in nodes)
 
     @cached_property
     def _backends(self) -> frozenset[ResourceKey]:
@@ -265,7 +264,7 @@ class ActingIndex:
     def _sends_past(self, route: ResourceKey, context: Path, backend: ResourceKey) -> bool:
         """Return whether requests of a route to a backend of a context pass its proxy: those of the mesh do."""
         state = self._topology.route(route)
-        if state is None or len(context) < 2 or any(parent.mesh for parent in state.parents):
+        if state is None or any(parent.mesh for parent in state.parents):
             return True
         gateways = map(self._world.get, gateways_above(self._topology, route))
         return any(self.passes(context, backend, gateway) for gateway in gateways)

@@ -147,11 +147,14 @@ def _login_by_gwp301(world: Environment) -> Answers:
 
 
 def _authorized_by_trace(world: Environment) -> Answers:
+    """What only a variable or an unseen object keeps from being decided says nothing of an authorizer."""
     told = {}
     for way in world.taken:
-        depends = way.trace.depends or way.trace.authorization == "depends"
         if way.trace.outcome.backends and not way.trace.may_ask:
-            told[named(way.trace.request)] = "depends" if depends else "does not"
+            decisions = [each.decision for each in (*way.trace.admissions, *way.trace.judged)]
+            asked_of = [decision.asks for decision in decisions if decision.answer == "depends"]
+            if all(asked_of):
+                told[named(way.trace.request)] = "depends" if asked_of else "does not"
     return told
 
 

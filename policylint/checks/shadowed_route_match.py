@@ -126,8 +126,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 def _narrowed_ties(simulation: Simulation) -> Iterator[_Tie]:
     """Yield the ties of routes whose hostnames differ, and of which a listener leaves one and the same to both.
 
-    What counts is the hostname that matched, which is the same; then the older route comes first
-    (docs/design/request-precedence.md §4).
+    Implementations that are known rank what is left; by the specification what a route states comes first
+    (docs/design/request-precedence.md §8).
     """
     at_host: dict[tuple[Node, str], dict[ResourceKey, tuple[RouteState, str]]] = defaultdict(dict)
     for state in simulation.topology.routes:
@@ -137,11 +137,13 @@ def _narrowed_ties(simulation: Simulation) -> Iterator[_Tie]:
         listener = simulation.topology.listener(node)
         if listener is None or not host or host != listener.hostname or len({each for _, each in states.values()}) < 2:
             continue
-        last = ranking(simulation, _gateway(simulation, (node, host, ""))).regex_last
+        order = ranking(simulation, _gateway(simulation, (node, host, "")))
+        if order.as_written or order.stated:
+            continue
         alike: dict[object, list[tuple[WrittenMatch, str]]] = defaultdict(list)
         for state, written in states.values():
             values = [(state.route, rule, number) for rule, number, _ in state.route.once(_values)]
-            for match in _read(simulation, values, {}, regex_last=last):
+            for match in _read(simulation, values, {}, regex_last=order.regex_last):
                 alike[match.conditions].append((match, written))
         for matches_ in alike.values():
             (winner, stated), *others = sorted(matches_, key=lambda each: each[0].order)
@@ -152,6 +154,7 @@ def _narrowed_ties(simulation: Simulation) -> Iterator[_Tie]:
 
 def _tied(tie: _Tie) -> Finding:
     loser, winner = tie.loser, tie.winner
+    is_stated = bool(loser.route.created and winner.route.created)
     return Finding(
         RULE,
         "warning",
@@ -161,8 +164,8 @@ def _tied(tie: _Tie) -> Finding:
         label=f"{tie.listener} leaves both routes the one host, and the older of them gets these requests",
         related=(Related("the same conditions", winner.route.location(*winner.pointer)),),
         help=("fix: remove one of the two, or make its conditions narrower",),
-        confidence="assumed",
-        ground="some controllers go by the hostname that a route states" if loser.route.created else _AGES,
+        confidence="certain" if is_stated else "assumed",
+        ground="" if is_stated else _AGES,
         field=path(loser.pointer),
     )
 

@@ -19,5 +19,7 @@ class AzureAgc(Implementation):
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
         """Refuse a policy with `override`."""
         if policy.spec.get("override") is not None:
-            return Reading(code="override", reason="`override` is not supported", pointer=("spec", "override"))
+            return Reading(
+                code="OverrideNotSupported", reason="`override` is not supported", pointer=("spec", "override")
+            )
         return super().validate(policy, kind, declared, world)

@@ -449,7 +449,8 @@ def _accepted(state: PolicyState) -> Iterator[Condition]:
             if name in reasons:
                 yield Condition(name, "True", name)
             continue
-        reason = next((word for word in (state.verdict, f"Not{name}") if word in reasons), "")
+        words = (state.invalid_code, state.verdict, f"Not{name}")
+        reason = next((word for word in words if word in reasons), "")
         if reason:
             yield Condition(name, "False", reason, fault_of(state))
 

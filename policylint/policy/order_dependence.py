@@ -15,8 +15,13 @@ from policylint.policy.results import Attachment, Effective, OrderDependence
 
 
 def order_dependence(kind: PolicyKind, kept: Mapping[Node, list[Attachment]], merger: Merger) -> list[OrderDependence]:
-    """Return every pair of neighbours on one node whose merge comes out differently the other way round."""
-    dependent = []
+    """Return every pair of neighbours on one node whose merge comes out differently the other way round.
+
+    Policies that act each by itself have no order.
+    """
+    dependent: list[OrderDependence] = []
+    if kind.merge.strategy == "each":
+        return dependent
     for node in sorted(kept):
         attachments = kept[node]
         for older, younger in pairwise(attachments):

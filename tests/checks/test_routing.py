@@ -217,8 +217,8 @@ def test_routes_tie_where_the_listener_leaves_both_one_host(case: str) -> None:
         worlds.route(name, more=", ".join(filter(None, [f"hostnames: {names}" if names else "", rules])))
         for name, names in (("any", first), ("own", second))
     ]
-    simulation = worlds.simulated(worlds.gateway(listeners=listeners), *routes, worlds.service())
-    said = [
-        finding.message for finding in run(simulation, select={"GWP408"}) if "shop.example.com: both" in finding.message
-    ]
-    assert bool(said) is tied
+    objects = worlds.gateway(listeners=listeners), *routes, worlds.service()
+    for controller, by_intersection in (("traefik.io/gateway-controller", True), ("example.net/unknown", False)):
+        simulation = worlds.simulated(worlds.gateway_class(controller=controller), *objects)
+        said = [finding.message for finding in run(simulation, select={"GWP408"})]
+        assert any("shop.example.com: both match" in message for message in said) is (tied and by_intersection)

@@ -52,7 +52,7 @@ def list_(run: Run, what: str, namespace: str, kind: str, selector: str, revisio
 
     PATH is a directory, a file, or `-` for rendered YAML on stdin. Default: the git root.
     """
-    from policylint.cli.output import put, wants_color
+    from policylint.cli.output import put, table_width, wants_color
     from policylint.report.kit.display import Paint
     from policylint.report.list.listing import ListRequest, entries, write
 
@@ -60,7 +60,7 @@ def list_(run: Run, what: str, namespace: str, kind: str, selector: str, revisio
     workspace = run.open(run.setup(), revision)
     run.lap("read and simulate")
     rows = entries(what, workspace.simulations, ListRequest(namespace, kind, labels, workspace.scope))
-    for piece in write(form, what, rows, Paint(wants_color(run.color))):
+    for piece in write(form, what, rows, Paint(wants_color(run.color), table_width())):
         put(piece)
     run.lap("report")
     run.end(workspace.coverage)

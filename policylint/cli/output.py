@@ -105,6 +105,15 @@ def page_width(*, widest: int = WIDEST) -> int:
     return max(NARROWEST, min(widest, get_terminal_size((WIDEST, 24)).columns))
 
 
+def table_width() -> int:
+    """Return the columns that a table may have: those of the terminal; 0, for any, where stdout is none."""
+    if not _on_terminal():
+        return 0
+    from shutil import get_terminal_size
+
+    return max(NARROWEST, get_terminal_size((WIDEST, 24)).columns)
+
+
 def _into_log() -> bool:
     """Tell whether stdout is a pipe, as CI systems give to what they run, and not a file."""
     try:

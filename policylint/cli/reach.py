@@ -94,7 +94,7 @@ def reach(
 
     PATH is a directory, a file, or `-` for rendered YAML on stdin. Default: the git root.
     """
-    from policylint.cli.output import put, wants_color
+    from policylint.cli.output import put, table_width, wants_color
     from policylint.report.kit.display import Paint
     from policylint.report.reach import Question, find, write
 
@@ -111,7 +111,7 @@ def reach(
         return INCOMPLETE if workspace.coverage.cut_off else OK
     _known(principals, found)
     question = Question(_meant(gateways, found), _meant(objects, found), without, networks, principals)
-    for piece in write(form, find(found, question), Paint(wants_color(run.color))):
+    for piece in write(form, find(found, question), Paint(wants_color(run.color), table_width())):
         put(piece)
     run.lap("report")
     run.end(workspace.coverage)

@@ -38,7 +38,7 @@ def simulate(run: Run, strict: bool, what: str, form: str) -> int:
     PATH is a directory, a file, or `-` for rendered YAML on stdin. Default: the git root. What is shown are
     the environments in which PATH has a part, as a whole.
     """
-    from policylint.cli.output import put, wants_color
+    from policylint.cli.output import put, table_width, wants_color
 
     workspace = run.open(run.setup(strict=strict))
     run.lap("read and simulate")
@@ -50,7 +50,7 @@ def simulate(run: Run, strict: bool, what: str, form: str) -> int:
         from policylint.report.kit.display import Paint
         from policylint.report.simulate import write
 
-        pieces = write(form, workspace.simulations, Paint(wants_color(run.color)))
+        pieces = write(form, workspace.simulations, Paint(wants_color(run.color), table_width()))
     for piece in pieces:
         put(piece)
     run.lap("report")

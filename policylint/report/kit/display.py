@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from policylint.patterns import Pattern
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from policylint.model import Location
 
 _TAB = 4
+_NARROWEST = 8
+"""The columns that a cell keeps, however narrow the terminal."""
 _COMBINING: Final = "\u0300"
 """The first character that takes no column, but for the soft hyphen; wide ones come later."""
 _SOFT_HYPHEN: Final = "\u00ad"
@@ -111,6 +113,37 @@ def aligned(rows: Sequence[Sequence[str]], most: int | None = None) -> list[list
     return [[*map(padded, row, sizes), row[-1]] for row in rows]
 
 
+def fitted(rows: Sequence[Sequence[str]], room: int) -> list[list[list[str]]]:
+    """Return the lines of each row of a table that fits into `room` columns, two spaces between its cells.
+
+    The widest columns give way, down to what their words need: a cell goes on in the next line, and a word that is
+    longer than its column is broken.
+    """
+    natural = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    gaps = 2 * (len(natural) - 1)
+    most = max(natural, default=0)
+    while most > _NARROWEST and sum(min(size, most) for size in natural) + gaps > room:
+        most -= 1
+    sizes = [min(size, most) for size in natural]
+    tables = []
+    for row in rows:
+        cells = [list(_broken(cell, size)) for cell, size in zip(row, sizes, strict=True)]
+        lines = [[cell[at] if at < len(cell) else "" for cell in cells] for at in range(max(map(len, cells)))]
+        tables.append([[*map(padded, line, sizes)] for line in lines])
+    return tables
+
+
+def _broken(text: str, size: int) -> Iterator[str]:
+    """Yield the lines of a cell, none wider than its column."""
+    for line in wrapped(text, size):
+        rest = line
+        while width(rest) > size:
+            end = next(at for at in range(len(rest), 0, -1) if at == 1 or width(rest[:at]) <= size)
+            yield rest[:end]
+            rest = rest[end:]
+        yield rest
+
+
 def place(location: Location) -> str:
     """Return file and line: `clusters/prod/shop/cors.yaml:14`."""
     return f"{location.file}:{location.at()[0]}"
@@ -127,12 +160,22 @@ def plain(text: str) -> str:
 
 
 class Paint:
-    """A painter that adds colours where they are wanted."""
+    """A painter that adds colours where they are wanted, and knows how wide its terminal is.
 
-    __slots__ = ("_on",)
+    Args:
+        room: the columns that a table may have, 0 for any: what is piped into other programs keeps its lines.
+    """
 
-    def __init__(self, on: bool) -> None:
+    __slots__ = ("_on", "room")
+
+    def __init__(self, on: bool, room: int = 0) -> None:
         self._on = on
+        self.room = room
+
+    def table(self, rows: Sequence[Sequence[str]], most: int | None = None, indent: int = 0) -> list[list[list[str]]]:
+        """Return the lines of each row of a table, their cells filled up."""
+        fits = fitted(rows, self.room - indent) if self.room and rows else []
+        return fits or [[line] for line in aligned(rows, most)]
 
     def __call__(self, style: str, text: str) -> str:
         """Style a text as `error`, `warning`, `note`, `strong`, `faint` or `frame` (line numbers, rulers)."""

@@ -11,7 +11,7 @@ from policylint.explain.reach import reach
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, selectors
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import has_policies
-from policylint.report.kit.display import Paint, aligned, one_line, place
+from policylint.report.kit.display import Paint, one_line, place
 from policylint.report.kit.identity import Names, json_text
 from policylint.simulation import Simulation
 from policylint.topology import BACKEND_KINDS, RouteState, whole
@@ -87,8 +87,11 @@ def write(form: str, table: str, rows: Sequence[Entry], paint: Paint) -> Iterato
         return
     columns = [name for name in rows[0] if form == "wide" or name not in _WIDE or table == "connections"]
     cells = [[one_line(_cell(row.get(name), form)) for name in columns] for row in rows]
-    head, *lines = ("  ".join(line).rstrip() for line in aligned([[name.upper() for name in columns], *cells]))
-    yield from (f"{line}\n" for line in (paint("faint", head), *lines))
+    listed = paint.table([[name.upper() for name in columns], *cells])
+    for number, of_row in enumerate(listed):
+        for line in of_row:
+            words = "  ".join(line).rstrip()
+            yield f"{words if number else paint('faint', words)}\n"
 
 
 _WIDE = frozenset(

@@ -21,7 +21,7 @@ from policylint.reach import (
     ways_inside,
     with_routes,
 )
-from policylint.report.kit.display import Paint, aligned, one_line, short_place
+from policylint.report.kit.display import Paint, hanging, one_line, short_place
 from policylint.report.kit.escape import spoken
 from policylint.report.kit.identity import MOST_INDENTED, Names, json_lines, json_place, json_text
 from policylint.report.trace.trace_v1 import outcome
@@ -173,18 +173,20 @@ def _beside(found: Found) -> list[str]:
 def _text(found: Found, paint: Paint) -> Iterator[str]:
     rows = [[one_line(words) for words in _cells(row)] for row in found.rows]
     before = None
-    columns, *lines = aligned([[column.upper() for column in _COLUMNS], *rows], most=_WIDEST)
-    if rows:
-        yield paint("faint", "  " + "  ".join(columns).rstrip()) + "\n"
+    columns, *lines = paint.table([[column.upper() for column in _COLUMNS], *rows], most=_WIDEST, indent=2)
+    for words in columns if rows else ():
+        yield paint("faint", "  " + "  ".join(words).rstrip()) + "\n"
     for row, line in zip(found.rows, lines, strict=True):
         head = _head(row, found)
         if head != before:
             yield ("\n" if before else "") + paint("strong", one_line(head)) + "\n"
             before = head
-        yield "  " + "  ".join(line).rstrip() + "\n"
+        for words in line:
+            yield "  " + "  ".join(words).rstrip() + "\n"
     yield ("\n" if found.rows else "") + f"{summary(found)}\n"
     for sentence in _beside(found):
-        yield f"{one_line(sentence)}\n"
+        said = hanging(one_line(sentence), paint.room, "  ") if paint.room else [one_line(sentence)]
+        yield from (f"{line}\n" for line in said)
 
 
 def _markdown(found: Found) -> Iterator[str]:

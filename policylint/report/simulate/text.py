@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from policylint.model.words import count, count_with_unseen
 from policylint.policy.results import Group, PolicyState
-from policylint.report.kit.display import Paint, aligned, one_line
+from policylint.report.kit.display import Paint, one_line
 from policylint.report.kit.identity import Names, json_losses
 from policylint.simulation import Simulation
 from policylint.topology import ParentState
@@ -105,9 +105,9 @@ def _losses(group: Group, names: Names) -> Iterator[str]:
 
 def _table(head: Row, rows: Sequence[Row], paint: Paint) -> str:
     """Write columns as wide as their widest cell; a status stands out where there are colours."""
-    first, *cells = aligned([head, *(tuple(map(one_line, row)) for row in rows)])
-    lines = [paint("faint", "  ".join(first).rstrip())]
-    for row in cells:
+    first, *rest = paint.table([head, *(tuple(map(one_line, row)) for row in rows)])
+    lines = [paint("faint", "  ".join(line).rstrip()) for line in first]
+    for row in chain.from_iterable(rest):
         shown = [paint(_STYLES[cell.strip()], cell) if cell.strip() in _STYLES else cell for cell in row]
         lines.append("  ".join(shown).rstrip())
     return "\n".join(lines) + "\n"

@@ -30,5 +30,5 @@ def connection_in_words(change: ConnectionChange) -> str:
     if not change.targets:
         return f"{leading(change.sources, 3)}: {change.because}"
     ends = f"{leading(change.sources, 3)} to {leading(change.targets, 3)}"
-    carried = " (on one side in the tunnel of a mesh, whose port policies see)" if change.because == "mesh" else ""
+    carried = f" ({change.change} by a mesh: policies see the port of its tunnel)" if change.because == "mesh" else ""
     return f"{ends}: {change.before} -> {change.after}{carried}"

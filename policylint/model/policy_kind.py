@@ -214,6 +214,11 @@ class SettingPurposes(NamedTuple):
         """The fields that serve any of the purposes."""
         return frozenset((*self.authentication, *self.authorization, *self.protection))
 
+    @property
+    def authorizing(self) -> frozenset[str]:
+        """The top-level fields by which requests are let in or turned away."""
+        return frozenset(path.partition(".")[0] for path in self.authorization)
+
 
 class PolicyKind(NamedTuple):
     """One kind of policy; the fields are those of schemas/policy-kind.json."""

@@ -157,6 +157,7 @@ class Trace(NamedTuple):
         beyond: the waypoint and the workloads that it passes beside the path, where proxies of a mesh are asked.
         admissions: what the proxies on its way answer, in this order.
         extensions: what filters and annotations on its way name and no evaluator judges.
+        failed_by: the refused policy by which it is answered with an error.
         judged: what policies that authorize answer it.
         questions: what those policies, and the proxies on its way, asked about it.
         considered: the rules that matched but came second.
@@ -184,6 +185,7 @@ class Trace(NamedTuple):
     backend_tls: bool = False
     policies: tuple[Met, ...] = ()
     extensions: tuple[ObjectBinding, ...] = ()
+    failed_by: ResourceKey | None = None
     judged: tuple[Judged, ...] = ()
     questions: tuple[RequestQuestion, ...] = ()
     filters_asking: tuple[str, ...] = ()

@@ -439,8 +439,8 @@ class Tracer:
         refused = next((met.group.effective.refused for met in policies if met.group.effective.refused), None)
         if refused is not None:
             state = self.simulation.policies[refused]
-            reason = f"{refused} is refused ({state.invalid}), and its routes answer with an error"
-            trace = trace._replace(outcome=Outcome(status=500, reason=reason), forwarded=None, per_backend={})
+            outcome = Outcome(status=500, reason=f"{refused} is refused ({state.invalid})")
+            trace = trace._replace(outcome=outcome, forwarded=None, per_backend={}, failed_by=refused)
         gateway = None if start.gateway is None else self.topology.gateway(start.gateway)
         controller = (
             None if gateway is None else self.simulation.catalog.implementation_of_controller(gateway.controller)

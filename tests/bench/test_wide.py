@@ -26,7 +26,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     ("change", "routes", "findings"),
-    [("changed", ROUTES, []), ("deleted", ROUTES, ["GWP302"]), ("policy", ROUTES, ["GWP201"] * ROUTES)],
+    [("changed", ROUTES, ["GWP304"]), ("deleted", ROUTES, ["GWP302"]), ("policy", ROUTES, ["GWP201"] * ROUTES)],
 )
 def test_every_route_changes(wide: Path, change: str, routes: int, findings: list[str]) -> None:
     found = json.loads(run(wide, "diff", f"base..{change}", "-o", "json-v1")[1])

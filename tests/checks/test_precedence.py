@@ -172,7 +172,7 @@ def test_what_hangs_on_age_is_told_once(tmp_path: Path) -> None:
     ("body", "label"),
     [
         ("defaults: {strategy: patched, " + LIMIT + "}", "strategy 'patched' is not one of atomic, merge, patch"),
-        ("defaults: {" + LIMIT + "}\n  " + LIMIT, "`limits` beside `defaults`: settings are either bare or wrapped"),
+        ("defaults: {" + LIMIT + "}\n  " + LIMIT, "`limits` and `defaults`: settings are either bare or wrapped"),
     ],
 )
 def test_directives(tmp_path: Path, body: str, label: str) -> None:

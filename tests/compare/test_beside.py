@@ -70,7 +70,7 @@ OPA = "extensionProviders: [{name: opa, envoyExtAuthzGrpc: {service: opa.opa.svc
         ("pathNormalization: {normalization: NONE}", "", None),
         ("pathNormalization: {normalization: BASE}", "", None),
         ("", "pathNormalization: {normalization: NONE}", "leaves paths as they come"),
-        ("outboundTrafficPolicy: {mode: REGISTRY_ONLY}", "", "lets requests out to hosts"),
+        ("outboundTrafficPolicy: {mode: REGISTRY_ONLY}", "", "lets requests out to undeclared hosts"),
         ("", "outboundTrafficPolicy: {mode: REGISTRY_ONLY}", None),
         ("", "trustDomainAliases: [td2]", "takes the identities of td2"),
         ("trustDomainAliases: [td2]", "", None),

@@ -224,28 +224,40 @@ def test_formats_of_findings_have_it(tmp_path: Path, form: str) -> None:
     assert (code, "GWP324" in out) == (0, True)
 
 
-@pytest.mark.parametrize("form", ["text", "concise", "markdown", "summary"])
+@pytest.mark.parametrize("form", ["text", "concise"])
 def test_formats_that_list_requests_do_not_say_it_twice(tmp_path: Path, form: str) -> None:
     place = repository(tmp_path, LIST, WIDER, _policylint_yaml="severity: {GWP324: note}\n")
     _, out = diff(place, form=form)
     assert (out.count("from 192.168.0.0/16"), "GWP324" in out) == (1, False)
 
 
-@pytest.mark.parametrize("form", ["text", "markdown"])
-def test_more_than_a_note_is_named_where_requests_are_listed(tmp_path: Path, form: str) -> None:
+def test_more_than_a_note_is_named_where_requests_are_listed(tmp_path: Path) -> None:
     place = repository(tmp_path, LIST, WIDER, _policylint_yaml="severity: {GWP324: error}\n")
-    code, out = diff(place, form=form)
+    code, out = diff(place, form="text")
     assert code == 1
     assert (out.count("from 192.168.0.0/16"), out.count("GWP324")) == (1, 1)
     assert "1 new error" in out
+
+
+@pytest.mark.parametrize("severity", ["note", "error"])
+@pytest.mark.parametrize("form", ["markdown", "summary"])
+def test_a_comment_says_it_in_its_headline_and_in_one_row(tmp_path: Path, form: str, severity: str) -> None:
+    """The row has the reason and the rule; the setting that did it has no row of its own."""
+    place = repository(tmp_path, LIST, WIDER, _policylint_yaml=f"severity: {{GWP324: {severity}}}\n")
+    _, out = diff(place, form=form)
+    assert "`shop.example.com from 192.168.0.0/16` becomes reachable without a login" in out
+    assert "| **shop.example.com** `from 192.168.0.0/16` | 403: denied by SecurityPolicy shop/office |" in out
+    assert f"**Why** `office.yaml:11` (`SecurityPolicy shop/office`) ({severity} GWP324)" in out
+    assert f"1 new {severity}" in out
+    assert (out.count("from 192.168.0.0/16"), out.count("GWP324"), out.count("| before | after |")) == (2, 1, 1)
 
 
 def test_a_stored_comment_names_it_too(tmp_path: Path) -> None:
     place = repository(tmp_path, LIST, WIDER, _policylint_yaml="severity: {GWP324: error}\n")
     (place / "diff.json").write_text(diff(place, form="json-v1")[1], encoding="utf-8")
     _, out, _ = run(place, "diff", "--from-json", "diff.json", "-o", "markdown")
-    assert "opened, error\\[GWP324\\]" in out
-    assert out.count("GWP324") == 1
+    assert "(`SecurityPolicy shop/office`) (error GWP324)" in out
+    assert (out.count("GWP324"), out.count("| before | after |")) == (1, 1)
 
 
 def test_it_can_fail_a_run(tmp_path: Path) -> None:

@@ -173,8 +173,10 @@ def test_every_report_tells_it(tmp_path: Path) -> None:
     assert plain.startswith("2 policies now enforce on 2 clusters")
     assert f"Placements by PlacementBinding policies/bind:\n~ {line}\n" in plain
     shown("HEAD~..HEAD", "--exit-code", code=1)
-    said = f"- enforced: {line.replace('->', '-&gt;')} (PlacementBinding policies/bind)"
-    assert said in shown("HEAD~..HEAD", "-o", "markdown")
+    row = "| `Policy policies/b`, `Policy policies/pod` on eu, us | inform | enforce |"
+    why = "**Why** `PlacementBinding policies/bind`"
+    comment = shown("HEAD~..HEAD", "-o", "markdown")
+    assert row in comment and why in comment
     document: dict[str, Any] = json.loads(shown("HEAD~..HEAD", "-o", "json"))
     jsonschema.validate(document, json.loads(SCHEMA.read_text()))
     assert [(entry["policy"], entry["change"]) for entry in document["placements"]] == [
@@ -182,6 +184,7 @@ def test_every_report_tells_it(tmp_path: Path) -> None:
         ("Policy policies/pod", "enforced"),
     ]
     (top / "stored.json").write_text(json.dumps(document))
-    assert said in shown("--from-json", "stored.json", "-o", "markdown")
+    comment = shown("--from-json", "stored.json", "-o", "markdown")
+    assert row in comment and why in comment
     _, explained, _ = run(top, "explain", "Policy/policies/b", "--without", "PlacementBinding/policies/bind")
     assert "Without policies/bind (simulated): 2 policies" in explained

@@ -65,8 +65,11 @@ def test_routes_that_were_served_fail(tmp_path: Path, before: list[str]) -> None
     assert code == 1
     assert text.count("all requests will answer 500: BackendTrafficPolicy infra/limits is refused") == 1
     comment = compared(tmp_path, *sides, "-o", "markdown")[1]
-    assert comment.splitlines()[1] == "### policylint: all requests of 3 routes will answer 500"
-    assert "no longer apply" not in comment  # nobody gets in
+    refused = f"500: BackendTrafficPolicy infra/limits {REASON.replace(': ', ' (')})"
+    assert comment.splitlines()[1] == f"### \u26a0\ufe0f policylint: 3 hosts answer {refused}"
+    (why,) = (line for line in comment.splitlines() if line.startswith("**Why** "))
+    assert "infra/limits`" in why and "(error GWP111)" in why and "HTTPRoute" not in why
+    assert "protected less" not in comment  # nobody gets in
 
 
 def test_a_login_is_not_lost_where_nobody_gets_in(tmp_path: Path) -> None:

@@ -146,9 +146,9 @@ LIMITS = "limits: {a: {rates: [{limit: 1, window: 1s}]}}"
         ("AuthPolicy", "rules: {callbacks: {c: {http: {url: http://a}}}}", ""),
         ("AuthPolicy", "rules: {response: {success: {filters: {f: {plain: {value: x}}}}}}", ""),
         # What is there but empty is there.
-        ("AuthPolicy", f"when: [], defaults: {{{RULES}}}", "`when` beside `defaults`"),
-        ("AuthPolicy", f"patterns: {{}}, overrides: {{{RULES}}}", "`patterns` beside `overrides`"),
-        ("RateLimitPolicy", f"limits: {{}}, defaults: {{{LIMITS}}}", "`limits` beside `defaults`"),
+        ("AuthPolicy", f"when: [], defaults: {{{RULES}}}", "`when` and `defaults`"),
+        ("AuthPolicy", f"patterns: {{}}, overrides: {{{RULES}}}", "`patterns` and `overrides`"),
+        ("RateLimitPolicy", f"limits: {{}}, defaults: {{{LIMITS}}}", "`limits` and `defaults`"),
         ("RateLimitPolicy", f"when: [], defaults: {{{LIMITS}}}", ""),
         ("RateLimitPolicy", f"limits: null, overrides: {{{LIMITS}}}", ""),
         # Single fields.

@@ -75,6 +75,8 @@ def _weakened_settings(sides: Sides, contexts: Iterable[ContextChange], others: 
     for context in contexts:
         if context.standing != "both" or not (context.kind.weaker or any(_purposes(context.kind))):
             continue
+        if context.after is not None and context.after.refused is not None:
+            continue  # every request is answered with an error
         if (context.kind.group, context.kind.kind) == _OF_TOKENS:
             if contexts_with_tokens is None:
                 contexts_with_tokens = _contexts_with_tokens(sides.after)
@@ -230,7 +232,7 @@ def _fix(weakening: Weakening) -> str:
     if weakening.was:
         return f"keep {field} at {weakening.was}"
     if "demands" in (weakening.weak.presence, weakening.weak.list):
-        return f"keep what {field} asked for here, or in a policy on each route that needs it"
+        return f"keep what {field} asked for: here, or in a policy on each route that needs it"
     return f"restore the old value of {field}, or put the wider rule on the routes that need it"
 
 

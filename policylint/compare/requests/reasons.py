@@ -30,14 +30,14 @@ class Reasons:
     def of(self, difference: Difference, before: RequestAnswer, after: RequestAnswer) -> tuple[Responsible, ...]:
         """Return who is responsible for a difference.
 
-        Policies, else a rule, else what the policies name (the Service that they ask, a Secret, a grant), else what
-        stands around it.
+        Policies that are refused, so that requests fail, else those that ask, else a rule, else what the policies name
+        (the Service that they ask, a Secret, a grant), else what stands around it.
         """
         of_policies, of_rules = self._policies(difference, before, after), self._rules(before, after)
         named = self._named(difference, before, after)
         by_policy = difference.purpose or before.denied != after.denied or before.withheld != after.withheld
         order = (of_policies, named, of_rules) if by_policy else (of_rules, of_policies, named)
-        for candidates in (*order, self._around(before, after)):
+        for candidates in (self._refused(before, after), *order, self._around(before, after)):
             found = {responsible.policy: responsible for responsible in candidates}
             if found:
                 return tuple(found[key] for key in sorted(found)[:_MOST])
@@ -75,6 +75,14 @@ class Reasons:
         for key, place in places.items():
             if key in self._changed:
                 yield Responsible(key, place or self._place(key))
+
+    def _refused(self, before: RequestAnswer, after: RequestAnswer) -> Iterator[Responsible]:
+        """Yield the changed policy that is refused, so that the requests fail, on one side alone."""
+        was, now = before.trace.failed_by, after.trace.failed_by
+        was = None if was is None else self._sides.pairing.key(was)
+        for key in {was, now} if was != now else ():
+            if key is not None and key in self._changed:
+                yield Responsible(key, self._place(key))
 
     def _named(self, difference: Difference, before: RequestAnswer, after: RequestAnswer) -> Iterator[Responsible]:
         """Yield the changed objects that policies on the way name, and those that such an object names in turn."""

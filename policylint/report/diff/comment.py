@@ -474,7 +474,8 @@ def _told(environment: EnvironmentChange, rows: Sequence[CommentRow]) -> dict[Fa
             names |= _asking(of_row)
         for subject, scope, setting in _settings(environment):
             owners = {origin.policy for origin in (*setting.sources_before, *setting.sources_after)}
-            is_theirs = setting.name in names or (weakens(setting) and ends and not owners.isdisjoint(by))
+            decides = weakens(setting) or setting.name in setting.kind.settings.authorizing
+            is_theirs = setting.name in names or (decides and ends and not owners.isdisjoint(by))
             if subject.key in routes and is_theirs:
                 told.setdefault(_fact(subject, scope, setting), number)
         if ends:
@@ -615,6 +616,7 @@ def _says(finding: Finding, row: CommentRow) -> bool:
         return not about.isdisjoint(routes) and any(setting.change == "removed" for setting in row.settings)
     if row.kind in ("closed", "route", "fails"):
         owners = {origin.policy for setting in row.settings for origin in setting.sources_before}
+        owners |= {who.policy for who in row.by}
         return finding.rule.startswith(_SAY_CLOSED) and not about.isdisjoint(routes | owners)
     if row.kind == "connection":
         return finding.rule == "GWP620" and not about.isdisjoint({who.policy for who in row.by})

@@ -168,13 +168,14 @@ def _causes(report: DiffReport, row: CommentRow) -> list[str]:
     mine = own(row)
     if setting is not None:
         was = ", ".join(one_of(origin, mine) + code(origin.policy.path) for origin in setting.sources_before[:3])
+        others = {origin.policy for each in row.settings for origin in each.sources_before}
+        others -= {origin.policy for origin in setting.sources_before}
         named = {origin.policy for origin in (*setting.sources_before, *setting.by)}
+        named |= set() if setting.by else mine or others  # "its own", "and 1 more like it" tell those
         others_of = [_links(report, [who], mine) for who in row.by if who.policy not in named][:2]
         if setting.by:
             return [f"{_links(report, setting.by[:3], mine)} replaces {was}", *others_of]
         became = fate_in_words(setting.because)
-        others = {origin.policy for each in row.settings for origin in each.sources_before}
-        others -= {origin.policy for origin in setting.sources_before}
         if others and not mine:
             became += f" (and {len(others)} more like it)"
         if setting.because:
@@ -186,10 +187,9 @@ def _causes(report: DiffReport, row: CommentRow) -> list[str]:
 
 def _links(report: DiffReport, responsible: Iterable[Responsible], mine: Any) -> str:
     return ", ".join(
-        one_of(origin, mine)
-        + (f"{_place(report, origin.location)} " if origin.location else "")
-        + f"({code(str(origin.policy))})"
+        one_of(origin, mine) + (f"{_place(report, origin.location)} ({named})" if origin.location else named)
         for origin in responsible
+        for named in (code(str(origin.policy)),)
     )
 
 

@@ -299,7 +299,9 @@ def _subject(entry: Entry) -> SubjectChange:
 
 def _setting(entry: Entry, *, lost: bool) -> SettingChange:
     name = entry["setting"]
-    purposes = SettingPurposes(protection=(name,)) if entry.get("protects") else SettingPurposes()
+    purposes = SettingPurposes(
+        authorization=(name,) if entry.get("authorizes") else (), protection=(name,) if entry.get("protects") else ()
+    )
     kind, _, group = entry["kind"].partition(".")
     origins = {side: tuple(map(_responsible, listed)) for side, listed in entry["origins"].items()}
     return SettingChange(

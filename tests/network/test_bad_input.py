@@ -43,7 +43,10 @@ REFUSED = [
     ({"policyTypes": ["Inbound"]}, "policyTypes"),
     ({"ingress": {}}, "list"),
     ({"ingress": [{"from": [{}]}]}, "a peer needs"),
-    ({"ingress": [{"from": [{"podSelector": {}, "ipBlock": {"cidr": "10.0.0.0/8"}}]}]}, "beside a selector"),
+    (
+        {"ingress": [{"from": [{"podSelector": {}, "ipBlock": {"cidr": "10.0.0.0/8"}}]}]},
+        "ipBlock cannot stand with a selector",
+    ),
     ({"ingress": [{"ports": [{"port": "http", "endPort": 90}]}]}, "endPort"),
     ({"ingress": [{"ports": [{"port": 10, "endPort": 1}]}]}, "between 10 and 65535"),
     ({"ingress": [{"ports": [{"protocol": "ICMP"}]}]}, "protocol"),

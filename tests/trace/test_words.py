@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -252,7 +253,9 @@ def test_two_revisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "GET", url, "--at", "HEAD..main"
     )
     assert "unknown" in str(run("GET", url, "--at", "nope").exception)
-    assert "takes REV or A..B" in str(run("GET", url, "--at", "a...b").exception)
+    merge_base = text("GET", url, "--at", "HEAD...main")
+    assert re.search("On [0-9a-f]{40}: reaches shop/checkout, jwt required, by the same rule and policies", merge_base)
+    assert "cannot read revision 'a'" in str(run("GET", url, "--at", "a...b").exception)
 
 
 def test_variables_in_hostnames_may_be_anything(tmp_path: Path) -> None:

@@ -72,6 +72,7 @@ class Tracer:
 
     Args:
         nearest: whether near misses are looked for where nothing matches: all routes are looked at for each.
+        doors: whether requests come in beside Gateways, too.
 
     Attributes:
         contended: how many matches were asked for one question, for whoever has to stop somewhere.
@@ -80,10 +81,10 @@ class Tracer:
         in_mesh: the routes of clients in the mesh, by the Service that is their parent.
     """
 
-    def __init__(self, simulation: Simulation, *, nearest: bool = True) -> None:
+    def __init__(self, simulation: Simulation, *, nearest: bool = True, doors: bool = True) -> None:
         self._nearest = nearest
         self.contended = 0
-        simulation = with_doors(simulation)
+        simulation = with_doors(simulation) if doors else simulation
         self.simulation = simulation
         self.topology = simulation.topology
         self.tls = BackendTls(simulation)

@@ -113,7 +113,7 @@ def differences(browser: Browser, world: Path, many: int = PER_WORLD) -> tuple[C
     assert not known["leftOut"]
     texts = drawn_requests(known, random.Random(world.name), many)
     names = Names.of(workspace.simulations)
-    tracers = {simulation.world.name: Tracer(simulation, nearest=False) for simulation in workspace.simulations}
+    tracers = {each.world.name: Tracer(each, nearest=False, doors=False) for each in workspace.simulations}
     sorts: Counter[str] = Counter()
     wrong = []
     for text, told in zip(texts, answers(browser, known, texts), strict=True):

@@ -110,7 +110,7 @@ class _Writing:
 
     def add(self, simulation: Simulation) -> None:
         """Add the doors of an environment until there is no more room."""
-        tracer = Tracer(simulation, nearest=False)
+        tracer = Tracer(simulation, nearest=False, doors=False)
         self._requirements, self._delegating = Requirements(tracer), _delegating(simulation)
         for (gateway, scheme, port), named in sorted(_spoken(tracer).items(), key=lambda door: door[0][0]):
             patterns = sorted(named)

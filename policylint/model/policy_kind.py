@@ -215,9 +215,9 @@ class SettingPurposes(NamedTuple):
         return frozenset((*self.authentication, *self.authorization, *self.protection))
 
     @property
-    def authorizing(self) -> frozenset[str]:
-        """The top-level fields by which requests are let in or turned away."""
-        return frozenset(path.partition(".")[0] for path in self.authorization)
+    def asking(self) -> frozenset[str]:
+        """The top-level fields by which requests are asked for something, or turned away."""
+        return frozenset(path.partition(".")[0] for path in (*self.authentication, *self.authorization))
 
 
 class PolicyKind(NamedTuple):

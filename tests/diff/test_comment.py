@@ -266,3 +266,20 @@ def test_the_real_mermaid_reads_every_diagram(history: History, tmp_path: Path) 
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["flowchart-v2"] * len(diagrams)
+
+
+def test_a_limit_that_goes_with_what_turned_requests_away_has_a_row_of_its_own(tmp_path: Path) -> None:
+    world = [GATEWAY, SERVICE, route(0)]
+    own = """\
+apiVersion: gateway.kgateway.dev/v1alpha1
+kind: TrafficPolicy
+metadata: {name: own, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: route-0000}]
+  rbac: {action: Deny, policy: {matchExpressions: ["true"]}}
+  rateLimit: {local: {tokenBucket: {maxTokens: 5, tokensPerFill: 5, fillInterval: 1s}}}
+"""
+    text = differing(tmp_path, [*world, own], world)
+    assert "| **r0.example.com** | 403: denied by TrafficPolicy shop/own | infra/edge · **no login** |" in text
+    assert "| **no `rateLimit`**<br><sub>warning GWP304 · `shop/own` is deleted</sub> |" in text
+    assert "**Why** `shop/own` is deleted (error GWP302)" in text

@@ -470,11 +470,12 @@ def _told(environment: EnvironmentChange, rows: Sequence[CommentRow]) -> dict[Fa
         names = {setting.partition(".")[0] for change in of_row for setting in change.settings}
         by = {who.policy for who in row.by}
         ends = any(not change.purpose for change in of_row)
+        closes = all(change.change in ("closed", "more-asked") for change in of_row)
         if ends:
             names |= _asking(of_row)
         for subject, scope, setting in _settings(environment):
             owners = {origin.policy for origin in (*setting.sources_before, *setting.sources_after)}
-            decides = weakens(setting) or setting.name in setting.kind.settings.authorizing
+            decides = setting.name in setting.kind.settings.asking or (closes and weakens(setting))
             is_theirs = setting.name in names or (decides and ends and not owners.isdisjoint(by))
             if subject.key in routes and is_theirs:
                 told.setdefault(_fact(subject, scope, setting), number)
@@ -588,9 +589,11 @@ def _with_findings(rows: Sequence[CommentRow], findings: Iterable[Finding]) -> l
     """Return the rows with the new findings that say the same as one of them."""
     of_rows: dict[int, list[Finding]] = {}
     for finding in findings:
-        number = next((number for number, row in enumerate(rows) if _says(finding, row)), None)
-        if number is not None:
-            of_rows.setdefault(number, []).append(finding)
+        numbers = [number for number, row in enumerate(rows) if _says(finding, row)]
+        if numbers:
+            fields = {field.strip().partition(".")[0] for field in finding.field.split(",")}
+            named = (number for number in numbers if not fields.isdisjoint(each.name for each in rows[number].settings))
+            of_rows.setdefault(next(named, numbers[0]), []).append(finding)
     return [
         row._replace(
             findings=tuple(of_rows.get(number, ())),

@@ -228,7 +228,7 @@ def _setting(report: DiffReport, part: Part, setting: SettingChange, names: Name
         "before": setting.before,
         "after": setting.after,
         "protects": setting.name in setting.kind.settings.security,
-        "authorizes": setting.name in setting.kind.settings.authorizing,
+        "asks": setting.name in setting.kind.settings.asking,
         "weaker": setting.weaker,
         "from_before": names.keys(origin.policy for origin in setting.sources_before),
         "from_after": names.keys(origin.policy for origin in setting.sources_after),

@@ -300,7 +300,7 @@ def _subject(entry: Entry) -> SubjectChange:
 def _setting(entry: Entry, *, lost: bool) -> SettingChange:
     name = entry["setting"]
     purposes = SettingPurposes(
-        authorization=(name,) if entry.get("authorizes") else (), protection=(name,) if entry.get("protects") else ()
+        authorization=(name,) if entry.get("asks") else (), protection=(name,) if entry.get("protects") else ()
     )
     kind, _, group = entry["kind"].partition(".")
     origins = {side: tuple(map(_responsible, listed)) for side, listed in entry["origins"].items()}

@@ -113,7 +113,6 @@ def requests(simulation: Simulation) -> Iterator[Request]:
 
 
 def test_reach_is_what_affected_says(workspace: Workspace) -> None:
-    """But for the backends of routes in reach: a kind that knows no Services affects them with the requests."""
     for simulation in workspace.simulations:
         affected: dict[ResourceKey, set[ResourceKey]] = {}
         for node, keys in simulation.acting.affected().items():
@@ -125,9 +124,7 @@ def test_reach_is_what_affected_says(workspace: Workspace) -> None:
             found = explain(Subject(simulation, key, whole(key)))
             assert found.reach is not None and found.state is state
             acting = {each.key for each in found.reach.objects if each.extent != "none"}
-            states = (simulation.topology.route(each) for each in acting)
-            behind = {backend.wanted for state in states if state is not None for backend in state.backends}
-            assert affected.get(key, set()) <= acting | behind
+            assert affected.get(key, set()) <= acting
 
 
 def test_lint_and_explain_tell_of_the_same_losses(workspace: Workspace) -> None:

@@ -87,6 +87,9 @@ def identity(data: bytes, chunk: Chunk) -> tuple[str, str] | None:
     api_version = _only(data, b"\napiVersion:", chunk)
     if kind is None or api_version is None:
         return None
+    first, last = sorted((kind, api_version))
+    if data.count(b'"', chunk.start, last) % 2 or data.count(b"'", first, last) % 2:
+        return None  # the later one may stand inside of a text over several lines
     kind_match = _KIND.match(data, kind, chunk.end)
     version_match = _API_VERSION.match(data, api_version, chunk.end)
     if kind_match is None or version_match is None or kind_match[2].endswith(b"List"):

@@ -10,7 +10,11 @@ import gc
 _COLLECTS = gc.isenabled()
 gc.disable()  # nothing that is imported is garbage; looking for it would take a tenth of importing click
 
-import click  # noqa: E402 - not before
+from policylint.lean import import_click  # noqa: E402 - not before
+
+import_click()
+
+import click  # noqa: E402
 
 from policylint.cli.commands import Commands  # noqa: E402
 

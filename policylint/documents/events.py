@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from policylint.lean import import_yaml
 from policylint.namedtuple import NamedTuple
 
 
@@ -33,6 +34,7 @@ def binding(pure: bool = False) -> Binding:
 
     Source: docs/design/performance.md §1.
     """
+    import_yaml()
     import yaml
 
     parser: Any = None

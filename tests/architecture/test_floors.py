@@ -47,6 +47,7 @@ FLOORS = {
     "namedtuple": -1.5,
     "budget": -1,
     "cel": 1.2,
+    "lean": -2,
     "patterns": -2,
     "regex": -1,
 }

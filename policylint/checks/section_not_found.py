@@ -77,7 +77,8 @@ def _explain(resource: Resource, section: str, noun: str, names: list[str], gues
         port = next((port for port in ports if port.get("port") == int(section)), None)
         named = text(mapping(port).get("name"))
         fix = f"write `sectionName: {named}`" if named else f"give port {section} a name"
-        return "a port is targeted by its name, not by its number", ((f"fix: {fix}",) if port is not None else help_)
+        if port is not None:
+            return "a port is targeted by its name, not by its number", (f"fix: {fix}",)
     synthetic = re.fullmatch(r"rule-(\d+)", section)
     if synthetic is not None and noun == "rule":
         return "a rule without a name cannot be targeted", (f"fix: give rule {synthetic.group(1)} a `name`", *help_)

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.implementations.generic import Attachments, Implementation
-from policylint.model import PolicyKind, mapping
+from policylint.model import PolicyKind, Resource, World, mapping
 from policylint.model.ternary import every
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
+from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.paths import ListedPaths
-from policylint.policy.results import Group
+from policylint.policy.results import Declared, Group
 from policylint.topology import Topology
 
 _EXPORT = ("application-networking.k8s.aws", "ServiceExport")
@@ -30,6 +31,13 @@ class AwsGatewayApiController(Implementation):
     """TargetGroupPolicy and IAMAuthPolicy; the other kinds follow their catalog entries."""
 
     name = "aws-gateway-api-controller"
+
+    def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
+        """Refuse the version of a protocol that has none (parseTargetGroupConfig in model_build_targetgroup.go)."""
+        if policy.spec.get("protocol") == "TCP" and policy.spec.get("protocolVersion") is not None:
+            why = "TCP has no `protocolVersion`: the controller makes no target group of the Service"
+            return Reading(code="Invalid", reason=why, pointer=("spec", "protocolVersion"))
+        return super().validate(policy, kind, declared, world)
 
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Return the groups over the contexts of routes, and one per exported Service: other clusters send there."""

@@ -45,13 +45,18 @@ def content_references(
             wanted = _wanted(value, holder.key.namespace, field)
             if wanted is not None and pointer not in seen:
                 seen.add(pointer)
-                yield ContentReference(holder, pointer, wanted, _resolve(world, wanted), field)
+                beside = bool(wanted.group) and wanted.group == holder.key.group
+                yield ContentReference(holder, pointer, wanted, _resolve(world, wanted, beside=beside), field)
 
 
-def _resolve(world: World, wanted: ResourceKey) -> Resolution:
-    """Look an object up that some content names; few manifests hold the Secrets that they name (`World.elsewhere`)."""
+def _resolve(world: World, wanted: ResourceKey, *, beside: bool) -> Resolution:
+    """Look an object up that some content names; few manifests hold the Secrets that they name (`World.elsewhere`).
+
+    Args:
+        beside: whether it is of the same API as what names it: they are written together.
+    """
     resolution = world.resolve_inner(wanted)
-    reason = world.elsewhere(wanted) if resolution.missing and not world.is_near(wanted) else ""
+    reason = world.elsewhere(wanted) if resolution.missing and not beside and not world.is_near(wanted) else ""
     return Resolution("unknown", reason) if reason else resolution
 
 

@@ -259,7 +259,7 @@ def test_routes_of_what_does_not_translate_answer_500(tmp_path: Path, target: st
 
 
 def test_listener_policies_are_merged_inside_default_and_per_port(tmp_path: Path) -> None:
-    """§2.4: http settings one by one; `perPort` by port."""
+    """§2.4: http settings one by one; what a port has of its own stands for `default` there (getPolicy)."""
     simulation = simulate(
         tmp_path,
         policy(
@@ -276,12 +276,14 @@ def test_listener_policies_are_merged_inside_default_and_per_port(tmp_path: Path
             kind="ListenerPolicy",
         ),
     )
-    result = at(simulation, "gw#https")
-    assert result.spec == {
-        "default": {"httpSettings": {"idleTimeout": "1s", "maxHeadersCount": 9}},
-        "perPort": [{"port": 443, "listener": {"proxyProtocol": {}, "perConnectionBufferLimitBytes": 5}}],
-    }
-    assert lost(result) == {("default/httpSettings/idleTimeout", "b", "a")}
+    result = at(simulation, "gw#http")
+    assert result.spec == {"httpSettings": {"idleTimeout": "1s", "maxHeadersCount": 9}}
+    assert lost(result) == {("httpSettings/idleTimeout", "b", "a")}
+    of_port = at(simulation, "gw#https")
+    assert of_port.spec == {"proxyProtocol": {}, "perConnectionBufferLimitBytes": 5}
+    assert ("httpSettings/maxHeadersCount", "b", "a") in lost(of_port)
+    place = of_port.location_of(("perConnectionBufferLimitBytes",))
+    assert place is not None and place.pointer[:4] == ("spec", "perPort", 0, "listener")
     assert said(simulation, "a")[2] == ["Merged", "Valid"]
 
 
@@ -368,7 +370,7 @@ def test_client_certificates_do_not_count_in_the_status(tmp_path: Path) -> None:
         ),
     )
     assert said(simulation, "a")[2] == ["Attached", "Valid"]
-    assert at(simulation, "gw#http").spec["default"]["clientCertificateValidation"]["mode"] == "Require"
+    assert at(simulation, "gw#http").spec["clientCertificateValidation"]["mode"] == "Require"
 
 
 def test_one_that_is_switched_off_switches_all_off(tmp_path: Path) -> None:

@@ -105,6 +105,9 @@ VERDICTS = {
                 aws("IAMAuthPolicy", "q", HTTP_ROUTE, "policy: z", OLD)), "Conflicted"),
     "aws: IAM of a Service": ("aws", (aws("IAMAuthPolicy", "p", SERVICE, "policy: x"),), "Invalid"),
     "aws: a target group": ("aws", (aws("TargetGroupPolicy", "p", SERVICE, "protocol: HTTPS"),), "Enforced"),
+    "aws: TCP has no version": (
+        "aws", (aws("TargetGroupPolicy", "p", SERVICE, "protocol: TCP, protocolVersion: HTTP2"),), "Invalid"),
+    "aws: TCP without one": ("aws", (aws("TargetGroupPolicy", "p", SERVICE, "protocol: TCP"),), "Enforced"),
     "aws: two access logs": (
         "aws", (aws("AccessLogPolicy", "p", GATEWAY, "destinationArn: a"),
                 aws("AccessLogPolicy", "q", GATEWAY, "destinationArn: b")), "Enforced"),
@@ -170,6 +173,34 @@ def test_a_traefik_dashboard_is_a_backend() -> None:
     )
     outcome = Tracer(simulation).trace(request({"host": "a"})).outcome
     assert outcome.backends == {ResourceKey("traefik.io", "TraefikService", "shop", "api@internal"): 1.0}
+
+
+TWO_PORTS = "spec: {selector: {app: web}, ports: [{name: tls, port: 8443}, {name: plain, port: 8080}]}"
+BY_PATH = (
+    "rules: [{matches: [{path: {value: /tls}}], backendRefs: [{name: web, port: 8443}]}, "
+    "{backendRefs: [{name: web, port: 8080}]}]"
+)
+
+
+@pytest.mark.parametrize(
+    ("ports", "met"),
+    [
+        ("", ["/tls", "/"]),
+        (", ports: [{port: 8443}]", ["/tls"]),
+        (", ports: [{port: 8443}, {port: 8080}]", ["/tls", "/"]),
+        (", ports: [{port: 9000}]", []),
+    ],
+)
+def test_a_backend_policy_of_azure_for_some_ports(ports: str, met: list[str]) -> None:
+    simulation = worlds.simulated(
+        worlds.gateway_class("any", CONTROLLERS["azure"]),
+        worlds.gateway(listeners=LISTENERS),
+        worlds.route("web", "infra", "[{name: edge}]", more=BY_PATH),
+        worlds.manifest("v1", "Service", "web", "infra", TWO_PORTS),
+        azure("BackendTLSPolicy", "p", SERVICE, f"default: {{sni: a{ports}}}"),
+    )
+    traces = {path: Tracer(simulation).trace(request({"host": "a", "path": path})) for path in ("/tls", "/")}
+    assert [path for path, trace in traces.items() if trace.policies] == met
 
 
 def test_a_policy_of_one_listener_is_not_met_at_the_other() -> None:

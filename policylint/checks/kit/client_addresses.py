@@ -82,24 +82,21 @@ def _of_envoy_gateway(spec: Mapping[str, Any]) -> Trust | None:
 
 
 def _of_kgateway(spec: Mapping[str, Any]) -> Trust | None:
-    """Return the same of a ListenerPolicy; where ports have settings of their own, nothing is said.
+    """Return the same of a ListenerPolicy.
 
     Source: kgateway's CRD of ListenerPolicy: useRemoteAddress, xffTrustedCIDRs, xffNumTrustedHops, proxyProtocol.
     """
-    if spec.get("perPort"):
-        return None
-    default = mapping(spec.get("default"))
-    http = mapping(default.get("httpSettings"))
+    http = mapping(spec.get("httpSettings"))
     everyone = _trusts_everyone(http.get("xffTrustedCIDRs"))
     if everyone is not None:
-        return Trust(("default", "httpSettings", "xffTrustedCIDRs", everyone), _EVERYONE, certain=True)
-    if mapping(default.get("proxyProtocol")).get("allowRequestsWithoutProxyProtocol") is True:
-        return Trust(("default", "proxyProtocol", "allowRequestsWithoutProxyProtocol"), _PROXY_HEADER, certain=True)
+        return Trust(("httpSettings", "xffTrustedCIDRs", everyone), _EVERYONE, certain=True)
+    if mapping(spec.get("proxyProtocol")).get("allowRequestsWithoutProxyProtocol") is True:
+        return Trust(("proxyProtocol", "allowRequestsWithoutProxyProtocol"), _PROXY_HEADER, certain=True)
     if _is_positive(http.get("xffNumTrustedHops")):
-        return Trust(("default", "httpSettings", "xffNumTrustedHops"), _PAST_PROXIES, certain=False)
+        return Trust(("httpSettings", "xffNumTrustedHops"), _PAST_PROXIES, certain=False)
     if http.get("useRemoteAddress") is False and not http.get("xffTrustedCIDRs"):
         why = "the last address of X-Forwarded-For counts, which who connects writes"
-        return Trust(("default", "httpSettings", "useRemoteAddress"), why, certain=True)
+        return Trust(("httpSettings", "useRemoteAddress"), why, certain=True)
     return None
 
 

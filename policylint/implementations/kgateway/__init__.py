@@ -18,8 +18,9 @@ from policylint.implementations.kgateway.attachment_points import (
     MergeOutcome,
     outcomes,
 )
-from policylint.implementations.kgateway.fields import UNCOUNTED, with_ports
+from policylint.implementations.kgateway.fields import UNCOUNTED
 from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, rule_lists
+from policylint.implementations.kgateway.ports import by_port
 from policylint.implementations.kgateway.references import PERMISSIVE, broken_reference
 from policylint.implementations.kgateway.validation import broken_template, refused_value
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, mapping, sequence, text
@@ -95,6 +96,8 @@ class Kgateway(Implementation):
         }
         self._kept = {node: attachments for node, attachments in translated.items() if attachments}
         groups = [self._with_failure(group) for group in super().groups(kind, kept, topology)]
+        if kind.kind == "ListenerPolicy":
+            return [of_port for group in groups for of_port in by_port(group, topology)]
         return with_own_fields(groups, _OWN_FIELDS if kind.kind == "TrafficPolicy" else {}, topology)
 
     def _with_failure(self, group: Group) -> Group:
@@ -110,14 +113,12 @@ class Kgateway(Implementation):
             rival = _tls_policy(stack.attachments[-1].node.key, self.topology)
             if rival is not None:
                 _without_tls(folded, stack.attachments, rival)
-        result = folded.effective(stack.attachments)
-        return with_ports(result) if stack.kind.kind == "ListenerPolicy" else result
+        return folded.effective(stack.attachments)
 
     def client_certificates(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:
         """Return the validation of a ListenerPolicy that does not leave the certificate to the client."""
-        validation = mapping(mapping(spec.get("default")).get(UNCOUNTED))
-        demands = kind.kind == "ListenerPolicy" and validation.get("mode") == "Require"
-        return ("default", UNCOUNTED) if demands else ()
+        demands = kind.kind == "ListenerPolicy" and mapping(spec.get(UNCOUNTED)).get("mode") == "Require"
+        return (UNCOUNTED,) if demands else ()
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:
         """Return what `rbac` and `acl` of a TrafficPolicy answer."""

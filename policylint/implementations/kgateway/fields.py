@@ -10,7 +10,6 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import mapping, sequence
-from policylint.policy.results import Effective
 
 _IN_PARTS = {
     ("TrafficPolicy", "rateLimit"): ("local", "global"),
@@ -50,8 +49,8 @@ def _listener(proper: Mapping[str, Any]) -> Iterator[tuple[Pointer, Any]]:
         elif name == "perPort":
             for entry in map(mapping, sequence(value)):
                 yield from _settings(("perPort", str(entry.get("port")), "listener"), mapping(entry.get("listener")))
-        elif value is not None:
-            yield (name,), value
+        else:
+            yield from _settings((), {name: value})
 
 
 def _settings(prefix: Pointer, settings: Mapping[str, Any]) -> Iterator[tuple[Pointer, Any]]:
@@ -61,21 +60,6 @@ def _settings(prefix: Pointer, settings: Mapping[str, Any]) -> Iterator[tuple[Po
             yield from (((*prefix, name, inner), setting) for inner, setting in set_here)
         elif value is not None:
             yield (*prefix, name), value
-
-
-def with_ports(effective: Effective) -> Effective:
-    """Return a ListenerPolicy's spec as it is written: `perPort` a list again, in the order of the ports."""
-    ports = mapping(effective.spec.get("perPort"))
-    if not ports:
-        return effective
-    order = sorted(ports, key=lambda port: (not port.isdigit(), int(port) if port.isdigit() else 0, port))
-    entries = [{"port": int(port) if port.isdigit() else port, **ports[port]} for port in order]
-
-    def written(pointer: Pointer) -> Pointer:
-        return ("perPort", order.index(str(pointer[1])), *pointer[2:]) if pointer[0] == "perPort" else pointer
-
-    owners = {written(pointer): owner for pointer, owner in effective.owners.items()}
-    return effective._replace(spec={**effective.spec, "perPort": entries}, owners=owners)
 
 
 def acl_conflict(one: Any, other: Any) -> bool:

@@ -254,6 +254,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP310": RuleEntry("mtls_port_of_service", of_kind("PeerAuthentication")),
     "GWP311": RuleEntry("probe_turned_away", has("Server")),
     "GWP312": RuleEntry("separate_logins", some_policy(lambda policy: policy.kind.sessions is not None)),
+    "GWP313": RuleEntry("source_behind_waypoint", of_kind("AuthorizationPolicy")),
     "GWP320": RuleEntry("guardrail_broken", runs="where required", where="policylint.guardrails"),
     "GWP324": RuleEntry("requests_opened", runs="on changes", where="policylint.compare.requests.findings"),
     "GWP325": RuleEntry("ends_changed", runs="on changes", where="policylint.compare.ends"),

@@ -209,6 +209,7 @@ def test_a_namespace_of_waypoints(tmp_path: Path, kind: str, spec: str) -> None:
     [
         ("RequestAuthentication", JWT, "does not act on RequestAuthentication"),
         ("RequestAuthentication", f"{SELECTOR % 'web'}, {JWT}", "does not act on RequestAuthentication"),
+        ("PeerAuthentication", "mtls: {mode: DISABLE}", "DISABLE is read as PERMISSIVE"),
         (
             "AuthorizationPolicy",
             "action: DENY, rules: [{to: [{operation: {methods: [GET]}}]}]",
@@ -220,7 +221,15 @@ def test_what_ztunnel_does_not_do(tmp_path: Path, kind: str, spec: str, why: str
     """IST0167 knows this of Sidecars only."""
     said = only(lint(tmp_path, AMBIENT, deployment(), policy(kind, "p", spec)))
     assert said.rule == "GWP106"
-    assert f"in ambient mode ztunnel {why}" in said.label
+    assert said.label.startswith("in ambient mode ")
+    assert why in said.label
+
+
+def test_disable_lifts_a_strict_of_the_mesh(tmp_path: Path) -> None:
+    """ambient/authorization.go, convertedSelectorPeerAuthentications: it is no longer effectively strict."""
+    strict = policy("PeerAuthentication", "mesh", "mtls: {mode: STRICT}", namespace="istio-system")
+    open_again = policy("PeerAuthentication", "p", "mtls: {mode: DISABLE}")
+    assert only(lint(tmp_path, AMBIENT, deployment(), strict, open_again)).rule == "GWP203"
 
 
 def test_a_namespace_whose_workloads_were_not_seen_is_no_finding(tmp_path: Path) -> None:
@@ -455,3 +464,35 @@ def test_an_ingress_gateway_goes_past_a_waypoint(
         ),
     )
     assert [each.rule for each in found if each.rule == "GWP308"] == said
+
+
+CALLER = "rules: [{from: [{source: {principals: [cluster.local/ns/shop/sa/checkout]}}]}]"
+ITSELF = "rules: [{from: [{source: {principals: [cluster.local/ns/shop/sa/way]}}]}]"
+
+
+@pytest.mark.parametrize(
+    ("labels", "policies", "said"),
+    [
+        (WAYPOINTED, {"p": CALLER}, ["GWP313"]),
+        (WAYPOINTED, {"p": CALLER.replace("principals: [cluster.local/ns/", "ipBlocks: [10.0.0.0/8, ")}, []),
+        (WAYPOINTED, {"p": CALLER.replace("principals", "notPrincipals")}, []),
+        (WAYPOINTED, {"p": "rules: [{from: [{source: {namespaces: [front]}}]}]"}, ["GWP313"]),
+        (WAYPOINTED, {"p": "rules: [{from: [{source: {namespaces: [shop]}}]}]"}, []),
+        (WAYPOINTED, {"p": CALLER, "q": ITSELF}, []),
+        (WAYPOINTED, {"p": "rules: []"}, []),  # nothing gets in, by whichever way
+        ("istio.io/dataplane-mode: ambient", {"p": CALLER}, []),
+    ],
+)
+def test_callers_behind_a_waypoint(tmp_path: Path, labels: str, policies: dict[str, str], said: list[str]) -> None:
+    found = lint(
+        tmp_path,
+        worlds.labelled("shop", f"{{{labels}}}"),
+        worlds.gateway("way", "shop", "[{name: mesh, port: 15008, protocol: HBONE}]", of_class="istio-waypoint"),
+        service().replace("namespace: foo", "namespace: shop"),
+        deployment("web", "shop"),
+        *(
+            worlds.manifest("security.istio.io/v1", "AuthorizationPolicy", name, "shop", f"spec: {{{spec}}}")
+            for name, spec in policies.items()
+        ),
+    )
+    assert [each.rule for each in found if each.rule == "GWP313"] == said

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from policylint.implementations.istio import labels, ztunnel
 from policylint.implementations.istio.mesh import Mesh
-from policylint.model import World
+from policylint.model import World, mapping, text
 from policylint.policy.results import Idle, PolicyState, Target
 
 
 def idle(state: PolicyState, mesh: Mesh, world: World, root: str) -> Idle | None:
     """Return the first reason, None where the policy acts, nothing can be said, or another rule speaks of it."""
-    if state.invalid_code or state.refused or state.groups or not state.targets:
+    if state.invalid_code or state.refused or not state.targets:
         return None
+    if state.groups:
+        return _disabling(state, mesh) if state.key.kind == labels.PEER_AUTHENTICATION else None
     if any(target.problem or target.resolution.unknown for target in state.targets):
         return None
     reasons = [_of_target(state, target, mesh, world, root) for target in state.targets]
@@ -36,6 +38,24 @@ def _of_target(state: PolicyState, target: Target, mesh: Mesh, world: World, roo
     if target.selector is None and key.kind == "Namespace":
         return _namespace(state, target, mesh, root)
     return None
+
+
+def _disabling(state: PolicyState, mesh: Mesh) -> Idle | None:
+    """Explain a PeerAuthentication that switches mTLS off where ztunnel reads DISABLE as PERMISSIVE.
+
+    It acts all the same where it lifts a STRICT of a wider one (ambient/authorization.go).
+    """
+    spec = state.policy.spec
+    slots = [mapping(spec.get("mtls")), *map(mapping, mapping(spec.get("portLevelMtls")).values())]
+    if {text(slot.get("mode")) for slot in slots if slot} != {"DISABLE"}:
+        return None
+    proxies = [mesh.proxy(path[0].key) for group in state.groups for path in group.contexts()]
+    stacks = [attachment.policy for group in state.groups for attachment in group.effective.stack]
+    lifts = any("STRICT" in str(policy.spec) for policy in stacks if policy is not state.policy)
+    if lifts or not all(proxy is not None and proxy.ambient for proxy in proxies):
+        return None
+    why = "in ambient mode DISABLE is read as PERMISSIVE: ztunnels go on encrypting what they send to each other"
+    return Idle(state.targets[0], why, "leave it out, or take the pods out of the mesh")
 
 
 def _gateway_class(target: Target, home: str, root: str) -> Idle | None:

@@ -76,7 +76,9 @@ def _finding(denied: Decision, policy: Resource, service: Resource, workload: Re
         label=f"{workload.key} sees the identity of the waypoint, not that of its callers",
         related=(Related("the waypoint that sends the requests on", waypoint.name_location),),
         help=(
-            ("fix: name the Service in `targetRefs`, so that the waypoint asks who calls; "
-            "and let the waypoint's identity in at the pods"),
+            (
+                "fix: name the Service in `targetRefs`, so that the waypoint asks who calls; "
+                "and let the waypoint's identity in at the pods"
+            ),
         ),
     )

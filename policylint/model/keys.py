@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from policylint.namedtuple import NamedTuple
@@ -13,7 +14,7 @@ _PLACEHOLDER: Final = (
 )
 """What scripts replace in a file before they apply it (envsubst, sed). No name, host or label has such a part."""
 _FILLED_IN_LATER: Final = Pattern(_PLACEHOLDER)
-VARIABLES: Final = Pattern(r"\$\{[^}]*\}|\{\{.*?\}\}|<[^>]*>|" + _PLACEHOLDER)
+VARIABLES: Final = Pattern(r"\$\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\{\{.*?\}\}|<[^>]*>|" + _PLACEHOLDER)
 """The variables and placeholders in a text that `is_symbolic`."""
 UNKNOWN_NAMESPACE = "?"
 """First character of an object's namespace where something outside its file (a kustomization, a chart) decides it.
@@ -111,6 +112,33 @@ def holds_variable(text: object) -> bool:
     Values have dollar signs of their own (hashes, expressions, the variables of NGINX); for names see `is_symbolic`.
     """
     return isinstance(text, str) and ("${" in text or "{{" in text or ("<" in text and ">" in text))
+
+
+def filled_in(written: str, name: str) -> list[str] | None:
+    """Return what the variables in a text would stand for if it became a name, in their order; None if it can't.
+
+    A variable stands for at least one character. What is between two of them is taken where it comes first.
+    """
+    first, *rest = VARIABLES.split(written)
+    return taken_between(first, rest, name)
+
+
+def taken_between(first: str, rest: Sequence[str], name: str) -> list[str] | None:
+    """Return what a name has between a beginning and each of the parts behind it, at least a character each; None if
+    the name does not have these parts."""
+    if not rest:
+        return [] if name == first else None
+    position, end = len(first), len(name) - len(rest[-1])
+    if not name.startswith(first) or not name.endswith(rest[-1]):
+        return None
+    taken = []
+    for part in rest[:-1]:
+        found = name.find(part, position + 1)
+        if found < 0:
+            return None
+        taken.append(name[position:found])
+        position = found + len(part)
+    return [*taken, name[position:end]] if position < end else None
 
 
 def is_symbolic(text: object) -> bool:

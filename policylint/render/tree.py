@@ -18,7 +18,7 @@ from policylint.documents import Document, read
 from policylint.load.facts import KUSTOMIZATION_FILES
 from policylint.load.reading import Loaded
 from policylint.model import mapping, text
-from policylint.model.keys import CLUSTER_SCOPED
+from policylint.model.keys import CLUSTER_SCOPED, VARIABLES, taken_between
 from policylint.render.inline import Texts
 from policylint.render.live import Live
 from policylint.render.provenance import Provenance, entries
@@ -130,17 +130,14 @@ class Tree:
         """Return the directories that a path with variables may mean, each with what it takes for them."""
         known: list[tuple[str, tuple[str, ...]]] = [("", ())]
         for step in path.split("/"):
-            before, variable, rest = step.partition("${")
-            after = rest.rpartition("}")[2]
+            first, *rest = VARIABLES.split(step)
             fitting = []
             for place, values in known:
                 for name in self.directories.get(place, ()):
                     self.budget.spend(1)
-                    if not variable and name == step:
-                        fitting.append((inside(place, name), values))
-                    elif variable and name.startswith(before) and name.endswith(after):
-                        value = name[len(before) : len(name) - len(after)]
-                        fitting.append((inside(place, name), (*values, value)))
+                    taken = taken_between(first, rest, name)
+                    if taken is not None:
+                        fitting.append((inside(place, name), (*values, *taken)))
             known = fitting
         return known
 

@@ -7,6 +7,7 @@ from time import perf_counter
 import pytest
 
 from policylint.model import is_symbolic
+from policylint.model.keys import filled_in
 from policylint.trace.hosts import may_be
 
 
@@ -43,3 +44,21 @@ def test_long_texts_take_linear_time(mark: str) -> None:
     begin = perf_counter()
     is_symbolic(mark * 200_000 + "_")
     assert perf_counter() - begin < 1
+
+
+@pytest.mark.parametrize(
+    ("written", "name", "expected"),
+    [
+        ("${CLUSTER}-vars", "east-vars", ["east"]),
+        ("${A}-${B}", "eu-west-1", ["eu", "west-1"]),
+        ("${A:=${B}}-vars", "east-vars", ["east"]),
+        ("@ZONE@.${B}", "eu.east", ["eu", "east"]),
+        ("plain", "plain", []),
+        ("${A}-vars", "-vars", None),
+        ("${A}-${B}", "eu", None),
+        ("a${A}a", "aa", None),
+        ("plain", "plane", None),
+    ],
+)
+def test_variables_are_filled_in_to_make_a_name(written: str, name: str, expected: list[str] | None) -> None:
+    assert filled_in(written, name) == expected

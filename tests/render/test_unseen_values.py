@@ -81,6 +81,17 @@ def test_an_instance_whose_path_has_a_variable_syncs_a_cluster_for_each_director
     assert deployed(workspace(tmp_path, files)) == {name: ["HTTPRoute default/shop"] for name in ("east", "west")}
 
 
+@pytest.mark.parametrize("written", ["clusters/${CLUSTER:=${NAME}}/start", "clusters/${ZONE}-${NAME}/start"])
+def test_an_instance_syncs_the_directory_that_a_config_map_states(tmp_path: Path, written: str) -> None:
+    settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {NAME: east, ZONE: eu}\n"
+    name = "east" if ":=" in written else "eu-east"
+    files = {"apps/flux/instance.yaml": INSTANCE.replace("clusters/${CLUSTER}/start", written), "app/route.yaml": ROUTE}
+    files["apps/flux/settings.yaml"] = settings
+    for each in (name, "west"):
+        files[f"clusters/{each}/start/apps.yaml"] = kustomization("app", "./app")
+    assert deployed(workspace(tmp_path, files))[name] == ["HTTPRoute default/shop"]
+
+
 def test_a_kustomization_beside_clusters_that_sync_themselves_is_no_cluster(tmp_path: Path) -> None:
     files = cluster(kustomization("app", "./app"))
     files |= {"components/flux/monitor.yaml": kustomization("monitor", "./components/flux/monitor")}

@@ -8,9 +8,11 @@ from typing import Any
 
 from policylint.budget import Budget
 from policylint.model import Spot, is_symbolic, mapping, text
+from policylint.model.keys import VARIABLES
 from policylint.namedtuple import NamedTuple
 from policylint.render.flux.deployment import GROUP, Sync, is_kustomization
 from policylint.render.flux.sources import GROUP as SOURCES
+from policylint.render.flux.substitution import substitute
 from policylint.render.live import ENVIRONMENT_MARKERS
 from policylint.render.provenance import Manifest, Provenance, manifests_of
 from policylint.render.tree import Tree, directories_above, join
@@ -127,20 +129,19 @@ def _sync(instance: Any, sync: Any, place: Provenance) -> Sync:
 
 
 def _stated(tree: Tree, path: str) -> list[str]:
-    """Return what a path with one variable becomes by the ConfigMaps of the tree, of which each cluster has its own."""
-    before, variable, rest = path.partition("${")
-    name, closing, after = rest.partition("}")
-    if not (variable and closing) or is_symbolic(after):
-        return []
-    data = (mapping(manifest.body.get("data")) for _, manifest in live_manifests(tree) if manifest.kind == "ConfigMap")
-    values = {text(settings[name.partition(":")[0]]) for settings in data if name.partition(":")[0] in settings}
-    return [f"{before}{value}{after}" for value in sorted(values) if value]
+    """Return what a path with variables becomes by the ConfigMaps of the tree, of which each cluster has its own."""
+    stated = set()
+    for _, manifest in live_manifests(tree):
+        data = mapping(manifest.body.get("data")) if manifest.kind == "ConfigMap" else {}
+        if any(f"${{{name}" in path for name in data):
+            stated.add(substitute(path, {str(name): text(value) for name, value in data.items()}, tree.budget))
+    return sorted(each for each in stated if each and not is_symbolic(each))
 
 
 def _fitting(tree: Tree, file: str, path: str) -> list[tuple[str, str]]:
     """Return the directories that a path with variables may mean, with the prefix that they are below: one for each
     cluster that fills them in; none where the path states nothing else."""
-    if path.lstrip("./").startswith("${") and path.endswith("}") and "/" not in path.strip("./"):
+    if not VARIABLES.sub("", path).strip("./"):
         return []
     for prefix in directories_above(file):
         directory = join(prefix, path.lstrip("/"))

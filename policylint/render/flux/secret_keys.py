@@ -6,6 +6,7 @@ from typing import Any
 
 from policylint.documents import read
 from policylint.model import mapping, sequence, text
+from policylint.model.keys import filled_in
 from policylint.render.tree import Tree
 
 KINDS = frozenset({"Secret", "SealedSecret", "ExternalSecret"})
@@ -22,17 +23,8 @@ def secret_keys(tree: Tree, name: str) -> frozenset[str]:
             body = mapping(document.value)
             if body.get("kind") in KINDS:
                 made, its_keys = _made(body)
-                keys.update(its_keys if _may_be(made, name) else ())
+                keys.update(its_keys if filled_in(made, name) is not None else ())
     return frozenset(keys)
-
-
-def _may_be(made: str, name: str) -> bool:
-    """Return whether a name, which may begin or end with a variable (`${CLUSTER}-vars`), may be this one."""
-    before, variable, rest = made.partition("${")
-    if not variable:
-        return made == name
-    after = rest.rpartition("}")[2]
-    return len(before) + len(after) < len(name) and name.startswith(before) and name.endswith(after)
 
 
 def _made(body: Any) -> tuple[str, list[str]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from policylint.compare.doors import doors_past_logins
 from policylint.compare.pairing import Sides
+from policylint.doors import is_on_node, node_ports, published_as
 from policylint.model import (
     ROUTE_KINDS,
     Finding,
@@ -35,7 +36,6 @@ from policylint.topology.workloads import WORKLOADS, pod_spec, workloads_selecte
 RULE = "GWP325"
 _SLICE = ("discovery.k8s.io", "EndpointSlice")
 _OF_SERVICE = "kubernetes.io/service-name"
-_PUBLISHED = ("LoadBalancer", "NodePort")
 _ASKED = "every route to it asked for one before"
 _HOLDERS = (("", "ConfigMap"), ("", "Secret"))
 
@@ -88,6 +88,11 @@ class _Ends:
         """The Services that routes send requests to, on the side before."""
         topology = self._sides.before.topology
         return frozenset(backend.wanted for route in topology.routes for backend in route.backends)
+
+    @cached_property
+    def _guarded(self) -> tuple[frozenset[ResourceKey], frozenset[ResourceKey]]:
+        """The routes that ask for a login, on each side."""
+        return _with_login(self._sides.before), _with_login(self._sides.after)
 
     def _is_used(self, service: ResourceKey) -> bool:
         return service in self._served or service in self._named
@@ -144,20 +149,17 @@ class _Ends:
 
     def other_ways(self) -> Iterator[Finding]:
         """Yield routes without a login that lead to a Service to which all routes before asked for one."""
-        before, after = self._sides.before, self._sides.after
         leading: dict[ResourceKey, set[ResourceKey]] = {}
-        for state in before.topology.routes:
+        for state in self._sides.before.topology.routes:
             for backend in state.backends:
                 leading.setdefault(backend.wanted, set()).add(state.route.key)
-        guarded: frozenset[ResourceKey] | None = None
-        for state in after.topology.routes:
+        for state in self._sides.after.topology.routes:
             was = self._sides.pairing.was(state.route.key)
             for backend in state.backends:
                 others = leading.get(self._sides.pairing.was(backend.wanted), set())
                 if not others or was in others or not any(parent.attached for parent in state.parents):
                     continue
-                guarded = _with_login(before) if guarded is None else guarded
-                if others <= guarded and state.route.key not in _with_login(after):
+                if others <= self._guarded[0] and state.route.key not in self._guarded[1]:
                     yield self._finding(
                         state.route,
                         "warning",
@@ -182,7 +184,7 @@ class _Ends:
             yield finding
         for service in self._after.of_kind("", "Service"):
             former = self._before.get(self._sides.pairing.was(service.key))
-            opened = _published(service) - (_published(former) if former is not None else set())
+            opened = _published(service) - _published(former)
             if not opened:
                 continue
             reached = [each for each in workloads_selected(self._after, service) if self._is_guarded(each.key)]
@@ -328,21 +330,17 @@ def _addresses(resource: Resource) -> set[str]:
     }
 
 
-def _published(service: Resource) -> set[str]:
-    """Return how a Service is reached from outside: by its type, by addresses of its own."""
-    kind = text_of(service.spec.get("type"))
-    found = {f"type {kind}"} if kind in _PUBLISHED else set()
-    return found | ({"externalIPs"} if texts(service.spec.get("externalIPs")) else set())
+def _published(service: Resource | None) -> set[str]:
+    """Return the fields by which a Service is reached from outside."""
+    kinds = published_as(service) if service is not None else []
+    return {"externalIPs" if kind == "ExternalIP" else f"type {kind}" for kind in kinds}
 
 
 def _on_node(workload: Resource) -> set[str]:
-    """Return how the pods of a workload are reached at their node."""
-    spec = pod_spec(workload)
-    containers = map(mapping, sequence(spec.get("containers")))
-    ports = (mapping(port).get("hostPort") for container in containers for port in sequence(container.get("ports")))
-    return {f"hostPort {port}" for port in ports if port} | (
-        {"hostNetwork"} if spec.get("hostNetwork") is True else set()
-    )
+    """Return the fields by which the pods of a workload are reached at their node."""
+    if is_on_node(workload):
+        return {"hostNetwork"}
+    return {f"hostPort {number}" for _, number in node_ports(workload)}
 
 
 def _names_account(value: Any, namespace: str, account: str, at: tuple[str, ...] = ()) -> bool:

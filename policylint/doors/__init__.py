@@ -6,10 +6,12 @@ at Gateway API alone keeps the one without: the rules of the linter are about it
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from itertools import chain
+from typing import Any
 
-from policylint.model import ResourceKey, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, mapping, sequence, text, texts
 from policylint.simulation import Simulation
 from policylint.topology.workloads import WORKLOADS, pod_spec
 
@@ -38,20 +40,34 @@ def _any(simulation: Simulation) -> bool:
     world = simulation.world
     if world.of_kind("networking.k8s.io", "Ingress") or world.of_kind("route.openshift.io", "Route"):
         return True
-    if any(
-        text(service.spec.get("type")) in ("LoadBalancer", "NodePort") or service.spec.get("externalIPs")
-        for service in world.of_kind("", "Service")
-    ):
+    if any(map(published_as, world.of_kind("", "Service"))):
         return True
-    for kind in WORKLOADS:
-        for workload in world.of_kind(*kind):
-            spec = pod_spec(workload)
-            if spec.get("hostNetwork") is True:
-                return True
-            containers = map(mapping, sequence(spec.get("containers")))
-            if any(mapping(port).get("hostPort") for each in containers for port in sequence(each.get("ports"))):
-                return True
-    return False
+    workloads = chain.from_iterable(world.of_kind(*kind) for kind in WORKLOADS)
+    return any(is_on_node(workload) or any(node_ports(workload)) for workload in workloads)
+
+
+def published_as(service: Resource) -> list[str]:
+    """Return the kinds of doors by which a Service is reached from outside: by its type, by addresses of its own."""
+    kind = text(service.spec.get("type"))
+    return [
+        *([kind] if kind in ("LoadBalancer", "NodePort") else ()),
+        *(["ExternalIP"] if texts(service.spec.get("externalIPs")) else ()),
+    ]
+
+
+def is_on_node(workload: Resource) -> bool:
+    """Return whether the pods of a workload are on the network of their node."""
+    return pod_spec(workload).get("hostNetwork") is True
+
+
+def node_ports(workload: Resource) -> Iterator[tuple[Any, int]]:
+    """Yield the ports of the containers of a workload that are open at its nodes, each with its number there."""
+    field = "containerPort" if is_on_node(workload) else "hostPort"
+    for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
+        for port in map(mapping, sequence(container.get("ports"))):
+            number = port.get(field)
+            if isinstance(number, int) and number:
+                yield port, number
 
 
 def _opened(simulation: Simulation) -> Simulation:
@@ -92,4 +108,14 @@ def _opened(simulation: Simulation) -> Simulation:
     return opened
 
 
-__all__ = ["DOORS", "DOOR_GUARDS", "GATEWAYS", "PUBLISHED", "is_door", "with_doors"]
+__all__ = [
+    "DOORS",
+    "DOOR_GUARDS",
+    "GATEWAYS",
+    "PUBLISHED",
+    "is_door",
+    "is_on_node",
+    "node_ports",
+    "published_as",
+    "with_doors",
+]

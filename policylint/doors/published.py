@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.doors import is_on_node, node_ports, published_as
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.vendors import guards
 from policylint.model import Resolution, Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.topology import BackendState
-from policylint.topology.workloads import WORKLOADS, pod_spec
+from policylint.topology.workloads import WORKLOADS
 
 UNSTATED = 0
 """The port of a door whose port no manifest states: the cluster chooses it."""
-_KINDS = {"LoadBalancer": "port", "NodePort": "nodePort"}
+_FIELDS = {"LoadBalancer": "port", "NodePort": "nodePort", "ExternalIP": "port"}
 _STREAMS = ("tcp", "tls", "https", "mongo", "mysql", "redis")
 _EVERYTHING: Mapping[str, Any] = {"precedence": (1, 1, 0, 0, 0)}
 
@@ -28,11 +29,8 @@ Backends = Callable[[Resource], tuple[BackendState, ...]]
 def published(world: World, backends: Backends) -> Iterator[Door]:
     """Yield the doors of Services that are published, and of pods at their nodes."""
     for service in world.of_kind("", "Service"):
-        kind = text(service.spec.get("type"))
-        if kind in _KINDS:
-            yield from _of_service(service, kind, _KINDS[kind], backends)
-        if texts(service.spec.get("externalIPs")):
-            yield from _of_service(service, "ExternalIP", "port", backends)
+        for kind in published_as(service):
+            yield from _of_service(service, kind, _FIELDS[kind], backends)
     for kinds in WORKLOADS:
         for workload in world.of_kind(*kinds):
             yield from _of_pods(workload)
@@ -57,25 +55,17 @@ def _of_service(service: Resource, kind: str, field: str, backends: Backends) ->
 
 
 def _of_pods(workload: Resource) -> Iterator[Door]:
-    spec = pod_spec(workload)
-    on_host = spec.get("hostNetwork") is True
     rules: list[DoorRule] = []
-    ports: list[int] = []
-    kind = "HostNetwork" if on_host else "HostPort"
-    key = ResourceKey("", kind, workload.key.namespace, workload.key.name)
+    key = ResourceKey(
+        "", "HostNetwork" if is_on_node(workload) else "HostPort", workload.key.namespace, workload.key.name
+    )
     holder: Resource | None = None
-    for container in map(mapping, sequence(spec.get("containers"))):
-        for port in map(mapping, sequence(container.get("ports"))):
-            own = port.get("containerPort")
-            there = own if on_host else port.get("hostPort")
-            if isinstance(own, int) and isinstance(there, int) and there:
-                holder = holder or made_of(workload, workload.spec, {}, key)
-                rules.append(
-                    DoorRule(
-                        holder, Opening(_scheme(port), there), "", f"port-{own}", _EVERYTHING, ("metadata", "name")
-                    )
-                )
-                ports.append(own)
+    for port, there in node_ports(workload):
+        own = port.get("containerPort")
+        if isinstance(own, int):
+            holder = holder or made_of(workload, workload.spec, {}, key)
+            opening = Opening(_scheme(port), there)
+            rules.append(DoorRule(holder, opening, "", f"port-{own}", _EVERYTHING, ("metadata", "name")))
     if holder is None:
         return
     there_is = Resolution("found", "", workload)

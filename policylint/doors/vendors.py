@@ -8,13 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 from policylint.documents import read
+from policylint.doors import DOOR_GUARDS
 from policylint.model import PolicyKind, Resource, mapping, sequence, text, texts
 from policylint.model.policy_kind import policy_kind
 from policylint.model.shipped import shipped_data
 
 INGRESS = ("networking.k8s.io", "Ingress")
-IMPLEMENTATION = "doors"
-"""The name under which the guards of doors are judged."""
 
 
 class Vendor:
@@ -111,7 +110,7 @@ def guards() -> PolicyKind:
         "settings": mapping(_content().get("guards")),
         "status": "none",
     }
-    return policy_kind(entry, IMPLEMENTATION)
+    return policy_kind(entry, DOOR_GUARDS)
 
 
 def closest(setting: str, implementation: str | None) -> str:

@@ -185,7 +185,7 @@ def bindings(topology: Topology, catalog: Catalog, grants: Grants) -> list[Objec
             found += _parameters(holder, world, catalog)
             found += _annotated(holder, world, catalog, grants)
     for state in topology.routes:
-        found += _filters(state.route, world, catalog, grants)
+        found += of_filters(state.route, world, catalog, grants)
         found += _annotated(state.route, world, catalog, grants)
     for service in world.of_kind("", "Service"):
         found += _annotated(service, world, catalog, grants)
@@ -241,11 +241,6 @@ def _parameters(holder: Resource, world: World, catalog: Catalog) -> Iterator[Ob
 
 
 def of_filters(route: Resource, world: World, catalog: Catalog, grants: Grants) -> Iterator[ObjectBinding]:
-    """Yield what the filters of a route name that is none of Gateway API."""
-    yield from _filters(route, world, catalog, grants)
-
-
-def _filters(route: Resource, world: World, catalog: Catalog, grants: Grants) -> Iterator[ObjectBinding]:
     """Yield what the ExtensionRef filters of a route name: those of its rules, and of their backendRefs.
 
     A name that an annotation might hold as well is looked up like one.

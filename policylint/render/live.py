@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 
-NOT_LIVE = frozenset(
-    {"archive", "archived", "_archive", "deprecated", "disabled", "examples", "example", "samples", "sample", "docs"}
-    | {"doc", "test", "tests", "testdata", "fixtures", "template", "templates", "hack", "scripts"}
-)
 _ARCHIVES = frozenset({"archive", "archived", "deprecated", "disabled"})
 """With or without a dot or underscore before it, what stays out of use even where a tree has nothing else."""
+NOT_LIVE = _ARCHIVES | {
+    *("_archive", "examples", "example", "samples", "sample", "docs", "doc", "test", "tests", "testdata", "fixtures"),
+    *("template", "templates", "hack", "scripts"),
+}
 TUTORIALS = frozenset({"demo", "demos", "lab", "labs", "tutorial", "tutorials", "workshop", "workshops", "exercises"})
 """Directories whose subdirectories are tried one by one, each on top of what lies outside of them."""
 ENVIRONMENT_MARKERS = ("clusters", "cluster", "overlays", "overlay", "environments", "envs", "stages")

@@ -266,6 +266,12 @@ def known_groups() -> frozenset[str]:
     return shipped_groups()
 
 
+def _is_among(entries: Mapping[str, Collection[str]], relative: Mapping[str, str], document: Document) -> bool:
+    """Return whether the file of a document is among what entries deploy."""
+    path = relative.get(document.file, document.file)
+    return any(path in deployed for deployed in entries.values())
+
+
 def _check_names(env: Sequence[str], known: Sequence[str]) -> None:
     for name in env:
         if name not in known:
@@ -324,7 +330,7 @@ class _Tree(NamedTuple):
             return None
         _check_names(env, [environment.name for environment in known])
         shared = self.shared or (Shared() if len(known) > 1 else None)
-        simulations = []
+        relative, simulations = self._relative(), []
         for environment in known:
             if env and environment.name not in env:
                 continue
@@ -351,7 +357,7 @@ class _Tree(NamedTuple):
                 entries=environment.entries,
                 faults=its_faults,
             )
-            world.is_deployed = partial(self._is_among, environment.entries)
+            world.is_deployed = partial(_is_among, environment.entries, relative)
             if scope is None or scope.of(world).has_part():
                 simulations.append(simulate(world, catalog))
         return simulations
@@ -419,9 +425,7 @@ class _Tree(NamedTuple):
         if any(not NOT_LIVE.isdisjoint(resource.document.file.split("/")) for resource in objects):
             from policylint.workspace.examples import apart
 
-            holding = {resource.document.file for resource in objects}
-            relative = {file.path: file.relative for file in self.loaded.files if file.path in holding}
-            groups = apart(objects, relative, self.source.given, (self.source.root or "").rpartition(os.sep)[2])
+            groups = apart(objects, self._relative(), self.source.given, (self.source.root or "").rpartition(os.sep)[2])
         everything = {resource.key: resource for resource in objects} if len(groups) > 1 else {}
         for group, own in sorted(groups.items()):
             known = {resource.key for resource in own}
@@ -434,10 +438,9 @@ class _Tree(NamedTuple):
                     name = f"{group}/{variant.name}"
                 yield variant._replace(name=name, elsewhere={**beside, **variant.elsewhere})
 
-    def _is_among(self, entries: Mapping[str, Collection[str]], document: Document) -> bool:
-        """Return whether the file of a document is among what entries deploy."""
-        path = next((file.relative for file in self.loaded.files if file.path == document.file), document.file)
-        return any(path in deployed for deployed in entries.values())
+    def _relative(self) -> Mapping[str, str]:
+        """The paths of the files below the root, by the paths that findings show."""
+        return {file.path: file.relative for file in self.loaded.files}
 
     def _world(self, name: str, objects: list[Resource], **details: Any) -> World:
         world = World(

@@ -8,7 +8,7 @@ import pytest
 
 from policylint.compare import compare, removed_protections
 from tests.checks.linting import GATEWAY, SERVICE, route
-from tests.compare.test_weakening import WORLD, assert_is, of, said, sides, weakened
+from tests.compare.test_weakening import JWT, WORLD, assert_is, of, said, security, sides, weakened
 
 ON_ROUTE = "targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}]\n  "
 
@@ -380,3 +380,25 @@ def test_authorization_that_goes_while_the_login_stays_is_a_loss(tmp_path: Path)
         "error",
         "HTTPRoute shop/checkout loses its authorization: rules of AuthPolicy shop/login",
     )
+
+
+LIMITS = [
+    of("gateway.envoyproxy.io", "BackendTrafficPolicy", ON_ROUTE + "rateLimit: {local: {rules: [LIMIT]}}").replace(
+        "LIMIT", "{limit: {requests: 5, unit: Second}}"
+    ),
+    of(
+        "kuadrant.io",
+        "RateLimitPolicy",
+        ON_ROUTE.replace("targetRefs: [", "targetRef: ").replace("]", "")
+        + "limits: {all: {rates: [{limit: 5, window: 1s}]}}",
+        version="v1",
+    ),
+]
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=["Envoy Gateway", "Kuadrant"])
+def test_a_login_of_another_policy_is_no_limit(tmp_path: Path, limit: str) -> None:
+    login = security(f"jwt: {{{JWT}}}")
+    (one,) = weakened(tmp_path, (*WORLD, limit, login), (*WORLD, login))
+    assert one.severity == "warning"
+    assert "HTTPRoute shop/checkout is protected less" in one.message

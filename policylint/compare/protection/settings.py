@@ -85,8 +85,6 @@ def _weakened_settings(sides: Sides, contexts: Iterable[ContextChange], others: 
         pair = (id(context.before), id(context.after))
         if pair not in causes_by_pair:
             causes_by_pair[pair] = list(_causes(sides, context))
-        if context.after is None and causes_by_pair[pair] and others.serve(context.path, context.kind):
-            continue  # another kind of policy takes over
         for cause, purpose in causes_by_pair[pair]:
             yield cause, "" if purpose and others.serve(context.path, context.kind, purpose) else purpose, context.path
 

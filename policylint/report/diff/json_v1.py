@@ -59,6 +59,7 @@ def write(report: DiffReport) -> str:
                 "state": each.state,
                 **finding_entry(sides.get(each.state, report.report), each.finding, value),
                 "label": each.finding.label,
+                **({"field": each.finding.field} if each.finding.field else {}),
                 "help": list(each.finding.notes),
             }
             for each, value in zip(listed, values, strict=True)

@@ -337,6 +337,7 @@ def _finding(entry: Entry) -> Finding:
         label=entry["label"],
         help=tuple(entry["help"]),
         confidence=entry["confidence"],
+        field=entry.get("field", ""),
         environments=tuple(entry["environments"]),
     )
 

@@ -72,7 +72,7 @@ class RequestFacts(NamedTuple):
         taker: which of some routes takes the request, and whether that is certain.
         address: of the client, "" where it is not known.
         claims: of the valid token that it brings, () for none; None where it is not known.
-        blank: whether every question is left open, so that all of them are asked.
+        blank: whether every question is left open, so that all of them are asked, but for who passes it on.
         asked: keeps the questions.
         rewritten: the properties that are no longer those that the client sent.
         service: the Service that it is sent to, None for what goes to Gateways or straight to pods.
@@ -153,7 +153,8 @@ class RequestFacts(NamedTuple):
             wanted: each as `shop/web`, with a `*` in each part for any run of characters.
         """
         predicates = tuple(Predicate("Pair", pair) for pair in wanted)
-        answer = None if known is None or self.blank else some(each.takes(known or None) for each in predicates)
+        is_open = known is None or (self.blank and (self.sender.original or self.sender.workload is None))
+        answer = None if is_open else some(each.takes(known or None) for each in predicates)
         if self.sender.original and predicates:
             self._keep(PRINCIPAL, predicates, answer)
         return answer if predicates else False

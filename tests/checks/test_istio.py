@@ -496,3 +496,91 @@ def test_callers_behind_a_waypoint(tmp_path: Path, labels: str, policies: dict[s
         ),
     )
     assert [each.rule for each in found if each.rule == "GWP313"] == said
+
+
+INJECTED = "istio-injection: enabled"
+CHECKED = "jwtRules: [{issuer: https://id.example.com, jwksUri: https://id.example.com/keys}]"
+
+
+@pytest.mark.parametrize(
+    ("labels", "spec", "said"),
+    [
+        (INJECTED, "rules: [{from: [{source: {namespaces: [shop]}}]}]", ["GWP313"]),
+        (INJECTED, "rules: [{from: [{source: {namespaces: [infra]}}]}]", []),
+        (INJECTED, "rules: [{from: [{source: {principals: [cluster.local/ns/infra/sa/edge-istio]}}]}]", []),
+        (INJECTED, "rules: [{from: [{source: {requestPrincipals: ['*']}}]}]", ["GWP313"]),
+        (INJECTED, "rules: [{to: [{operation: {paths: [/a]}}]}]", []),
+        (INJECTED, "rules: [{from: [{source: {namespaces: [shop]}}]}, {to: [{operation: {paths: [/a]}}]}]", []),
+        ("", "rules: [{from: [{source: {namespaces: [shop]}}]}]", []),  # perhaps nobody enforces it
+    ],
+)
+def test_pods_behind_an_ingress_gateway(tmp_path: Path, labels: str, spec: str, said: list[str]) -> None:
+    found = lint(
+        tmp_path,
+        worlds.labelled("shop", f"{{{labels}}}"),
+        worlds.gateway("edge", "infra", of_class="istio"),
+        worlds.route("web", "shop", more="rules: [{backendRefs: [{name: web, port: 80}]}]"),
+        service().replace("namespace: foo", "namespace: shop"),
+        deployment("web", "shop"),
+        worlds.manifest("security.istio.io/v1", "AuthorizationPolicy", "p", "shop", f"spec: {{{spec}}}"),
+        worlds.manifest(
+            "security.istio.io/v1",
+            "RequestAuthentication",
+            "jwt",
+            "infra",
+            f"spec: {{targetRefs: [{worlds.reference('Gateway/edge')}], {CHECKED}}}",
+        ),
+    )
+    assert [each.rule for each in found if each.rule == "GWP313"] == said
+
+
+def test_a_token_that_pods_check_themselves_is_one(tmp_path: Path) -> None:
+    found = lint(
+        tmp_path,
+        worlds.labelled("shop", f"{{{INJECTED}}}"),
+        worlds.gateway("edge", "infra", of_class="istio"),
+        worlds.route("web", "shop", more="rules: [{backendRefs: [{name: web, port: 80}]}]"),
+        service().replace("namespace: foo", "namespace: shop"),
+        deployment("web", "shop"),
+        worlds.manifest(
+            "security.istio.io/v1",
+            "AuthorizationPolicy",
+            "p",
+            "shop",
+            "spec: {rules: [{from: [{source: {requestPrincipals: ['*']}}]}]}",
+        ),
+        worlds.manifest("security.istio.io/v1", "RequestAuthentication", "jwt", "shop", f"spec: {{{CHECKED}}}"),
+    )
+    assert "GWP313" not in [each.rule for each in found]
+
+
+@pytest.mark.parametrize(
+    ("listeners", "of_class", "source", "said"),
+    [
+        ("[{name: http, port: 80, protocol: HTTP}]", "istio", "principals: ['*']", ["GWP315"]),
+        ("[{name: http, port: 80, protocol: HTTP}]", "istio", "notPrincipals: ['*']", []),
+        ("[{name: http, port: 80, protocol: HTTP}]", "istio", "ipBlocks: [10.0.0.0/8]", []),
+        ("[{name: mesh, port: 15008, protocol: HBONE}]", "istio-waypoint", "principals: ['*']", []),
+        (
+            "[{name: a, port: 443, protocol: HTTPS, tls: {options: {gateway.istio.io/tls-terminate-mode: MUTUAL}}}]",
+            "istio",
+            "principals: ['*']",
+            [],
+        ),
+    ],
+)
+def test_identities_at_a_gateway(tmp_path: Path, listeners: str, of_class: str, source: str, said: list[str]) -> None:
+    found = lint(
+        tmp_path,
+        worlds.gateway("edge", "shop", listeners, of_class=of_class),
+        worlds.route("web", "shop", "[{name: edge}]"),
+        worlds.manifest(
+            "security.istio.io/v1",
+            "AuthorizationPolicy",
+            "p",
+            "shop",
+            f"spec: {{targetRefs: [{worlds.reference('Gateway/edge')}],"
+            f" rules: [{{from: [{{source: {{{source}}}}}]}}]}}",
+        ),
+    )
+    assert [each.rule for each in found if each.rule == "GWP315"] == said

@@ -99,7 +99,7 @@ def admit(
         call = call._replace(host=without_port(call.host))
     checking, peers, asked = (here.get(kind) for kind in ASKED)
     mode, by, place = (_PERMISSIVE, None, ()) if peers is None else tls_mode(peers, call.port)
-    plain = mode == "DISABLE" and not ambient
+    plain = (mode == "DISABLE" and not ambient) or (proxy is not None and is_without_identities(proxy, hop.resource))
     token_rules = tokens.rules_of(checking)
     has_token = checking is not None and not tokens.is_kept(call, past.token_rules, token_rules)
     sender = Sender(call, mesh, world, rules.root, checked=has_token, plain=plain)
@@ -116,6 +116,19 @@ def admit(
     if chosen.answer == "depends":
         return chosen._replace(asks="")
     return chosen.if_so("whether its pods are in the mesh" if taken else _UNREAD_PORT)
+
+
+def is_without_identities(proxy: Proxy, gateway: Resource) -> bool:
+    """Return whether nobody who connects to a Gateway shows a certificate: sidecars speak plain text to it, too.
+
+    Waypoints get the identities of their clients from the tunnel; others where a listener demands certificates.
+    """
+    if proxy.waypoint or gateway.key.kind != "Gateway" or mapping(gateway.spec.get("tls")):
+        return False
+    if text(gateway.spec.get("gatewayClassName")) == labels.EAST_WEST_CLASS:
+        return False
+    listeners = map(mapping, sequence(gateway.spec.get("listeners")))
+    return not any(mapping(mapping(each.get("tls")).get("options")) for each in listeners)
 
 
 def _of_revision(decision: Decision, proxy: Proxy | None) -> Decision:

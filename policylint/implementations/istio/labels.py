@@ -19,10 +19,11 @@ OPENSHIFT_CONTROLLER = "openshift.io/gateway-controller"
 OPENSHIFT_ROOT = "openshift-ingress"
 """The root namespace of that istiod."""
 WAYPOINT_CLASS = "istio-waypoint"
+EAST_WEST_CLASS = "istio-east-west"
 OWN_CLASSES = {
     "istio": GATEWAY_CONTROLLER,
     "istio-remote": "istio.io/unmanaged-gateway",
-    "istio-east-west": EAST_WEST_CONTROLLER,
+    EAST_WEST_CLASS: EAST_WEST_CONTROLLER,
     WAYPOINT_CLASS: MESH_CONTROLLER,
     "openshift-default": f"{OPENSHIFT_CONTROLLER}/v1",
 }

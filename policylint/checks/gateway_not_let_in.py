@@ -1,0 +1,97 @@
+"""GWP313: an authorization at pods that lets in nothing of what a Gateway or a waypoint sends them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.checks.kit.routing import is_waypoint
+from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence
+from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, RequestFacts
+from policylint.simulation import Simulation
+from policylint.topology import whole
+from policylint.topology.ancestry import implementation_of
+from policylint.topology.workloads import container_port
+
+RULE = "GWP313"
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    world = simulation.world
+    asked = [
+        (mesh, [group for group in simulation.groups if group.kind.implementation == mesh.name])
+        for mesh in simulation.meshes.all
+    ]
+    told: set[ResourceKey] = set()
+    for service, sender in _passages(simulation) if asked else ():
+        for workload in simulation.acting.workloads(service.key):
+            hop = Checkpoint((whole(workload.key),), workload)
+            calls = list(_calls(service, workload, sender))
+            answers = [[mesh.admit(call, hop, groups, world) for mesh, groups in asked] for call in calls]
+            for decisions in answers:
+                denied = next((each for each in decisions if each is not None and each.answer == "denied"), None)
+                if denied is None or denied.by is None or denied.nearest is None or denied.by.key in told:
+                    continue  # what lets nothing in at all is a fence, and no mistake
+                told.add(denied.by.key)
+                yield _finding(denied, denied.by, denied.nearest, service, workload, sender)
+
+
+def _passages(simulation: Simulation) -> Iterator[tuple[Resource, Resource]]:
+    """Yield the Services before pods, each with the Gateways of the mesh and the waypoints that send there."""
+    world = simulation.world
+    meshed = {mesh.name for mesh in simulation.meshes.all}
+    for service in world.of_kind("", "Service"):
+        for front in simulation.acting.fronts(service.key, None):
+            if front.resource.key != service.key:  # else nobody knows which waypoint it is
+                yield service, front.resource
+    for route in simulation.topology.routes:
+        states = (None if each.gateway is None else simulation.topology.gateway(each.gateway) for each in route.parents)
+        gateways = {
+            state.gateway.key: state.gateway
+            for state in states
+            if state is not None and implementation_of(state, simulation.catalog) in meshed
+        }
+        for backend in route.backends if gateways else ():
+            target = world.get(backend.wanted)
+            if target is not None and target.key[:2] == ("", "Service") and backend.role != "mirror":
+                for gateway in gateways.values():
+                    if not simulation.acting.fronts(target.key, gateway):
+                        yield target, gateway
+
+
+def _calls(service: Resource, workload: Resource, sender: Resource) -> Iterator[RequestFacts]:
+    """Yield a request of which only the sender is known, for each port of a Service."""
+    for port in map(mapping, sequence(service.spec.get("ports"))):
+        dialled = port.get("port")
+        yield RequestFacts(
+            "",
+            "",
+            "",
+            {},
+            container_port(workload, port.get("targetPort", dialled)),
+            sender=Client(sender, sender.key.namespace),
+            dialled=dialled if isinstance(dialled, int) else None,
+            blank=True,
+            service=service,
+        )
+
+
+def _finding(
+    denied: Decision, policy: Resource, nearest: NearestRule, service: Resource, workload: Resource, sender: Resource
+) -> Finding:
+    place = nearest.pointer if nearest.by is policy else denied.pointer
+    through = f"waypoint {sender.key.path}" if is_waypoint(sender) else str(sender.key)
+    return Finding(
+        RULE,
+        "warning",
+        f"{policy.key} turns away all requests to {service.key} that come through {through}",
+        policy.location(*place),
+        resources=(policy.key, service.key, workload.key, sender.key),
+        label=f"{workload.key} gets them from {through}, whose identity they have, and this asks for {nearest.unmet}",
+        related=(Related("what sends the requests on", sender.name_location),),
+        help=(
+            (
+                f"fix: let the identity of {through} in here, and ask who calls where its proxy knows that "
+                f"(`targetRefs`: {sender.key.kind} or Service)"
+            ),
+        ),
+    )

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.mesh_policies import AUTHORIZATION, action, sources
-from policylint.checks.kit.routing import is_waypoint
 from policylint.documents import Pointer
-from policylint.implementations.istio.admission import is_without_identities
-from policylint.implementations.istio.mesh import Mesh
-from policylint.model import Finding, Resource, sequence
+from policylint.implementations import Implementation, implementation
+from policylint.model import Finding, Resource, ResourceKey, sequence
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 
@@ -19,10 +17,11 @@ _EFFECTS = {"ALLOW": "it lets nobody in", "DENY": "it denies nothing", "CUSTOM":
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    behaviour = implementation("istio", simulation.catalog.settings("istio"))
     for state in simulation.policies.values():
         if (state.key.group, state.key.kind) != AUTHORIZATION or action(state.policy) not in _EFFECTS:
             continue
-        gateways = _gateways(simulation, state)
+        gateways = _gateways(simulation, state, behaviour)
         for place, field in _places(state.policy) if gateways else ():
             effect = _EFFECTS[action(state.policy)]
             yield Finding(
@@ -37,13 +36,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             )
 
 
-def _gateways(simulation: Simulation, state: PolicyState) -> list[Resource]:
+def _gateways(simulation: Simulation, state: PolicyState, behaviour: Implementation) -> list[Resource]:
     """Return the Gateways without identities at which a policy acts; none where it acts elsewhere as well."""
-    mesh, world = simulation.world.once(Mesh), simulation.world
-    gateways: dict[object, Resource] = {}
+    gateways: dict[ResourceKey, Resource] = {}
     for path in (path for group in state.groups for path in group.contexts()):
-        gateway, proxy = world.get(path[-1].key), mesh.proxy(path[0].key)
-        if gateway is None or proxy is None or is_waypoint(gateway) or not is_without_identities(proxy, gateway):
+        gateway = simulation.world.get(path[-1].key)
+        if gateway is None or gateway.key.kind != "Gateway" or behaviour.identifies_clients(gateway, simulation.world):
             return []
         gateways.setdefault(gateway.key, gateway)
     return list(gateways.values())

@@ -318,6 +318,10 @@ class Implementation:
         """
         return ""
 
+    def identifies_clients(self, gateway: Resource, world: World) -> bool:  # noqa: ARG002
+        """Return whether the clients of a Gateway may show certificates of the mesh; by default they may."""
+        return True
+
     def fronts(self, backend: Resource, caller: Resource | None, world: World) -> Checkpoint | None:  # noqa: ARG002
         """Return the proxy that requests pass before they come to the pods of a Service or a workload; by default none.
 

@@ -173,6 +173,11 @@ class Istio(Implementation):
     def in_words(self, policy: Resource) -> str:
         return additive.in_words(policy) if policy.key.kind == "AuthorizationPolicy" else ""
 
+    def identifies_clients(self, gateway: Resource, world: World) -> bool:
+        """Return whether a Gateway is a waypoint, or one that demands certificates."""
+        proxy = world.once(Mesh).proxy(whole(gateway.key))
+        return proxy is None or not admission.is_without_identities(proxy, gateway)
+
     def fronts(self, backend: Resource, caller: Resource | None, world: World) -> Checkpoint | None:
         """Return the waypoint that the requests of a caller to a Service or a workload pass."""
         return calling.front(backend, caller, world.once(Mesh), world)

@@ -45,7 +45,7 @@ from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.order import by_age
 from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
-from policylint.topology import Condition, ParentState, RouteState, Topology
+from policylint.topology import Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.grants import Grants
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.order import by_age
 from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
-from policylint.topology import Condition, ParentState, RouteState, Topology, whole
+from policylint.topology import Condition, ParentState, RouteState, Topology
 from policylint.topology.grants import Grants
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class Istio(Implementation):
 
     def identifies_clients(self, gateway: Resource, world: World) -> bool:
         """Return whether a Gateway is a waypoint, or one that demands certificates."""
-        proxy = world.once(Mesh).proxy(whole(gateway.key))
+        proxy = world.once(Mesh).proxy(gateway.key)
         return proxy is None or not admission.is_without_identities(proxy, gateway)
 
     def fronts(self, backend: Resource, caller: Resource | None, world: World) -> Checkpoint | None:

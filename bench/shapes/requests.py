@@ -70,6 +70,15 @@ def authorization_addresses(root: Path, size: int) -> list[str]:
     return ["reach", str(root)]
 
 
+def authorization_hosts(root: Path, size: int) -> list[str]:
+    """Let in the requests for any of many hosts with any of many values of a header: rules times rules times hosts."""
+    rules = (_allowed(name, headers=[{"name": "x-team", "values": [name]}]) for name in numbered("team", size))
+    spec = {"targetRefs": [target("edge", "Gateway")], "authorization": {"defaultAction": "Deny", "rules": list(rules)}}
+    policy = made(ENVOY, "SecurityPolicy", "rules", spec=spec)
+    write(root / "all.yaml", [*_hosts(size, login=False), policy])
+    return ["reach", str(root)]
+
+
 def _istio(rules: Iterable[Object]) -> list[Object]:
     spec = {"selector": {"matchLabels": {PRODUCT: "edge"}}, "action": "ALLOW", "rules": list(rules)}
     policy = made(ISTIO, "AuthorizationPolicy", "rules", spec=spec)
@@ -196,6 +205,7 @@ SHAPES = (
     authorization_header_names,
     authorization_claims,
     authorization_addresses,
+    authorization_hosts,
     istio_paths,
     istio_headers,
     istio_claims,

@@ -111,11 +111,13 @@ def reach(
         return INCOMPLETE if workspace.coverage.cut_off else OK
     _known(principals, found)
     question = Question(_meant(gateways, found), _meant(objects, found), without, networks, principals)
-    for piece in write(form, find(found, question), Paint(wants_color(run.color), table_width())):
+    ways = find(found, question)
+    for piece in write(form, ways, Paint(wants_color(run.color), table_width())):
         put(piece)
     run.lap("report")
     run.end(workspace.coverage)
-    return INCOMPLETE if workspace.coverage.cut_off else OK
+    bounded = any(row.way.bounded for row in ways.rows)
+    return INCOMPLETE if workspace.coverage.cut_off or bounded else OK
 
 
 def _told_apart(clients: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:

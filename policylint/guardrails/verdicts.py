@@ -148,7 +148,7 @@ class _Requests:
     def ask(self, tally: _Tally) -> None:
         """Judge a guardrail that demands to ask of all of some requests."""
         guardrail = tally.guardrail
-        self._tracer.contended = 0
+        self._tracer.contended = self._tracer.questions = 0
         for entry in self._entries(guardrail.hosts):
             if not guardrail.requests.meets(entry):
                 continue

@@ -101,8 +101,12 @@ class RequestFacts(NamedTuple):
 
     def has(self, name: str, value: str | None, *predicates: Predicate) -> bool | None:
         """Return whether a property, which has a value, satisfies one of some predicates; the question is kept."""
-        answer = None if self.blank else some(predicate.takes(value) for predicate in predicates)
-        self._keep(f"rewritten {name}" if name in self.rewritten else name, predicates, answer)
+        answer: bool | None = None
+        if not self.blank:
+            one = len(predicates) == 1
+            answer = predicates[0].takes(value) if one else some(predicate.takes(value) for predicate in predicates)
+        if self.asked is not None:
+            self._keep(f"rewritten {name}" if name in self.rewritten else name, predicates, answer)
         return answer
 
     def has_method(self, *predicates: Predicate) -> bool | None:
@@ -250,7 +254,8 @@ class AuthorizationRule(NamedTuple):
         on: on what that depends where it is not known, else why it says so.
         by: the policy that holds it, where one object does.
         asks: the authorizer outside that is asked about what it certainly matches.
-        unmet: the first of the conditions for being let in that does not hold, in the words of its field.
+        unmet: returns the first of the conditions for being let in that does not hold, in the words of its field: of
+            all the rules that do not match only the nearest one is asked. None where there is no such condition.
         met: how many conditions hold before that.
     """
 
@@ -260,14 +265,14 @@ class AuthorizationRule(NamedTuple):
     on: str = ""
     by: Resource | None = None
     asks: str = ""
-    unmet: str = ""
+    unmet: Callable[[], str] | None = None
     met: int = 0
 
 
 def first_match(rules: Iterable[AuthorizationRule], default: AuthorizationRule) -> Decision:
     """Return the decision of rules in order; where none matches, of the default."""
     open_rules: list[AuthorizationRule] = []
-    missed: list[AuthorizationRule] = []
+    near: AuthorizationRule | None = None
     last = default
     for rule in rules:
         if rule.matches:
@@ -275,16 +280,17 @@ def first_match(rules: Iterable[AuthorizationRule], default: AuthorizationRule) 
             break
         if rule.matches is None:
             open_rules.append(rule)
-        elif rule.allows and rule.unmet:
-            missed.append(rule)
+        elif rule.allows and rule.unmet and (near is None or rule.met > near.met):
+            near = rule
     doubt = next((rule for rule in open_rules if rule.allows != last.allows), None)
     if doubt is not None:
         asking = doubt if last.allows is False else next((rule for rule in open_rules if rule.asks), doubt)
         return Decision("depends", asking.pointer, asking.on, by=asking.by, asks=asking.asks)
     if last.allows:
         return Decision("allowed", last.pointer, by=last.by)
-    near = max(missed, key=lambda rule: rule.met, default=None) if last is default else last
-    nearest = NearestRule(near.pointer, near.by, near.unmet) if near is not None and near.unmet else None
+    near = near if last is default else last
+    unmet = near.unmet() if near is not None and near.unmet else ""
+    nearest = NearestRule(near.pointer, near.by, unmet) if near is not None and unmet else None
     return Decision("denied", last.pointer, last.on, by=last.by, nearest=nearest)
 
 

@@ -41,6 +41,8 @@ _MOST_CONTENDERS: Final = 50_000
 """Matches that are asked for the hosts of one question: those of a wildcard are asked again for each host below it."""
 _MOST_QUESTIONS: Final = 400_000
 """Questions of policies about the requests of one host, by which its regions are cut."""
+_MOST_QUESTIONS_OF_ALL: Final = 1_500_000
+"""The same about the requests of all hosts of one question: rules times rules times hosts."""
 _MOST_PREDICATES: Final = 3_000
 """What policies may say of one property of the requests of a host; of more nothing is told apart."""
 _ATOMS_OF_PAIRS: Final = 10
@@ -65,6 +67,7 @@ class WayIn(NamedTuple):
         around: of requests that policies turn away in several boxes, the region of their rule: they are all the others
             of it.
         cells: what policies asked about the requests, a list for each part of which all requests are answered alike.
+        bounded: whether the requests were not told apart since that takes too long: a run that says so is incomplete.
         doubt: of requests inside the mesh, on what it depends whether they are let in.
     """
 
@@ -77,6 +80,7 @@ class WayIn(NamedTuple):
     around: tuple[Box, ...] = ()
     cells: tuple[tuple[RequestQuestion, ...], ...] = ()
     doubt: str = ""
+    bounded: bool = False
 
     @property
     def requests(self) -> str:
@@ -116,6 +120,7 @@ class Stated(NamedTuple):
         order: what each match demands, in the order in which they are asked.
         rules: whose matches they are.
         asked: whether what policies ask about requests is among it.
+        bounded: whether policies ask more than is told apart.
     """
 
     predicates: Mapping[str, Collection[Predicate]] = {}
@@ -123,12 +128,14 @@ class Stated(NamedTuple):
     order: tuple[tuple[tuple[str, Predicate], ...], ...] = ()
     rules: frozenset[Node] = frozenset()
     asked: bool = False
+    bounded: bool = False
 
     def joined(self, other: Stated) -> Stated:
         """Return what this or the other one demands."""
         names = dict.fromkeys((*self.predicates, *other.predicates))
         both = {name: {*self.predicates.get(name, ()), *other.predicates.get(name, ())} for name in names}
-        return Stated(both, self.grpc or other.grpc, asked=self.asked and other.asked)
+        more = self.bounded or other.bounded
+        return Stated(both, self.grpc or other.grpc, asked=self.asked and other.asked, bounded=more)
 
 
 def all_ways(
@@ -232,13 +239,16 @@ def _asked(tracer: Tracer, entry: EntryPoint, also: Stated, *, nameless: bool = 
     clients = told_apart(tracer, entry)
     apart = {PRINCIPAL: clients} if clients else {}
     found = {name: set(predicates) for name, predicates in apart.items()}
-    if tracer.authorizes:
+    spent = tracer.questions > _MOST_QUESTIONS_OF_ALL
+    if tracer.authorizes and not spent:
         for way in _ways(tracer, entry, also.joined(Stated(apart)), blank=True):
+            tracer.questions += len(way.trace.questions)
             for question in way.trace.questions:
                 if not (nameless and is_of_client(question.name)):
                     found.setdefault(question.name, set()).update(question.predicates)
     most = max(*map(len, found.values()), most_pairs(found.get(PRINCIPAL, ())) // _ATOMS_OF_PAIRS, 0)
-    return Stated(apart if most > _MOST_PREDICATES else found, asked=True)
+    spent = spent or most > _MOST_PREDICATES
+    return Stated(apart if spent else found, asked=True, bounded=spent)
 
 
 def ways_in(
@@ -307,14 +317,15 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
             witness = request_in(entry, grpc=grpc)
             unknown = Outcome(unknown=True, reason=f"{CUT_OFF} to tell the requests of this host apart")
             trace = Trace(witness, unknown, entry.gateway)
-            yield WayIn(entry, (universe,), dimensions, trace, tracer.demands_certificate(witness), (CUT_OFF,))
+            certificate = tracer.demands_certificate(witness)
+            yield WayIn(entry, (universe,), dimensions, trace, certificate, (CUT_OFF,), bounded=True)
             continue
         undecided = tuple(
             sorted({pattern for dimension in dimensions for pattern in dimension.undecided})[:_MOST_NAMED]
         )
         gained, left = found
         doubtful = [candidate for candidate in candidates if candidate.match.doubtful]
-        cells = Cells(tracer, entry, dimensions, nameless=nameless)
+        cells = Cells(tracer, entry, dimensions, also, nameless=nameless)
         for gains in _of_rules(takers, gained):
             boxes_of_rule = tuple(merged(box for box, _ in gains))
             first, winner = gains[0]
@@ -341,7 +352,7 @@ def _connections(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool
     if blank or not way.trace.questions:
         yield way
         return
-    for cell in Cells(tracer, entry, dimensions, nameless=nameless).of(way, [(universe, None)], ()):
+    for cell in Cells(tracer, entry, dimensions, also, nameless=nameless).of(way, [(universe, None)], ()):
         yield cell if dimensions else cell._replace(boxes=())
 
 
@@ -408,13 +419,16 @@ class Cells:
     like the one that was traced, since nothing else was asked about it.
     """
 
-    __slots__ = ("_dimensions", "_entry", "_left", "_masks", "_nameless", "_numbers", "_tracer")
+    __slots__ = ("_bounded", "_dimensions", "_entry", "_left", "_masks", "_nameless", "_numbers", "_tracer")
 
-    def __init__(self, tracer: Tracer, entry: EntryPoint, dimensions: tuple[Dimension, ...], *, nameless: bool) -> None:
+    def __init__(
+        self, tracer: Tracer, entry: EntryPoint, dimensions: tuple[Dimension, ...], also: Stated, *, nameless: bool
+    ) -> None:
         self._tracer, self._entry, self._dimensions, self._nameless = tracer, entry, dimensions, nameless
         self._numbers = {dimension.name: number for number, dimension in enumerate(dimensions)}
         self._masks: dict[tuple[str, tuple[Predicate, ...]], int | None] = {}
-        self._left = _MOST_QUESTIONS
+        self._bounded = also.bounded
+        self._left = min(_MOST_QUESTIONS, _MOST_QUESTIONS_OF_ALL - tracer.questions)
 
     def of(
         self, way: WayIn, own: Sequence[tuple[Box, RuleCandidate | None]], doubtful: Sequence[RuleCandidate]
@@ -433,9 +447,11 @@ class Cells:
             among = None if winner is None else [*doubtful, winner]
             cell = _whole(self._tracer, self._entry, self._dimensions, (box,), box, among)
             left = list(box)
-            self._left -= len(cell.trace.questions) + _QUESTIONS_OF_A_TRACE
+            spent = len(cell.trace.questions) + _QUESTIONS_OF_A_TRACE
+            self._left -= spent
+            self._tracer.questions += spent
             if self._left < 0:
-                return [_not_told(way, "too many rules of authorization")]
+                return [_not_told(way, "too many rules of authorization", bounded=True)]
             for question in cell.trace.questions:
                 if self._nameless and is_of_client(question.name):
                     continue
@@ -443,7 +459,8 @@ class Cells:
                 mask = None if number is None else self._mask(number, question)
                 if number is None or mask is None:
                     if self._may_differ(question):
-                        return [_not_told(way, f"authorization asks for the {question.name}, which is not told apart")]
+                        why = f"authorization asks for the {question.name}, which is not told apart"
+                        return [_not_told(way, why, bounded=self._bounded)]
                     continue
                 bits = left[number]
                 inside = question.answer if question.name.startswith(CLAIM) else bool(bits & -bits & mask)
@@ -511,10 +528,10 @@ def _brings_token(dimensions: Sequence[Dimension], box: Box) -> bool:
     )
 
 
-def _not_told(way: WayIn, why: str) -> WayIn:
+def _not_told(way: WayIn, why: str, *, bounded: bool) -> WayIn:
     """Return a way of which the end is not known."""
-    outcome = Outcome(unknown=True, reason=why)
-    return way._replace(trace=way.trace._replace(outcome=outcome), undecided=(*way.undecided, why))
+    trace = way.trace._replace(outcome=Outcome(unknown=True, reason=why))
+    return way._replace(trace=trace, undecided=(*way.undecided, why), bounded=bounded)
 
 
 def is_of_client(name: str) -> bool:

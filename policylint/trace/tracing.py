@@ -76,6 +76,7 @@ class Tracer:
 
     Attributes:
         contended: how many matches were asked for one question, for whoever has to stop somewhere.
+        questions: how many questions of policies were answered for it.
         authorizes: whether any policy or proxy may ask who sends a request.
         named: by kinds, the objects that requests through the mesh may name, as they are spelled in full.
         in_mesh: the routes of clients in the mesh, by the Service that is their parent.
@@ -84,6 +85,7 @@ class Tracer:
     def __init__(self, simulation: Simulation, *, nearest: bool = True, doors: bool = True) -> None:
         self._nearest = nearest
         self.contended = 0
+        self.questions = 0
         simulation = with_doors(simulation) if doors else simulation
         self.simulation = simulation
         self.topology = simulation.topology

@@ -156,6 +156,7 @@ class RequestChanges(NamedTuple):
         unknown: why it is not known for some of the hosts whether they are answered otherwise, and for how many.
         same: whether all requests are certainly answered as before.
         routes: whose rules take requests that were compared.
+        bounded: whether requests of some host were not told apart since that takes too long.
     """
 
     changes: tuple[RequestChange, ...] = ()
@@ -163,11 +164,12 @@ class RequestChanges(NamedTuple):
     unknown: tuple[tuple[str, int], ...] = ()
     same: bool = False
     routes: frozenset[ResourceKey] = frozenset()
+    bounded: bool = False
 
     @property
     def is_cut_off(self) -> bool:
         """Whether there was too much to compare: what was not looked at is said, and ends a run as incomplete."""
-        return any(why == CUT_OFF for why, _ in self.unknown)
+        return self.bounded or any(why == CUT_OFF for why, _ in self.unknown)
 
     @property
     def opens(self) -> tuple[RequestChange, ...]:
@@ -236,6 +238,7 @@ class _Comparison:
         self._served = False
         self._moves = False
         self._traced = 0
+        self._bounded = False
         self._guards: dict[ResourceKey, dict[_Way, dict[str, Kept | None]]] = {}
         self._refusing: set[_Way] = set()
         self._routes: set[ResourceKey] = set()
@@ -256,6 +259,7 @@ class _Comparison:
         for way in (*old, *new):
             if way.undecided and not _is_alike(matches, old, new):
                 self._doubt(entry, f"requests are not told apart by {way.undecided[0]}")
+                self._bounded |= way.bounded
                 break
         newly = _newly_asked(*matches)
         for pair in found:
@@ -455,7 +459,8 @@ class _Comparison:
         )
         unknown = tuple(sorted((why, len(hosts)) for why, hosts in self._unknown.items()))
         same = whole and self._same and not self._names_changed() and self._served and not changes and not unknown
-        return RequestChanges(tuple(changes), len(self._hosts), unknown, same, frozenset(self._routes))
+        routes = frozenset(self._routes)
+        return RequestChanges(tuple(changes), len(self._hosts), unknown, same, routes, self._bounded)
 
 
 def _of(ways: Iterable[WayIn], *, grpc: bool) -> list[WayIn]:

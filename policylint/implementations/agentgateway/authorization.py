@@ -6,7 +6,8 @@ of them must match.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from policylint.documents import Pointer
@@ -44,7 +45,7 @@ def _decide(rules: list[tuple[Pointer, Mapping[str, Any]]], message: RequestFact
     for place, rule in rules:
         expressions = sequence(mapping(rule.get("policy")).get("matchExpressions"))
         answers = [False if is_unreadable(each) else holds(each, message) for each in expressions]
-        unmet = in_brief([each for each, answer in zip(expressions, answers, strict=True) if answer is False])
+        unmet = partial(in_brief, [each for each, answer in zip(expressions, answers, strict=True) if answer is False])
         match rule.get("action", "Allow"):
             case "Allow":
                 allowing.append(_rule(some(answers), place, unmet, allows=True))
@@ -56,5 +57,7 @@ def _decide(rules: list[tuple[Pointer, Mapping[str, Any]]], message: RequestFact
     return first_match([*denying, *allowing], otherwise(last, allows=not allowing))
 
 
-def _rule(matches: bool | None, place: Pointer, unmet: str = "", *, allows: bool) -> AuthorizationRule:
+def _rule(
+    matches: bool | None, place: Pointer, unmet: Callable[[], str] | None = None, *, allows: bool
+) -> AuthorizationRule:
     return AuthorizationRule(matches, allows, place, "expressions" if matches is None else "", unmet=unmet)

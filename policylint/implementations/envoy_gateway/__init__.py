@@ -47,6 +47,7 @@ from policylint.topology.grants import Grants
 from policylint.topology.routes import Rule, rules
 
 if TYPE_CHECKING:
+    from policylint.implementations.envoy_gateway.authorization import Rules
     from policylint.policy.authorizing import Decision, RequestFacts
 
 _OWN_FIELDS: Mapping[str, OwnFields] = {
@@ -76,6 +77,8 @@ class EnvoyGateway(Implementation):
     def __init__(self) -> None:
         self._statuses: Mapping[ResourceKey, PolicyStatus] = {}
         self._isolated: Isolation | None = None
+        self._rules: dict[int, tuple[Mapping[str, Any], Rules]] = {}
+        """The rules of effective specs, by the identity of the spec, which stays while it is kept."""
         self._failing: dict[ResourceKey, Pointer] = {}
         """The policies that routes answer 500 for, and where their fault is."""
 
@@ -343,11 +346,14 @@ class EnvoyGateway(Implementation):
         rules = spec.get("authorization") if kind.kind == "SecurityPolicy" else None
         if not isinstance(rules, dict):
             return []
-        from policylint.implementations.envoy_gateway.authorization import decide
+        known = self._rules.get(id(spec))
+        if known is None:
+            from policylint.implementations.envoy_gateway.authorization import Rules
 
-        providers = map(mapping, sequence(mapping(spec.get("jwt")).get("providers")))
-        issuers = {text(provider.get("name")): text(provider.get("issuer")) for provider in providers}
-        return [decide(rules, message, issuers)]
+            providers = map(mapping, sequence(mapping(spec.get("jwt")).get("providers")))
+            issuers = {text(provider.get("name")): text(provider.get("issuer")) for provider in providers}
+            known = self._rules[id(spec)] = spec, Rules(rules, issuers)
+        return [known[1].decide(message)]
 
     def _idle(self, state: PolicyState, topology: Topology) -> Idle | None:
         """Explain a policy of a listener whose routes have no hostname that is its own (§2), and a voided one (§7)."""

@@ -6,11 +6,11 @@ field with several values one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from policylint.model import mapping, sequence, text, texts
-from policylint.model.ternary import every
 from policylint.policy.authorizing import (
     AuthorizationRule,
     Decision,
@@ -20,69 +20,102 @@ from policylint.policy.authorizing import (
     in_brief,
     otherwise,
 )
-from policylint.spaces.predicates import Predicate
+
+Condition = Callable[[RequestFacts], bool | None]
 
 
-def decide(authorization: Mapping[str, Any], message: RequestFacts, issuers: Mapping[str, str]) -> Decision:
-    """Return what the rules answer a request.
+class Rules:
+    """The rules of one policy, read once for all requests."""
 
-    Args:
-        issuers: the issuer of each provider of `jwt` that states one, by name.
-    """
-    rules = enumerate(map(mapping, sequence(authorization.get("rules"))))
-    place = ("authorization", "defaultAction") if "defaultAction" in authorization else ("authorization",)
-    default = otherwise(place, allows=authorization.get("defaultAction") == "Allow")
-    return first_match((_rule(rule, number, message, issuers) for number, rule in rules), default)
+    __slots__ = ("_default", "_rules")
 
+    def __init__(self, authorization: Mapping[str, Any], issuers: Mapping[str, str]) -> None:
+        """Read them.
 
-def _rule(rule: Mapping[str, Any], number: int, message: RequestFacts, issuers: Mapping[str, str]) -> AuthorizationRule:
-    doubts: list[str] = []
-    held: list[str] = []
-    unmet = ""
+        Args:
+            issuers: the issuer of each provider of `jwt` that states one, by name.
+        """
+        place = ("authorization", "defaultAction") if "defaultAction" in authorization else ("authorization",)
+        self._default = otherwise(place, allows=authorization.get("defaultAction") == "Allow")
+        rules = map(mapping, sequence(authorization.get("rules")))
+        self._rules = [(rule, list(_conditions(rule, issuers))) for rule in rules]
 
-    def answers() -> Iterator[bool | None]:
-        nonlocal unmet
-        for name, answer in _conditions(rule, message, issuers):
-            (doubts if answer is None else held).append(name)
-            if answer is False:
-                stated = {**mapping(rule.get("operation")), **mapping(rule.get("principal"))}
-                unmet = f"{name}: {in_brief(stated.get(name))}"
-            yield answer
-
-    matches = every(answers())
-    on = ", ".join(dict.fromkeys(doubts))
-    place = ("authorization", "rules", number)
-    return AuthorizationRule(matches, rule.get("action") == "Allow", place, on, unmet=unmet, met=len(held))
+    def decide(self, message: RequestFacts) -> Decision:
+        """Return what the rules answer a request."""
+        judged = (_judged(rule, number, asks, message) for number, (rule, asks) in enumerate(self._rules))
+        return first_match(judged, self._default)
 
 
-def _conditions(
-    rule: Mapping[str, Any], message: RequestFacts, issuers: Mapping[str, str]
-) -> Iterator[tuple[str, bool | None]]:
+def _judged(
+    rule: Mapping[str, Any], number: int, conditions: Sequence[tuple[str, Condition]], message: RequestFacts
+) -> AuthorizationRule:
+    """Return one rule, with whether it matches a request."""
+    place, allows = ("authorization", "rules", number), rule.get("action") == "Allow"
+    doubts: dict[str, None] = {}
+    for met, (name, condition) in enumerate(conditions):
+        answer = condition(message)
+        if answer is False:
+            return AuthorizationRule(False, allows, place, unmet=partial(_asks_for, rule, name), met=met - len(doubts))
+        if answer is None:
+            doubts[name] = None
+    return AuthorizationRule(None if doubts else True, allows, place, ", ".join(doubts))
+
+
+def _asks_for(rule: Mapping[str, Any], name: str) -> str:
+    return f"{name}: {in_brief({**mapping(rule.get('operation')), **mapping(rule.get('principal'))}.get(name))}"
+
+
+def _conditions(rule: Mapping[str, Any], issuers: Mapping[str, str]) -> Iterator[tuple[str, Condition]]:
+    """Yield the conditions of a rule, each after the name of its field."""
     operation = mapping(rule.get("operation"))
     for name in operation:
-        yield name, message.has_method(*exactly(operation["methods"])) if name == "methods" else None
+        yield name, _method(operation["methods"]) if name == "methods" else _unknown
     for name, value in mapping(rule.get("principal")).items():
         if name == "headers":
             for header in map(mapping, sequence(value)):
-                yield name, message.has_header(header.get("name"), *exactly(header.get("values")))
+                yield name, _header(header)
         elif name == "clientCIDRs" and value:
-            yield name, message.is_from(texts(value))
+            yield name, _addresses(value)
         elif name == "jwt" and value:
-            yield from ((name, answer) for answer in _token(mapping(value), message, issuers))
+            yield from ((name, condition) for condition in _token(mapping(value), issuers))
         elif value:
-            yield name, None
+            yield name, _unknown
     if text(rule.get("cel")) or isinstance(rule.get("cel"), dict):
-        yield "cel", None
+        yield "cel", _unknown
 
 
-def _token(wanted: Mapping[str, Any], message: RequestFacts, issuers: Mapping[str, str]) -> Iterator[bool | None]:
-    """Yield whether the token is of the provider, and has each of the claims and scopes (JWTPrincipal).
+def _token(wanted: Mapping[str, Any], issuers: Mapping[str, str]) -> Iterator[Condition]:
+    """Yield that the token is of the provider, and that it has each of the claims and scopes (JWTPrincipal).
 
     Of the values of a claim one is enough; a claim of type StringArray has one of them among its own.
     """
     issuer = issuers.get(text(wanted.get("provider")))
-    yield message.has_claim("iss", Predicate("Exact", issuer)) if issuer else None
+    yield _claim("iss", [issuer]) if issuer else _unknown
     for claim in map(mapping, sequence(wanted.get("claims"))):
-        yield message.has_claim(text(claim.get("name")), *exactly(claim.get("values")))
+        yield _claim(text(claim.get("name")), claim.get("values"))
     for scope in texts(wanted.get("scopes")):
-        yield message.has_claim("scope", Predicate("Exact", scope))
+        yield _claim("scope", [scope])
+
+
+def _unknown(_: RequestFacts) -> None:
+    return None
+
+
+def _method(values: Any) -> Condition:
+    predicates = exactly(values)
+    return lambda message: message.has_method(*predicates)
+
+
+def _header(header: Mapping[str, Any]) -> Condition:
+    name, predicates = text(header.get("name")).lower(), exactly(header.get("values"))
+    return lambda message: message.has_header(name, *predicates)
+
+
+def _addresses(networks: Any) -> Condition:
+    stated = texts(networks)
+    return lambda message: message.is_from(stated)
+
+
+def _claim(name: str, values: Any) -> Condition:
+    predicates = exactly(values)
+    return lambda message: message.has_claim(name, *predicates)

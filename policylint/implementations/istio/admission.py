@@ -7,7 +7,8 @@ for ztunnel docs/design/implementations/istio.md §1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -206,7 +207,17 @@ def _of_provider(rule: AuthorizationRule, *, several: bool) -> AuthorizationRule
     return rule._replace(matches=None, allows=False, on=on, asks=asks)
 
 
-_UNSEEN = "which ztunnel does not see"
+_NOTHING: Callable[[], str] = str
+
+
+def _unseen(*names: str) -> str:
+    return f"{listing(names)}, which ztunnel does not see"
+
+
+def _asks_for(name: str, wanted: Sequence[str], negative: bool) -> str:
+    """Return a condition in the words of its field."""
+    literal = " (a * in the middle stands for itself)" if any(map(stands_for_itself, wanted)) else ""
+    return f"{'none of ' if negative else ''}{name}: {in_brief(wanted)}{literal}"
 
 
 class _Judge:
@@ -242,7 +253,7 @@ class _Judge:
         self._tokens, self._outputs, self._trusted = token_rules, outputs, trust_domains
         self.unknown = ""
         self._home = ""
-        self._met, self._unmet = 0, ""
+        self._met, self._unmet = 0, _NOTHING
 
     def counts(self, policy: Resource) -> bool:
         """Tell whether the control plane of the proxy reads a policy for certain."""
@@ -254,7 +265,7 @@ class _Judge:
         deny = action == "DENY"
         for index, rule in enumerate(sequence(policy.spec.get("rules"))):
             self.unknown = ""
-            self._met, self._unmet = 0, ""
+            self._met, self._unmet = 0, _NOTHING
             left = mapping(rule)
             if self._call.stream and not self._ambient:
                 left, whole_rule = for_streams(left)
@@ -265,7 +276,7 @@ class _Judge:
             if matches and not self.counts(policy):
                 yield AuthorizationRule(None, not deny, (), _doubtful(policy))
             else:
-                place, unmet = ("spec", "rules", index), "" if deny else self._unmet
+                place, unmet = ("spec", "rules", index), None if deny else self._unmet
                 yield AuthorizationRule(matches, not deny, place, on, policy, unmet=unmet, met=self._met)
 
     def _clauses(self, rule: Mapping[str, Any], *, deny: bool) -> Iterator[bool | None]:
@@ -277,7 +288,7 @@ class _Judge:
         for condition in map(mapping, sequence(rule.get("when"))):
             key = text(condition.get("key"))
             if self._ambient and key not in L4_CONDITIONS:
-                self._unmet = f"{key}, {_UNSEEN}"
+                self._unmet = partial(_unseen, key)
                 yield False  # in ALLOW the rule is left out; in DENY a clause of which nothing is left never matches
                 continue
             values, excluded = texts(condition.get("values")), texts(condition.get("notValues"))
@@ -292,7 +303,7 @@ class _Judge:
         if self._ambient:
             known = [name for name in names if name not in HTTP]
             if len(known) < len(names) and not (deny and known):
-                self._unmet = f"{listing([name for name in names if name in HTTP])}, {_UNSEEN}"
+                self._unmet = partial(_unseen, *(name for name in names if name in HTTP))
                 return False
             names = known
         return every(
@@ -308,8 +319,7 @@ class _Judge:
         answer = negated(answer) if negative else answer
         self._met += answer is True
         if answer is False:
-            literal = " (a * in the middle stands for itself)" if any(map(stands_for_itself, wanted)) else ""
-            self._unmet = f"{'none of ' if negative else ''}{name}: {in_brief(wanted)}{literal}"
+            self._unmet = partial(_asks_for, name, wanted, negative)
         return answer
 
     def _attribute(self, name: str, wanted: list[str]) -> bool | None:

@@ -32,12 +32,22 @@ def _reaching(kind: str, service: Resource, world: World, root: str) -> Iterator
     """Yield the policies of a kind that reach, or may reach, the pods of a Service."""
     selector = mapping(service.spec.get("selector"))
     for namespace in dict.fromkeys((service.key.namespace, root)):
-        for policy in world.in_namespace(_GROUP, kind, namespace):
+        for policy in world.once(_accepted).get((kind, namespace), ()):
             wanted = labels.match_labels(policy)
             ignored = wanted and kind == labels.PEER_AUTHENTICATION and namespace == root
             differs = any(name in selector and selector[name] != value for name, value in wanted.items())
-            if not labels.has_references(policy) and not ignored and not differs and not is_refused(policy):
+            if not ignored and not differs:
                 yield policy
+
+
+def _accepted(world: World) -> dict[tuple[str, str], list[Resource]]:
+    """Return the policies without references that the webhook takes, by kind and namespace."""
+    found: dict[tuple[str, str], list[Resource]] = {}
+    for kind in (labels.AUTHORIZATION, labels.PEER_AUTHENTICATION):
+        for policy in world.of_kind(_GROUP, kind):
+            if not labels.has_references(policy) and not is_refused(policy):
+                found.setdefault((kind, policy.key.namespace), []).append(policy)
+    return found
 
 
 def _denies(policy: Resource) -> bool:

@@ -7,6 +7,7 @@ of `acl` the first one counts that names the client's address.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from policylint.model import mapping, sequence, texts
@@ -30,7 +31,7 @@ def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decisi
         matches = some(holds(expression, message) for expression in expressions)
         denies = rbac.get("action") == "Deny"
         on = "rbac" if matches is None else ""
-        place, unmet = ("rbac", "policy", "matchExpressions"), "" if matches else in_brief(expressions)
+        place, unmet = ("rbac", "policy", "matchExpressions"), None if matches else partial(in_brief, expressions)
         rule = AuthorizationRule(matches, not denies, place, on, unmet=unmet)
         yield first_match([rule], otherwise(("rbac",), allows=denies))
     acl = mapping(spec.get("acl"))
@@ -44,5 +45,5 @@ def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decisi
 def _of_addresses(rule: Mapping[str, Any], number: int, message: RequestFacts) -> AuthorizationRule:
     matches = message.is_from(texts(rule.get("cidrs")))
     on = "the client's address" if matches is None else ""
-    unmet = f"cidrs: {in_brief(rule.get('cidrs'))}" if matches is False else ""
+    unmet = partial(in_brief, {"cidrs": rule.get("cidrs")}) if matches is False else None
     return AuthorizationRule(matches, rule.get("action") == "allow", ("acl", "rules", number), on, unmet=unmet)

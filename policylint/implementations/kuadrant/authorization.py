@@ -7,6 +7,7 @@ makes `allow` a constant.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from policylint.implementations.kuadrant.patterns import Patterns
@@ -35,7 +36,7 @@ def decide(spec: Mapping[str, Any], message: RequestFacts) -> Decision | None:
             False,
             (*place, name),
             unknown if answer is None else "",
-            unmet=_wants(name, mapping(authorization[name])) if answer is False else "",
+            unmet=partial(_wants, name, mapping(authorization[name])) if answer is False else None,
         )
         for name, answer in answers.items()
     )

@@ -10,6 +10,7 @@ which protocols have routes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
@@ -101,7 +102,7 @@ def _at_server(
     answers += [(policy, _lets_in_old(policy, call, world)) for policy in _server_authorizations(server, world)]
     doubt = "who the client is, or its address"
     allowing = [
-        AuthorizationRule(answer, True, ("spec",), doubt, policy, unmet="" if answer else _asks(policy))
+        AuthorizationRule(answer, True, ("spec",), doubt, policy, unmet=None if answer else partial(_asks, policy))
         for policy, answer in answers
     ]
     others = f"none of its {len(answers)} authorizations lets it in" if len(answers) > 1 else ""

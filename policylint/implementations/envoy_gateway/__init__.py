@@ -47,7 +47,7 @@ from policylint.topology.grants import Grants
 from policylint.topology.routes import Rule, rules
 
 if TYPE_CHECKING:
-    from policylint.implementations.envoy_gateway.authorization import Rules
+    from policylint.implementations.envoy_gateway.authorization import RequestRules
     from policylint.policy.authorizing import Decision, RequestFacts
 
 _OWN_FIELDS: Mapping[str, OwnFields] = {
@@ -77,7 +77,7 @@ class EnvoyGateway(Implementation):
     def __init__(self) -> None:
         self._statuses: Mapping[ResourceKey, PolicyStatus] = {}
         self._isolated: Isolation | None = None
-        self._rules: dict[int, tuple[Mapping[str, Any], Rules]] = {}
+        self._rules: dict[int, tuple[Mapping[str, Any], RequestRules]] = {}
         """The rules of effective specs, by the identity of the spec, which stays while it is kept."""
         self._failing: dict[ResourceKey, Pointer] = {}
         """The policies that routes answer 500 for, and where their fault is."""
@@ -348,11 +348,11 @@ class EnvoyGateway(Implementation):
             return []
         known = self._rules.get(id(spec))
         if known is None:
-            from policylint.implementations.envoy_gateway.authorization import Rules
+            from policylint.implementations.envoy_gateway.authorization import RequestRules
 
             providers = map(mapping, sequence(mapping(spec.get("jwt")).get("providers")))
             issuers = {text(provider.get("name")): text(provider.get("issuer")) for provider in providers}
-            known = self._rules[id(spec)] = spec, Rules(rules, issuers)
+            known = self._rules[id(spec)] = spec, RequestRules(rules, issuers)
         return [known[1].decide(message)]
 
     def _idle(self, state: PolicyState, topology: Topology) -> Idle | None:

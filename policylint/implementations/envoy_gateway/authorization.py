@@ -24,7 +24,7 @@ from policylint.policy.authorizing import (
 Condition = Callable[[RequestFacts], bool | None]
 
 
-class Rules:
+class RequestRules:
     """The rules of one policy, read once for all requests."""
 
     __slots__ = ("_default", "_rules")

@@ -37,6 +37,7 @@ class Catalog:
         derived: kinds that CRDs of the input declare; they win over nothing but the `*` entry of their group.
         groups: what `kinds()` is limited to; None for all.
         settings: the user's settings of controllers, by implementation.
+        releases: the releases in use, by product, where they are known: `{"envoy-gateway": (1, 9)}`.
     """
 
     def __init__(
@@ -46,7 +47,9 @@ class Catalog:
         derived: Mapping[Key, PolicyKind],
         groups: Collection[str] | None,
         settings: Mapping[str, Mapping[str, Any]] | None = None,
+        releases: Mapping[str, tuple[int, ...]] | None = None,
     ) -> None:
+        self.releases = releases or {}
         self._settings = settings or {}
         self._files = tuple(files)
         self._configured = configured
@@ -60,6 +63,19 @@ class Catalog:
         self._by_annotation: dict[str, tuple[PolicyKind, ...]] = {}
         self._settled: dict[str, Mapping[str, Any]] = {}
         self._limits: dict[str | None, tuple[frozenset[str], str]] = {}
+
+    def of_releases(
+        self, releases: Mapping[str, tuple[int, ...]], settings: Mapping[str, Mapping[str, Any]]
+    ) -> Catalog:
+        """Return the same catalog where these releases are in use.
+
+        Args:
+            settings: of controllers, as the tree states them; those of the user win.
+        """
+        stated = {
+            name: {**settings.get(name, {}), **self._settings.get(name, {})} for name in {*settings, *self._settings}
+        }
+        return Catalog(self._files, self._configured, self._derived, self._groups, stated, releases)
 
     def get(self, group: str, kind: str) -> PolicyKind | None:
         """Return what is known of a kind: from configuration, else catalog, else CRD, else its group's `*` entry.
@@ -194,8 +210,9 @@ class Catalog:
     def settings(self, implementation: str) -> Mapping[str, Any]:
         """Return the settings of an implementation's controller: its defaults, overridden by what the user says."""
         if implementation not in self._settled:
+            release = self.releases.get(implementation)
             self._settled[implementation] = {
-                name: self._settings.get(implementation, {}).get(name, setting.default)
+                name: self._settings.get(implementation, {}).get(name, setting.default_of(release))
                 for name, setting in self.known_settings(implementation).items()
             }
         return self._settled[implementation]
@@ -254,11 +271,21 @@ class ControllerSetting(NamedTuple):
         default: the value without configuration.
         about: what it is, and where the controller takes it from.
         schema: a JSON Schema of its values.
+        since: other defaults, by the release from which on they are in force.
     """
 
     default: Any
     about: str
     schema: Mapping[str, Any]
+    since: Mapping[str, Any] = {}
+
+    def default_of(self, release: tuple[int, ...] | None) -> Any:
+        """Return the default in a release, or where that is not known."""
+        from policylint.catalog.releases import version
+
+        known = {version(written) or (): value for written, value in self.since.items()} if release else {}
+        former = [changed for changed in known if release is not None and changed <= release]
+        return known[max(former)] if former else self.default
 
 
 class ShippedFile:
@@ -325,7 +352,12 @@ class ShippedFile:
         if b"\nsettings:\n" not in self.data:
             return {}
         return {
-            name: ControllerSetting(setting.get("default"), text(setting.get("about")), mapping(setting.get("schema")))
+            name: ControllerSetting(
+                setting.get("default"),
+                text(setting.get("about")),
+                mapping(setting.get("schema")),
+                mapping(setting.get("since")),
+            )
             for name, setting in mapping(self.content().get("settings")).items()
         }
 

@@ -50,6 +50,17 @@ def kind_names(context: click.Context, parameter: click.Parameter, incomplete: s
     return [CompletionItem(name, help=names[name]) for name in sorted(names) if name.lower().startswith(typed)]
 
 
+def releases(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    """Offer `envoy-gateway=`, and behind the sign the releases that are known, the newest first."""
+    from policylint.catalog.releases import names, product, shown
+
+    name, sign, _ = incomplete.partition("=")
+    if not sign:
+        return [f"{each}=" for each in names() if each.startswith(name)]
+    known = sorted(product(name).releases, reverse=True) if name in names() else []
+    return [offer for release in known if (offer := f"{name}={shown(release)}").startswith(incomplete)]
+
+
 def objects(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
     """Offer objects of the tree as commands take them: by kind (`HTTPRoute/sh`), or by a part behind a slash."""
     workspace = _workspace(context)

@@ -131,6 +131,7 @@ def _settings(content: Mapping[str, Any], places: Positions | None, file: str, d
         assume=tuple(content.get("assume", ())),
         kinds=tuple(content.get("kinds", ())),
         implementations=content.get("implementations", {}),
+        releases={name: str(release) for name, release in content.get("releases", {}).items()},
         network=_network(content.get("network", {}), places, file),
         locked=tuple(content.get("locked", ())),
         baseline=place(content["baseline"], "baseline") if "baseline" in content else "",

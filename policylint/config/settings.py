@@ -57,6 +57,7 @@ class Settings(NamedTuple):
         clusters: the clusters of a hub that the tree does not show: `set`, `labels`, `claims`, `taints` by name.
         kinds: policy kinds as in schemas/policy-kinds/.
         implementations: settings of controllers that no manifest states, by implementation and name.
+        releases: the releases in use, by product, as written.
         network: what is known of the cluster's network beside its policies.
         locked: rules that files cannot suppress.
         baseline: its file, "" for none.
@@ -83,6 +84,7 @@ class Settings(NamedTuple):
     assume: tuple[str | Mapping[str, Any], ...] = ()
     kinds: tuple[Mapping[str, Any], ...] = ()
     implementations: Mapping[str, Mapping[str, Any]] = {}
+    releases: Mapping[str, str] = {}
     network: Mapping[str, Any] = {}
     locked: tuple[str, ...] = ()
     baseline: str = ""

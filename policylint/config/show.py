@@ -46,6 +46,7 @@ def values(settings: Settings) -> Iterator[tuple[str, Any]]:
     yield "assume", list(settings.assume)
     yield "kinds", list(settings.kinds)
     yield "implementations", settings.implementations
+    yield "releases", settings.releases
     yield "network", settings.network
     yield "locked", list(settings.locked)
     yield "baseline", settings.baseline or None

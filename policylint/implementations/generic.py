@@ -53,6 +53,7 @@ class Implementation:
         empty_delegation: the status for what a rule matches that delegates to no route which counts below it.
         asked_by_requests: whether what a change lets in at workloads is told by asking `admit` about requests.
         settings: of the controller, by the names of the catalog; what is not in it has its default.
+        release: of the controller, None where it is not known.
         topology, catalog: of the environment, from `begin` on.
     """
 
@@ -65,6 +66,7 @@ class Implementation:
     asked_by_requests = False
     serves_refused = False
     settings: Mapping[str, Any] = {}
+    release: tuple[int, ...] | None = None
     topology: Topology
     catalog: Catalog
 

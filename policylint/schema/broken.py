@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -63,13 +63,18 @@ class BrokenObject(NamedTuple):
         return f"{is_refused} ({said}), so that a cluster has its former state, or none"
 
 
-def broken_objects(world: World, cut: list[Note]) -> tuple[BrokenObject, ...]:
+def broken_objects(
+    world: World, cut: list[Note], releases: Mapping[str, tuple[int, ...]] | None = None
+) -> tuple[BrokenObject, ...]:
     """Return every object that breaks its schema, where it has several all of them; by kind, sorted.
 
     Where the rules of the tree's CRDs take more work than is allowed, the rest is not judged and `cut` says so.
+
+    Args:
+        releases: the releases in use, by product.
     """
     broken: list[BrokenObject] = []
-    schemas = Schemas(world.definitions, world.is_deployed)
+    schemas = Schemas(world.definitions, world.is_deployed, releases)
     for group, kind in world.kinds():
         is_built_in = (group, kind) in BUILT_IN
         if "." not in group and not is_built_in:
@@ -149,7 +154,7 @@ def _is_refused(schema: Known, violation: Violation, version: str) -> bool:
     """
     if violation.code == "unknown-field":
         return False
-    if schema.origin is not None or violation.pointer == PLACE:
+    if schema.origin is not None or schema.exact or violation.pointer == PLACE:
         return True
     if violation.code == "rule" and not _AIMING.isdisjoint(violation.reads):
         return True
@@ -178,7 +183,7 @@ def is_lasting(broken: BrokenObject, violation: Violation) -> bool:
 
 def is_passing(schema: Known, pointer: Pointer) -> bool:
     """Tell whether a shipped schema's location lies in a field that not every release of Gateway API has."""
-    return not _RETIRED.isdisjoint(pointer) or is_experimental(schema.schema, pointer)
+    return not schema.exact and (not _RETIRED.isdisjoint(pointer) or is_experimental(schema.schema, pointer))
 
 
 def is_open(broken: BrokenObject, violation: Violation) -> bool:
@@ -191,7 +196,7 @@ def is_open(broken: BrokenObject, violation: Violation) -> bool:
 
 
 def _is_open(schema: Known, violation: Violation, version: str) -> bool:
-    if schema.origin is not None:
+    if schema.origin is not None or schema.exact:
         return False
     may_change = "alpha" in version or "beta" in version
     if violation.code == "unknown-field" and may_change and not _is_mistaken(violation):
@@ -216,11 +221,12 @@ def as_stored(broken: BrokenObject) -> Resource:
     """Return an object without its misspelt and misplaced fields, which the API server drops before they are seen.
 
     Source: Kubernetes, «Custom Resources: pruning». Unknown fields that resemble none stay: the release in the cluster
-    may have them, and of a CRD that merely sketches its kind (`spec: {type: object}`) they are all there is.
+    may have them, and of a CRD that merely sketches its kind (`spec: {type: object}`) they are all there is. Where the
+    release is known, it drops all that it has not.
     """
     body: Any = broken.resource.body
     for violation in broken.violations:
-        if violation.code == "unknown-field" and _is_mistaken(violation):
+        if violation.code == "unknown-field" and (broken.schema.exact or _is_mistaken(violation)):
             body = _without(body, violation.pointer)
     return broken.resource if body is broken.resource.body else broken.resource.replaced(body=body)
 

@@ -78,6 +78,7 @@ class Known(NamedTuple):
         origin: the CRD of the tree that it comes from; None for a shipped one.
         release: what a shipped one was made from, such as `Envoy Gateway @ d32f282942`.
         lasting: whether its types, enums and required fields are the same in every release, as Gateway API promises.
+        exact: whether it is that of the release in use.
     """
 
     schema: Mapping[str, Any]
@@ -86,6 +87,7 @@ class Known(NamedTuple):
     origin: Document | None = None
     release: str = ""
     lasting: bool = False
+    exact: bool = False
 
 
 class Schemas:
@@ -96,19 +98,22 @@ class Schemas:
 
     Args:
         is_deployed: returns whether a document is among what is deployed with the objects.
+        releases: the releases in use, by product: theirs are the schemas, whatever CRDs the tree holds.
 
     Attributes:
         fuel: what the rules of the tree's CRDs may still take.
     """
 
-    __slots__ = ("_definitions", "_found", "_is_deployed", "fuel")
+    __slots__ = ("_definitions", "_found", "_is_deployed", "_releases", "fuel")
 
     def __init__(
         self,
         definitions: Definitions,
         is_deployed: Callable[[Document], bool] = lambda document: True,  # noqa: ARG005
+        releases: Mapping[str, tuple[int, ...]] | None = None,
     ) -> None:
         self._definitions = definitions
+        self._releases = releases or {}
         self._is_deployed = is_deployed
         self.fuel = Fuel(STEPS_OF_RULES)
         self._found: dict[tuple[str, str, str], tuple[Known, ...]] = {}
@@ -117,6 +122,12 @@ class Schemas:
         """Return the schemas of an object's kind and version; none where neither the tree nor policylint has one."""
         key = (resource.key.group, resource.key.kind, resource.version)
         schemas = self._found.get(key)
+        if schemas is None and self._releases:
+            from policylint.schema.released import as_released
+
+            schemas = as_released(*key, self._releases)
+            if schemas is not None:
+                self._found[key] = schemas
         if schemas is None:
             schemas = tuple(_defined(self._definitions(*key[:2]), *key, self.fuel))
             if not any(known.origin is not None and self._is_deployed(known.origin) for known in schemas):

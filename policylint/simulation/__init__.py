@@ -234,11 +234,15 @@ def _simulate(world: World, catalog: Catalog) -> Simulation:
     have a status are judged like policies (kgateway's DirectResponse).
     """
     cut: list[Note] = []
-    broken = broken_objects(world, cut)
+    broken = broken_objects(world, cut, catalog.releases)
     refused = {each.resource.key: each for each in broken if _is_refused(each, catalog)}
     accepted = world.setting_aside(refused, _REFUSED) if refused else world
     taken = [each for each in broken if each.resource.key not in refused]
-    stored = {each.resource.key: as_stored(each) for each in taken if catalog.get(*each.resource.key[:2]) is not None}
+    stored = {
+        each.resource.key: as_stored(each)
+        for each in taken
+        if each.schema.exact or catalog.get(*each.resource.key[:2]) is not None
+    }
     if stored:
         accepted = accepted.with_resources(stored)
     topology = _topology(accepted, catalog)

@@ -184,6 +184,7 @@ class Responder:
             return None
         if name not in self._behaviours:
             self._behaviours[name] = implementation(name)
+            self._behaviours[name].release = self._catalog.releases.get(name)
         return self._behaviours[name]
 
     def _answer(self, candidate: RuleCandidate, pointer: Pointer, *, redirects: bool) -> Outcome | None:

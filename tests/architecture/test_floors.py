@@ -24,6 +24,7 @@ FLOORS = {
     "guardrails": 6.7,
     "reach": 6.5,
     "trace": 6,
+    "upgrade": 6,
     "workspace": 6,
     "doors": 5.5,
     "simulation": 5,

@@ -178,6 +178,9 @@ def sample(name: str) -> Any:
             return written("trace", "--requests", str(PARABLE / "requests.yaml"), str(PARABLE), "-o", "json")
         case "reach-v1":
             return written("reach", shop, "-o", "json")
+        case "upgrade-v1":
+            releases = ("--from", "envoy-gateway=1.8", "--to", "envoy-gateway=1.9")
+            return written("upgrade", *releases, shop, "-o", "json", "--fail-on", "never")
         case "list-v1":
             return written("list", "policies", shop, "-o", "json")
         case "simulation-v1":
@@ -205,6 +208,7 @@ REQUIRED = {
     "rules-v1": ["rules/0/references"],
     "simulation-v1": ["affected", "policies/0/status", "effective/0/origins", "routes/0/parents/0/conditions"],
     "status": ["items/0/status", "items/0/metadata/name"],
+    "upgrade-v1": ["moves/0/ground", "consequences/0/needed", "requests/0/changes/0/example"],
     "trace-v1": ["requests/0/outcome", "requests/0/response/headers"],
 }
 """Properties that every document of a schema has, as paths into its sample."""

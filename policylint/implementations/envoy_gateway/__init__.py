@@ -123,8 +123,9 @@ class EnvoyGateway(Implementation):
         return reading if reading.code else super().validate(policy, kind, declared, world)
 
     def answers_with_errors(self, state: PolicyState) -> bool:
-        """Return whether the routes answer 500: its content does not translate (§9)."""
-        if state.invalid_code != content.CODE:
+        """Return whether the routes answer 500: its content does not translate (§9), or needs a feature that is off."""
+        is_off = state.invalid_code == feature_flags.OFF and state.kind.kind in feature_flags.ANSWERING
+        if state.invalid_code != content.CODE and not is_off:
             return False
         self._failing[state.key] = state.invalid_pointer
         return True
@@ -327,7 +328,7 @@ class EnvoyGateway(Implementation):
         """Return why a rule is not translated as it is written (§10)."""
         from policylint.implementations.envoy_gateway.routes import rule_fault
 
-        return rule_fault(route, rule, topology)
+        return rule_fault(route, rule, topology, self.release)
 
     def filter_fault(self, extension: Resource, topology: Topology) -> str:
         """Return which reference of a filter is of no use (§10)."""

@@ -14,6 +14,11 @@ from policylint.topology import BackendState, Condition
 
 OFF = "switched-off"
 """The invalid_code of a policy that needs a feature that is off."""
+ANSWERING = frozenset({"EnvoyExtensionPolicy", "SecurityPolicy"})
+"""Kinds for whose policies of that sort the routes answer 500: to the translator it is an error like any other.
+
+Source: internal/gatewayapi/envoyextensionpolicy.go, translateEnvoyExtensionPolicyForRoute, buildLuas.
+"""
 
 
 def switched_off(policy: Resource, settings: Mapping[str, Any]) -> Reading:

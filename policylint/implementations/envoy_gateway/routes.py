@@ -24,6 +24,7 @@ from policylint.topology.hostnames import EVERY
 from policylint.topology.routes import Rule
 
 WITH_PORTS = {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport")}
+_WITHOUT_IDLE_TIMEOUT = (1, 9)
 _NOTHING_OFF: Mapping[str, Any] = {}
 NO_HOSTNAME = Condition(
     "Accepted",
@@ -65,13 +66,19 @@ def conditions(
     return tuple(replaced.get(condition.type, condition) for condition in parent.conditions)
 
 
-def rule_fault(route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:
+def rule_fault(
+    route: Resource, rule: Rule, topology: Topology, release: tuple[int, ...] | None = None
+) -> tuple[int, str] | None:
     """Return the status that a rule answers with because of itself or of its filters, and why; None where it does not.
 
     Filters are looked at in their order, as far as one that answers (internal/gatewayapi/{route,filters}.go,
     processHTTPRouteRule, ProcessHTTPFilters).
+
+    Args:
+        release: of the controller, None where it is not known: up to 1.8 it refused idleTimeout.
     """
-    if "idleTimeout" in mapping(rule.body.get("sessionPersistence")):
+    refuses_idle_timeout = release is None or release < _WITHOUT_IDLE_TIMEOUT
+    if refuses_idle_timeout and "idleTimeout" in mapping(rule.body.get("sessionPersistence")):
         return 404, "a rule whose sessionPersistence has an idleTimeout is left out"
     types = set()
     for number, route_filter in enumerate(map(mapping, sequence(rule.body.get("filters")))):

@@ -1,0 +1,206 @@
+"""The release axis: what each release of a product serves, refuses and does otherwise (schemas/releases/).
+
+A product is Gateway API or an implementation. `NAME.yaml` says how its release is told from a tree, and what changes
+with which release; `NAME/KIND.GROUP.json` has the schemas of the release (schemas/make_releases.py). Nothing of it is
+read unless somebody asks about releases.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from policylint.documents import read
+from policylint.model.resource import mapping, sequence, text, texts
+from policylint.model.shipped import data_directory, shipped_data, shipped_files
+from policylint.namedtuple import NamedTuple
+
+Version = tuple[int, ...]
+"""A minor release, as numbers: (1, 9)."""
+NEEDED = frozenset({"refused", "dropped", "unserved", "needs", "off"})
+"""Effects that something must be done about before an upgrade."""
+EFFECTS = {
+    "refused": "the API server or the controller refuses it",
+    "dropped": "the field is gone, and what it says with it",
+    "unserved": "the version or kind is no longer served",
+    "needs": "something else must be upgraded or set first",
+    "off": "a feature is off unless it is switched on",
+    "default": "another default",
+    "otherwise": "the same manifest does something else",
+    "renamed": "generated names change that patches and dashboards refer to",
+    "deprecated": "it still works, and will be removed",
+}
+"""What a change does to a manifest → in words."""
+
+
+class Place(NamedTuple):
+    """Where a change shows.
+
+    Args:
+        kind: as `Kind.group`; without a group one of `Installation` (once for the product), `Values` (of its chart),
+            `Text` (any file), and the configuration of its controller, such as `EnvoyGateway`.
+        given: a condition in CEL on the whole object.
+        at: a path below the object, `*` for every entry, `**` any way down; "" for the object itself.
+        when: a condition in CEL on what stands there.
+        mentions: a pattern that the text of what stands there holds.
+        verdict: what the simulation says of the object, such as `Invalid`.
+        missing: whether an object that it refers to, in the form `parameters` or `filter`, is not there.
+        untargeted: a kind of which no object targets it.
+        refers: a kind of which the place names an object, and what holds of that.
+        beside, unless: other places, of which one must, or none may, be there.
+    """
+
+    kind: str
+    given: str = ""
+    at: str = ""
+    when: str = ""
+    mentions: str = ""
+    verdict: str = ""
+    missing: str = ""
+    untargeted: str = ""
+    refers: Place | None = None
+    beside: tuple[Place, ...] = ()
+    unless: tuple[Place, ...] = ()
+
+
+class ReleaseChange(NamedTuple):
+    """What a release does otherwise.
+
+    Args:
+        name: what it is called, unique for the product.
+        effect: one of EFFECTS.
+        says: what becomes of the manifest, to follow the name of the object.
+        todo: what to do about it.
+        needs: releases of other products without which it counts.
+    """
+
+    name: str
+    release: Version
+    effect: str
+    says: str
+    todo: str
+    places: tuple[Place, ...]
+    needs: Mapping[str, str] = {}
+
+
+class ReleasedProduct(NamedTuple):
+    """Gateway API or an implementation, with its releases.
+
+    Args:
+        releases: minor release → the tag that its schemas are of.
+        found: how its release is told from a tree: `charts`, `images`, `repositories`, `annotation`.
+        controllers: patterns of `spec.controllerName`.
+        by_schemas: what its notes call breaking and its schemas show, in words: such changes need no entry.
+        configuration: where the controller's own configuration stands: its kind, and the path in the chart's values.
+    """
+
+    name: str
+    title: str
+    releases: Mapping[Version, str]
+    found: Mapping[str, Any]
+    controllers: tuple[str, ...]
+    configuration: Mapping[str, Any]
+    changes: tuple[ReleaseChange, ...]
+    by_schemas: tuple[tuple[Version, str], ...] = ()
+
+    @property
+    def newest(self) -> Version:
+        """The newest release that is known."""
+        return max(self.releases)
+
+    def between(self, start: Version, end: Version) -> list[Version]:
+        """Return the releases after one, up to another, oldest first."""
+        return [release for release in sorted(self.releases) if start < release <= end]
+
+    def tag(self, release: Version) -> str:
+        """Return `Envoy Gateway v1.9.0`."""
+        return f"{self.title} {self.releases.get(release) or shown(release)}"
+
+
+def version(written: str) -> Version | None:
+    """Return the minor release of a version, a tag, or a range such as `1.8.x` or `~1.8.2`; None where it says none."""
+    found = re.search(r"(?<![\d.])v?(\d+)\.(\d+)(?![\d])", written)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def shown(release: Version) -> str:
+    """Return `1.9`."""
+    return ".".join(map(str, release))
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return the names of the products."""
+    files = (path.replace("\\", "/").rpartition("/")[2] for path in shipped_files("schemas", "releases"))
+    return tuple(name.removesuffix(".yaml") for name in files if name.endswith(".yaml"))
+
+
+@cache
+def product(name: str) -> ReleasedProduct:
+    """Return what is known of a product's releases."""
+    file = f"{name}.yaml"
+    content = mapping(read(shipped_data("schemas", "releases", file), file).documents[0].value)
+    return ReleasedProduct(
+        name,
+        text(content.get("title")),
+        {numbers: text(tag) for tag in sequence(content.get("releases")) if (numbers := version(text(tag)))},
+        mapping(content.get("found")),
+        tuple(texts(content.get("controllers"))),
+        mapping(content.get("configuration")),
+        tuple(_changes(content)),
+        tuple(
+            (version(text(release)) or (), said)
+            for release, listed in mapping(content.get("bySchemas")).items()
+            for said in texts(listed)
+        ),
+    )
+
+
+def _changes(content: Mapping[str, Any]) -> Iterator[ReleaseChange]:
+    for release, listed in mapping(content.get("changes")).items():
+        for entry in map(mapping, sequence(listed)):
+            yield ReleaseChange(
+                text(entry.get("name")),
+                version(text(release)) or (),
+                text(entry.get("effect")),
+                " ".join(text(entry.get("says")).split()),
+                " ".join(text(entry.get("do")).split()),
+                _places(entry.get("where")),
+                {name: text(least) for name, least in mapping(entry.get("needs")).items()},
+            )
+
+
+def _places(listed: object) -> tuple[Place, ...]:
+    return tuple(_place(mapping(entry)) for entry in sequence(listed))
+
+
+def _place(entry: Mapping[str, Any]) -> Place:
+    plain = ("kind", "at", "when", "mentions", "verdict", "missing", "untargeted")
+    return Place(
+        given=text(entry.get("if")),
+        refers=_place(mapping(entry["refers"])) if entry.get("refers") else None,
+        beside=_places(entry.get("beside")),
+        unless=_places(entry.get("unless")),
+        **{name: text(entry.get(name)) for name in plain},
+    )
+
+
+@cache
+def kinds() -> Mapping[tuple[str, str], tuple[str, str]]:
+    """Return the products that have a kind, and the files with its schemas, by group and kind."""
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    for name in names():
+        if not os.path.isdir(os.path.join(data_directory(), "schemas", "releases", name)):  # noqa: PTH112, PTH118
+            continue
+        for path in shipped_files("schemas", "releases", name):
+            kind, _, group = path.replace("\\", "/").rpartition("/")[2].removesuffix(".json").partition(".")
+            found[group, kind] = (name, path)
+    return found
+
+
+def product_of(group: str, kind: str) -> str:
+    """Return the name of the product whose releases have a kind; "" where none of them does."""
+    return kinds().get((group, kind), ("", ""))[0]

@@ -1,0 +1,91 @@
+"""`policylint upgrade`: the same manifests judged by another release of Gateway API or of an implementation."""
+
+from __future__ import annotations
+
+import click
+
+from policylint.cli import options
+from policylint.cli.commands import FOUND, INCOMPLETE, OK
+from policylint.cli.completing import releases
+from policylint.cli.options import INPUT, RULES, Command, option
+from policylint.cli.run import Run, gather, is_empty, showing
+
+FORMATS = ("text", "markdown", "json")
+
+
+class UpgradeRun(Run):
+    """A run of upgrade."""
+
+    to: tuple[str, ...]
+    start: tuple[str, ...]
+    needed: bool
+    fail_on: str | None
+    form: str
+
+
+@click.command(
+    cls=Command,
+    examples="""\
+  policylint upgrade --to envoy-gateway=1.9
+  policylint upgrade --to gateway-api=1.6 --to istio=1.30 clusters/prod
+  policylint upgrade --from envoy-gateway=1.6 --to envoy-gateway=1.9 --needed
+  policylint upgrade --to kuadrant=1.5 -o markdown > upgrade.md
+""",
+    exit_codes="""0 nothing at or above --fail-on, 1 something, 2 wrong usage or unknown release, 3 incomplete.""",
+)
+@options.what_is_read
+@option(
+    INPUT,
+    "--to",
+    metavar="NAME=VERSION",
+    multiple=True,
+    required=True,
+    shell_complete=releases,
+    help="The release to go to, e.g. envoy-gateway=1.9; repeatable.",
+)
+@option(
+    INPUT,
+    "--from",
+    "start",
+    metavar="NAME=VERSION",
+    multiple=True,
+    shell_complete=releases,
+    help="The release in use. Default: `releases` of the configuration, else what the tree says (charts, images, "
+    "CRDs), else the one before.",
+)
+@option(RULES, "--needed", is_flag=True, help="Only what must be done first.")
+@option(
+    RULES,
+    "--fail-on",
+    type=click.Choice((*options.SEVERITIES, "never")),
+    help="error (the default): what must be done first, and requests that are opened or asked less; warning: what does "
+    "something else as well; note: deprecations, too.",
+)
+@options.form_option(FORMATS)
+@showing
+@gather(UpgradeRun)
+def upgrade(run: UpgradeRun) -> int:
+    """Show what another release makes of these manifests: what it refuses, drops, no longer serves, defaults or does
+    otherwise, with file and line, and which requests it answers otherwise.
+
+    NAME is gateway-api, envoy-gateway, istio, kgateway, agentgateway, kuadrant or nginx-gateway-fabric.
+    """
+    from policylint.cli.output import put, wants_color
+    from policylint.report.kit.display import Paint
+    from policylint.report.upgrade import write
+    from policylint.session.upgrade import configured, reaches, run_upgrade, what_is_needed
+    from policylint.session.upgrade import releases as read
+
+    targets = read(run.to)
+    setup = run.setup()
+    stated = {**configured(setup.settings.releases), **read(run.start)}
+    workspace = run.open(setup)
+    run.lap("read and simulate")
+    result = run_upgrade(workspace, targets, stated, run.lap)
+    put(write(run.form, what_is_needed(result) if run.needed else result, Paint(wants_color(run.color))))
+    run.lap("report")
+    run.end(workspace.coverage)
+    if workspace.coverage.cut_off:
+        return INCOMPLETE
+    is_empty(workspace.coverage)
+    return FOUND if reaches(result, run.fail_on or setup.settings.fail_on) else OK

@@ -1,0 +1,56 @@
+"""Schemas of single releases (schemas/releases/), for whoever knows which release a cluster has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import Any
+
+from policylint.catalog.releases import Version, kinds, product, product_of, shown, version
+from policylint.cel.evaluation import Fuel
+from policylint.schema.known import Known, ManifestChecker, read_shipped
+
+Releases = Mapping[str, Version]
+"""Release by product, of those that are known."""
+_GONE: dict[str, Any] = {}
+
+
+@cache
+def served(group: str, kind: str) -> Mapping[Version, Mapping[str, Any]]:
+    """Return the schemas of a kind by release and version, of the versions that the release serves.
+
+    A schema that is a text is that of the version it names.
+    """
+    path = kinds().get((group, kind), ("", ""))[1]
+    if not path:
+        return {}
+    with open(path, "rb") as file:  # noqa: PTH123 - as of all shipped data
+        releases = read_shipped(file.read().decode())["releases"]
+    return {numbers: schemas for tag, schemas in releases.items() if (numbers := version(tag))}
+
+
+@lru_cache(maxsize=512)
+def released_schema(group: str, kind: str, served_as: str, release: Version) -> Known | None:
+    """Return the schema of a version of a kind in a release; None where the release serves no such version."""
+    schemas = served(group, kind).get(release, _GONE)
+    schema = schemas.get(served_as)
+    if isinstance(schema, str):
+        return released_schema(group, kind, schema, release)
+    if schema is None:
+        return None
+    fuel = Fuel()
+    origin = product(product_of(group, kind)).tag(release)
+    return Known(schema, ManifestChecker(schema, fuel), fuel, release=origin, lasting=True, exact=True)
+
+
+def as_released(group: str, kind: str, served_as: str, releases: Releases) -> tuple[Known, ...] | None:
+    """Return the schemas of a version of a kind where the release is known; None where it is not.
+
+    A version that the release does not serve has none: what others there are stands for it.
+    """
+    release = releases.get(product_of(group, kind))
+    known = None if release is None else released_schema(group, kind, served_as, release)
+    return None if known is None else (known,)
+
+
+__all__ = ["Releases", "as_released", "released_schema", "served", "shown"]

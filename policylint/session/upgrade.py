@@ -1,0 +1,230 @@
+"""An upgrade: the same objects judged by the release in use and by another one, and what requests meet in both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from policylint.catalog.releases import ReleasedProduct, Version, names, product, shown, version
+from policylint.compare import pair_sides
+from policylint.compare.contexts import changed_contexts
+from policylint.compare.requests import request_changes
+from policylint.errors import UsageError
+from policylint.model import SEVERITIES
+from policylint.simulation import simulate
+from policylint.upgrade import Consequence, Move, Upgrade
+from policylint.upgrade.changes import Looking
+from policylint.upgrade.in_use import in_use
+from policylint.upgrade.schemas import of_schemas
+
+if TYPE_CHECKING:
+    from policylint.compare.requests import RequestChange, RequestChanges
+    from policylint.model import ResourceKey
+    from policylint.simulation import Simulation
+    from policylint.workspace import Workspace
+
+
+def releases(written: Iterable[str]) -> dict[str, Version]:
+    """Return the releases that `NAME=VERSION` names.
+
+    Raises:
+        UsageError: one is no such text, or names no product or release that is known.
+    """
+    return dict(_release(*text.partition("=")[::2], whole=text) for text in written)
+
+
+def configured(stated: Mapping[str, str]) -> dict[str, Version]:
+    """Return the releases of a configuration.
+
+    Raises:
+        UsageError: as `releases`.
+    """
+    return dict(_release(name, str(written), whole=f"releases.{name}: {written}") for name, written in stated.items())
+
+
+def _release(name: str, written: str, whole: str) -> tuple[str, Version]:
+    if name not in names():
+        raise UsageError(f"{whole!r}: no releases of {name!r} (known: {', '.join(names())})")
+    numbers = version(written)
+    known = product(name).releases
+    if numbers is None or numbers not in known:
+        listed = ", ".join(map(shown, sorted(known)))
+        raise UsageError(f"{whole!r}: no release {written!r} of {product(name).title} is known (known: {listed})")
+    return name, numbers
+
+
+def run_upgrade(
+    workspace: Workspace,
+    targets: Mapping[str, Version],
+    stated: Mapping[str, Version],
+    lap: Callable[[str], object] = str,
+) -> Upgrade:
+    """Judge the objects of a workspace by the releases in use, and by others.
+
+    Args:
+        targets: the releases to go to, by product.
+        stated: the releases in use, as far as the command or the configuration says them.
+
+    Raises:
+        UsageError: a release to go to is not after the one in use.
+    """
+    moves: list[Move] = []
+    found: dict[Consequence, list[str]] = {}
+    requests = []
+    for simulation in workspace.simulations:
+        own, known = _moves(simulation, workspace, targets, stated)
+        moves += own
+        if not own:
+            continue
+        settings: list[dict[str, dict[str, object]]] = [{}, {}]
+        for move in own:
+            looking = Looking(move.product, simulation, [*move.uses], workspace.files, workspace.source_lines)
+            after = {name: release for name, release in known.items() if name not in targets} | dict(targets)
+            for consequence in _consequences(move, simulation, looking, after):
+                found.setdefault(consequence, []).append(simulation.world.name)
+            for side, release in zip(settings, (move.start, move.end), strict=True):
+                if said := looking.settings(release):
+                    side[move.product.name] = said
+        lap("judge both releases")
+        requests.append((simulation.world.name, _requests(simulation, own, known, settings)))
+        lap("compare requests")
+    present = {move.product.name for move in moves}
+    return Upgrade(
+        tuple(moves),
+        tuple(
+            sorted(
+                (consequence._replace(environments=tuple(sorted(set(where)))) for consequence, where in found.items()),
+                key=_order,
+            )
+        ),
+        tuple(requests),
+        tuple(name for name in targets if name not in present),
+    )
+
+
+def _order(consequence: Consequence) -> tuple[object, ...]:
+    severity = SEVERITIES.index(consequence.severity)
+    return severity, consequence.file, consequence.line, consequence.product, consequence.release, consequence.change
+
+
+def _moves(
+    simulation: Simulation, workspace: Workspace, targets: Mapping[str, Version], stated: Mapping[str, Version]
+) -> tuple[list[Move], dict[str, Version]]:
+    """Return what moves in an environment, and the releases that are in use there as far as they are known."""
+    moves, known = [], dict(stated)
+    for name in names():
+        about = product(name)
+        uses = [] if name in stated else in_use(about, simulation.world, workspace.files, workspace.source_lines)
+        if uses:
+            known[name] = uses[0].release
+        if name not in targets or not (uses or _is_there(about, simulation)):
+            continue
+        end = targets[name]
+        earlier = [release for release in about.releases if release < end]
+        start = known.get(name) or max(earlier, default=end)
+        start = max((release for release in about.releases if release <= start), default=min(about.releases))
+        if start >= end:
+            raise UsageError(
+                f"release {shown(end)} of {about.title} is not after {shown(start)}, the one in use"
+                + (f" ({uses[0].said})" if uses else "")
+            )
+        ground = "stated" if name in stated else "read" if uses else "assumed"
+        moves.append(Move(simulation.world.name, about, start, end, ground, tuple(uses)))
+    return moves, known
+
+
+def _is_there(about: ReleasedProduct, simulation: Simulation) -> bool:
+    """Tell whether an environment has an object of a product's kinds, or a class of its controller."""
+    from policylint.catalog.releases import kinds
+    from policylint.model import GATEWAY_GROUP, text
+
+    controllers = (
+        simulation.catalog.implementation_of_controller(text(each.spec.get("controllerName")))
+        for each in simulation.world.of_kind(GATEWAY_GROUP, "GatewayClass")
+    )
+    own = (kind for kind, (name, _) in kinds().items() if name == about.name)
+    return about.name in controllers or any(simulation.world.of_kind(*kind) for kind in own)
+
+
+def _consequences(
+    move: Move, simulation: Simulation, looking: Looking, known: dict[str, Version]
+) -> Iterable[Consequence]:
+    """Yield what becomes of the objects; a default that a change speaks of is not told twice."""
+    told = [*looking.changes(move.start, move.end, known)]
+    places = {(consequence.subject, consequence.effect, consequence.line) for consequence in told}
+    for consequence in of_schemas(move.product, simulation.world, move.start, move.end):
+        if (consequence.subject, consequence.effect, consequence.line) not in places:
+            told.append(consequence)
+    return told
+
+
+def _requests(
+    simulation: Simulation,
+    moves: list[Move],
+    known: Mapping[str, Version],
+    settings: Sequence[Mapping[str, Mapping[str, object]]],
+) -> RequestChanges | None:
+    """Return what requests meet otherwise in the releases to come, by simulating the same world twice.
+
+    Args:
+        settings: of controllers, as their configurations in the tree state them for both releases.
+    """
+    start = {**known, **{move.product.name: move.start for move in moves}}
+    end = {**known, **{move.product.name: move.end for move in moves}}
+    start, end = ({name: _nearest(name, release) for name, release in each.items()} for each in (start, end))
+    before, after = (
+        simulate(simulation.world, simulation.catalog.of_releases(each, stated))
+        for each, stated in zip((start, end), settings, strict=True)
+    )
+    changed = _judged_otherwise(before, after)
+    if not changed:
+        return None
+    (pair,) = pair_sides([before], [after])
+    contexts = changed_contexts(before, after, pair.pairing).changes
+    return request_changes(pair, contexts, changed, whole=not (before.cut or after.cut))
+
+
+def _judged_otherwise(before: Simulation, after: Simulation) -> set[ResourceKey]:
+    """Return the objects that two releases read otherwise: refused, stored without a field, or with another verdict."""
+    broken = ({each.resource.key: each.violations for each in side.broken} for side in (before, after))
+    old, new = broken
+    changed = {key for key in {*old, *new} if old.get(key) != new.get(key)}
+    for key, state in after.policies.items():
+        former = before.policies.get(key)
+        if former is None or (former.verdict, former.invalid) != (state.verdict, state.invalid):
+            changed.add(key)
+    return changed | (before.policies.keys() - after.policies.keys())
+
+
+def _nearest(name: str, release: Version) -> Version:
+    """Return the last release with known schemas up to one."""
+    known = product(name).releases
+    return max((each for each in known if each <= release), default=min(known))
+
+
+_OPENING = ("opened", "less-asked")
+
+
+def what_is_needed(upgrade: Upgrade) -> Upgrade:
+    """Return only what must be done first, and the requests that come to be asked less."""
+    return upgrade._replace(
+        consequences=tuple(each for each in upgrade.consequences if each.needed),
+        requests=tuple(
+            (name, requests and requests._replace(changes=(*filter(_is_opening, requests.changes),)))
+            for name, requests in upgrade.requests
+        ),
+    )
+
+
+def reaches(upgrade: Upgrade, threshold: str) -> bool:
+    """Tell whether anything is at or above a severity: requests that are asked less are errors, others warnings."""
+    if threshold == "never":
+        return False
+    found: set[str] = {each.severity for each in upgrade.consequences}
+    changes = [change for _, requests in upgrade.requests if requests is not None for change in requests.changes]
+    found |= {"error" if _is_opening(change) else "warning" for change in changes}
+    return not found.isdisjoint(SEVERITIES[: SEVERITIES.index(threshold) + 1])
+
+
+def _is_opening(change: RequestChange) -> bool:
+    return change.change in _OPENING

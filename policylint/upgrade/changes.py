@@ -1,0 +1,263 @@
+"""What releases do otherwise beyond schemas: the changes of the catalog, looked for in one environment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
+from typing import Any
+
+from policylint.catalog.content import places
+from policylint.catalog.releases import Place, ReleaseChange, ReleasedProduct, Version, version
+from policylint.cel.evaluation import Fuel, Program
+from policylint.cel.syntax import tree
+from policylint.documents import Document, Pointer, read
+from policylint.model import GATEWAY_GROUP, Location, Resource, mapping, sequence, text
+from policylint.model.resource import Spot, deepest_written, dotted, value_at
+from policylint.namedtuple import NamedTuple
+from policylint.regex import expression
+from policylint.simulation import Simulation
+from policylint.topology.ancestry import implementation_of
+from policylint.upgrade import Consequence
+from policylint.upgrade.in_use import InUse, Lines, charts
+
+_LONGEST = 4_000
+"""Characters of a line, beyond which nothing is looked for in it."""
+
+
+class Examined(NamedTuple):
+    """What a change may show in.
+
+    Args:
+        name: as reports name it.
+        body: what conditions are asked of.
+        locate: a pointer below the body → where that is written.
+        resource: the object, where it is one of the environment.
+    """
+
+    name: str
+    body: Any
+    locate: Callable[[Pointer], Location]
+    resource: Resource | None = None
+
+
+Hit = tuple[Examined, Pointer]
+
+
+class Looking:
+    """One environment, and what is looked for in it for one product.
+
+    Args:
+        uses: what the tree says of the release in use.
+        files, lines: the files of the tree, and what stands in them.
+    """
+
+    def __init__(
+        self, product: ReleasedProduct, simulation: Simulation, uses: list[InUse], files: Iterable[str], lines: Lines
+    ) -> None:
+        self.product = product
+        self.simulation = simulation
+        self.uses = uses
+        self.files = sorted(files)
+        self.lines = lines
+        self.subjects = cache(self._subjects)
+
+    def changes(self, start: Version, end: Version, known: dict[str, Version]) -> Iterator[Consequence]:
+        """Yield what the releases after one, up to another, do otherwise.
+
+        Args:
+            known: the releases of other products that are in use, as far as they are known.
+        """
+        for change in self.product.changes:
+            if start < change.release <= end and self._is_needed(change, known):
+                seen = set()
+                for place in change.places:
+                    for subject, pointer in self.hits(place):
+                        if (subject.name, pointer) not in seen:
+                            seen.add((subject.name, pointer))
+                            yield self._consequence(change, subject, pointer)
+                            if place.kind == "Installation":
+                                break
+
+    def _is_needed(self, change: ReleaseChange, known: dict[str, Version]) -> bool:
+        """Tell whether a release of another product that a change needs is not known to be there."""
+        return not change.needs or any(
+            known.get(name) is None or known[name] < (version(least) or ()) for name, least in change.needs.items()
+        )
+
+    def _consequence(self, change: ReleaseChange, subject: Examined, pointer: Pointer) -> Consequence:
+        place = subject.locate(deepest_written(subject.body, pointer))
+        return Consequence(
+            self.product.name,
+            change.release,
+            change.effect,
+            change.name,
+            subject.name,
+            change.says,
+            change.todo,
+            dotted(pointer),
+            place.file,
+            place.at()[0],
+        )
+
+    def hits(self, place: Place) -> Iterator[Hit]:
+        """Yield the subjects in which a place is, and where in them."""
+        if any(not self._is_anywhere(other) for other in place.beside) or any(map(self._is_anywhere, place.unless)):
+            return
+        if place.kind == "Text":
+            yield from self._lines(place)
+            return
+        for subject in self.subjects(place.kind):
+            if self._holds(place, subject):
+                for pointer, value in places(subject.body, place.at, ()) if place.at else (((), subject.body),):
+                    if self._is_meant(place, subject, value):
+                        yield subject, pointer
+
+    def _is_anywhere(self, place: Place) -> bool:
+        return next(self.hits(place), None) is not None
+
+    def _holds(self, place: Place, subject: Examined) -> bool:
+        """Tell whether a whole object is as a place wants it."""
+        if place.given and not _is_true(place.given, subject.body):
+            return False
+        resource = subject.resource
+        if place.verdict:
+            state = None if resource is None else self.simulation.policies.get(resource.key)
+            if state is None or state.verdict != place.verdict:
+                return False
+        if place.missing and not any(
+            binding.form == place.missing and binding.holder is resource and binding.resolution.missing
+            for binding in self.simulation.bindings
+        ):
+            return False
+        return not place.untargeted or (resource is not None and not self._is_targeted(resource, place.untargeted))
+
+    def _is_meant(self, place: Place, subject: Examined, value: Any) -> bool:
+        if place.when and not _is_true(place.when, value):
+            return False
+        if place.mentions and expression(place.mentions).is_within(json.dumps(value, default=str)) is not True:
+            return False
+        if place.refers is None:
+            return True
+        wanted = mapping(value)
+        own = "" if subject.resource is None else subject.resource.key.namespace
+        namespace = text(wanted.get("namespace")) or own
+        return any(
+            other.resource is not None
+            and other.resource.key.name == text(wanted.get("name"))
+            and other.resource.key.namespace == namespace
+            and other.resource.key.kind == text(wanted.get("kind"))
+            for other, _ in self.hits(place.refers)
+        )
+
+    def _is_targeted(self, resource: Resource, kind: str) -> bool:
+        return any(
+            text(mapping(target).get("name")) == resource.key.name
+            and text(mapping(target).get("kind")) == resource.key.kind
+            for policy in self.simulation.world.of_kind(*_split(kind))
+            if policy.key.namespace == resource.key.namespace
+            for target in (*sequence(policy.spec.get("targetRefs")), policy.spec.get("targetRef"))
+        )
+
+    def _lines(self, place: Place) -> Iterator[Hit]:
+        """Yield the lines of files that a pattern is in, each as a subject of its own."""
+        wanted = expression(place.mentions)
+        for file in self.files:
+            for number, line in enumerate(self.lines(file), 1):
+                if len(line) <= _LONGEST and not line.lstrip().startswith("#") and wanted.is_within(line):
+                    yield Examined(file, line, partial(_there, Location(Spot(file, number)))), ()
+                    break
+
+    def _subjects(self, kind: str) -> list[Examined]:
+        if kind == "Installation":
+            return [*self._installation()]
+        if kind == "Values":
+            return [*self._values(())]
+        if kind == text(self.product.configuration.get("kind")):
+            return [*self._configurations()]
+        world = self.simulation.world
+        return [Examined(str(each.key), each.body, _locating(each), each) for each in world.of_kind(*_split(kind))]
+
+    def _installation(self) -> Iterator[Examined]:
+        """Yield what stands for the whole product: what says its release, else its class, else a Gateway of it."""
+        if self.uses:
+            use = self.uses[0]
+            yield Examined(use.said, {}, partial(_there, use.location))
+            return
+        simulation, name = self.simulation, self.product.name
+        for resource in simulation.world.of_kind(GATEWAY_GROUP, "GatewayClass"):
+            controller = text(resource.spec.get("controllerName"))
+            if simulation.catalog.implementation_of_controller(controller) == name:
+                yield Examined(str(resource.key), resource.body, _locating(resource), resource)
+                return
+        for state in simulation.topology.gateways:
+            if implementation_of(state, simulation.catalog) == name:
+                yield Examined(str(state.gateway.key), state.gateway.body, _locating(state.gateway), state.gateway)
+                return
+
+    def _values(self, path: tuple[str, ...]) -> Iterator[Examined]:
+        """Yield the values of the product's charts, or what they hold at a path."""
+        for _, chart in charts(self.product, self.simulation.world):
+            values = value_at(chart.values, path)
+            if isinstance(values, dict):
+                at = (*chart.values_at, *path)
+                yield Examined(f"{chart.holder.key} ({dotted(at)})", values, _locating(chart.holder, at))
+
+    def _configurations(self) -> Iterator[Examined]:
+        """Yield the configurations of the controller: in the values of its chart, and in files, ConfigMaps as well."""
+        kind, path = text(self.product.configuration.get("kind")), text(self.product.configuration.get("values"))
+        yield from self._values(tuple(path.split(".")))
+        for file in self.files:
+            written = "\n".join(self.lines(file))
+            if f"kind: {kind}\n" not in f"{written}\n":
+                continue
+            for document in read(written.encode(), file).documents:
+                body = mapping(document.value)
+                if body.get("kind") == kind:
+                    yield Examined(f"{kind} in {file}", body, _locating_in(document))
+                for name, value in mapping(body.get("data")).items() if body.get("kind") == "ConfigMap" else ():
+                    for inner in read(text(value).encode(), file).documents if f"kind: {kind}" in text(value) else ():
+                        at = Location(document, ("data", name), True)
+                        yield Examined(f"{kind} in {file}", mapping(inner.value), partial(_there, at))
+
+    def settings(self, release: Version) -> dict[str, Any]:
+        """Return what the configuration of the controller says of the settings that the catalog knows."""
+        kind = text(self.product.configuration.get("kind"))
+        said: dict[str, Any] = {}
+        for subject in self.subjects(kind) if kind else ():
+            for entry in map(mapping, sequence(self.product.configuration.get("settings"))):
+                value = value_at(subject.body, tuple(text(entry.get("from")).split(".")))
+                since = version(text(entry.get("since"))) or release
+                if isinstance(value, bool) and since <= release:
+                    said[text(entry.get("name"))] = value != (entry.get("inverted") is True)
+        return said
+
+
+def _there(location: Location, _pointer: Pointer) -> Location:
+    return location
+
+
+def _locating(resource: Resource, root: Pointer = ()) -> Callable[[Pointer], Location]:
+    return lambda pointer: resource.location(*root, *pointer, key=True)
+
+
+def _locating_in(document: Document) -> Callable[[Pointer], Location]:
+    return lambda pointer: Location(document, pointer, True)
+
+
+def _split(kind: str) -> tuple[str, str]:
+    """Return group and kind of `Kind.group`."""
+    name, _, group = kind.partition(".")
+    return group, name
+
+
+@cache
+def _program(expression: str) -> Program:
+    parsed = tree(expression)
+    if parsed is None:
+        raise ValueError(f"no expression: {expression}")
+    return Program(parsed, None, Fuel())
+
+
+def _is_true(expression: str, value: Any) -> bool:
+    return _program(expression).value(value) is True

@@ -1,0 +1,206 @@
+"""The release that an environment is for, as its tree tells: charts, images, CRDs, and addresses that name a tag."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from policylint.catalog.releases import ReleasedProduct, Version, kinds, version
+from policylint.documents import Document, read
+from policylint.model import Location, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model.resource import value_at
+from policylint.namedtuple import NamedTuple
+
+_RELEASE = ("helm.toolkit.fluxcd.io", "HelmRelease")
+_SOURCES = "source.toolkit.fluxcd.io"
+_APPLICATION = ("argoproj.io", "Application")
+_OF_K3S = ("helm.cattle.io", "HelmChart")
+_WORKLOADS = ("Deployment", "DaemonSet", "StatefulSet")
+_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+Lines = Callable[[str], Sequence[str]]
+
+
+class InUse(NamedTuple):
+    """A release that something in a tree names.
+
+    Args:
+        said: how, such as `chart gateway-helm v1.8.0 of HelmRelease envoy-gateway-system/eg`.
+        location: where.
+    """
+
+    release: Version
+    said: str
+    location: Location
+
+
+class Installed(NamedTuple):
+    """A chart that something in a tree installs: who does, its version, and the places of both it and its values."""
+
+    holder: Resource
+    version: str
+    location: Location
+    values: Any
+    values_at: tuple[str | int, ...]
+
+
+def in_use(product: ReleasedProduct, world: World, files: Iterable[str], lines: Lines) -> list[InUse]:
+    """Return what a tree says of the release of a product, the oldest release first."""
+    found = [*_of_charts(product, world), *_of_images(product, world), *_of_crds(product, world)]
+    found += [*_of_repositories(product, world), *_of_kustomizations(product, world, files, lines)]
+    return sorted(found, key=lambda use: (use.release, use.location.sort_key()))
+
+
+def charts(product: ReleasedProduct, world: World) -> Iterator[tuple[str, Installed]]:
+    """Yield the charts of a product that something installs, by name."""
+    wanted = {text(name) for name in sequence(product.found.get("charts"))}
+    for holder, name, stated, at, values, values_at in _installations(world):
+        if name in wanted:
+            yield name, Installed(holder, stated, holder.location(*at), values, values_at)
+
+
+_Found = tuple[Resource, str, str, tuple[str | int, ...], Any, tuple[str | int, ...]]
+
+
+def _installations(world: World) -> Iterator[_Found]:
+    """Yield holder, chart, version, its place, values and theirs for everything that installs a chart."""
+    for release in world.of_kind(*_RELEASE):
+        values = (release.spec.get("values"), ("spec", "values"))
+        inline = mapping(value_at(release.spec, ("chart", "spec")))
+        if inline:
+            at = ("spec", "chart", "spec", "version" if "version" in inline else "chart")
+            yield release, _last(inline.get("chart")), _said(inline.get("version")), at, *values
+        reference = mapping(release.spec.get("chartRef"))
+        if reference:
+            namespace = text(reference.get("namespace")) or release.key.namespace
+            key = ResourceKey(_SOURCES, text(reference.get("kind")), namespace, text(reference.get("name")))
+            source = world.get(key)
+            name = key.name if source is None else _last(source.spec.get("url") or source.spec.get("chart"))
+            yield release, name, "", ("spec", "chartRef"), *values
+    for source in world.of_kind(_SOURCES, "OCIRepository"):
+        ref = mapping(source.spec.get("ref"))
+        field = next((field for field in ("tag", "semver") if field in ref), "")
+        yield source, _last(source.spec.get("url")), _said(ref.get(field)), ("spec", "ref", field), None, ()
+    for kind in ((_SOURCES, "HelmChart"), _OF_K3S):
+        for chart in world.of_kind(*kind):
+            yield chart, _last(chart.spec.get("chart")), _said(chart.spec.get("version")), ("spec", "version"), None, ()
+    for application in world.of_kind(*_APPLICATION):
+        for number, listed in enumerate(sequence(application.spec.get("sources"))):
+            yield _of_application(application, mapping(listed), ("spec", "sources", number))
+        yield _of_application(application, mapping(application.spec.get("source")), ("spec", "source"))
+
+
+def _of_application(application: Resource, source: Any, at: tuple[str | int, ...]) -> _Found:
+    name = _last(source.get("chart") or source.get("repoURL"))
+    values = value_at(source, ("helm", "valuesObject"))
+    return (
+        *(application, name, _said(source.get("targetRevision")), (*at, "targetRevision")),
+        *(values, (*at, "helm", "valuesObject")),
+    )
+
+
+def _of_charts(product: ReleasedProduct, world: World) -> Iterator[InUse]:
+    for name, chart in charts(product, world):
+        release = version(chart.version)
+        if release is not None:
+            yield InUse(release, f"chart {name} {chart.version} of {chart.holder.key}", chart.location)
+
+
+def _of_images(product: ReleasedProduct, world: World) -> Iterator[InUse]:
+    images = tuple(text(name) for name in sequence(product.found.get("images")))
+    if not images:
+        return
+    for kind in _WORKLOADS:
+        for workload in world.of_kind("apps", kind):
+            containers = sequence(value_at(workload.spec, ("template", "spec", "containers")))
+            for number, container in enumerate(containers):
+                image = text(mapping(container).get("image")).partition("@")[0]
+                repository, _, tag = image.rpartition(":")
+                release = version(tag)
+                if release is not None and repository.endswith(images):
+                    at = ("spec", "template", "spec", "containers", number, "image")
+                    yield InUse(release, f"image {image} of {workload.key}", workload.location(*at))
+
+
+def _of_crds(product: ReleasedProduct, world: World) -> Iterator[InUse]:
+    annotation = text(product.found.get("annotation"))
+    if not annotation:
+        return
+    for (group, kind), (name, _) in kinds().items():
+        if name != product.name:
+            continue
+        for document in world.definitions(group, kind):
+            written = text(value_at(document.value, ("metadata", "annotations", annotation)))
+            release = version(written)
+            if release is not None and world.is_deployed(document):
+                yield InUse(release, f"{annotation}: {written}", Location(document, ("metadata", "annotations")))
+                return
+
+
+def _of_repositories(product: ReleasedProduct, world: World) -> Iterator[InUse]:
+    repositories = tuple(text(name) for name in sequence(product.found.get("repositories")))
+    for source in world.of_kind(_SOURCES, "GitRepository"):
+        url = text(source.spec.get("url")).removesuffix(".git").rstrip("/")
+        ref = mapping(source.spec.get("ref"))
+        field = next((field for field in ("tag", "semver") if field in ref), "")
+        release = version(_said(ref.get(field)))
+        if release is not None and url.endswith(repositories):
+            yield InUse(release, f"{field} {ref[field]} of {source.key}", source.location("spec", "ref", field))
+    for application in world.of_kind(*_APPLICATION):
+        stated = mapping(application.spec.get("source"))
+        release = version(_said(stated.get("targetRevision")))
+        url = text(stated.get("repoURL")).removesuffix(".git").rstrip("/")
+        if release is not None and url.endswith(repositories):
+            said = f"targetRevision {stated['targetRevision']} of {application.key}"
+            yield InUse(release, said, application.location("spec", "source", "targetRevision"))
+
+
+def _of_kustomizations(product: ReleasedProduct, world: World, files: Iterable[str], lines: Lines) -> Iterator[InUse]:
+    """Yield what kustomizations name: charts with their versions, and addresses with a tag."""
+    repositories = tuple(text(name) for name in sequence(product.found.get("repositories")))
+    names = {text(name) for name in sequence(product.found.get("charts"))}
+    for file in files:
+        if file.rpartition("/")[2] not in _KUSTOMIZATIONS:
+            continue
+        written = "\n".join(lines(file))
+        if not any(name in written for name in (*repositories, *names)):
+            continue
+        if _is_deployed(world, file.rpartition("/")[0], files):
+            for document in read(written.encode(), file).documents:
+                yield from _of_kustomization(document, repositories, names)
+
+
+def _is_deployed(world: World, directory: str, files: Iterable[str]) -> bool:
+    """Tell whether a directory, as shown, is among what an environment deploys, which it names below the root."""
+    deployed = {place for places in world.entries.values() for place in places}
+    top = min((file.rpartition("/")[0] for file in files), key=len, default="")
+    return (
+        not world.entries
+        or ("" in deployed and directory == top)
+        or any(place and f"/{directory}".endswith(f"/{place}") for place in deployed)
+    )
+
+
+def _of_kustomization(document: Document, repositories: tuple[str, ...], names: set[str]) -> Iterator[InUse]:
+    content = mapping(document.value)
+    for number, resource in enumerate(sequence(content.get("resources"))):
+        address = text(resource)
+        named = next((name for name in repositories if f"{name}/" in address or f"{name}?" in address), "")
+        release = version(address.partition(named)[2]) if named else None
+        if release is not None:
+            yield InUse(release, address, Location(document, ("resources", number)))
+    for number, listed in enumerate(sequence(content.get("helmCharts"))):
+        chart = mapping(listed)
+        stated, release = _said(chart.get("version")), version(_said(chart.get("version")))
+        if release is not None and _last(chart.get("name")) in names:
+            at = Location(document, ("helmCharts", number, "version"))
+            yield InUse(release, f"chart {chart['name']} {stated}", at)
+
+
+def _last(written: object) -> str:
+    """Return the last step of an address, or a name."""
+    return text(written).rstrip("/").rpartition("/")[2]
+
+
+def _said(written: object) -> str:
+    """Return a version as text; YAML takes 1.9 for a number."""
+    return str(written) if isinstance(written, str | int | float) else ""

@@ -1,0 +1,133 @@
+"""What the CRDs of two releases take: objects that the later one refuses, fields that it drops or fills otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.catalog.releases import ReleasedProduct, Version, kinds, shown
+from policylint.documents import Pointer
+from policylint.model import Resource, World, mapping
+from policylint.model.resource import deepest_written, dotted
+from policylint.schema.explain import Violation, explain
+from policylint.schema.known import Known
+from policylint.schema.released import released_schema, served
+from policylint.upgrade import Consequence
+
+
+def of_schemas(product: ReleasedProduct, world: World, start: Version, end: Version) -> Iterator[Consequence]:
+    """Yield what the releases after one, up to another, make of the objects of a product's kinds."""
+    for (group, kind), (name, _) in kinds().items():
+        if name == product.name:
+            for resource in world.of_kind(group, kind):
+                yield from _of_object(product, resource, start, end)
+
+
+def _of_object(product: ReleasedProduct, resource: Resource, start: Version, end: Version) -> Iterator[Consequence]:
+    """Yield what becomes of one object: what is wrong with it already in the release in use is left out."""
+    group, kind = resource.key[:2]
+    known = released_schema(group, kind, resource.version, start)
+    if known is None or resource.provisional:
+        return
+    before = _violations(known, resource)
+    told: set[Pointer] = set()
+    for release in product.between(start, end):
+        after = released_schema(group, kind, resource.version, release)
+        if after is None:
+            yield _unserved(product, resource, release)
+            return
+        for violation in _violations(after, resource).values():
+            key = (violation.code, violation.pointer)
+            if key not in before and violation.pointer not in told:
+                told.add(violation.pointer)
+                yield _broken(product, resource, release, violation)
+        for pointer, former, latter in _defaults(known.schema, after.schema, resource.body, ()):
+            if pointer not in told:
+                told.add(pointer)
+                yield _default(product, resource, release, pointer, former, latter)
+        known = after
+
+
+def _violations(known: Known, resource: Resource) -> dict[tuple[str, Pointer], Violation]:
+    if known.checker.is_valid(resource.body):
+        return {}
+    found = explain(known.schema, resource.body, known.fuel)
+    return {(violation.code, violation.pointer): violation for violation in found}
+
+
+def _unserved(product: ReleasedProduct, resource: Resource, release: Version) -> Consequence:
+    left = list(served(*resource.key[:2]).get(release, {}))
+    group, kind = resource.key[:2]
+    if not left:
+        says, todo = f"is of a kind that {product.tag(release)} has no more", f"take it out, or say what {kind} said"
+    else:
+        says = f"is written in {resource.version}, which {product.tag(release)} no longer serves"
+        todo = f"write apiVersion: {group}/{left[0]}"
+    return _consequence(product, resource, release, "unserved", "served", says, todo, ("apiVersion",))
+
+
+def _broken(product: ReleasedProduct, resource: Resource, release: Version, violation: Violation) -> Consequence:
+    if violation.code == "unknown-field":
+        says = f"sets {dotted(violation.pointer)}, a field that {product.tag(release)} no longer has"
+        todo = "take it out: it is dropped, and what it asked for with it"
+        return _consequence(product, resource, release, "dropped", "field", says, todo, violation.pointer)
+    says = f"{violation.says}{_wanted(violation)}"
+    todo = f"mend it before the CRDs of {shown(release)} are there: from then on it cannot be applied"
+    return _consequence(product, resource, release, "refused", "validation", says, todo, violation.pointer)
+
+
+def _wanted(violation: Violation) -> str:
+    return f" ({violation.label})" if violation.label else ""
+
+
+def _default(
+    product: ReleasedProduct, resource: Resource, release: Version, pointer: Pointer, former: Any, latter: Any
+) -> Consequence:
+    was = "none was stated" if former is None else f"it was {_value(former)}"
+    now = "has no default any more" if latter is None else f"is {_value(latter)} by default"
+    says = f"does not set {dotted(pointer)}, which {now} ({was})"
+    todo = f"say {pointer[-1]} if it matters"
+    if former is not None:
+        todo = f"write {pointer[-1]}: {_value(former)} to keep it"
+    return _consequence(product, resource, release, "default", "schema-default", says, todo, pointer)
+
+
+def _value(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(value) if value == "" else str(value)
+
+
+def _defaults(
+    former: Mapping[str, Any], latter: Mapping[str, Any], value: Any, at: Pointer
+) -> Iterator[tuple[Pointer, Any, Any]]:
+    """Yield the fields that a value does not set and both schemas know, with the defaults where they differ."""
+    if isinstance(value, list):
+        for number, entry in enumerate(value):
+            yield from _defaults(mapping(former.get("items")), mapping(latter.get("items")), entry, (*at, number))
+    elif isinstance(value, dict):
+        fields, later_fields = mapping(former.get("properties")), mapping(latter.get("properties"))
+        extra, later_extra = mapping(former.get("additionalProperties")), mapping(latter.get("additionalProperties"))
+        for name, field in fields.items():
+            later = later_fields.get(name)
+            if name not in value and later is not None and field.get("default") != later.get("default"):
+                yield (*at, name), field.get("default"), later.get("default")
+        for name, inner in value.items():
+            yield from _defaults(
+                mapping(fields.get(name, extra)), mapping(later_fields.get(name, later_extra)), inner, (*at, name)
+            )
+
+
+def _consequence(
+    product: ReleasedProduct,
+    resource: Resource,
+    release: Version,
+    effect: str,
+    change: str,
+    says: str,
+    todo: str,
+    pointer: Pointer,
+) -> Consequence:
+    location = resource.location(*deepest_written(resource.body, pointer), key=effect in ("dropped", "default"))
+    line = location.at()[0]
+    return Consequence(
+        product.name, release, effect, change, str(resource.key), says, todo, dotted(pointer), location.file, line
+    )

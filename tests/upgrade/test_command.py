@@ -1,0 +1,138 @@
+"""`policylint upgrade`: what it takes, what it prints, how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from policylint.cli import main
+from tests.conftest import Golden
+
+CLASS = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: eg}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec: {gatewayClassName: eg, listeners: [{name: http, port: 80, protocol: HTTP}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {selector: {app: web}, ports: [{port: 80}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec: {parentRefs: [{name: edge}], hostnames: [shop.example.com], rules: [{backendRefs: [{name: web, port: 80}]}]}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: login, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}]
+  oidc: {clientID: shop, clientSecret: {name: client}, provider: {issuer: "https://login.example"}}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: EnvoyExtensionPolicy
+metadata: {name: stamp, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}]
+  lua: [{type: Inline, inline: "function envoy_on_response(h) end"}]
+"""
+CHART = """\
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: eg, namespace: envoy-gateway-system}
+spec:
+  chart: {spec: {chart: gateway-helm, version: v1.5.9, sourceRef: {kind: HelmRepository, name: eg}}}
+  values: {config: {envoyGateway: {extensionApis: {enableLua: %s}}}}
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop.yaml").write_text(CLASS)
+    return tmp_path
+
+
+def upgrade(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(main, ["upgrade", *arguments])
+    return done.exit_code, done.output
+
+
+@pytest.mark.parametrize(("form", "name"), [("text", "shop.txt"), ("markdown", "shop.md"), ("json", "shop.json")])
+def test_formats(shop: Path, form: str, name: str, golden: Golden) -> None:
+    (shop / "chart.yaml").write_text(CHART % "false")
+    code, output = upgrade("--to", "envoy-gateway=1.9", "-o", form)
+    assert code == 1
+    golden(name, output)
+
+
+def test_what_the_configuration_of_the_controller_says_is_heeded(shop: Path) -> None:
+    (shop / "chart.yaml").write_text(CHART % "true")
+    code, output = upgrade("--to", "envoy-gateway=1.9", "--needed", "-o", "json")
+    content = json.loads(output)
+    assert [each["change"] for each in content["consequences"]] == ["gateway-api-1.5"]
+    assert content["requests"][0]["changes"] == []
+    assert code == 1
+
+
+@pytest.mark.usefixtures("shop")
+def test_needed_leaves_out_what_merely_changes() -> None:
+    code, output = upgrade("--from", "envoy-gateway=1.5", "--to", "envoy-gateway=1.6", "--needed")
+    assert (code, "refresh-token" in output) == (0, False)
+    code, output = upgrade("--from", "envoy-gateway=1.5", "--to", "envoy-gateway=1.6", "--fail-on", "warning")
+    assert (code, "refresh-token" in output) == (1, True)
+
+
+@pytest.mark.usefixtures("shop")
+def test_the_release_before_is_assumed_where_nothing_tells_and_that_is_said() -> None:
+    _, output = upgrade("--to", "envoy-gateway=1.9")
+    assert "in use: 1.8, assumed: nothing in the tree says which release is in use" in output
+
+
+def test_the_configuration_states_the_release(shop: Path) -> None:
+    (shop / ".policylint.yaml").write_text('releases: {envoy-gateway: "1.3"}\n')
+    _, output = upgrade("--to", "envoy-gateway=1.4")
+    assert "in use: 1.3, as stated" in output
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_product_that_is_not_there_is_said() -> None:
+    assert upgrade("--to", "istio=1.30") == (0, "\nnothing here is of istio\n")
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize(
+    ("release", "complaint"),
+    [
+        ("envoy=1.9", "no releases of 'envoy' (known: "),
+        ("envoy-gateway=1.99", "no release '1.99' of Envoy Gateway is known"),
+        ("envoy-gateway", "no release '' of Envoy Gateway is known"),
+    ],
+)
+def test_names_and_releases_that_nobody_knows(release: str, complaint: str) -> None:
+    code, output = upgrade("--to", release)
+    assert (code, complaint in output) == (2, True)
+
+
+@pytest.mark.usefixtures("shop")
+def test_there_is_no_way_back() -> None:
+    code, output = upgrade("--from", "envoy-gateway=1.9", "--to", "envoy-gateway=1.8")
+    assert (code, "release 1.8 of Envoy Gateway is not after 1.9" in output) == (2, True)
+
+
+def test_releases_are_completed() -> None:
+    from policylint.cli.completing import releases
+
+    assert releases(None, None, "env") == ["envoy-gateway="]  # type: ignore[arg-type]
+    assert releases(None, None, "envoy-gateway=1.8")[0] == "envoy-gateway=1.8"  # type: ignore[arg-type]

@@ -30,6 +30,18 @@ def content_of(group: str, kind: str) -> tuple[ContentField, ...]:
 
 
 @cache
+def known_object(group: str, kind: str) -> Mapping[str, Any] | None:
+    """Return what the catalog says of a kind of objects that are no policies (`objects`), None for any other kind."""
+    entries = (
+        mapping(entry)
+        for file in shipped_catalog()
+        if file.mentions(group)
+        for entry in sequence(file.content().get("objects"))
+    )
+    return next((entry for entry in entries if (entry.get("group"), entry.get("kind")) == (group, kind)), None)
+
+
+@cache
 def generators() -> Mapping[tuple[str, str], Mapping[str, Any]]:
     """Return what controllers make policies of, by (group, kind): `generates` of the catalog's objects."""
     return {

@@ -71,6 +71,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
             plain=list(kind.settings.plain),
         ),
         weaker=[weakness_entry(weak) for weak in kind.weaker],
+        idle=list(kind.idle),
         status=kind.status,
         ancestor="" if kind.ancestor == "none" else kind.ancestor,
         conditions={name: list(reasons) for name, reasons in kind.conditions.items()},

@@ -247,6 +247,7 @@ class PolicyKind(NamedTuple):
     required: tuple[str, ...] = ()
     settings: SettingPurposes = SettingPurposes()
     weaker: tuple[Weakness, ...] = ()
+    idle: tuple[str, ...] = ()
     status: Literal["ancestors", "conditions", "none"] = "ancestors"
     ancestor: str = "none"
     conditions: Mapping[str, tuple[str, ...]] = {}
@@ -376,6 +377,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
             _texts(settings.get("plain")),
         ),
         weaker=tuple(weakness(weak) for weak in sequence(entry.get("weaker"))),
+        idle=_texts(entry.get("idle")),
         status=entry.get("status", "ancestors"),
         ancestor=entry.get("ancestor", "none"),
         conditions={name: _texts(reasons) for name, reasons in mapping(entry.get("conditions")).items()},

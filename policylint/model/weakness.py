@@ -29,7 +29,7 @@ class Rate(NamedTuple):
 class Weakness(NamedTuple):
     """One way in which a kind's effective policy becomes weaker (schemas/policy-kind.json, `weaker`).
 
-    Exactly one of `order`, `list`, `presence`, `everybody`, `rate`, `anchor` and `grows` is set.
+    Exactly one of `order`, `list`, `presence`, `everybody`, `rate`, `anchor`, `grows` and `shrinks` is set.
 
     Args:
         path: below the spec proper, dotted; `*` stands for every entry of a list or map.
@@ -46,7 +46,10 @@ class Weakness(NamedTuple):
         rate: the fields of a limit, of which a higher one lets more pass.
         anchor: that the value says by what is checked what requests bring: keys, of which one more fits more; the
             address of a server, of which the host counts; any value.
-        grows: that the value is a number, a quantity or a duration, of which more lets more pass.
+        grows: that the value is a number, a quantity or a duration, of which more lets more pass; a size, where
+            `m` are megabytes.
+        shrinks: that less of it lets more pass.
+        none: the number, as text, that stands for no limit.
         where: values that other fields must have, from the innermost `*` on, else below the spec proper.
         entries: values that the fields of an entry must have to count as one of the list.
         opens: the purpose that is no longer served once the weakest step is reached.
@@ -72,7 +75,9 @@ class Weakness(NamedTuple):
     severity: Literal["warning", "note"] = "warning"
     rate: Rate | None = None
     anchor: Anchor = ""
-    grows: bool = False
+    grows: Literal[False, True, "size"] = False
+    shrinks: bool = False
+    none: str = ""
 
     def narrows(self, spec: Mapping[str, Any]) -> bool:
         """Return whether every entry of a list has the field, so that the setting is not for everybody."""
@@ -103,6 +108,8 @@ def weakness(entry: Mapping[str, Any]) -> Weakness:
         rate=Rate(**entry["rate"]) if "rate" in entry else None,
         anchor=entry.get("anchor", ""),
         grows=entry.get("grows", False),
+        shrinks=entry.get("shrinks", False),
+        none=entry.get("none", ""),
     )
 
 
@@ -112,7 +119,7 @@ def weakness_entry(weak: Weakness) -> dict[str, Any]:
     if weak.order:
         entry["order"] = [step[0] if len(step) == 1 else list(step) for step in weak.order]
     entry |= {name: value for name in ("unset", "without") if (value := getattr(weak, name)) is not None}
-    fields = ("instead", "list", "presence", "opens", "anchor", "grows")
+    fields = ("instead", "list", "presence", "opens", "anchor", "grows", "shrinks", "none")
     entry |= {name: value for name in fields if (value := getattr(weak, name))}
     entry |= {name: list(value) for name in ("everybody", "unless") if (value := getattr(weak, name))}
     entry |= {name: dict(value) for name in ("where", "entries") if (value := getattr(weak, name))}

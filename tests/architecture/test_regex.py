@@ -61,7 +61,11 @@ def test_python_matches_no_expression_but_constants() -> None:
         for file in sorted(PACKAGE.rglob("*.py"))
         if (calls := dynamic(file.read_text(encoding="utf-8")))
     }
-    assert found == {"patterns.py": ["re.compile(*self._source)"]}  # those that `Pattern` was given, below
+    assert found == {
+        # Those of schemas/weakenings.yaml, which is shipped.
+        "catalog/weakenings.py": ["re.compile(fields, re.IGNORECASE)", "re.compile(entry[name], re.IGNORECASE)"],
+        "patterns.py": ["re.compile(*self._source)"],  # those that `Pattern` was given, below
+    }
 
 
 def test_the_test_sees_what_is_dynamic() -> None:

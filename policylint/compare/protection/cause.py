@@ -178,12 +178,16 @@ def share_of_rules(after: Simulation, route: ResourceKey, rules: set[Node]) -> s
 def located(
     after: Simulation, keys: Iterable[ResourceKey], location: Location | None, related: list[Related], says: str
 ) -> Location:
-    """Return a location, that of the first object's name where there is none; add the other objects to `related`."""
+    """Return a location, else that of the first object's name; add the other objects to `related`.
+
+    Where none of them is there, as a door of which the Service stands in the files, it is the first of `related`.
+    """
     for key in keys:
         resource = after.world.get(key)
         if resource is not None and location is None:
             location = resource.name_location
         elif resource is not None:
             related.append(Related(f"{key} {says}", resource.name_location))
+    location = location or next((each.location for each in related), None)
     assert location is not None
     return location

@@ -1,4 +1,4 @@
-"""GWP304 for objects that act through others: a GatewayExtension that TrafficPolicies name, a filter that rules name.
+"""GWP304 for objects that act through others: a GatewayExtension that TrafficPolicies name, a filter, a Backend.
 
 Such an object is weaker for everything that names it before and after.
 """
@@ -8,15 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from policylint.catalog.content import known_object
+from policylint.catalog.weakenings import common_weaknesses
 from policylint.checks.kit.locations import deepest_written, path, value_at
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, Path, WeakenedWay
 from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.documents import Pointer
 from policylint.model import Location, Node, PolicyKind, Resource, ResourceKey, mapping, text
+from policylint.model.weakness import Weakness
 from policylint.policy.asking import asked, strongest
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
+from policylint.topology import whole
+from policylint.topology.routes import rules
 
 _FIELD = "extensionRef"
 
@@ -24,31 +29,70 @@ _FIELD = "extensionRef"
 def extension_weakened(sides: Sides, others: Callable[[Path, PolicyKind, str], bool]) -> Iterator[WeakenedWay]:
     """Yield causes with the contexts, or rules of routes, that name the weaker object on both sides.
 
+    What nothing names acts by itself, as a DestinationRule does on a host.
+
     Args:
         others: whether another kind of policy serves a purpose on a way.
     """
     before, after, pairing = sides
+    for old in _gone(sides):
+        for weakening in weakenings(_weaknesses(after, old, {}), _said(old), {}):
+            cause = weakened(weakening, old, old, f"keep {old.key}, or say what takes its place")
+            yield cause._replace(own=True, location=None), "", (whole(old.key),)
+    for old, new in edited(sides):
+        said = _said(old), _said(new)
+        changes = list(weakenings(_weaknesses(after, old, said[1]), *said))
+        if not changes:
+            continue
+        former = {pairing.path(way) for way, _ in _naming(before, old.key)}
+        ways = [(way, by) for way, by in _naming(after, new.key) if way in former]
+        alone = _is_alone(after, new)
+        for weakening in changes:
+            field = path((*_place(new), *weakening.after))
+            fix = f"keep `{field}` as it was, or give those who need it an object of their own"
+            cause = weakened(weakening, old, new, fix)
+            purpose = weakening.weak.opens if weakening.opens else ""
+            for way, by in ways:
+                served = by is None or _served(after, by, purpose) or others(way, by.kind, purpose)
+                yield cause, "" if served else purpose, way
+            if alone and not ways:
+                yield cause._replace(own=True), "", (whole(new.key),)
+
+
+def _weaknesses(side: Simulation, old: Resource, said: Mapping[str, Any]) -> Iterator[Weakness]:
+    """Yield what fields of an object mean where it says something else now, nothing if it is gone."""
+    kind = side.catalog.get(*old.key[:2])
+    yield from () if kind is None else kind.weaker
+    yield from common_weaknesses(old.key.kind, _said(old), said, kind)
+
+
+def _is_alone(side: Simulation, resource: Resource) -> bool:
+    """Tell whether an object acts without any that names it: on a host, on the workloads of its namespace."""
+    kind = side.catalog.get(*resource.key[:2])
+    return "alone" in (known_object(*resource.key[:2]) or {}) if kind is None else kind.bound_by == "none"
+
+
+def _gone(sides: Sides) -> Iterator[Resource]:
+    """Yield the objects that acted by themselves and are gone."""
+    for key in sides.pairing.removed:
+        old = sides.before.world.get(key)
+        if old is not None and _is_alone(sides.before, old):
+            yield old
+
+
+def edited(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
+    """Yield the objects of implementations that are no attached policies and say something else than before."""
+    before, after, pairing = sides
     for group, name in after.world.kinds():
         kind = after.catalog.get(group, name)
-        if kind is None or not kind.weaker or kind.policy_class != "Other":
+        if kind is None and known_object(group, name) is None:
+            continue
+        if kind is not None and kind.policy_class != "Other" and not _is_whole(kind):
             continue  # kinds with contexts of their own are compared by their settings
-        for old in before.world.of_kind(kind.group, kind.kind):
+        for old in before.world.of_kind(group, name):
             new = after.world.get(pairing.key(old.key))
-            if new is None or new.body is old.body or _said(new) == _said(old):
-                continue
-            changes = list(weakenings(kind.weaker, _said(old), _said(new)))
-            if not changes:
-                continue
-            former = {pairing.path(way) for way, _ in _naming(before, old.key)}
-            ways = [(way, by) for way, by in _naming(after, new.key) if way in former]
-            for weakening in changes:
-                field = path((*_place(new), *weakening.after))
-                fix = f"keep `{field}` as it was, or give those who need it an object of their own"
-                cause = weakened(weakening, old, new, fix)
-                purpose = weakening.weak.opens if weakening.opens else ""
-                for way, by in ways:
-                    served = by is None or _served(after, by, purpose) or others(way, by.kind, purpose)
-                    yield cause, "" if served else purpose, way
+            if new is not None and new.body is not old.body and _said(new) != _said(old):
+                yield old, new
 
 
 def weakened(weakening: Weakening, old: Resource, new: Resource, fix: str) -> Cause:
@@ -64,6 +108,26 @@ def weakened(weakening: Weakening, old: Resource, new: Resource, fix: str) -> Ca
         fix=fix,
         severity=weakening.weak.severity,
     )
+
+
+def acts_beside(sides: Sides) -> bool:
+    """Tell whether a change touches what acts beside requests, or on them in a way that is not evaluated."""
+    return any(not _is_named_by_rules(sides.after, new) for _, new in edited(sides)) or any(
+        known is not None and _is_alone(side, known)
+        for side, keys in ((sides.before, sides.pairing.removed), (sides.after, sides.pairing.added))
+        for known in map(side.world.get, keys)
+    )
+
+
+def _is_named_by_rules(side: Simulation, resource: Resource) -> bool:
+    """Tell whether routes name objects of a kind, so that requests are compared with what they do."""
+    kind = side.catalog.get(*resource.key[:2])
+    return kind is not None and kind.bound_by in ("extension-ref", "annotation")
+
+
+def _is_whole(kind: PolicyKind) -> bool:
+    """Tell whether objects of a kind act as a whole, so that effective policies hold none of their fields."""
+    return "*" in kind.settings.code or "*" in kind.settings.raw
 
 
 def _place(resource: Resource) -> Pointer:
@@ -88,7 +152,10 @@ def _served(side: Simulation, group: Group, purpose: str) -> bool:
 
 
 def _naming(side: Simulation, key: ResourceKey) -> Iterator[tuple[Path, Group | None]]:
-    """Yield the contexts whose effective policy names an object, and what names it by a filter or an annotation."""
+    """Yield the contexts whose effective policy names an object, or is one, and what names it otherwise."""
+    state = side.policies.get(key)
+    for group in () if state is None else state.groups:
+        yield from ((way, group) for way in group.contexts())
     for group in side.groups:
         if any(_is(reference, key, namespace) for reference, namespace in _references(group)):
             yield from ((way, group) for way in group.contexts())
@@ -96,6 +163,11 @@ def _naming(side: Simulation, key: ResourceKey) -> Iterator[tuple[Path, Group | 
         if binding.wanted == key and not binding.foreign:
             holder = binding.holder.key
             yield tuple(dict.fromkeys((Node(holder, "", holder.kind), binding.node))), None
+    for route in side.topology.routes:
+        for backend in route.backends:
+            if backend.wanted == key:
+                listed = (rule.node for rule in rules(route.route) if rule.number == backend.rule)
+                yield (whole(route.route.key), *listed), None
 
 
 def _references(group: Group) -> Iterator[tuple[Any, str]]:

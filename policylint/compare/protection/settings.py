@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
+from policylint.catalog.weakenings import common_weaknesses
 from policylint.checks.kit.locations import path, value_at
 from policylint.compare.change import ContextChange, SettingChange
 from policylint.compare.contexts import MOST_CONTEXTS, identity
@@ -73,7 +74,7 @@ def _weakened_settings(sides: Sides, contexts: Iterable[ContextChange], others: 
     causes_by_pair: dict[tuple[int, int], list[tuple[Cause, str]]] = {}
     contexts_with_tokens: frozenset[Path] | None = None
     for context in contexts:
-        if context.standing != "both" or not (context.kind.weaker or any(_purposes(context.kind))):
+        if context.standing != "both":
             continue
         if context.after is not None and context.after.refused is not None:
             continue  # every request is answered with an error
@@ -110,6 +111,8 @@ def _causes(sides: Sides, change: ContextChange) -> Iterator[tuple[Cause, str]]:
             else:
                 yield cause, ""
     weaknesses = [weakness for weakness in change.kind.weaker if before or weakness.without is not None]
+    if before and after:
+        weaknesses += common_weaknesses(change.kind.kind, before, after, change.kind)
     for weakening in weakenings(weaknesses, before, after):
         if weakening.weak.path.split(".")[0] in removed:
             continue

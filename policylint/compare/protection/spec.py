@@ -70,6 +70,7 @@ def weakenings(
 ) -> Iterator[Weakening]:
     """Yield everything that is weaker, in the order of the weaknesses."""
     reported: list[Pointer] = []
+    gone: list[Pointer] = []
     exchanged: set[Pointer] = set()
     for weak in weaknesses:
         for weakening in _compared(weak, before, after):
@@ -83,7 +84,10 @@ def weakenings(
                 pointer[: len(place)] == place for pointer in reported
             ):
                 continue  # what the new entry lets in has been reported
+            if any(pointer == place[: len(pointer)] for pointer in gone):
+                continue  # with what held it
             reported.append(place)
+            gone += [place] if weak.presence == "demands" else []
             opens = weakening.opens and not any(_stands(after, path) for path in weak.unless)
             yield weakening._replace(opens=opens)
 
@@ -112,7 +116,7 @@ def _compared(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any
         return _removed(weak, before, after)
     if weak.presence == "narrows":
         return _narrowed(weak, before, after)
-    if weak.rate is not None or weak.grows:
+    if weak.rate is not None or weak.grows or weak.shrinks:
         return _raised(weak, before, after)
     if weak.anchor:
         return _exchanged(weak, before, after)
@@ -141,6 +145,7 @@ def _raised(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any])
     for key in old.keys() & new.keys():
         was, now = _value(weak, before, old[key]), _value(weak, after, new[key])
         amounts = _amount(weak, was.value), _amount(weak, now.value)
+        amounts = amounts[::-1] if weak.shrinks else amounts
         if None not in amounts and amounts[0] < amounts[1] and _holds(weak, after, new[key]):  # type: ignore[operator]
             change = f"goes from {_amount_in_words(weak, was.value)} to {_amount_in_words(weak, now.value)}"
             yield Weakening(weak, was.pointer, now.pointer, change)
@@ -154,7 +159,11 @@ def _amount(weak: Weakness, value: Any) -> float | None:
         if number is not None and number == weak.rate.none:
             return inf
         return per_second(number, weak.rate.unset if each is None else each)
-    length = milliseconds(value)
+    if weak.none and str(value) == weak.none:
+        return inf
+    length = None if weak.grows == "size" else milliseconds(value)
+    if weak.grows == "size" and isinstance(value, str):
+        return number_of_bytes(value.upper().replace("K", "k"))
     return length if length is not None else number_of_bytes(value)
 
 

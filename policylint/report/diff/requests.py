@@ -38,13 +38,14 @@ WORDS = {
     "closed": "closed",
 }
 AS_BEFORE = "answers all requests as before"
-ENDS = "GWP325"
+BESIDE_REQUESTS = frozenset({"GWP304", "GWP325"})
+"""What a change takes away, or alters at the ends of requests, where comparing requests shows nothing."""
 
 
 def parts(report: DiffReport) -> list[str]:
     """Return what a verdict says of requests: `opens requests to 2 hosts`, or that all are answered as before.
 
-    That is said of both ends: not where what is behind a backend is another one (GWP325).
+    That is said of both ends: not where what is behind a backend is another one (GWP325), or is checked with less care.
     """
     environments = report.comparison.environments
     known = [environment.requests for environment in environments if environment.requests is not None]
@@ -56,7 +57,7 @@ def parts(report: DiffReport) -> list[str]:
         if hosts:
             said.append(f"{words} requests to {count(len(hosts), 'host')}")
     same = known and all(requests.same for requests in known)
-    has_other_ends = any(finding.rule == ENDS for finding in report.known("new"))
+    has_other_ends = any(finding.rule in BESIDE_REQUESTS for finding in report.known("new"))
     return said or ([AS_BEFORE] if same and not has_other_ends else [])
 
 

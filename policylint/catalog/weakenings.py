@@ -1,0 +1,105 @@
+"""What names of fields mean for protection in whatever kind they stand: schemas/weakenings.yaml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from policylint.documents import read
+from policylint.model import PolicyKind, mapping, sequence, text
+from policylint.model.shipped import shipped_data
+from policylint.model.weakness import Weakness, weakness
+from policylint.namedtuple import NamedTuple
+
+_MOST_PATHS = 4_000
+_Steps = tuple[str, ...]
+
+
+class _Word(NamedTuple):
+    """What fields of some names mean, and where."""
+
+    fields: re.Pattern[str]
+    under: re.Pattern[str] | None
+    not_under: re.Pattern[str] | None
+    entry: Mapping[str, Any]
+
+    def speaks_of(self, above: str, field: str) -> bool:
+        return (
+            self.fields.fullmatch(field) is not None
+            and (self.under is None or self.under.search(above) is not None)
+            and (self.not_under is None or self.not_under.search(f"{above}.{field}") is None)
+        )
+
+
+@lru_cache(maxsize=1)
+def _words() -> tuple[_Word, ...]:
+    table = mapping(read(shipped_data("schemas", "weakenings.yaml"), "weakenings.yaml").documents[0].value)
+    return tuple(_word(mapping(entry)) for entry in sequence(table.get("words")))
+
+
+def _word(entry: Mapping[str, Any]) -> _Word:
+    fields = "|".join(f"(?:{field})" for field in map(text, sequence(entry.get("fields"))))
+    said = {name: value for name, value in entry.items() if name not in ("fields", "under", "notUnder")}
+    return _Word(re.compile(fields, re.IGNORECASE), _pattern(entry, "under"), _pattern(entry, "notUnder"), said)
+
+
+def _pattern(entry: Mapping[str, Any], name: str) -> re.Pattern[str] | None:
+    return re.compile(entry[name], re.IGNORECASE) if name in entry else None
+
+
+@lru_cache(maxsize=4096)
+def _meant(path: str, kind: str) -> tuple[Weakness, ...]:
+    """Return what the last step of a path means there, right below the spec what it means in a kind."""
+    above, _, field = path.rpartition(".")
+    return tuple(weakness({**word.entry, "path": path}) for word in _words() if word.speaks_of(above or kind, field))
+
+
+def common_weaknesses(
+    kind: str, before: Mapping[str, Any], after: Mapping[str, Any], known: PolicyKind | None = None
+) -> Iterator[Weakness]:
+    """Yield what fields that differ between two specs of a kind mean by their names alone.
+
+    Args:
+        known: what the catalog says of the kind: where that speaks of a field, it says more.
+    """
+    own = () if known is None else [*(path for weak in known.weaker for path in (weak.path, weak.instead)), *known.idle]
+    told = [tuple(path.split(".")) for path in own]
+    for path in dict.fromkeys(_differing(before, after, ())):
+        if not any(_stands_for(steps, path) for steps in told):
+            yield from _meant(".".join(path), kind)
+
+
+def _stands_for(told: _Steps, path: _Steps) -> bool:
+    """Return whether a path of a kind's own words stands for another one, in which maps and lists are `*` or names."""
+    return len(told) == len(path) and all(step in ("*", other) for step, other in zip(told, path, strict=True))
+
+
+def _differing(before: Any, after: Any, above: _Steps) -> Iterator[_Steps]:
+    """Yield the paths of fields that differ, those that hold others first; entries of lists are `*`."""
+    stack: list[tuple[Any, Any, _Steps]] = [(before, after, above)]
+    for _ in range(_MOST_PATHS):
+        if not stack:
+            return
+        old, new, path = stack.pop()
+        if isinstance(old, dict) or isinstance(new, dict):
+            was, now = mapping(old), mapping(new)
+            for name in {**was, **now}:
+                if isinstance(name, str) and "." not in name and was.get(name) != now.get(name):
+                    below = (*path, name)
+                    yield below
+                    if name in now and name in was:
+                        stack.append((was[name], now[name], below))
+        elif isinstance(old, list) and isinstance(new, list):
+            known = [entry for entry in old if entry not in new]
+            stack += (
+                (former, entry, (*path, "*"))
+                for entry in new
+                if isinstance(entry, dict) and entry not in old
+                for former in known[:8]
+                if isinstance(former, dict)
+            )
+
+
+__all__ = ["common_weaknesses"]

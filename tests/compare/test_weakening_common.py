@@ -1,0 +1,128 @@
+"""GWP304 by what names of fields mean in whatever kind they stand (schemas/weakenings.yaml), and beside policies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policylint.catalog.weakenings import common_weaknesses
+from policylint.compare import compare
+from policylint.compare.protection.spec import weakenings
+from tests.checks.linting import GATEWAY, SERVICE, route
+from tests.compare.test_weakening import WORLD, of, said, sides, weakened
+
+SPECS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({"tls": {"sni": "a"}}, {"tls": {"sni": "a", "insecureSkipVerify": True}}, "tls.insecureSkipVerify"),
+    ({"tls": {"insecureSkipVerify": "Hostname"}}, {"tls": {"insecureSkipVerify": "All"}}, "tls.insecureSkipVerify"),
+    ({"proxy": {"tlsVerify": True}}, {"proxy": {"tlsVerify": False}}, "proxy.tlsVerify"),
+    ({"tls": {"minVersion": "VersionTLS12"}}, {"tls": {"minVersion": "VersionTLS10"}}, "tls.minVersion"),
+    ({"tls": {"minVersion": "VersionTLS12"}}, {"tls": {"minVersion": "VersionTLS13"}}, ""),
+    ({"tls": {"caSecret": {"name": "a"}, "sni": "a"}}, {"tls": {"sni": "a"}}, "tls.caSecret"),
+    ({"tls": {"caSecret": {"name": "a"}}}, {"tls": {"caSecret": {"name": "b"}}}, ""),
+    ({"tls": {"subjectAltNames": [{"exact": "a"}]}}, {"tls": {"subjectAltNames": [{"suffix": "a"}]}}, "exact"),
+    ({"jwt": {"mode": "Strict"}}, {"jwt": {"mode": "Permissive"}}, "jwt.mode"),
+    ({"session": {"mode": "Strict"}}, {"session": {"mode": "Permissive"}}, ""),
+    ({"oidc": {"optional": False}}, {"oidc": {"optional": True}}, "oidc.optional"),
+    ({"auth": {"secretRef": {"name": "a"}}}, {"auth": {"secretRef": {"name": "a", "optional": True}}}, ""),
+    ({"login": {"requireEmail": True}}, {"login": {"requireEmail": False}}, "login.requireEmail"),
+    ({"auth": {"audiences": ["a"], "issuer": "b"}}, {"auth": {"issuer": "b"}}, "auth.audiences"),
+    ({"scheme": "internal"}, {"scheme": "internet-facing"}, "scheme"),
+    ({"extProc": [{"name": "a"}]}, {"extProc": [{"name": "a", "failOpen": True}]}, "extProc.*.failOpen"),
+    ({"check": {"failurePolicy": "Fail"}}, {"check": {"failurePolicy": "Ignore"}}, "check.failurePolicy"),
+    ({"failStrategy": "FAIL_CLOSE"}, {"failStrategy": "FAIL_OPEN"}, "failStrategy"),
+    ({"waf": {"rules": ["a"], "enabled": True}}, {"waf": {"rules": ["a"], "enabled": False}}, "waf"),
+    ({"compression": {"enabled": True}}, {"compression": {"enabled": False}}, ""),
+    ({"limit": {"dryRun": False}}, {"limit": {"dryRun": True}}, "limit.dryRun"),
+    ({"waf": {"mode": "Prevention"}}, {"waf": {"mode": "Detection"}}, "waf.mode"),
+    ({"csrf": {"percentageEnforced": 100}}, {"csrf": {"percentageEnforced": 10}}, "csrf.percentageEnforced"),
+    ({"csrf": {"percentageEnforced": 10}}, {"csrf": {"percentageEnforced": 100}}, ""),
+    ({"allowedCIDRs": ["10.0.0.0/8"]}, {"allowedCIDRs": ["10.0.0.0/8", "0.0.0.0/0"]}, "allowedCIDRs"),
+    ({"deniedCIDRs": ["10.0.0.0/8"]}, {"deniedCIDRs": ["10.0.0.0/8", "0.0.0.0/0"]}, ""),
+    ({"sourceRanges": ["10.0.0.0/8"], "a": 1}, {"a": 1}, "sourceRanges"),
+    ({"limits": {"maxConnections": 100}}, {"limits": {"maxConnections": 10_000}}, "limits.maxConnections"),
+    ({"limits": {"maxConnections": 100}}, {"limits": {"maxConnections": 10}}, ""),
+    ({"body": {"maxSize": "1m"}}, {"body": {"maxSize": "0"}}, "body.maxSize"),
+    ({"body": {"maxSize": "1m"}}, {"body": {"maxSize": "512k"}}, ""),
+    ({"telemetry": {"accessLog": {"disable": False}}}, {"telemetry": {"accessLog": {"disable": True}}}, "accessLog"),
+    ({"accessLogging": {"enabled": True}}, {"accessLogging": {"enabled": False}}, "accessLogging"),
+    ({"outboundTrafficPolicy": {"mode": "REGISTRY_ONLY"}}, {"outboundTrafficPolicy": {"mode": "ALLOW_ANY"}}, "mode"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "path"), SPECS)
+def test_names_of_fields_mean_the_same_everywhere(before: dict[str, Any], after: dict[str, Any], path: str) -> None:
+    found = [each.weak.path for each in weakenings(common_weaknesses("DoorPolicy", before, after), before, after)]
+    assert len(found) == bool(path)
+    assert all(path in each for each in found)
+    back = {each.weak.path for each in weakenings(common_weaknesses("DoorPolicy", after, before), after, before)}
+    assert not back & set(found), "its reverse weakens nothing"
+
+
+def test_what_a_kind_says_of_its_own_fields_comes_first(tmp_path: Path) -> None:
+    local = "rateLimit: {{type: Local, local: {{rules: [{{{}limit: {{requests: 9, unit: Minute}}}}]}}}}"
+    on_route = "targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}]\n  "
+    before, after = (
+        of("gateway.envoyproxy.io", "BackendTrafficPolicy", on_route + local.format(text))
+        for text in ("", "shadowMode: true, ")
+    )
+    assert said(weakened(tmp_path, (*WORLD, before), (*WORLD, after))) == []  # it does nothing for local limits
+
+
+BACKEND = """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: Backend
+metadata: {name: bank, namespace: shop}
+spec: {endpoints: [{fqdn: {hostname: bank.example.com, port: 443}}], tls: {wellKnownCACertificates: System}}
+"""
+TO_BANK = route("bank").replace(
+    "backendRefs: [", "backendRefs: [{group: gateway.envoyproxy.io, kind: Backend, name: bank}, "
+)
+RULE = """
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: {name: bank, namespace: shop}
+spec: {host: bank.example.com, trafficPolicy: {tls: {mode: MUTUAL, credentialName: bank}}}
+"""
+PARAMETERS = """
+apiVersion: gateway.k8s.aws/v1beta1
+kind: LoadBalancerConfiguration
+metadata: {name: lb, namespace: infra}
+spec: {scheme: internal, sourceRanges: [10.0.0.0/8]}
+"""
+WITH_PARAMETERS = GATEWAY.replace(
+    "spec:\n",
+    "spec:\n  infrastructure: {parametersRef: {group: gateway.k8s.aws, kind: LoadBalancerConfiguration, name: lb}}\n",
+    1,
+)
+WASM = of("extensions.istio.io", "WasmPlugin", "url: oci://registry.example.com/waf:1\n  failStrategy: FAIL_CLOSE")
+BESIDE = [
+    (
+        BACKEND + "---" + TO_BANK,
+        "wellKnownCACertificates: System",
+        "insecureSkipVerify: true",
+        "tls.insecureSkipVerify",
+    ),
+    (BACKEND, "wellKnownCACertificates: System", "insecureSkipVerify: true", ""),  # no route leads there
+    (RULE, "mode: MUTUAL", "mode: SIMPLE", "spec.trafficPolicy.tls.mode"),
+    (RULE, RULE, "", "trafficPolicy.tls of DestinationRule shop/bank is gone"),
+    (f"{PARAMETERS}---\n{WITH_PARAMETERS}", "scheme: internal", "scheme: internet-facing", "spec.scheme"),
+]
+
+
+@pytest.mark.parametrize(("world", "was", "now", "expected"), BESIDE)
+def test_objects_beside_policies(tmp_path: Path, world: str, was: str, now: str, expected: str) -> None:
+    before, after = (GATEWAY, SERVICE, route("checkout"), world), (GATEWAY, SERVICE, route("checkout"))
+    changed = (*after, world.replace(was, now)) if world.replace(was, now) else after
+    found = [message for _, message in said(weakened(tmp_path, before, changed))]
+    assert len(found) == bool(expected)
+    assert expected in "".join(found)
+
+
+def test_what_is_not_evaluated_is_no_proof_that_requests_are_answered_as_before(tmp_path: Path) -> None:
+    before = (GATEWAY, SERVICE, route("checkout"), RULE)
+    (change,) = compare([sides(tmp_path, before, (*before[:3], RULE.replace("mode: MUTUAL", "mode: SIMPLE")))])
+    assert change.requests is not None and not change.requests.same
+    (unchanged,) = compare([sides(tmp_path, before, (*before[:3], RULE.replace("spec: {host", "spec: { host")))])
+    assert unchanged.requests is not None and unchanged.requests.same

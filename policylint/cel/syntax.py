@@ -22,7 +22,7 @@ from policylint.patterns import Pattern
 Tree = Any
 _TOKEN = Pattern(
     r"""
-    (?P<space>(?:\s+|//[^\n]*)+)
+    (?P<space>(?:\s|//[^\n]*)+)
   | (?P<string>[rRbB]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
   | (?P<number>0x[0-9a-fA-F]+u?|\d+\.\d+(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+[uU]?)
   | (?P<name>[_a-zA-Z][_a-zA-Z0-9]*|`[a-zA-Z0-9_.\-/ ]+`)

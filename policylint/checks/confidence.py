@@ -1,6 +1,7 @@
 """How sure a finding is, and how bad it may then be: one rule for all rules that look at one environment.
 
-* What rests on an object that was not built whole is unknown: it may be deployed with other values.
+* What rests on an object that was not built whole is unknown: it may be deployed with other values. So is what rests on
+  an object that two plain files write, but for what is wrong with one of the files as such.
 * What rests on how a kind behaves that could not be verified, or on kustomizations that were not rendered, is assumed.
 * What is assumed is a warning at most. It says on what it rests, whatever assumed it.
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 NOT_RENDERED = "the kustomizations here were not rendered, and may change it"
 _DEPLOYED = ("GWP1", "GWP2", "GWP4")
 """Families of rules on objects that are deployed together."""
+_AMONG_OTHERS = ("GWP1", "GWP2", "GWP3", "GWP4", "GWP6")
+"""Families of rules on what objects mean for others: all but those on the form of one."""
 _ON_BEHAVIOUR = frozenset({"GWP102", "GWP103", "GWP104", "GWP201", "GWP202", "GWP203", "GWP204", "GWP205", "GWP206"})
 """Rules that rest on what a policy's kind may target, and on how two policies of it combine."""
 
@@ -34,16 +37,33 @@ def settled(
     """
     for finding in findings:
         if finding.confidence != "unknown":
-            open_key = next((key for key in finding.resources if key in provisional), None)
+            written, variants = provisional, ""
+            if finding.rule.startswith(_AMONG_OTHERS) and simulation.world.rivals:
+                written = {**simulation.world.rewritten, **provisional}
+                variants = _variants(finding, simulation)
+            open_key = next((key for key in finding.resources if key in written), None)
             ground = _assumed(finding, simulation) if finding.confidence == "certain" else ""
             if open_key is not None:
-                ground = f"{open_key} may be deployed with other values: {provisional[open_key]}"
+                ground = f"{open_key} may be deployed with other values: {written[open_key]}"
                 finding = finding._replace(confidence="unknown", ground=ground)
+            elif variants:
+                finding = finding._replace(confidence="unknown", ground=variants)
             elif ground:
                 finding = finding._replace(confidence="assumed", ground=ground)
         if finding.confidence == "assumed" and finding.severity == "error":
             finding = finding._replace(severity="warning")
         yield finding
+
+
+def _variants(finding: Finding, simulation: Simulation) -> str:
+    """Return which files that hold what a finding is about are variants of one another; "" where none are."""
+    known = (simulation.world.get(key) for key in finding.resources)
+    files = sorted({resource.document.file for resource in known if resource is not None})
+    for number, file in enumerate(files):
+        for other in files[number + 1 :]:
+            if frozenset((file, other)) in simulation.world.rivals:
+                return f"{file} and {other} write the same object, and nothing says that both are applied"
+    return ""
 
 
 def _assumed(finding: Finding, simulation: Simulation) -> str:

@@ -21,7 +21,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         # Where kustomizations choose what is deployed, the two may be for two clusters.
         severity, confidence = grade(simulation.world.movable, "note" if same else "error")
         deployed, ground = "deployed", ""
-        if confidence == "certain" and simulation.world.plain and earlier.document.file != later.document.file:
+        is_loose = simulation.world.is_loose(earlier) or simulation.world.is_loose(later)
+        if confidence == "certain" and is_loose and earlier.document.file != later.document.file:
             severity, confidence, deployed = "note", "assumed", "written"
             ground = "nothing says that both files are applied"
         yield Finding(

@@ -85,11 +85,16 @@ class _Making(NamedTuple):
 
 
 class Custom(NamedTuple):
-    """A custom resource of an operator of which nothing is known; without a namespace it may be in any."""
+    """A custom resource; without a namespace it may be in any.
+
+    Args:
+        makes: the kinds that its operator makes of it, where that is known.
+    """
 
     kind: str
     namespace: str
     name: str
+    makes: frozenset[Kind] | None = None
 
 
 class Unseen:
@@ -144,8 +149,9 @@ class Unseen:
         name."""
         if not _is_stated(resource.namespace):
             resource = resource._replace(namespace="")
-        self.add(f"the operator of {resource.kind} may create it", resource.namespace, kinds=OPERATED)
-        self._owners[resource.name].append(resource)
+        self.add(f"the operator of {resource.kind} may create it", resource.namespace, kinds=resource.makes or OPERATED)
+        if resource.makes is None:
+            self._owners[resource.name].append(resource)
 
     def add_later(self, customs: Callable[[], Iterable[Custom]]) -> None:
         """Record custom resources that are read when something is missing that nothing else may make."""

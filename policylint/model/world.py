@@ -15,7 +15,7 @@ from policylint.documents.problem import DUPLICATE_KEY
 from policylint.model.faults import Fault
 from policylint.model.keys import GATEWAY_GROUP, ROUTE_KINDS, ResourceKey, is_symbolic
 from policylint.model.resolution import Resolution
-from policylint.model.resource import Location, Resource
+from policylint.model.resource import Location, Resource, Written
 from policylint.model.selectors import Labelled
 from policylint.model.unseen import OPERATED, Unseen
 from policylint.namedtuple import NamedTuple
@@ -87,6 +87,10 @@ _SIBLINGS = (
     (("cluster.open-cluster-management.io", "Placement"), ("apps.open-cluster-management.io", "PlacementRule")),
 )
 """Kinds of which one is written where another is meant."""
+
+
+_REPEATED = frozenset({("", kind) for kind in ("ConfigMap", "Namespace", "Secret", "ServiceAccount")})
+"""Kinds that files repeat which are applied together."""
 
 
 class _Deployed(NamedTuple):
@@ -165,7 +169,7 @@ class World:
         self.faults = list(faults)
         self.definitions: Callable[[str, str], Sequence[Document]] = lambda group, kind: ()  # noqa: ARG005
         """The CRDs of the tree that define a kind, deployed here or not; the workspace fills it in."""
-        self.is_deployed: Callable[[Document], bool] = lambda document: True  # noqa: ARG005
+        self.is_deployed: Callable[[Written], bool] = lambda document: True  # noqa: ARG005
         """Whether the file of a document is among what is deployed here; the workspace fills it in."""
         self.templated: Callable[[ResourceKey], str] = lambda key: ""  # noqa: ARG005
         """Why a template that nobody rendered may make an object, "" if none does; the workspace fills it in."""
@@ -311,6 +315,35 @@ class World:
             reason = self.templated(key)
             reason = "" if reason and self.is_misspelt(key) else reason
         return Resolution("unknown", reason) if reason else Resolution("missing", f"nothing deploys {key}")
+
+    def is_loose(self, resource: Resource) -> bool:
+        """Return whether nothing says that the file of an object is applied: it is in a plain directory."""
+        return self.plain or not self.is_deployed(resource.document)
+
+    @cached_property
+    def rivals(self) -> frozenset[frozenset[str]]:
+        """The pairs of plain files of which each holds an object of the other, as it is or otherwise: variants."""
+        return frozenset(
+            frozenset((earlier.document.file, later.document.file))
+            for earlier, later in self.duplicates
+            if self.partial
+            and earlier.document.file != later.document.file
+            and later.key[:2] not in _REPEATED
+            and (self.is_loose(earlier) or self.is_loose(later))
+        )
+
+    @cached_property
+    def rewritten(self) -> dict[ResourceKey, str]:
+        """The objects that two files of a tree write differently, of which nothing says that both are applied, and why
+        either may be meant: the steps of a tutorial, an old one beside a new one."""
+        return {
+            later.key: f"{earlier.document.file} writes it, too, and nothing says that both files are applied"
+            for earlier, later in self.duplicates
+            if self.partial
+            and earlier.document.file != later.document.file
+            and earlier.body != later.body
+            and (self.is_loose(earlier) or self.is_loose(later))
+        }
 
     def _by_hand(self, key: ResourceKey) -> str:
         """Return why what is missing in a namespace may be there all the same, "" where nothing explains that.

@@ -23,6 +23,8 @@ KINDS = (
 POD_ROLES = ("workload", "pods", "proxies")
 """The roles of ends that selectors of pods can select."""
 _GROUPS = {kind: group for group, kind in KINDS}
+_MADE = (("apps", "Deployment"), ("apps", "StatefulSet"), ("", "Pod"))
+"""What unseen pods come from."""
 
 
 class NamedPort(NamedTuple):
@@ -103,7 +105,7 @@ def stand_ins(world: World, namespaces: Iterable[str]) -> list[Endpoint]:
     return [
         Endpoint("pods", ResourceKey("", "Pods", namespace, "*"), namespace, open=True)
         for namespace in sorted(namespaces)
-        if world.unseen.reason(ResourceKey("apps", "Deployment", namespace, ""))
+        if any(world.unseen.reason(ResourceKey(*kind, namespace, "")) for kind in _MADE)
     ]
 
 

@@ -9,12 +9,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 
+from policylint.patterns import Pattern
+
 _ARCHIVES = frozenset({"archive", "archived", "deprecated", "disabled"})
 """With or without a dot or underscore before it, what stays out of use even where a tree has nothing else."""
-NOT_LIVE = _ARCHIVES | {
-    *("_archive", "examples", "example", "samples", "sample", "docs", "doc", "test", "tests", "testdata", "fixtures"),
-    *("template", "templates", "hack", "scripts"),
-}
+TESTS = frozenset({"conformance", "e2e", "fixtures", "test", "testdata", "tests"})
+"""What they hold is wrong on purpose as often as not: nothing of it is anybody's to mend."""
+NOT_LIVE = (
+    _ARCHIVES
+    | TESTS
+    | {
+        *("_archive", "examples", "example", "samples", "sample", "docs", "doc"),
+        *("template", "templates", "hack", "scripts"),
+    }
+)
+_LESSON = Pattern(r"(?i:ch|chapter|day|exercise|lab|lesson|module|part|scenario|step|unit)[-_. ]?\d{1,3}(?!\d)")
+"""A directory that is tried by itself, as those beside it with other numbers are."""
 TUTORIALS = frozenset({"demo", "demos", "lab", "labs", "tutorial", "tutorials", "workshop", "workshops", "exercises"})
 """Directories whose subdirectories are tried one by one, each on top of what lies outside of them."""
 ENVIRONMENT_MARKERS = ("clusters", "cluster", "overlays", "overlay", "environments", "envs", "stages")
@@ -33,10 +43,11 @@ def lessons(files: Iterable[str]) -> dict[str, set[str]]:
     """
     below: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for file in files:
-        steps = file.split("/")
-        depth = next((at for at in range(len(steps) - 3, -1, -1) if steps[at] in TUTORIALS), None)
+        steps = ["", *file.split("/")]
+        tried = (at for at in range(len(steps) - 3, -1, -1) if steps[at] in TUTORIALS or _LESSON.match(steps[at + 1]))
+        depth = next(tried, None)
         if depth is not None:
-            below["/".join(steps[: depth + 1])]["/".join(steps[: depth + 2])].add(file)
+            below["/".join(steps[1 : depth + 1])]["/".join(steps[1 : depth + 2])].add(file)
     return {lesson: own for several in below.values() if len(several) > 1 for lesson, own in several.items()}
 
 
@@ -97,14 +108,22 @@ class Live:
             return None
         directory = path.rpartition("/")[0]
         if directory not in self._known:
-            place = f"{directory}/" if directory else ""
-            named = next((name for name in self._named if name and place.startswith(f"{name}/")), "")
-            steps = named.count("/") + 1 if named else 0
-            step = dead_step(place, steps, lambda above: self._beside.get(above, ()), self._root)
-            entered = [] if step is None else directory.split("/")[: step + 1]
+            entered = self._entered(directory, NOT_LIVE)
             is_dead = bool(entered) and (not self._holds_all or entered[-1].lstrip("._") in _ARCHIVES)
             self._known[directory] = "/".join(entered) if is_dead else None
         return self._known[directory]
+
+    def test(self, path: str) -> str:
+        """Return the directory of tests that a file lies in, "" where it lies in none or the user named it."""
+        return "" if path in self._files else "/".join(self._entered(path.rpartition("/")[0], TESTS))
+
+    def _entered(self, directory: str, names: Collection[str]) -> list[str]:
+        """Return the steps up to the first one, of those that the user did not name, that is called as some are."""
+        place = f"{directory}/" if directory else ""
+        named = next((name for name in self._named if name and place.startswith(f"{name}/")), "")
+        steps = named.count("/") + 1 if named else 0
+        step = dead_step(place, steps, lambda above: self._beside.get(above, ()), self._root, names)
+        return [] if step is None else directory.split("/")[: step + 1]
 
 
 def dead_step(
@@ -112,6 +131,7 @@ def dead_step(
     named: int = 0,
     beside: Callable[[str], Collection[str]] = lambda directory: (),  # noqa: ARG005
     root: str = "",
+    names: Collection[str] = NOT_LIVE,
 ) -> int | None:
     """Return the number of the step at which the way to a file enters a directory that is not deployed by its name;
     None where there is no such step.
@@ -121,13 +141,14 @@ def dead_step(
         named: how many of its first steps the user named.
         beside: returns the names of the directories in a directory.
         root: what the directory is called from which the path begins.
+        names: what such directories are called.
     """
     steps = path.split("/")[:-1]
     for depth in range(named, len(steps)):
         step, above = steps[depth], steps[depth - 1] if depth else root
-        if step.startswith("."):
+        if step.startswith(".") and names is NOT_LIVE:
             return depth
-        if step in NOT_LIVE and above not in ENVIRONMENT_MARKERS:
+        if step in names and above not in ENVIRONMENT_MARKERS:
             siblings = beside("/".join(steps[:depth])) if step == "test" else ()
             if _ENVIRONMENTS.isdisjoint(siblings):
                 return depth

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from policylint.load.objects import is_kustomization_file
 from policylint.model import text
 from policylint.namedtuple import NamedTuple
+from policylint.render.fleet import bundles
 from policylint.render.flux.deployment import Build, Deployed
 from policylint.render.flux.roots import cluster_name
 from policylint.render.kustomize.build import Built, Kustomizer
@@ -34,7 +35,11 @@ def overlays(tree: Tree, kustomizer: Kustomizer, patches: frozenset[str]) -> dic
         patches: files, as shown, that hold patches and are no objects.
     """
     built: dict[str, Built] = {}
+    of_fleet = bundles(tree)
+    patching = frozenset[str]().union(*(bundle.patching for bundle in of_fleet))
     for directory in tops(tree):
+        if directory in patching:
+            continue
         with tree.budget.bounded("this kustomization", tree.kustomization(directory)[1]):  # type: ignore[index]
             built[directory] = kustomizer.build(directory)
     if not built:
@@ -52,6 +57,12 @@ def overlays(tree: Tree, kustomizer: Kustomizer, patches: frozenset[str]) -> dic
     }
     if len(tried) * len(groups) > MOST_LESSONS:
         groups = {}
+    for bundle in of_fleet if environments else ():
+        if bundle.chart and tree.is_live(bundle.file):
+            for deployed in environments.values():
+                deployed.journal.gap(
+                    f"{tree.shown(bundle.file)} installs a chart, which may create it", bundle.namespace
+                )
     for lesson, paths in tried.items():
         own = _Part(
             [directory for directory in built if f"{directory}/" in paths],

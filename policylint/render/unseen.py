@@ -35,6 +35,7 @@ _BACKENDS = frozenset(
 """Kinds that routes name in place of a Service: their controllers make nothing of it that anybody names."""
 _MOST_READ = 1_000
 """Custom resources that are read for their names."""
+_OF_PODS = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("", "Pod")})
 _PLACING = frozenset({"argoproj.io", "kustomize.config.k8s.io", "fluxcd.controlplane.io", "helm.cattle.io"})
 
 
@@ -144,7 +145,12 @@ def _add_unread(
         made = products(group, kind)
         if made is None and _is_operated(group, kind, known_groups):
             customs += kinds[group, kind]
+        pods = _OF_PODS.intersection(product.kind for product in made or ())
+        if pods:
+            generators.add_later(partial(_makers_of_pods, pods, kinds[group, kind][:_MOST_READ], read, placed=placed))
         for product in made or ():
+            if product.kind in _OF_PODS and not product.ending:
+                continue
             reason = f"the operator of {kind} makes {product.kind[1]}s" + (product.ending and f" *{product.ending}")
             generators.add(reason, kinds=frozenset({product.kind}), ending=product.ending)
         if made:
@@ -161,6 +167,22 @@ def _named_products(
         for again in read(document):
             for body, _ in objects_of(again.value):
                 yield from ((*product.kind, name) for product in made if (name := product.name(body)))
+
+
+def _makers_of_pods(
+    pods: frozenset[tuple[str, str]],
+    unread: Iterable[Unread],
+    read: Callable[[Unread], Iterable[Document]],
+    *,
+    placed: bool,
+) -> Iterator[Custom]:
+    """Yield the resources of which an operator makes pods, where they say in which namespace."""
+    for document in unread:
+        for again in read(document):
+            for body, _ in objects_of(again.value):
+                namespace = text(mapping(body.get("metadata")).get("namespace")) or ("" if placed else "default")
+                if namespace:
+                    yield Custom(text(body.get("kind")), namespace, "", pods)
 
 
 def _customs(unread: list[Unread], read: Callable[[Unread], Iterable[Document]], *, placed: bool) -> Iterator[Custom]:

@@ -23,8 +23,9 @@ from policylint.load.shared_facts import SharedFacts
 from policylint.model import Finding, Resource, World
 from policylint.model.coverage import Coverage
 from policylint.model.faults import NOT_OURS, Fault, fault_of
+from policylint.model.resource import Written
 from policylint.model.unseen import Unseen
-from policylint.model.words import count
+from policylint.model.words import count, leading
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import EVALUATED
@@ -266,7 +267,7 @@ def known_groups() -> frozenset[str]:
     return shipped_groups()
 
 
-def _is_among(entries: Mapping[str, Collection[str]], relative: Mapping[str, str], document: Document) -> bool:
+def _is_among(entries: Mapping[str, Collection[str]], relative: Mapping[str, str], document: Written) -> bool:
     """Return whether the file of a document is among what entries deploy."""
     path = relative.get(document.file, document.file)
     return any(path in deployed for deployed in entries.values())
@@ -395,7 +396,11 @@ class _Tree(NamedTuple):
             objects = [resource.replaced(provisional="rendering was cut off") for resource in objects]
             for gap in journal.gaps:
                 made_elsewhere.add(gap.reason)
-        worlds = list(self._worlds(objects, catalog, alternatives=alternatives))
+        groups_of_files, tests = self._apart(objects)
+        if tests:
+            places = leading([f"{test}/" for test in sorted(set(tests.values()))], 3)
+            not_rendered = (*not_rendered, f"{count(len(tests), 'file')} in {places}, which nothing deploys")
+        worlds = list(self._worlds(objects, groups_of_files, catalog, alternatives=alternatives))
         _check_names(env, [world.name for world in worlds])
         return [
             simulate(
@@ -404,7 +409,7 @@ class _Tree(NamedTuple):
                     own,
                     notes=notes,
                     unseen=made_elsewhere,
-                    problems=loaded.problems,
+                    problems=[problem for problem in loaded.problems if problem.file not in tests],
                     movable=movable,
                     not_rendered=not_rendered,
                     orphans=elsewhere,
@@ -418,14 +423,22 @@ class _Tree(NamedTuple):
             if not env or name in env
         ]
 
-    def _worlds(self, objects: list[Resource], catalog: Catalog, *, alternatives: bool) -> Iterator[Alternative]:
-        """Yield the environments of plain files, sorted by name: examples by themselves, and of all of them those that
-        exclude each other."""
-        groups = {DEFAULT: objects}
-        if any(not NOT_LIVE.isdisjoint(resource.document.file.split("/")) for resource in objects):
-            from policylint.workspace.examples import apart
+    def _apart(self, objects: list[Resource]) -> tuple[dict[str, list[Resource]], Mapping[str, str]]:
+        """Return the objects of plain files by what they are for, examples by themselves, and the files left out."""
+        counting = {resource.document.file for resource in objects}
+        counting.update(problem.file for problem in self.loaded.problems)
+        if all(NOT_LIVE.isdisjoint(file.split("/")) for file in counting):
+            return {DEFAULT: objects}, {}
+        from policylint.workspace.examples import apart
 
-            groups = apart(objects, self._relative(), self.source.given, (self.source.root or "").rpartition(os.sep)[2])
+        relative = self._relative()
+        paths = {file: relative[file] for file in counting if file in relative}
+        return apart(objects, paths, self.source.given, (self.source.root or "").rpartition(os.sep)[2])
+
+    def _worlds(
+        self, objects: list[Resource], groups: Mapping[str, list[Resource]], catalog: Catalog, *, alternatives: bool
+    ) -> Iterator[Alternative]:
+        """Yield the environments of plain files, sorted by name: of each group those that exclude each other."""
         everything = {resource.key: resource for resource in objects} if len(groups) > 1 else {}
         for group, own in sorted(groups.items()):
             known = {resource.key for resource in own}

@@ -1,7 +1,8 @@
 """Examples, tests and documentation among plain manifests: directories that are environments of their own.
 
 Nobody deploys them with the rest, and each of them is complete in itself or says what it needs. Where one is called as
-examples are (`render/live.py`), each directory in it is one environment, and so are the files beside these.
+examples are (`render/live.py`), each directory in it is one environment, and so are the files beside these. Tests are
+none where the tree has anything else: what stands in them is often wrong on purpose.
 """
 
 from __future__ import annotations
@@ -18,25 +19,29 @@ LIMIT = 50
 
 
 def apart(
-    resources: Sequence[Resource], relative: Mapping[str, str], named: Sequence[str], root: str
-) -> dict[str, list[Resource]]:
-    """Return objects by environment: `default`, and one for each example, by its directory.
+    resources: Sequence[Resource], paths: Mapping[str, str], named: Sequence[str], root: str
+) -> tuple[dict[str, list[Resource]], Mapping[str, str]]:
+    """Return objects by environment: `default`, and one for each example, by its directory; and the files that were
+    left out, each with the directory of tests that it lies in.
 
     Args:
-        relative: the path below the root of each file as shown.
+        paths: the path below the root of each file that counts, as shown.
         named: the paths that the user named, below the root: what lies there is meant, whatever it is called.
         root: what the root is called.
     """
     files = {resource.document.file for resource in resources}
-    paths = {file: relative.get(file, file) for file in files}
-    live = Live(set(paths.values()), named, root)
-    names = {file: _name(path, live) for file, path in paths.items()}
+    live = Live({paths.get(file, file) for file in files}, named, root)
+    tests = {file: test for file in {*files, *paths} if (test := live.test(paths.get(file, file)))}
+    if files <= tests.keys():
+        tests = {}
+    names = {file: _name(paths.get(file, file), live) for file in files - tests.keys()}
     if len(set(names.values())) > LIMIT:
-        names = {file: live.example(path) or DEFAULT for file, path in paths.items()}
+        names = {file: live.example(paths.get(file, file)) or DEFAULT for file in names}
     groups: dict[str, list[Resource]] = defaultdict(list)
     for resource in resources:
-        groups[names[resource.document.file]].append(resource)
-    return dict(groups)
+        if resource.document.file in names:
+            groups[names[resource.document.file]].append(resource)
+    return dict(groups), tests
 
 
 def _name(path: str, live: Live) -> str:

@@ -20,7 +20,9 @@ _MOST_READ: Final = 1_000
 _DOCUMENT: Final = Pattern(r"^---", re.MULTILINE)
 _KIND: Final = Pattern(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
 _PLAIN: Final = Pattern(r"[a-z0-9.:-]+")
-_NAME: Final = Pattern(r"^metadata:[ \t]*\r?\n(?:[ \t]+.*\r?\n)*?[ \t]+name:[ \t]*[\"']?([^\"'\r\n]*)", re.MULTILINE)
+_NAME: Final = Pattern(
+    r"^metadata:[ \t]*\r?\n(?:[ \t][^\r\n]*\r?\n)*?[ \t]+name:[ \t]*[\"']?([^\"'\r\n]*)", re.MULTILINE
+)
 
 
 class Templates:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import signal
 
 import pytest
 
@@ -34,3 +35,45 @@ def test_every_expression_of_the_package_compiles() -> None:
     found = [value for module in modules for value in vars(module).values() if isinstance(value, Pattern)]
     assert len(found) > 100
     assert all(expression.pattern for expression in found)
+
+
+LINES = (
+    "metadata:\n" + (" " * 30 + "x\n") * 40,
+    "metadata:\r\n" + " a: b\r\n" * 60,
+    " " * 3_000 + "x",
+    "- " * 400 + "!",
+)
+WORDS = ("a" * 3_000 + "!", "a-" * 800 + "!", "a." * 800 + "!", "1h" * 800 + "!", "../" * 500 + "!", '"' + "\\a" * 800)
+TEMPLATES = ("{{ " + "tpl ( " * 300, "{{" * 400, "${" * 400, "&a " * 400 + "]", "# " * 800, "v1.2." * 300 + "!")
+
+
+def test_no_expression_takes_exponential_time() -> None:
+    """A file may hold anything: an expression that has many ways to fail on it would never come back."""
+    names = [module.name for module in pkgutil.walk_packages(policylint.__path__, "policylint.")]
+    modules = [importlib.import_module(name) for name in names if not name.endswith("__main__")]
+    own = {
+        value.pattern: value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, Pattern | re.Pattern) and isinstance(value.pattern, str)
+    }
+    slow = []
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    try:
+        for source, expression in own.items():
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 5)
+                for text in (*LINES, *WORDS, *TEMPLATES):
+                    expression.search(text)
+                    expression.fullmatch(text)
+            except TimeoutError:
+                slow.append(source)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert slow == []

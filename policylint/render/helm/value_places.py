@@ -18,7 +18,7 @@ from policylint.render.provenance import Provenance
 
 _KEY = Pattern(r"^(?P<indent>(?: |- )*)(?P<key>[\w./$-]+|\"[^\"]+\"|'[^']+'):(?: +(?P<rest>.*?))? *$")
 _CONTROL = Pattern(r"^\s*\{\{-?\s*(?:if|else|end|with|range|define|template|include|/\*|\$\w+\s*:?=).*\}\}\s*$")
-_OF_VALUES = Pattern(r"\{\{-?\s*(?:\(?\s*(?:tpl|toYaml|quote|required\s+\"[^\"]*\")\s*\(?\s*)*"
+_OF_VALUES = Pattern(r"\{\{-?[\s(]*(?:(?:tpl|toYaml|quote|required\s+\"[^\"]*\")[\s(]*)*"
                         r"(?P<root>\$?\.Values)\.(?P<path>[\w.]+)[^{}]*\}\}")  # fmt: skip
 _WITH = Pattern(r"\{\{-?\s*with\s+\$?\.Values\.(?P<path>[\w.]+)\s*-?\}\}")
 _DOT = Pattern(r"\{\{-?\s*(?:toYaml|tpl\s*\(\s*toYaml)\s+\.\s*[^.{}]*\}\}")

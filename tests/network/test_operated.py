@@ -1,0 +1,61 @@
+"""Pods that operators make of custom resources: no policy of their namespace selects nothing for certain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.workspace import open_workspace
+
+WORLD = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: grafana, namespace: monitoring}
+spec:
+  selector: {matchLabels: {app: grafana}}
+  template:
+    metadata: {labels: {app: grafana}}
+    spec: {containers: [{name: grafana, image: example.com/grafana:1}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: metrics, namespace: monitoring}
+spec:
+  podSelector: {matchLabels: {app.kubernetes.io/name: prometheus}}
+  ingress: [{from: [{podSelector: {matchLabels: {app.kubernetes.io/name: alertmanager}}}]}]
+---
+"""
+CUSTOM = "apiVersion: {version}\nkind: {kind}\nmetadata: {{name: k8s, namespace: {namespace}}}\nspec: {{}}\n"
+
+
+def rules(root: Path, custom: str) -> list[str]:
+    (root / "all.yaml").write_text(WORLD + custom, encoding="utf-8")
+    return [finding.rule for finding in open_workspace([str(root)]).findings() if finding.confidence != "unknown"]
+
+
+@pytest.mark.parametrize(
+    ("version", "kind"),
+    [
+        ("monitoring.coreos.com/v1", "Prometheus"),
+        ("monitoring.coreos.com/v1alpha1", "PrometheusAgent"),
+        ("monitoring.coreos.com/v1", "ThanosRuler"),
+        ("postgresql.cnpg.io/v1", "Cluster"),
+        ("tekton.dev/v1", "PipelineRun"),
+    ],
+)
+def test_what_makes_pods_may_make_those_that_are_meant(version: str, kind: str, tmp_path: Path) -> None:
+    assert rules(tmp_path, CUSTOM.format(version=version, kind=kind, namespace="monitoring")) == []
+
+
+@pytest.mark.parametrize(
+    "custom",
+    [
+        "",
+        CUSTOM.format(version="monitoring.coreos.com/v1", kind="Prometheus", namespace="other"),
+        CUSTOM.format(version="monitoring.coreos.com/v1", kind="ServiceMonitor", namespace="monitoring"),
+    ],
+    ids=["none", "in another namespace", "one of which no pods are made"],
+)
+def test_nothing_else_does(custom: str, tmp_path: Path) -> None:
+    assert rules(tmp_path, custom) == ["GWP601", "GWP607"]

@@ -1,0 +1,116 @@
+"""What stands among plain manifests and is nobody's deployment: tests, the steps of a book, variants of one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.workspace import Workspace, open_workspace
+from tests.workspace.test_alternatives import GATEWAY, ROUTE, SERVICE, loud, names, tree
+
+BROKEN = ROUTE.format(section=", sectionName: nowhere")
+GOOD = {"gateway.yaml": GATEWAY.format(listener="http"), "service.yaml": SERVICE}
+
+
+def sure(workspace: Workspace) -> list[str]:
+    return [finding.rule for finding in loud(workspace) if finding.confidence != "unknown"]
+
+
+@pytest.mark.parametrize("directory", ["pkg/testdata", "test/e2e/login", "conformance/base", "tests"])
+def test_tests_are_left_out_and_counted(directory: str, tmp_path: Path) -> None:
+    """What a test expects to be refused is nobody's to mend; the line of what was not seen names the directory."""
+    workspace = tree(tmp_path, {**GOOD, "route.yaml": ROUTE.format(section=""), f"{directory}/route.yaml": BROKEN})
+    assert names(workspace) == ["default"]
+    assert loud(workspace) == []
+    assert any("nothing deploys" in said for said in workspace.coverage.not_rendered)
+
+
+def test_a_file_of_a_test_that_cannot_be_read_is_none_of_ours(tmp_path: Path) -> None:
+    broken = "kind: HTTPRoute\n  apiVersion: {"
+    assert loud(tree(tmp_path, {**GOOD, "pkg/testdata/broken.yaml": broken})) == []
+    assert [finding.rule for finding in loud(tree(tmp_path, {**GOOD, "broken.yaml": broken}))] == ["GWP910"]
+
+
+def test_tests_are_left_out_beside_examples(tmp_path: Path) -> None:
+    files = {f"examples/basic/{name}": text for name, text in GOOD.items()}
+    workspace = tree(tmp_path, {**files, "examples/basic/route.yaml": BROKEN, "internal/testdata/route.yaml": BROKEN})
+    assert {finding.location.file.rpartition("/")[0] for finding in loud(workspace)} == {f"{tmp_path}/examples/basic"}
+
+
+def test_a_tree_of_nothing_but_tests_and_one_that_is_named_are_looked_at(tmp_path: Path) -> None:
+    files = {f"tests/{name}": text for name, text in {**GOOD, "route.yaml": BROKEN}.items()}
+    assert [finding.rule for finding in loud(tree(tmp_path, files))] == ["GWP402"]
+    (tmp_path / "service.yaml").write_text(SERVICE, encoding="utf-8")
+    assert [finding.rule for finding in loud(open_workspace([str(tmp_path / "tests")]))] == ["GWP402"]
+
+
+def test_a_stage_called_test_is_no_test(tmp_path: Path) -> None:
+    files = {f"k8s/{stage}/{name}": text for stage in ("dev", "prod", "test") for name, text in GOOD.items()}
+    files |= {f"k8s/{stage}/route.yaml": BROKEN for stage in ("dev", "prod", "test")}
+    assert names(tree(tmp_path, files)) == ["dev", "prod", "test"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("chapter03", "chapter12"), ("step-1", "step-2"), ("Lab_01", "Lab_02-tls"), ("day1", "day10")]
+)
+def test_numbered_lessons_are_tried_one_by_one(first: str, second: str, tmp_path: Path) -> None:
+    other = ROUTE.format(section="").replace("checkout", "cart")
+    workspace = tree(tmp_path, {f"{first}/route.yaml": ROUTE.format(section=""), f"{second}/route.yaml": other})
+    assert names(workspace) == [first, second]
+
+
+def test_words_with_numbers_that_are_no_lessons_are_one_cluster(tmp_path: Path) -> None:
+    other = ROUTE.format(section="").replace("checkout", "cart")
+    assert names(tree(tmp_path, {"team1/route.yaml": ROUTE.format(section=""), "team2/route.yaml": other})) == [
+        "default"
+    ]
+
+
+def test_what_two_plain_files_write_differently_is_not_certain(tmp_path: Path) -> None:
+    """Two states of one Gateway side by side: the route fits one of them, and either may be the one that is applied."""
+    files = {
+        "gateway.yaml": GATEWAY.format(listener="http"),
+        "gateway-first.yaml": GATEWAY.format(listener="web"),
+        "route.yaml": ROUTE.format(section=", sectionName: web"),
+        "service.yaml": SERVICE,
+    }
+    workspace = tree(tmp_path, files)
+    assert sure(workspace) == []
+    (missing,) = (finding for finding in workspace.findings() if finding.rule == "GWP402")
+    assert missing.confidence == "unknown"
+    assert "gateway-first.yaml" in missing.ground
+    del files["gateway-first.yaml"]
+    (tmp_path / "gateway-first.yaml").unlink()
+    assert [finding.rule for finding in loud(tree(tmp_path, files))] == ["GWP402"]
+
+
+LOGIN = """\
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {{name: {name}, namespace: shop}}
+spec:
+  targetRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}}]
+  basicAuth: {{users: {{name: users}}}}
+"""
+
+
+def test_files_that_hold_the_same_object_are_variants(tmp_path: Path) -> None:
+    """The policies of two variants of one example do not meet; those of two files without a common object do."""
+    route = ROUTE.format(section="")
+    variants = {"a.yaml": route + LOGIN.format(name="a"), "b.yaml": route + LOGIN.format(name="b")}
+    assert sure(tree(tmp_path, {**GOOD, **variants})) == []
+    beside = {"a.yaml": route + LOGIN.format(name="a"), "b.yaml": LOGIN.format(name="b")}
+    assert sure(tree(tmp_path, {**GOOD, **beside})) == ["GWP202"]
+
+
+def test_kustomizations_beside_do_not_make_plain_files_certain(tmp_path: Path) -> None:
+    files = {
+        "crds/kustomization.yaml": "resources: [namespace.yaml]\n",
+        "crds/namespace.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n",
+        "demo.yaml": SERVICE.replace(", namespace: shop", ""),
+        "guide.yaml": SERVICE.replace("namespace: shop", "namespace: default").replace("8080", "9090"),
+    }
+    workspace = tree(tmp_path, files)
+    assert [(finding.rule, finding.severity) for finding in workspace.findings()] == [("GWP503", "note")]

@@ -26,12 +26,12 @@ class UpgradeRun(Run):
 @click.command(
     cls=Command,
     examples="""\
-  policylint upgrade --to envoy-gateway=1.9
-  policylint upgrade --to gateway-api=1.6 --to istio=1.30 clusters/prod
-  policylint upgrade --from envoy-gateway=1.6 --to envoy-gateway=1.9 --needed
-  policylint upgrade --to kuadrant=1.5 -o markdown > upgrade.md
+  policylint upgrade --to gateway-api=1.6
+  policylint upgrade --from gateway-api=1.4 --to gateway-api=1.6 --needed clusters/prod
+  policylint upgrade --to gateway-api=1.6 -o markdown > upgrade.md
 """,
-    exit_codes="""0 nothing at or above --fail-on, 1 something, 2 wrong usage or unknown release, 3 incomplete.""",
+    exit_codes="""0 nothing at or above --fail-on, 1 something,
+2 wrong usage or unknown release, 3 incomplete.""",
 )
 @options.what_is_read
 @option(
@@ -41,7 +41,7 @@ class UpgradeRun(Run):
     multiple=True,
     required=True,
     shell_complete=releases,
-    help="The release to go to, e.g. envoy-gateway=1.9; repeatable.",
+    help="The release to go to, e.g. gateway-api=1.6; repeatable.",
 )
 @option(
     INPUT,

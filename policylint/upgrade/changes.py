@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 from policylint.catalog.content import places
@@ -160,13 +160,30 @@ class Looking:
         )
 
     def _lines(self, place: Place) -> Iterator[Hit]:
-        """Yield the lines of files that a pattern is in, each as a subject of its own."""
+        """Yield the first line of each file that a pattern is in, each as a subject of its own."""
         wanted = expression(place.mentions)
-        for file in self.files:
-            for number, line in enumerate(self.lines(file), 1):
-                if len(line) <= _LONGEST and not line.lstrip().startswith("#") and wanted.is_within(line):
-                    yield Examined(file, line, partial(_there, Location(Spot(file, number)))), ()
-                    break
+        told = set()
+        for file, number, line in self._telling:
+            if file not in told and wanted.is_within(line):
+                told.add(file)
+                yield Examined(file, line, partial(_there, Location(Spot(file, number)))), ()
+
+    @cached_property
+    def _telling(self) -> list[tuple[str, int, str]]:
+        """The lines of files that may tell of some change, comments left out; each file is read once."""
+        listed = [place for change in self.product.changes for place in change.places]
+        listed += [other for place in listed for other in (*place.beside, *place.unless)]
+        patterns = {place.mentions: None for place in listed if place.kind == "Text"}
+        if not patterns:
+            return []
+        any_of = expression("(?m)" + "|".join(f"(?:{pattern})" for pattern in patterns))
+        return [
+            (file, number, line)
+            for file in self.files
+            if any_of.is_within("\n".join(lines := self.lines(file))) is not False
+            for number, line in enumerate(lines, 1)
+            if len(line) <= _LONGEST and not line.lstrip().startswith("#") and any_of.is_within(line)
+        ]
 
     def _subjects(self, kind: str) -> list[Examined]:
         if kind == "Installation":

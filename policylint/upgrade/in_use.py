@@ -51,8 +51,8 @@ def in_use(product: ReleasedProduct, world: World, files: Iterable[str], lines: 
 
 
 def charts(product: ReleasedProduct, world: World) -> Iterator[tuple[str, Installed]]:
-    """Yield the charts of a product that something installs, by name."""
-    wanted = {text(name) for name in sequence(product.found.get("charts"))}
+    """Yield the charts of a product that something installs, by name: those that tell its release, and other parts."""
+    wanted = {text(name) for field in ("charts", "parts") for name in sequence(product.found.get(field))}
     for holder, name, stated, at, values, values_at in _installations(world):
         if name in wanted:
             yield name, Installed(holder, stated, holder.location(*at), values, values_at)
@@ -99,9 +99,10 @@ def _of_application(application: Resource, source: Any, at: tuple[str | int, ...
 
 
 def _of_charts(product: ReleasedProduct, world: World) -> Iterator[InUse]:
+    telling = {text(name) for name in sequence(product.found.get("charts"))}
     for name, chart in charts(product, world):
         release = version(chart.version)
-        if release is not None:
+        if release is not None and name in telling:
             yield InUse(release, f"chart {name} {chart.version} of {chart.holder.key}", chart.location)
 
 

@@ -53,7 +53,7 @@ def test_another_home_is_one_edit(carried: ModuleType) -> None:
 
 def test_every_schema_lies_where_its_id_says() -> None:
     for file in (ROOT / "schemas").rglob("*.json"):
-        if (ROOT / "schemas" / "crds") in file.parents:  # parts of CRDs, a line each
+        if file.relative_to(ROOT).parts[1] in ("crds", "releases"):  # parts of CRDs, a line each
             continue
         schema = json.loads(file.read_text())
         if "$id" in schema:

@@ -2,7 +2,8 @@
 
 usage: python bench/fuzz.py WHAT [--seed 1] [--inputs N] [--minutes M] [--keep DIR] [--shared DIR] [--only N]
 
-WHAT is `tool` (all of it), `network` (what reads network policies) or `reader` (the reading of YAML).
+WHAT is `tool` (all of it), `network` (what reads network policies), `reader` (the reading of YAML), `requests` (what
+every reader says of a request, a way and a change) or `editor` (the language server).
 
 No input may make a traceback or an internal error, take 10 s of CPU time or 500 MB of memory, or end a command with an
 exit code that is not documented. State and reproducers are kept in DIR; a second run goes on where the first ended.
@@ -23,7 +24,7 @@ KEPT = Path(__file__).resolve().parent / "out" / "fuzz"
 def options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("what", choices=("tool", "network", "reader"))
+    parser.add_argument("what", choices=("tool", "network", "reader", "requests", "editor"))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--inputs", type=int, help="how many more to try")
     parser.add_argument("--minutes", type=float, help="how long to go on")
@@ -65,6 +66,14 @@ def _attempt(chosen: argparse.Namespace) -> Try:
         from fuzz_network import NetworkFuzz
 
         return NetworkFuzz(chosen.shared)
+    if chosen.what == "requests":
+        from fuzz_requests import RequestFuzz
+
+        return RequestFuzz(chosen.shared)
+    if chosen.what == "editor":
+        from fuzz_editor import EditorFuzz
+
+        return EditorFuzz(chosen.shared)
     from fuzz_reader import ReaderFuzz
 
     return ReaderFuzz()

@@ -138,8 +138,11 @@ class Commands(click.Group):
 
 
 def _flush() -> None:
-    """Flush now, so that what cannot be written is noticed while it can be reported; stdout is None if closed."""
-    if sys.stdout:
+    """Flush now, so that what cannot be written is noticed while it can be reported.
+
+    stdout is None where it was closed before the start, and closed where the language server was told to end.
+    """
+    if sys.stdout and not sys.stdout.closed:
         sys.stdout.flush()
 
 

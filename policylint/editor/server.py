@@ -80,7 +80,7 @@ class EditorServer(LanguageServer):
         """Go to the folder of the editor; paths are shown as seen from there."""
         folders = parameters.workspace_folders or ()
         uri = folders[0].uri if folders else parameters.root_uri
-        self._root = os.path.abspath((uri and to_fs_path(uri)) or os.curdir)
+        self._root = os.path.abspath((uri and _path_of(uri)) or os.curdir)
         os.chdir(self._root)
 
     def watches(self) -> None:
@@ -156,15 +156,14 @@ class EditorServer(LanguageServer):
 
     def file_of(self, uri: str) -> str:
         """Return the path, as shown, of a document."""
-        place = os.path.realpath(to_fs_path(uri) or uri)
+        place = os.path.realpath(_path_of(uri))
         return os.path.relpath(place, os.path.realpath(self._root)).replace(os.sep, "/")
 
     def uri_of(self, file: str) -> str:
         """Return the address of a file: as the editor calls it where it is open."""
         place = os.path.normpath(os.path.join(self._root, file))
         real = os.path.realpath(place)
-        documents = self.workspace.text_documents.items()
-        opened = (uri for uri, document in documents if os.path.realpath(document.path) == real)
+        opened = (uri for uri in self.workspace.text_documents if os.path.realpath(_path_of(uri)) == real)
         return next(opened, None) or from_fs_path(place) or ""
 
     def place(self, location: Location) -> types.Location:
@@ -267,6 +266,15 @@ class EditorServer(LanguageServer):
             return self.edit(made)
         except UsageError as error:
             raise _refusal(str(error)) from None
+
+
+def _path_of(uri: str) -> str:
+    """Return the path that an address means; one that no file can have is left as it is, without its NUL bytes."""
+    try:
+        path = to_fs_path(uri)
+    except ValueError:
+        path = None
+    return (path or uri).replace("\0", "")
 
 
 def _text(state: State, file: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -73,21 +73,22 @@ class Policies:
             beyond: the nodes that requests to a backend pass beside it.
             message: what is known of the request, on which conditions may hang.
         """
-        backends: dict[ResourceKey | None, tuple[Node, ...]] = {} if shares else {None: ()}
-        for share in shares:
-            backends.setdefault(share.key, (whole(share.key), *((share.section,) if share.section else ())))
+        ends = dict.fromkeys((share.key, share.section) for share in shares)  # ports of one Service are two ends
         passed = {share.key: beyond(share.key) for share in shares}
-        on_path: dict[int, set[ResourceKey | None]] = defaultdict(set)
-        for key, nodes in backends.items():
-            for number in self._acting.along((*path, *nodes), passed.get(key, ()) if key else (), leads=bool(path)):
-                on_path[number].add(key)
+        on_path: dict[int, list[tuple[ResourceKey, Node | None]]] = defaultdict(list)
+        for key, section in ends:
+            nodes = (whole(key), *((section,) if section else ()))
+            for number in self._acting.along((*path, *nodes), passed[key], leads=bool(path)):
+                on_path[number].append((key, section))
+        if not ends:
+            on_path.update((number, []) for number in self._acting.along(tuple(path), (), leads=bool(path)))
         met = []
-        for number, keys in on_path.items():
+        for number, acted_on in on_path.items():
             group = self._groups[number]
             if group.effective.owners or group.effective.lost or group.effective.refused:
                 asks, spec = self._asked(number, message)
-                backend_keys: Iterable[ResourceKey | None] = [None] if len(keys) == len(backends) else keys
-                met += [Met(group, key, asks, self._places(number, path), spec) for key in backend_keys]
+                places = self._places(number, path)
+                met += [Met(group, key, asks, places, spec, port) for key, port in _only(acted_on, ends)]
         effective = [each.group.effective for each in met]
         met = [each._replace(asks=self._in_force(each, effective)) if each.asks else each for each in met]
         return tuple(sorted(met, key=_order))
@@ -188,6 +189,18 @@ def _is_reached(binding: ObjectBinding, shares: Sequence[Share]) -> bool:
     """Return whether a filter stands in a rule itself, or at a backend that is reached."""
     return "backendRefs" not in binding.pointer or any(
         share.pointer and binding.pointer[: len(share.pointer)] == share.pointer for share in shares
+    )
+
+
+def _only(
+    acted_on: Sequence[tuple[ResourceKey, Node | None]], ends: Collection[tuple[ResourceKey, Node | None]]
+) -> Iterable[tuple[ResourceKey | None, str]]:
+    """Return the backends that a policy acts on: None for all of them; the port where it acts on some of its ports."""
+    if len(acted_on) == len(ends):
+        return [(None, "")]
+    known, own = (Counter(key for key, _ in each) for each in (ends, acted_on))
+    return dict.fromkeys(
+        (key, section.section if section and own[key] < known[key] else "") for key, section in acted_on
     )
 
 

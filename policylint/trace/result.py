@@ -113,6 +113,7 @@ class Met(NamedTuple):
         asks: what it asks of requests.
         places: of its fields in the order in which its implementation's settings act, as far as that is known.
         spec: what of its effective spec is about the request.
+        port: the port of the backend where it acts on that one alone.
     """
 
     group: Group
@@ -120,6 +121,7 @@ class Met(NamedTuple):
     asks: tuple[Ask, ...] = ()
     places: Mapping[str, int] = {}
     spec: Mapping[str, Any] = {}
+    port: str = ""
 
     @property
     def unread(self) -> list[tuple[str, Any]]:

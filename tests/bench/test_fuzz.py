@@ -68,8 +68,11 @@ def test_a_campaign_outlives_what_it_tries(tmp_path: Path) -> None:
     assert state["failures"]["killed: no end, or no memory"]["times"] == 2
 
 
+A_FEW = [("tool", "20"), ("network", "20"), ("reader", "10"), ("requests", "20"), ("editor", "4")]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("what", [("tool", "20"), ("network", "20"), ("reader", "10")], ids=lambda what: what[0])
+@pytest.mark.parametrize("what", A_FEW, ids=lambda what: what[0])
 def test_a_few_inputs_of_a_campaign(tmp_path: Path, what: tuple[str, str]) -> None:
     name, inputs = what
     done = script(str(BENCH / "fuzz.py"), name, "--seed", "3", "--inputs", inputs, "--keep", str(tmp_path))

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -316,3 +320,36 @@ def test_a_message_of_an_absurd_length_is_skipped(length: str) -> None:
     assert lines[0].startswith(b"Too-Long")
     assert lines[3:] == [b"Content-Length: 3\r\n", b"\r\n"]
     assert messages.read(3) == b"[1]"
+
+
+@pytest.mark.parametrize("uri", ["file:///%00.yaml", "file://[x/y.yaml", "untitled:one"])
+def test_a_document_that_no_file_can_be_harms_no_other(uri: str, shop: Path) -> None:
+    async def session(editor: Editor) -> None:
+        item = types.TextDocumentItem(uri, "yaml", 1, "kind: HTTPRoute\n")
+        editor.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        question = types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(0, 0))
+        assert await editor.client.text_document_hover_async(question) is None
+        file = "shop/checkout-cors.yaml"
+        hover = await editor.client.text_document_hover_async(types.HoverParams(**editor.at(file, "checkout-cors", 3)))
+        assert hover is not None
+
+    edit(shop, session)
+
+
+def test_it_ends_with_0_where_an_editor_tells_it_to(tmp_path: Path) -> None:
+    messages = [
+        {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
+        {"id": 2, "method": "shutdown"},
+        {"method": "exit"},
+    ]
+    data = [json.dumps({"jsonrpc": "2.0", **message}) for message in messages]
+    done = subprocess.run(
+        [sys.executable, "-m", "policylint", "lsp"],
+        input="".join(f"Content-Length: {len(each)}\r\n\r\n{each}" for each in data),
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

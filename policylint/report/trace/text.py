@@ -267,7 +267,7 @@ def _settings(trace: Trace, names: Names) -> list[_Row]:
     gone: dict[tuple[str, str], _Row] = {}
     for met in trace.policies:
         of = met.group.kind.implementation
-        only = "" if met.backend is None else f" (to {met.backend.path})"
+        only = "" if met.backend is None else f" (to {met.backend.path}{f' at {met.port}' * bool(met.port)})"
         unsaid = conditions(met.group.kind)
         for setting in settings(met.group):
             field, where = setting.field, "" if setting.location is None else short_place(setting.location)

@@ -187,4 +187,6 @@ def _met(met: Met, names: Names) -> Entry:
         content["skipped"] = True
     if met.places:
         content["order"] = dict(sorted(met.places.items(), key=lambda entry: entry[1]))
-    return content if met.backend is None else {"backend": names.key(met.backend), **content}
+    if met.backend is None:
+        return content
+    return {"backend": names.key(met.backend), **({"port": met.port} if met.port else {}), **content}

@@ -1,0 +1,165 @@
+"""The request engine over changed worlds: what its readers say of a request, of a way and of a change is one answer.
+
+The readers are those of tests/contract: `trace`, `reach`, `diff`, guardrails, rules, `explain`, `list`, `simulate`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from campaign import SlowError, Tried, WrongError
+from fuzz_tool import ROOT, ToolFuzz, World
+from mutations import copied, places, write
+
+MOST_CHANGES = 4
+REQUESTS = 40
+"""Requests that are tried at each entry."""
+FLIPPED = {
+    "Exact": "PathPrefix", "PathPrefix": "Exact", "ALLOW": "DENY", "DENY": "ALLOW", "Allow": "Deny", "Deny": "Allow",
+    "Same": "All", "All": "Same", "STRICT": "PERMISSIVE", "PERMISSIVE": "DISABLE", "Terminate": "Passthrough",
+    "HTTP": "HTTPS", "HTTPS": "HTTP", "GET": "POST", "/": "/a", "defaults": "overrides", "overrides": "defaults",
+}  # fmt: skip
+"""Values and keys, each with one that means something else in the same place."""
+
+
+_MAKERS = {
+    "HelmRelease",
+    "Kustomization",
+    "Application",
+    "ApplicationSet",
+    "HelmChart",
+    "None",
+    "ResourceSet",
+    "Component",
+}
+
+
+class RequestFuzz(ToolFuzz):
+    """Asks all readers of requests about worlds whose routes and policies were changed as people change them."""
+
+    def __init__(self, shared: Path | None = None) -> None:
+        super().__init__(shared)
+        sys.path.insert(0, str(ROOT))
+        import tests.contract.test_contract  # what is imported here, no child imports again
+
+        assert tests.contract.test_contract.ELSEWHERE is not None
+        if shared is not None:
+            singles = sorted(shared.glob("cases/*/*/")) + sorted(shared.glob("people/*/"))
+            found = [world for place in singles for world in _directory(place)]
+            self.worlds.append([world for world in found if world.files])
+        self.worlds = [kept for source in self.worlds if (kept := [world for world in source if _has_routes(world)])]
+        self.of_kind: dict[str, list[Any]] = defaultdict(list)
+        for document in self.stock:
+            self.of_kind[str(document.get("kind"))].append(document)
+
+    def __call__(self, random: Random) -> Tried:
+        """Make a world and a change of it, and ask."""
+        world = random.choice(random.choice(self.worlds))
+        before = {file: copied(documents) for file, documents in world.files.items()}
+        for _ in range(random.randrange(MOST_CHANGES)):
+            self.change(random, before)
+        after = {file: copied(documents) for file, documents in before.items()}
+        for _ in range(random.randint(1, MOST_CHANGES)):
+            self.change(random, after)
+        sides = {
+            side: "---\n".join(write(documents) for documents in files.values())
+            for side, files in (("before", before), ("after", after))
+        }
+        (self.place / "world").mkdir(exist_ok=True)
+        os.chdir(self.place / "world")
+        for side, text in sides.items():
+            Path(f"{side}.yaml").write_text(text, encoding="utf-8", errors="replace")
+        reproducer = {f"{side}.yaml": text for side, text in sides.items()}
+        try:
+            different = self.asked(random)
+        except (Exception, SlowError) as error:
+            return Tried(1, [(error, reproducer)])
+        return Tried(1, [(WrongError(kind), {**reproducer, "said.txt": words}) for kind, words in different.items()])
+
+    def asked(self, random: Random) -> dict[str, str]:
+        """Return the questions with several answers, each with what is said of one."""
+        from policylint.workspace import open_workspace
+        from tests.contract.test_contract import ELSEWHERE, disagreements, disagreements_of
+        from tests.reach.test_agreement import disagreements as of_requests
+
+        different: dict[str, str] = {}
+        before, after = (
+            open_workspace([f"{side}.yaml"], alternatives=False, render="off").simulations
+            for side in ("before", "after")
+        )
+        for simulation in after:
+            wrong = of_requests(simulation, REQUESTS, random.randrange(1000), mixed=True)[1]
+            if wrong:
+                different["reach and trace"] = "\n".join(wrong)
+            for question, words in disagreements(simulation):
+                if question not in ELSEWHERE:
+                    different.setdefault(question, words)
+        if len(before) == len(after) == 1:
+            for question, words in disagreements_of(before[0], after[0]):
+                if question not in ELSEWHERE:
+                    different.setdefault(question, words)
+        return different
+
+    def change(self, random: Random, files: dict[str, list[Any]]) -> None:
+        """Change one document in place as people do, or add or remove one."""
+        file = random.choice([*filter(files.get, files)] or [""])
+        if not file:
+            return
+        documents = files[file]
+        number = random.randrange(len(documents))
+        document = documents[number]
+        inside = [*places(document.get("spec"))]
+        way = random.randrange(12)
+        if way == 0:
+            del documents[number]
+        elif way == 1:
+            other = copied(document)
+            if isinstance(other.get("metadata"), dict):
+                other["metadata"]["name"] = f"{other['metadata'].get('name')}-2"
+            documents.append(other)
+        elif way == 2:
+            alike = self.of_kind[str(document.get("kind"))]
+            documents.append(copied(random.choice(alike)) if alike else copied(document))
+        elif inside:
+            container, key = random.choice(inside)
+            value = container[key]
+            if way <= 4:
+                del container[key]
+            elif way <= 8 and (kindred := self._kindred(random, document, key)):
+                container[key] = copied(random.choice(kindred))
+            elif isinstance(value, bool):
+                container[key] = not value
+            elif isinstance(value, int):
+                container[key] = max(0, value + random.choice((-1, 1, 80)))
+            elif isinstance(value, str):
+                container[key] = FLIPPED.get(value) or re.sub(r"^[\w-]+", "other", value)
+            elif isinstance(value, list):
+                container[key] = [*value, *map(copied, value[:1])] if random.random() < 0.3 else value[:-1]
+            elif isinstance(container, dict) and key in FLIPPED:
+                container[FLIPPED[key]] = container.pop(key)
+
+    def _kindred(self, random: Random, document: Any, key: Any) -> list[Any]:
+        """Return values that documents of the same kind have at the same key."""
+        alike = self.of_kind[str(document.get("kind"))]
+        sampled = random.sample(alike, min(8, len(alike)))
+        return [
+            container[at] for other in sampled for container, at in places(other.get("spec")) if at == key and key != 0
+        ]
+
+
+def _directory(place: Path) -> list[World]:
+    from fuzz_tool import from_directory
+
+    return list(from_directory(place))
+
+
+def _has_routes(world: World) -> bool:
+    """Tell whether a world has routes, and all of it stands in its files: readers that build it again see no more."""
+    kinds = {str(document.get("kind")) for documents in world.files.values() for document in documents}
+    return kinds.isdisjoint(_MAKERS) and any(kind.endswith("Route") for kind in kinds)

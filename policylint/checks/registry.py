@@ -286,6 +286,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP522": RuleEntry("access_log_without_provider", of_kind("Telemetry")),
     "GWP523": RuleEntry("deny_reaches_tcp", some_policy(lambda policy: policy.policy.spec.get("action") == "DENY")),
     "GWP524": RuleEntry("literal_wildcard", of_kind("AuthorizationPolicy")),
+    "GWP525": RuleEntry("defaults_left_out", has("Application")),
     "GWP601": RuleEntry("subject_selects_nothing", any_network_policy),
     "GWP602": RuleEntry("equal_priority_overlap", any_cluster_network_policy),
     "GWP603": RuleEntry("selector_falls_open", any_network_policy),

@@ -109,7 +109,8 @@ def _insert(change: Change, text: str) -> list[Edit]:
     token = token_at(text, *change.location.at(), collection=True)
     if token is None or token.form != "mapping" or token.decorated:
         return []
-    entry = f"{change.old}: {_written(change.new, '')}"
+    new = change.new if change.action == "entry" else _written(change.new, "")
+    entry = f"{change.old}: {new}"
     if token.style == "flow":
         inside = (token.start[0], token.start[1] + 1)
         line = text.splitlines()[inside[0]]
@@ -146,5 +147,6 @@ _ACTIONS: dict[str, Callable[[Change, str], list[Edit]]] = {
     "rename": _set,
     "list": _list,
     "insert": _insert,
+    "entry": _insert,
     "document": _document,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from policylint.documents import Document, Pointer, read
@@ -39,8 +40,9 @@ def _inside_out(change: Change) -> tuple[bool, int]:
 def _changed(value: Any, pointer: Pointer, change: Change) -> Any:
     """Return a changed copy of a value, copied along the pointer only: data that an alias shares must not change."""
     if not pointer:
-        if change.action == "insert":
-            return {change.old: change.new, **value}
+        if change.action in ("insert", "entry"):
+            new = json.loads(change.new) if change.action == "entry" else change.new
+            return {change.old: new, **value}
         return int(change.new) if change.action == "number" else change.new
     step = pointer[0]
     if len(pointer) == 1 and change.action in ("rename", "list"):

@@ -8,6 +8,7 @@ The actions of a `Change`, for a document as it is read:
 * `rename`: the key at the location, `old`, is to be `new`.
 * `list`: the key at the location, `old`, is to be `new`, and its value the one entry of a list.
 * `insert`: the mapping at the location is to have one more entry, `old: new`, before its others.
+* `entry`: the same, where `new` is JSON: a number, a list or a mapping as well.
 * `document`: behind the document of the location there is to be another one, `new` (YAML without `---`).
 """
 
@@ -18,7 +19,7 @@ from typing import Literal
 from policylint.model.resource import Location
 from policylint.namedtuple import NamedTuple
 
-Action = Literal["set", "number", "quote", "rename", "list", "insert", "document"]
+Action = Literal["set", "number", "quote", "rename", "list", "insert", "entry", "document"]
 
 
 class Change(NamedTuple):

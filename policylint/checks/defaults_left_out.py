@@ -1,0 +1,95 @@
+"""GWP525: fields with a default that Argo CD shows as a difference, because lists are compared as a whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from policylint.model import Finding, Resource, World, mapping, sequence, text
+from policylint.model.fix import Change, Fix
+from policylint.model.words import listing
+from policylint.schema.defaults import LeftOut, left_out
+from policylint.schema.known import Schemas
+from policylint.simulation import Simulation
+
+RULE = "GWP525"
+_OPTIONS = "argocd.argoproj.io/compare-options"
+_PARAMETERS = "argocd-cmd-params-cm"
+_IGNORED = "resource.customizations.ignoreDifferences."
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    world = simulation.world
+    applications = world.of_kind("argoproj.io", "Application")
+    if not applications or _asks_the_server(world):
+        return
+    schemas = Schemas(world.definitions, world.is_deployed)
+    for resource in world.resources.values():
+        known = schemas.of(resource) if "." in resource.key.group else ()
+        if not known:
+            continue
+        missing = [each for each in left_out(known[0].schema, resource.body) if each.listed]
+        application = (
+            next((each for each in applications if _deploys(each, resource, world)), None) if missing else None
+        )
+        if application is not None and not _ignores(application, resource, world):
+            yield _finding(resource, missing, application)
+
+
+def _asks_the_server(world: World) -> bool:
+    """Return whether Argo CD has the API server fill defaults in before it compares."""
+    parameters = (each for each in world.of_kind("", "ConfigMap") if each.key.name == _PARAMETERS)
+    return any(text(mapping(each.body.get("data")).get("controller.diff.server.side")) == "true" for each in parameters)
+
+
+def _deploys(application: Resource, resource: Resource, world: World) -> bool:
+    """Return whether an Application deploys an object from a directory of this tree."""
+    entry = next((each for each in world.entries if application.document.file.endswith(f"/{each}")), "")
+    root = application.document.file.removesuffix(entry)
+    sources = [mapping(application.spec.get("source")), *map(mapping, sequence(application.spec.get("sources")))]
+    directories = [text(source.get("path")).strip("./") for source in sources if source.get("path")]
+    file = resource.document.file
+    return bool(entry) and any(
+        each in world.entries[entry] and file.startswith(f"{root}{each}/") for each in directories
+    )
+
+
+def _ignores(application: Resource, resource: Resource, world: World) -> bool:
+    """Return whether somebody told Argo CD not to look at such differences."""
+    if "ServerSideDiff=true" in text(application.annotations.get(_OPTIONS)):
+        return True
+    group, kind = resource.key.group, resource.key.kind
+    entries = map(mapping, sequence(application.spec.get("ignoreDifferences")))
+    if any(each.get("group") in (group, "*") and each.get("kind") in (kind, "*") for each in entries):
+        return True
+    settings = (
+        mapping(each.body.get("data")) for each in world.of_kind("", "ConfigMap") if each.key.name == "argocd-cm"
+    )
+    return any(f"{_IGNORED}{name}" in data for data in settings for name in ("all", f"{group}_{kind}"))
+
+
+def _finding(resource: Resource, missing: list[LeftOut], application: Resource) -> Finding:
+    first = missing[0]
+    here = [each for each in missing if each.pointer == first.pointer]
+    changes = tuple(
+        Change("entry", resource.location(*each.pointer), each.field, json.dumps(each.value))
+        for each in reversed(missing)
+    )
+    fields = listing(sorted({each.field for each in missing}))
+    return Finding(
+        RULE,
+        "note",
+        f"{resource.key} leaves out {fields} in lists, which the API server fills in: Argo CD shows it as OutOfSync",
+        resource.location(*first.pointer),
+        resources=(resource.key, application.key),
+        label=f"in the cluster it has {', '.join(f'{each.field}: {json.dumps(each.value)}' for each in here)} as well",
+        help=(
+            (
+                "fix: write them out (--fix), or set `argocd.argoproj.io/compare-options: ServerSideDiff=true` on "
+                f"{application.key}"
+            ),
+        ),
+        confidence="assumed",
+        ground="Argo CD may be told elsewhere to ask the API server",
+        fixes=(Fix(f"write out {fields}", changes),),
+    )

@@ -202,6 +202,11 @@ class Catalog:
             self._limits[implementation] = next(found, (frozenset(), ""))
         return self._limits[implementation]
 
+    def probing(self, implementation: str) -> list[PolicyKind]:
+        """Return the kinds of an implementation that set by which request pods are found healthy."""
+        files = (file for file in self._files if file.implementation == implementation and b" probes: " in file.data)
+        return [kind for file in files for kind in file.kinds() if kind.probes is not None]
+
     def data_plane(self, implementation: str | None) -> list[Mapping[str, Any]]:
         """Return where an implementation's proxies may run, the default first; nothing where that is not known."""
         files = (file for file in self._files if file.implementation == implementation)

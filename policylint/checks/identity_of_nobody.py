@@ -17,11 +17,11 @@ _EFFECTS = {"ALLOW": "it lets nobody in", "DENY": "it denies nothing", "CUSTOM":
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    behaviour = implementation("istio", simulation.catalog.settings("istio"))
     for state in simulation.policies.values():
         if (state.key.group, state.key.kind) != AUTHORIZATION or action(state.policy) not in _EFFECTS:
             continue
-        gateways = _gateways(simulation, state, behaviour)
+        name = state.kind.implementation
+        gateways = _gateways(simulation, state, implementation(name, simulation.catalog.settings(name)))
         for place, field in _places(state.policy) if gateways else ():
             effect = _EFFECTS[action(state.policy)]
             yield Finding(

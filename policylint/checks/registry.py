@@ -255,6 +255,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP311": RuleEntry("probe_turned_away", has("Server")),
     "GWP312": RuleEntry("separate_logins", some_policy(lambda policy: policy.kind.sessions is not None)),
     "GWP313": RuleEntry("gateway_not_let_in", of_kind("AuthorizationPolicy")),
+    "GWP314": RuleEntry("health_check_by_default", any_route),
     "GWP315": RuleEntry("identity_of_nobody", of_kind("AuthorizationPolicy")),
     "GWP320": RuleEntry("guardrail_broken", runs="where required", where="policylint.guardrails"),
     "GWP324": RuleEntry("requests_opened", runs="on changes", where="policylint.compare.requests.findings"),

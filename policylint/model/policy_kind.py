@@ -123,6 +123,20 @@ class Merge(NamedTuple):
     ignore: tuple[str, ...] = ()
 
 
+class HealthProbe(NamedTuple):
+    """The request by which a load balancer finds out which pods are healthy.
+
+    Args:
+        path: of the URL path below the spec proper.
+        unset: that URL path where no policy sets it.
+        grpc: where a gRPC service is asked instead, below the spec proper.
+    """
+
+    path: str
+    unset: str
+    grpc: str = ""
+
+
 class Answer(NamedTuple):
     """How an object that filters name answers requests by itself.
 
@@ -262,6 +276,7 @@ class PolicyKind(NamedTuple):
     unresolved: Literal["fails", "skipped", "unrouted"] = "fails"
     extension_ref: bool = False
     answers: Answer | None = None
+    probes: HealthProbe | None = None
     narrows: str = ""
     consumes: tuple[Consumption, ...] = ()
     sessions: Sessions | None = None
@@ -303,6 +318,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
     directive = mapping(merge.get("directive"))
     settings = mapping(entry.get("settings"))
     answers = mapping(entry.get("answers"))
+    probes = mapping(entry.get("probes"))
     clients = mapping(entry.get("clients"))
     sessions = mapping(entry.get("sessions"))
     max_targets = entry.get("maxTargets", 16)
@@ -394,6 +410,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         unresolved=entry.get("unresolved", "fails"),
         extension_ref=bool(entry.get("extensionRef", False)),
         answers=Answer(answers["path"], answers.get("unset"), answers.get("alone", False)) if answers else None,
+        probes=HealthProbe(**probes) if probes else None,
         narrows=text(entry.get("narrows")),
         consumes=tuple(Consumption(**mapping(each)) for each in sequence(entry.get("consumes"))),
         sessions=Sessions(sessions["path"], sessions["names"], _texts(sessions["same"]), sessions["domain"])

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.model import mapping
 from policylint.namedtuple import NamedTuple
 
 
@@ -28,8 +29,8 @@ def left_out(
 ) -> Iterator[LeftOut]:
     """Yield the fields that an object leaves out and that have a default, in the order of the object."""
     if isinstance(value, list):
-        items = schema.get("items")
-        for index, entry in enumerate(value if isinstance(items, Mapping) else ()):
+        items = mapping(schema.get("items"))
+        for index, entry in enumerate(value if items else ()):
             yield from left_out(items, entry, (*pointer, index), listed=True)
     if not isinstance(value, dict):
         return

@@ -114,6 +114,12 @@ def test_a_mapping_gets_an_entry(before: bytes, after: bytes) -> None:
     assert made(before, "insert", ("spec",), "mergeType", "Deep") == after
 
 
+@pytest.mark.parametrize("value", ['""', "1", "false", '{"type": "Exact"}', '[{"a": 1}]'])
+def test_an_entry_may_be_any_value(value: str) -> None:
+    assert made(b"spec: {a: 1}\n", "entry", ("spec",), "b", value) == f"spec: {{b: {value}, a: 1}}\n".encode()
+    assert made(b"spec:\n  a: 1\n", "entry", ("spec",), "b", value) == f"spec:\n  b: {value}\n  a: 1\n".encode()
+
+
 @pytest.mark.parametrize(
     ("before", "number", "after"),
     [

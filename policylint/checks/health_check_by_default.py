@@ -1,0 +1,92 @@
+"""GWP314: a load balancer that probes pods by its default, where the pods say that they are healthy elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.model import Finding, PolicyKind, Related, Resource, ResourceKey, mapping, sequence, text
+from policylint.model.policy_kind import HealthProbe
+from policylint.model.resource import value_at
+from policylint.simulation import Simulation
+from policylint.topology.ancestry import implementation_of
+from policylint.topology.workloads import pod_spec
+
+RULE = "GWP314"
+_PROBES = ("readinessProbe", "livenessProbe", "startupProbe")
+_GRPC = "gRPC"
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for name, services in _served(simulation).items():
+        for kind in simulation.catalog.probing(name):
+            for service, gateway in services.items():
+                if kind.probes is not None and not _is_set(simulation, kind, kind.probes, service):
+                    for workload in simulation.acting.workloads(service.key):
+                        wanted = _wanted(workload)
+                        if wanted and kind.probes.unset not in wanted:
+                            yield _finding(kind, kind.probes.unset, service, gateway, workload, wanted)
+                            break
+
+
+def _served(simulation: Simulation) -> dict[str, dict[Resource, ResourceKey]]:
+    """Return the Services that Gateways send requests to, each with one of them, by implementation."""
+    served: dict[str, dict[Resource, ResourceKey]] = {}
+    for route in simulation.topology.routes:
+        for parent in route.parents:
+            gateway = None if parent.gateway is None else simulation.topology.gateway(parent.gateway)
+            if gateway is None or not parent.attached:
+                continue
+            name = implementation_of(gateway, simulation.catalog)
+            for backend in route.backends:
+                service = simulation.world.get(backend.wanted) if backend.wanted[:2] == ("", "Service") else None
+                if name and service is not None:
+                    served.setdefault(name, {}).setdefault(service, gateway.gateway.key)
+    return served
+
+
+def _is_set(simulation: Simulation, kind: PolicyKind, probes: HealthProbe, service: Resource) -> bool:
+    """Return whether a policy sets the probe of a Service, or may set it."""
+    for state in simulation.policies.values():
+        is_about = (state.key.group, state.key.kind) == (kind.group, kind.kind)
+        if not is_about or not any(target.key == service.key for target in state.targets):
+            continue
+        if state.verdict == "Unknown" or not state.groups:
+            return True  # another rule speaks of it
+        paths = [tuple(path.split(".")) for path in (probes.path, probes.grpc) if path]
+        if any(value_at(group.effective.spec, path) is not None for group in state.groups for path in paths):
+            return True
+    return False
+
+
+def _wanted(workload: Resource) -> dict[str, str]:
+    """Return the URL paths that the probes of the pods ask, with their probes; none where one asks otherwise."""
+    paths: dict[str, str] = {}
+    for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
+        for name in _PROBES:
+            probe = mapping(container.get(name))
+            if probe.get("grpc"):
+                return {_GRPC: name}
+            if probe.get("tcpSocket") or probe.get("exec"):
+                return {}
+            if probe.get("httpGet"):
+                paths.setdefault(text(mapping(probe["httpGet"]).get("path")) or "/", name)
+    return paths
+
+
+def _finding(
+    kind: PolicyKind, asked: str, service: Resource, gateway: ResourceKey, workload: Resource, wanted: dict[str, str]
+) -> Finding:
+    path, probe = next(iter(wanted.items()))
+    how = "asks by gRPC" if path == _GRPC else f"asks {path}"
+    return Finding(
+        RULE,
+        "warning" if path == _GRPC else "note",
+        f"{gateway} takes pods of {service.key} for healthy where GET {asked} gets a 200; their {probe} {how}",
+        service.name_location,
+        resources=(service.key, workload.key, gateway),
+        label=f"no {kind.kind} says what to ask healthy pods",
+        related=(Related(f"its {probe} {how}", workload.name_location),),
+        help=(f"fix: add a {kind.kind} for {service.key} that {how}",),
+        confidence="certain" if path == _GRPC else "assumed",
+        ground="" if path == _GRPC else f"the pods may answer GET {asked} as well",
+    )

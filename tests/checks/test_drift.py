@@ -1,0 +1,77 @@
+"""GWP525: what Argo CD shows as a difference, and who told it not to.
+
+Source: argo-cd docs/user-guide/diffing.md and diff-strategies.md.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.model import Finding
+from policylint.workspace import open_workspace
+
+ROUTE = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: cart, namespace: shop}
+spec:
+  parentRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]
+  rules: [{matches: [{path: {type: PathPrefix, value: /}}], backendRefs: [BACKEND]}]
+"""
+BARE = "{name: cart, port: 80}"
+WHOLE = "{group: '', kind: Service, name: cart, port: 80, weight: 1}"
+SERVER = "argocd.argoproj.io/compare-options: ServerSideDiff=true"
+IGNORED = "ignoreDifferences: [{group: gateway.networking.k8s.io, kind: HTTPRoute, jqPathExpressions: ['.spec.rules']}]"
+PARAMETERS = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: argocd-cmd-params-cm, namespace: argocd}
+data: {controller.diff.server.side: "true"}
+"""
+
+
+def application(path: str = "shop", annotations: str = "", more: str = "") -> str:
+    return f"""
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: shop, namespace: argocd, annotations: {{{annotations}}}}}
+spec:
+  source: {{repoURL: https://git.example.com/x.git, path: {path}, targetRevision: HEAD}}
+  destination: {{server: https://kubernetes.default.svc, namespace: shop}}
+  {more}
+"""
+
+
+def drifting(folder: Path, owner: str, deployed: str) -> list[Finding]:
+    for name, text in {"apps/shop.yaml": owner, "shop/route.yaml": deployed}.items():
+        (folder / name).parent.mkdir()
+        (folder / name).write_text(text, encoding="utf-8")
+    return [each for each in open_workspace([str(folder)]).findings() if each.rule == "GWP525"]
+
+
+@pytest.mark.parametrize(
+    ("owner", "backend", "said"),
+    [
+        (application(), BARE, 1),
+        (application(), WHOLE, 0),
+        (application("shop/"), BARE, 1),
+        (application("other"), BARE, 0),
+        (application(annotations=SERVER), BARE, 0),
+        (application(more=IGNORED), BARE, 0),
+        (application(more=IGNORED.replace("HTTPRoute", "Gateway")), BARE, 1),
+        ("", BARE, 0),
+    ],
+)
+def test_a_route_that_argo_cd_deploys(tmp_path: Path, owner: str, backend: str, said: int) -> None:
+    found = drifting(tmp_path, owner, ROUTE.replace("BACKEND", backend))
+    assert len(found) == said
+    if found:
+        (fix,) = found[0].fixes
+        written = [(change.old, change.new) for change in fix.changes]
+        assert written == [("weight", "1"), ("kind", '"Service"'), ("group", '""')]
+
+
+def test_an_argo_cd_that_asks_the_api_server(tmp_path: Path) -> None:
+    assert not drifting(tmp_path, application(), f"{ROUTE.replace('BACKEND', BARE)}---{PARAMETERS}")

@@ -8,20 +8,18 @@ from collections.abc import Iterator
 from policylint.model import Finding, Resource, World, mapping, sequence, text
 from policylint.model.fix import Change, Fix
 from policylint.model.words import listing
-from policylint.schema.defaults import LeftOut, left_out
+from policylint.schema.defaults import DefaultedField, left_out
 from policylint.schema.known import Schemas
 from policylint.simulation import Simulation
 
 RULE = "GWP525"
 _OPTIONS = "argocd.argoproj.io/compare-options"
-_PARAMETERS = "argocd-cmd-params-cm"
-_IGNORED = "resource.customizations.ignoreDifferences."
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     world = simulation.world
     applications = world.of_kind("argoproj.io", "Application")
-    if not applications or _asks_the_server(world):
+    if not applications:
         return
     schemas = Schemas(world.definitions, world.is_deployed)
     for resource in world.resources.values():
@@ -32,14 +30,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         application = (
             next((each for each in applications if _deploys(each, resource, world)), None) if missing else None
         )
-        if application is not None and not _ignores(application, resource, world):
+        if application is not None and not _ignores(application, resource):
             yield _finding(resource, missing, application)
-
-
-def _asks_the_server(world: World) -> bool:
-    """Return whether Argo CD has the API server fill defaults in before it compares."""
-    parameters = (each for each in world.of_kind("", "ConfigMap") if each.key.name == _PARAMETERS)
-    return any(text(mapping(each.body.get("data")).get("controller.diff.server.side")) == "true" for each in parameters)
 
 
 def _deploys(application: Resource, resource: Resource, world: World) -> bool:
@@ -54,21 +46,16 @@ def _deploys(application: Resource, resource: Resource, world: World) -> bool:
     )
 
 
-def _ignores(application: Resource, resource: Resource, world: World) -> bool:
+def _ignores(application: Resource, resource: Resource) -> bool:
     """Return whether somebody told Argo CD not to look at such differences."""
     if "ServerSideDiff=true" in text(application.annotations.get(_OPTIONS)):
         return True
     group, kind = resource.key.group, resource.key.kind
     entries = map(mapping, sequence(application.spec.get("ignoreDifferences")))
-    if any(each.get("group") in (group, "*") and each.get("kind") in (kind, "*") for each in entries):
-        return True
-    settings = (
-        mapping(each.body.get("data")) for each in world.of_kind("", "ConfigMap") if each.key.name == "argocd-cm"
-    )
-    return any(f"{_IGNORED}{name}" in data for data in settings for name in ("all", f"{group}_{kind}"))
+    return any(each.get("group") in (group, "*") and each.get("kind") in (kind, "*") for each in entries)
 
 
-def _finding(resource: Resource, missing: list[LeftOut], application: Resource) -> Finding:
+def _finding(resource: Resource, missing: list[DefaultedField], application: Resource) -> Finding:
     first = missing[0]
     here = [each for each in missing if each.pointer == first.pointer]
     changes = tuple(

@@ -10,7 +10,7 @@ from policylint.model import mapping
 from policylint.namedtuple import NamedTuple
 
 
-class LeftOut(NamedTuple):
+class DefaultedField(NamedTuple):
     """One field that the API server fills in.
 
     Args:
@@ -26,7 +26,7 @@ class LeftOut(NamedTuple):
 
 def left_out(
     schema: Mapping[str, Any], value: Any, pointer: Pointer = (), *, listed: bool = False
-) -> Iterator[LeftOut]:
+) -> Iterator[DefaultedField]:
     """Yield the fields that an object leaves out and that have a default, in the order of the object."""
     if isinstance(value, list):
         items = mapping(schema.get("items"))
@@ -38,4 +38,4 @@ def left_out(
         if field in value:
             yield from left_out(inner, value[field], (*pointer, field), listed=listed)
         elif "default" in inner:
-            yield LeftOut(pointer, field, inner["default"], listed)
+            yield DefaultedField(pointer, field, inner["default"], listed)

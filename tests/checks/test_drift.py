@@ -24,12 +24,6 @@ BARE = "{name: cart, port: 80}"
 WHOLE = "{group: '', kind: Service, name: cart, port: 80, weight: 1}"
 SERVER = "argocd.argoproj.io/compare-options: ServerSideDiff=true"
 IGNORED = "ignoreDifferences: [{group: gateway.networking.k8s.io, kind: HTTPRoute, jqPathExpressions: ['.spec.rules']}]"
-PARAMETERS = """
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: argocd-cmd-params-cm, namespace: argocd}
-data: {controller.diff.server.side: "true"}
-"""
 
 
 def application(path: str = "shop", annotations: str = "", more: str = "") -> str:
@@ -71,7 +65,3 @@ def test_a_route_that_argo_cd_deploys(tmp_path: Path, owner: str, backend: str, 
         (fix,) = found[0].fixes
         written = [(change.old, change.new) for change in fix.changes]
         assert written == [("weight", "1"), ("kind", '"Service"'), ("group", '""')]
-
-
-def test_an_argo_cd_that_asks_the_api_server(tmp_path: Path) -> None:
-    assert not drifting(tmp_path, application(), f"{ROUTE.replace('BACKEND', BARE)}---{PARAMETERS}")

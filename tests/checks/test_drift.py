@@ -1,6 +1,6 @@
 """GWP525: what Argo CD shows as a difference, and who told it not to.
 
-Source: argo-cd docs/user-guide/diffing.md and diff-strategies.md.
+Source: argo-cd.readthedocs.io, «Diffing customization» and «Diff strategies».
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from policylint.model import Finding, ResourceKey, mapping, text
 from policylint.model.words import leading
@@ -51,9 +51,19 @@ def _names_others(entry: Entry) -> bool:
     return any(
         rule.action == "Allow"
         and (rule.ports is None or any(port.protocol in ("", "TCP") for port in rule.ports))
-        and any(peer in _NAMED or _are_looked_up(peer) for peers, _ in rule.peers for peer in peers)
+        and any(
+            (peer in _NAMED and not _is_api_server(rule.ports)) or _are_looked_up(peer)
+            for peers, _ in rule.peers
+            for peer in peers
+        )
         for rule, _ in entry.rules
     )
+
+
+def _is_api_server(ports: Sequence[PortSpec] | None) -> bool:
+    """Return whether a rule opens the port of the API server, and no other but that of its Service."""
+    numbers = {(port.low, port.high) for port in ports or ()}
+    return (6443, 6443) in numbers and numbers <= {(6443, 6443), (443, 443)}
 
 
 def _are_looked_up(peer: object) -> bool:

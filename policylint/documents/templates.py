@@ -1,4 +1,5 @@
-"""Recognise text that becomes YAML only after a template engine has run: Helm and Go templates, jinja, terraform, ERB.
+"""Recognise text that becomes YAML only after a template engine has run: Helm and Go templates, jinja, terraform, ERB,
+and `%NAME%` that sed fills in.
 
 For chunks that could not be read only: `{{ }}` inside quoted strings, block scalars and comments is common in good
 YAML (HelmRelease values, dashboards, ExternalSecrets).
@@ -12,11 +13,11 @@ from typing import Final
 
 from policylint.patterns import Pattern
 
-_MARK: Final = Pattern(r"\{\{|\{%|%\{|<%")
+_MARK: Final = Pattern(r"\{\{|\{%|%\{|<%|%[A-Z][A-Z0-9_]+%")
 _CONTROL_LINE: Final = Pattern(r"^(?:\{\{|\{%|\{#|%\{|<%)", re.MULTILINE)
 _WHOLE_LINE: Final = Pattern(r"^[ \t]*(?:- )?(?:\{\{.*\}\}|\{%.*%\}|\{#.*#\}|%\{.*\}|<%.*%>)[ \t]*\r?$", re.MULTILINE)
 # Character classes rather than `.*?`, which would take quadratic time over marks that are never closed.
-_INLINE: Final = Pattern(r"\{\{[^{}]*\}\}|\{%[^%]*%\}|\{#[^#]*#\}|%\{[^{}]*\}|<%[^%]*%>")
+_INLINE: Final = Pattern(r"\{\{[^{}]*\}\}|\{%[^%]*%\}|\{#[^#]*#\}|%\{[^{}]*\}|<%[^%]*%>|%[A-Z][A-Z0-9_]+%")
 
 
 def form_of(text: str, line: int, is_yaml: Callable[[str], bool]) -> str | None:
@@ -43,4 +44,6 @@ def _engine(text: str) -> str:
         return "jinja"
     if "{{" in text:
         return "helm-template"
-    return "terraform-template" if "%{" in text else "erb-template"
+    if "%{" in text:
+        return "terraform-template"
+    return "erb-template" if "<%" in text else "sed-template"

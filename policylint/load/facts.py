@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from policylint.catalog.content import Kinds, ReadSet
 from policylint.documents import MAX_ALIASED, Document, Problem, Unread, read, read_unread
+from policylint.documents.problem import YAML_SYNTAX
 from policylint.model import mapping
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
@@ -75,7 +76,9 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSe
     reading = read(data, file, wanted=wanted)
     if reading.form not in ("yaml", "json", "empty"):
         return Facts(reading.form, (), 0, (), (), with_variables, mentioning, templated, variable_maps)
-    documents, problems, unread = reading.documents, reading.problems, reading.unread
+    documents, unread = reading.documents, reading.unread
+    # What ytt fills in may be no YAML before: `{{{ .ip }}}`, of whatever runs after it.
+    problems = [problem for problem in reading.problems if not (templated and problem.code == YAML_SYNTAX)]
     cluster_scoped: set[tuple[str, str]] = set()
     names: dict[int, frozenset[str]] = {}
     if unread:

@@ -11,6 +11,7 @@ from policylint.patterns import Pattern
 _PLACEHOLDER: Final = (
     r"\$\(?\w+\)?|@\w+@|(?<!\w)__\w+?__(?!\w)|%[A-Za-z_]\w*%|\[\[[^][]*\]\]"
     r"|(?i:\b(?:replace|change|your|insert)_\w+|\b[a-z0-9]{1,40}_here\b)"
+    r"|(?i:\b(?:[a-z0-9]{1,40}_){1,6}(?:placeholder|domain|host|hostname|namespace)\b|\bplaceholder_[a-z0-9_]{1,80})"
 )
 """What scripts replace in a file before they apply it (envsubst, sed). No name, host or label has such a part."""
 _FILLED_IN_LATER: Final = Pattern(_PLACEHOLDER)
@@ -146,7 +147,7 @@ def is_symbolic(text: object) -> bool:
 
     Such a text can never be missing, mismatched or duplicate (docs/design/field-notes.md §1, need 8): `${DOMAIN}`,
     `{{ .Release.Name }}`, `<placeholder>`, and what scripts replace before they apply a file: `$DOMAIN`, `@DOMAIN@`,
-    `__DOMAIN__`, `%DOMAIN%`, `[[ .Domain ]]`, `REPLACE_ME`.
+    `__DOMAIN__`, `%DOMAIN%`, `[[ .Domain ]]`, `REPLACE_ME`, `ROOT_DOMAIN`.
     """
     if holds_variable(text):
         return True

@@ -320,6 +320,22 @@ class World:
         """Return whether nothing says that the file of an object is applied: it is in a plain directory."""
         return self.plain or not self.is_deployed(resource.document)
 
+    def lands_anywhere(self, resource: Resource) -> bool:
+        """Return whether nothing tells in which namespace an object lands: a plain file names none, and no workload
+        beside it shows in which others land (`kubectl apply -n`)."""
+        if not (self.partial and "namespace" not in resource.metadata and self.is_loose(resource)):
+            return False
+        return resource.document.file.rpartition("/")[0] not in self._directories_of_workloads
+
+    @cached_property
+    def _directories_of_workloads(self) -> frozenset[str]:
+        """The directories with a workload of `default`."""
+        return frozenset(
+            resource.document.file.rpartition("/")[0]
+            for kind in _INHABITING
+            for resource in self.in_namespace(*kind, DEFAULT_NAMESPACE)
+        )
+
     @cached_property
     def rivals(self) -> frozenset[frozenset[str]]:
         """The pairs of plain files of which each holds an object of the other, as it is or otherwise: variants."""

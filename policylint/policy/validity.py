@@ -30,7 +30,9 @@ def structural(policy: Resource, kind: PolicyKind, targets: tuple[Target, ...]) 
         if identity in seen:
             return Reading(code="duplicate-target", reason=f"{target} is targeted twice", pointer=target.pointer)
         seen[identity] = target
-    needed = kind.default_target == "none" and not any(reference.optional for reference in kind.references)
+    # Of a kind that nobody described, a route's filter may name the policy, or the target may be another field.
+    needed = kind.default_target == "none" and kind.origin != "shape"
+    needed = needed and not any(reference.optional for reference in kind.references)
     if not targets and needed and not kind.extension_ref and not _selects(policy, kind):
         return Reading(code="no-target", reason="the policy names no target", pointer=("spec",))
     return Reading()

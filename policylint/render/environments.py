@@ -17,6 +17,7 @@ from policylint.model.words import count, leading
 from policylint.model.world import Note
 from policylint.patterns import Pattern
 from policylint.render.argo.applications import Argo, is_application
+from policylint.render.by_hand import applied
 from policylint.render.flux.deployment import Cluster, Deployed
 from policylint.render.flux.helm_releases import released
 from policylint.render.flux.roots import cluster_roots, is_below, outermost
@@ -110,6 +111,7 @@ def environments(
     reached = set().union(*(deployed.reached for deployed in clusters.values()))
     groups = policy_groups | {GATEWAY_GROUP}
     orphans = _orphans(tree, reached, groups, patches)
+    by_hand = list(_by_hand(tree, orphans.values()))
     problems, unreadable_orphans = _problems(tree, loaded.problems, reached, patches)
     left_out = _left_out(tree, reached, groups)
     roots = _other_roots(tree, reached, others, [resource for key, resource in orphans.items() if key.group])
@@ -119,7 +121,7 @@ def environments(
     absent = lacking(tree, clusters.values())
     stopped = stops(clusters, absent, unreadable, groups)
     known = [
-        _environment(name, deployed, tree, charts, orphans, roots, problems, left_out, groups, stopped[name])
+        _environment(name, deployed, tree, charts, orphans, roots, problems, left_out, groups, stopped[name], by_hand)
         for name, deployed in sorted(clusters.items())
     ]
     cut = tree.budget.cut = tree.budget.cut or tree.placing.cut
@@ -249,6 +251,7 @@ def _environment(
     left_out: Sequence[str],
     groups: frozenset[str],
     stopped: Stops,
+    by_hand: Sequence[Gap],
 ) -> Environment:
     made, known, unknown = released(deployed.manifests, tree, deployed.journal, charts)
     lacks_helm = charts is not None and not charts.available
@@ -269,7 +272,7 @@ def _environment(
     return Environment(
         name,
         resources,
-        deployed.journal.gaps,
+        [*deployed.journal.gaps, *by_hand],
         notes,
         tuple(sentences),
         orphans,
@@ -342,6 +345,16 @@ def _orphans(
                     resource = resource.replaced(key=key)
                 orphans.setdefault(resource.key, resource)
     return orphans
+
+
+def _by_hand(tree: Tree, orphans: Collection[Resource]) -> Iterator[Gap]:
+    """Yield the objects that no deployer takes in and that a script of the tree applies."""
+    scripts = applied(tree) if orphans else {}
+    for orphan in orphans if scripts else ():
+        path = tree.path_of(orphan.document.file)
+        script = next((scripts[place] for place in (path, *directories_above(path)) if place in scripts), "")
+        if script:
+            yield Gap(f"{tree.shown(script)} applies {orphan.document.file}", key=orphan.key)
 
 
 def _unresolved(resources: Iterable[Resource], groups: frozenset[str]) -> Iterator[Note]:

@@ -13,7 +13,8 @@ from policylint.catalog.content import ReadSet
 from policylint.catalog.kinds import Catalog, CatalogError, load_catalog
 from policylint.clusters.kinds import POLICY
 from policylint.config import PROGRAMS
-from policylint.documents import Document
+from policylint.documents import Document, Problem
+from policylint.documents.problem import YAML_SYNTAX
 from policylint.errors import UsageError
 from policylint.load.definitions import Definitions
 from policylint.load.left_unread import LeftUnread
@@ -30,6 +31,7 @@ from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import EVALUATED
 from policylint.outside import belongs
+from policylint.patterns import Pattern
 from policylint.render.live import NOT_LIVE
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
@@ -50,6 +52,7 @@ RENDERERS = ("builtin", "external", "helm", "off")
 _CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _ORIGIN = "config.kubernetes.io/origin"
 _NOTHING_GIVEN = Assumptions()
+_API_VERSION = Pattern(r"[-\s]*[\"']?apiVersion\b")
 _BY_YTT = "ytt fills in its file"
 """Why an object is provisional whose file is a template as it stands."""
 _OTHERWISE = "another of the alternatives among these files does not have it"
@@ -409,7 +412,9 @@ class _Tree(NamedTuple):
                     own,
                     notes=notes,
                     unseen=made_elsewhere,
-                    problems=[problem for problem in loaded.problems if problem.file not in tests],
+                    problems=[
+                        problem for problem in loaded.problems if problem.file not in tests and self._is_ours(problem)
+                    ],
                     movable=movable,
                     not_rendered=not_rendered,
                     orphans=elsewhere,
@@ -422,6 +427,13 @@ class _Tree(NamedTuple):
             for name, own, elsewhere, is_alternative in worlds
             if not env or name in env
         ]
+
+    def _is_ours(self, problem: Problem) -> bool:
+        """Return whether a file that cannot be read would hold manifests: not the index of a chart, or an OpenAPI
+        document."""
+        if problem.code != YAML_SYNTAX:
+            return True
+        return any(_API_VERSION.match(line) for line in self.source.text(problem.file))
 
     def _apart(self, objects: list[Resource]) -> tuple[dict[str, list[Resource]], Mapping[str, str]]:
         """Return the objects of plain files by what they are for, examples by themselves, and the files left out."""

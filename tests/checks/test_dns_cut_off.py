@@ -46,3 +46,19 @@ def test_the_api_server_is_not_looked_up(tmp_path: Path, peers: str, found: list
     (tmp_path / "all.yaml").write_text(WORKLOAD % peers)
     findings = open_workspace([str(tmp_path)]).findings()
     assert [each.rule for each in findings if each.rule == "GWP610"] == found
+
+
+@pytest.mark.parametrize(
+    ("ports", "found"),
+    [
+        ("{port: 6443, protocol: TCP}", []),
+        ("{port: 6443, protocol: TCP}, {port: 443, protocol: TCP}", []),
+        ("{port: 443, protocol: TCP}", ["GWP610"]),
+        ("{port: 6443, protocol: TCP}, {port: 8080, protocol: TCP}", ["GWP610"]),
+    ],
+    ids=["its port", "and that of its Service", "of any website", "and of an application"],
+)
+def test_the_port_of_the_api_server_is_meant_for_it(tmp_path: Path, ports: str, found: list[str]) -> None:
+    policy = WORKLOAD.replace("[{to: [%s], ports: [{port: 6443}]}]", f"[{{ports: [{ports}]}}]")
+    (tmp_path / "all.yaml").write_text(policy)
+    assert [each.rule for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP610"] == found

@@ -114,3 +114,56 @@ def test_kustomizations_beside_do_not_make_plain_files_certain(tmp_path: Path) -
     }
     workspace = tree(tmp_path, files)
     assert [(finding.rule, finding.severity) for finding in workspace.findings()] == [("GWP503", "note")]
+
+
+def test_a_file_that_is_no_manifest_may_be_anything(tmp_path: Path) -> None:
+    """Templates of other programs, an index that a test breaks: only what says its API version would be checked."""
+    broken = "openapi: 3.0.0\ninfo: {title: {service}}}\n"
+    assert loud(tree(tmp_path, {**GOOD, "api.yaml": broken})) == []
+    assert [finding.rule for finding in loud(tree(tmp_path, {**GOOD, "api.yaml": f"apiVersion: v1\n{broken}"}))] == [
+        "GWP910"
+    ]
+
+
+@pytest.mark.parametrize("hosts", ["%SSO_HOST%", "{{{ .environment.ip }}}"])
+def test_what_a_script_fills_in_is_a_template(hosts: str, tmp_path: Path) -> None:
+    written = f"apiVersion: v1\nkind: Service\nmetadata: {{name: x}}\nspec:\n  externalName: {hosts}\n"
+    assert loud(tree(tmp_path, {**GOOD, "service-x.yaml": written})) == []
+
+
+FILTER = """\
+apiVersion: networking.istio.io/v1alpha3
+kind: EnvoyFilter
+metadata: {name: limit}
+spec:
+  workloadSelector: {labels: {app: api}}
+  configPatches: []
+"""
+WORKLOAD = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: example.com/web}]}}
+"""
+
+
+def test_a_selector_without_namespace_is_applied_to_any(tmp_path: Path) -> None:
+    """`kubectl apply -n api -f filter.yaml`: in `default` it selects nothing, but nothing says that it lands there."""
+    assert sure(tree(tmp_path, {"web/deployment.yaml": WORKLOAD, "api/filter.yaml": FILTER})) == []
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"web/deployment.yaml": WORKLOAD, "web/filter.yaml": FILTER},
+        {
+            "web/deployment.yaml": WORKLOAD,
+            "api/filter.yaml": FILTER.replace("name: limit", "name: limit, namespace: default"),
+        },
+    ],
+    ids=["beside a workload", "with its namespace"],
+)
+def test_one_beside_a_workload_or_with_a_namespace_lands_there(files: dict[str, str], tmp_path: Path) -> None:
+    assert sure(tree(tmp_path, files)) == ["GWP105"]

@@ -95,6 +95,8 @@ def _unseen(
     pods = ResourceKey("", "Pod", policy.key.namespace, "")
     if world.unseen.reason(pods):
         return world.unseen.reason(pods)
+    if world.lands_anywhere(policy):
+        return "it names no namespace, and may be applied to any"
     selector = {"matchLabels": wanted_labels}
     elsewhere = any(map(_takes_selectors, mesh.selected(selector)))
     if elsewhere and (world.movable or policy.key.unplaced):

@@ -14,7 +14,7 @@ from policylint.model import SEVERITIES
 from policylint.simulation import simulate
 from policylint.upgrade import Consequence, Move, Upgrade
 from policylint.upgrade.changes import Looking
-from policylint.upgrade.in_use import in_use
+from policylint.upgrade.in_use import InUse, in_use
 from policylint.upgrade.schemas import of_schemas
 
 if TYPE_CHECKING:
@@ -69,10 +69,11 @@ def run_upgrade(
         UsageError: a release to go to is not after the one in use.
     """
     moves: list[Move] = []
+    already: list[tuple[str, InUse]] = []
     found: dict[Consequence, list[str]] = {}
     requests = []
     for simulation in workspace.simulations:
-        own, known = _moves(simulation, workspace, targets, stated)
+        own, known = _moves(simulation, workspace, targets, stated, already)
         moves += own
         if not own:
             continue
@@ -98,7 +99,8 @@ def run_upgrade(
             )
         ),
         tuple(requests),
-        tuple(name for name in targets if name not in present),
+        tuple(name for name in targets if name not in present and name not in dict(already)),
+        tuple(dict.fromkeys(already)),
     )
 
 
@@ -108,10 +110,19 @@ def _order(consequence: Consequence) -> tuple[object, ...]:
 
 
 def _moves(
-    simulation: Simulation, workspace: Workspace, targets: Mapping[str, Version], stated: Mapping[str, Version]
+    simulation: Simulation,
+    workspace: Workspace,
+    targets: Mapping[str, Version],
+    stated: Mapping[str, Version],
+    already: list[tuple[str, InUse]],
 ) -> tuple[list[Move], dict[str, Version]]:
-    """Return what moves in an environment, and the releases that are in use there as far as they are known."""
-    moves, known = [], dict(stated)
+    """Return what moves in an environment, and the releases that are in use there as far as they are known.
+
+    Args:
+        already: takes the products that are there already, with what says so.
+    """
+    moves: list[Move] = []
+    known = dict(stated)
     for name in names():
         about = product(name)
         uses = [] if name in stated else in_use(about, simulation.world, workspace.files, workspace.source_lines)
@@ -123,11 +134,11 @@ def _moves(
         earlier = [release for release in about.releases if release < end]
         start = known.get(name) or max(earlier, default=end)
         start = max((release for release in about.releases if release <= start), default=min(about.releases))
+        if start >= end and uses:
+            already.append((name, uses[0]))
+            continue
         if start >= end:
-            raise UsageError(
-                f"release {shown(end)} of {about.title} is not after {shown(start)}, the one in use"
-                + (f" ({uses[0].said})" if uses else "")
-            )
+            raise UsageError(f"release {shown(end)} of {about.title} is not after {shown(start)}, the one in use")
         ground = "stated" if name in stated else "read" if uses else "assumed"
         moves.append(Move(simulation.world.name, about, start, end, ground, tuple(uses)))
     return moves, known

@@ -85,9 +85,11 @@ class Upgrade(NamedTuple):
         consequences: what becomes of the objects: what must be done first.
         requests: per environment what is answered otherwise; None where nothing that is modelled changes.
         absent: products of which no environment has anything.
+        already: products that are at the release, or past it, somewhere, with what says so.
     """
 
     moves: tuple[Move, ...]
     consequences: tuple[Consequence, ...]
     requests: tuple[tuple[str, RequestChanges | None], ...]
     absent: tuple[str, ...] = ()
+    already: tuple[tuple[str, InUse], ...] = ()

@@ -108,7 +108,7 @@ def test_the_configuration_states_the_release(shop: Path) -> None:
 
 @pytest.mark.usefixtures("shop")
 def test_a_product_that_is_not_there_is_said() -> None:
-    assert upgrade("--to", "istio=1.30") == (0, "\nnothing here is of istio\n")
+    assert upgrade("--to", "istio=1.30") == (0, "nothing here is of istio\n")
 
 
 @pytest.mark.usefixtures("shop")
@@ -123,6 +123,15 @@ def test_a_product_that_is_not_there_is_said() -> None:
 def test_names_and_releases_that_nobody_knows(release: str, complaint: str) -> None:
     code, output = upgrade("--to", release)
     assert (code, complaint in output) == (2, True)
+
+
+def test_what_is_there_already_is_said(shop: Path) -> None:
+    (shop / "chart.yaml").write_text(CHART % "true")
+    code, output = upgrade("--to", "envoy-gateway=1.5")
+    assert (code, output) == (
+        0,
+        "Envoy Gateway is there already: chart gateway-helm v1.5.9 of HelmRelease envoy-gateway-system/eg\n",
+    )
 
 
 @pytest.mark.usefixtures("shop")

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from policylint.catalog.releases import shown
+from policylint.catalog.releases import product, shown
 from policylint.compare.requests import RequestChange, difference_in_words, doors_in_words, sets_in_words
 from policylint.model.words import count, listing
 from policylint.report.diff.requests import MARKS, WORDS
@@ -15,6 +15,7 @@ from policylint.report.kit.escape import spoken
 from policylint.report.kit.identity import json_text
 from policylint.trace.request import arguments
 from policylint.upgrade import Consequence, Move, Upgrade
+from policylint.upgrade.in_use import InUse
 
 VERSION = "upgrade-v1"
 FORMATS = ("text", "markdown", "json")
@@ -74,7 +75,8 @@ def _text(upgrade: Upgrade, paint: Paint) -> Iterator[str]:
             since = f"since {shown(each.release)}: {each.effect}[{each.change}]"
             yield f"      {since}; do: {one_line(each.todo)}" if each.todo else f"      {since}"
     yield from _requests(upgrade)
-    yield ""
+    if upgrade.moves:
+        yield ""
     yield summary(upgrade)
 
 
@@ -103,8 +105,11 @@ def _example(change: RequestChange) -> str:
 
 def summary(upgrade: Upgrade) -> str:
     """Return one line on all of it."""
+    there = [f"{product(name).title} is there already: {use.said}" for name, use in upgrade.already]
+    if upgrade.absent:
+        there.append(f"nothing here is of {listing(sorted(upgrade.absent), word='or')}")
     if not upgrade.moves:
-        return f"nothing here is of {listing(sorted(upgrade.absent), word='or')}"
+        return "; ".join(there)
     parts = []
     for severity, one, several in (
         ("error", "must be changed first", "must be changed first"),
@@ -118,8 +123,7 @@ def summary(upgrade: Upgrade) -> str:
     if changed:
         parts.append(f"{count(changed, 'set')} of requests {'is' if changed == 1 else 'are'} answered otherwise")
     said = "; ".join(parts) or "nothing that policylint knows of these releases concerns this tree"
-    absent = f"; nothing here is of {listing(sorted(upgrade.absent), word='or')}" if upgrade.absent else ""
-    return f"{said}{absent}"
+    return "; ".join((said, *there))
 
 
 def _markdown(upgrade: Upgrade) -> Iterator[str]:
@@ -162,6 +166,7 @@ def _document(upgrade: Upgrade) -> dict[str, Any]:
             for environment, requests in upgrade.requests
         ],
         "absent": list(upgrade.absent),
+        "already": [{"product": name, **_use(use)} for name, use in upgrade.already],
     }
 
 
@@ -172,11 +177,12 @@ def _move(move: Move) -> dict[str, Any]:
         "from": shown(move.start),
         "to": shown(move.end),
         "ground": move.ground,
-        "uses": [
-            {"release": shown(use.release), "said": use.said, "file": use.location.file, "line": use.location.at()[0]}
-            for use in move.uses
-        ],
+        "uses": [_use(use) for use in move.uses],
     }
+
+
+def _use(use: InUse) -> dict[str, Any]:
+    return {"release": shown(use.release), "said": use.said, "file": use.location.file, "line": use.location.at()[0]}
 
 
 def _consequence(each: Consequence) -> dict[str, Any]:

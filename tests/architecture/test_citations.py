@@ -40,7 +40,7 @@ def prose_of_python(source: str) -> Iterator[Prose]:
     """Yield the docstrings of modules, classes, functions and attributes, and the comments."""
     tree = ast.parse(source)
     page = last_page(ast.get_docstring(tree) or "")
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield Prose(node.lineno, node.value.value, page)
     run: list[tokenize.TokenInfo] = []
@@ -53,6 +53,13 @@ def prose_of_python(source: str) -> Iterator[Prose]:
         run.append(token)
     if run:
         yield comments(run, page)
+
+
+def _statements(around: ast.AST) -> Iterator[ast.AST]:
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for node in getattr(around, field, ()):
+            yield node
+            yield from _statements(node)
 
 
 def comments(run: list[tokenize.TokenInfo], page: str | None) -> Prose:

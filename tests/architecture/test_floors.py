@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,9 +66,6 @@ HOMONYMS: dict[str, int] = {}
 """Public class names that still mean several things → how many."""
 
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-
-
 class Import(NamedTuple):
     """One import of one module of the package by another."""
 
@@ -85,36 +83,66 @@ def modules() -> Iterator[tuple[str, Path]]:
         yield ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts), file
 
 
-def imports() -> Iterator[Import]:
-    """Every import inside the package, those inside functions included; those for annotations alone are not."""
-    for name, file in modules():
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        ignored = {id(each) for block in ast.walk(tree) if _only_types(block) for each in ast.walk(block)}
-        late = {id(each) for block in ast.walk(tree) if isinstance(block, _FUNCTIONS) for each in ast.walk(block)}
-        for node in ast.walk(tree):
-            if id(node) in ignored:
-                continue
-            if isinstance(node, ast.ImportFrom):
-                assert not node.level, f"{file}:{node.lineno}: relative import"
-                imported = [f"{node.module}.{each.name}" for each in node.names]
-            elif isinstance(node, ast.Import):
-                imported = [each.name for each in node.names]
-            else:
-                continue
-            for each in imported:
-                if each.startswith("policylint."):
-                    yield Import(name, each.removeprefix("policylint."), node.lineno, id(node) not in late)
+class Module(NamedTuple):
+    """What the tests here ask of one module: of its statements, since expressions import nothing.
+
+    Attributes:
+        imports: each as (module, names; () for a whole module, line, whether it is done when this one is imported).
+    """
+
+    name: str
+    file: Path
+    documented: bool
+    classes: tuple[str, ...]
+    imports: tuple[tuple[str, tuple[str, ...], int, bool], ...]
+
+
+@cache
+def read() -> tuple[Module, ...]:
+    """Every module, parsed once."""
+    return tuple(_read(name, file) for name, file in modules())
+
+
+def _read(name: str, file: Path) -> Module:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    classes: list[str] = []
+    found: list[tuple[str, tuple[str, ...], int, bool]] = []
+    for node, late in _statements(tree, late=False):
+        if isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{file}:{node.lineno}: relative import"
+            found.append((str(node.module), tuple(each.name for each in node.names), node.lineno, not late))
+        elif isinstance(node, ast.Import):
+            found += ((each.name, (), node.lineno, not late) for each in node.names)
+        elif isinstance(node, ast.ClassDef):
+            classes.append(node.name)
+    return Module(name, file, bool(ast.get_docstring(tree)), tuple(classes), tuple(found))
+
+
+def _statements(around: ast.AST, *, late: bool) -> Iterator[tuple[ast.AST, bool]]:
+    """Every statement, with whether it is in a function; those for annotations alone are not."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for node in getattr(around, field, ()):
+            yield node, late
+            if not _only_types(node):
+                inside = late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                yield from _statements(node, late=inside)
 
 
 def _only_types(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
+def imports() -> Iterator[Import]:
+    """Every import inside the package, those inside functions included; those for annotations alone are not."""
+    for module in read():
+        for name, names, line, top in module.imports:
+            for each in [f"{name}.{inner}" for inner in names] or [name]:
+                if each.startswith("policylint."):
+                    yield Import(module.name, each.removeprefix("policylint."), line, top)
+
+
 def room(module: str) -> str:
     return module.partition(".")[0]
-
-
-IMPORTS = list(imports())
 
 
 def test_every_room_has_a_floor() -> None:
@@ -125,7 +153,7 @@ def test_every_room_has_a_floor() -> None:
 def test_rooms_import_only_from_lower_floors() -> None:
     upward = [
         f"{each.importer}:{each.line} imports {each.imported}"
-        for each in IMPORTS
+        for each in imports()
         if room(each.importer) not in ENTRANCES
         and room(each.imported) in FLOORS
         and room(each.importer) != room(each.imported)
@@ -139,7 +167,7 @@ def test_no_implementation_knows_another() -> None:
     """Each imports its own package, and of the room what all share: the protocol."""
     strangers = [
         f"{each.importer}:{each.line} imports {each.imported}"
-        for each in IMPORTS
+        for each in imports()
         if room(each.importer) == room(each.imported) == "implementations"
         and each.importer != "implementations"
         and each.imported.split(".")[1] not in (each.importer.split(".")[1], "generic")
@@ -151,7 +179,7 @@ def test_the_engine_names_no_implementation() -> None:
     """Only the table in implementations/__init__.py says which module is whose, as text."""
     named = [
         f"{each.importer}:{each.line} imports {each.imported}"
-        for each in IMPORTS
+        for each in imports()
         if room(each.importer) != "implementations"
         and each.imported.startswith("implementations.")
         and each.imported.split(".")[1] not in ("Implementation", "implementation", "implementations", "generic")
@@ -163,7 +191,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     """At module level: what is imported inside a function is imported when everything is there."""
     known = {name for name, _ in modules()}
     graph: networkx.DiGraph[str] = networkx.DiGraph()
-    for each in IMPORTS:
+    for each in imports():
         target = each.imported if each.imported in known else each.imported.rpartition(".")[0]
         if each.top and target in known:
             graph.add_edge(each.importer, target)
@@ -174,38 +202,30 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 def test_a_public_class_name_means_one_thing() -> None:
     """`HOMONYMS` only shrinks: a name that has become unique leaves it, and none joins."""
     places: dict[str, list[str]] = {}
-    for name, file in modules():
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(name)
+    for module in read():
+        for name in module.classes:
+            if not name.startswith("_"):
+                places.setdefault(name, []).append(module.name)
     repeated = {name: where for name, where in places.items() if len(where) > 1}
     assert {name: where for name, where in repeated.items() if len(where) > HOMONYMS.get(name, 1)} == {}
     assert {name: len(repeated.get(name, ())) for name in HOMONYMS} == HOMONYMS
 
 
 def test_every_file_says_what_it_is_about() -> None:
-    silent = [str(file) for _, file in modules() if not ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))]
-    assert not silent
+    assert [str(module.file) for module in read() if not module.documented] == []
+
+
+def importing(name: str) -> set[str]:
+    """The modules that import one of another package, or something of it."""
+    return {module.name for module in read() if any(each.split(".")[0] == name for each, *_ in module.imports)}
 
 
 def test_dataclasses_are_not_imported() -> None:
     """They cost more at start-up than the rest of an idle run (docs/design/performance.md)."""
-    for name, file in modules():
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom):
-                assert node.module != "dataclasses", name
-            elif isinstance(node, ast.Import):
-                assert all(each.name != "dataclasses" for each in node.names), name
+    assert importing("dataclasses") == set()
 
 
 def test_only_the_command_line_knows_of_click() -> None:
     """So that whoever imports the package, or a room of it, needs no terminal, and imports no click."""
-    importing = {
-        name
-        for name, file in modules()
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if (isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == "click")
-        or (isinstance(node, ast.Import) and any(each.name.split(".")[0] == "click" for each in node.names))
-    }
-    assert importing, "cli imports it, or this test looks for the wrong thing"
-    assert {name for name in importing if room(name) != "cli"} == set()
+    assert importing("click"), "cli imports it, or this test looks for the wrong thing"
+    assert {name for name in importing("click") if room(name) != "cli"} == set()

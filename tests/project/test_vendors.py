@@ -63,7 +63,10 @@ def named() -> dict[str, int]:
     """Return how many texts of each module of the engine name an implementation."""
     found = {}
     for name, file in modules():
-        tree = ast.parse(file.read_text(encoding="utf-8"))
+        source = file.read_text(encoding="utf-8")
+        if not VENDORS.search(source):
+            continue
+        tree = ast.parse(source)
         first = (node.body[0] for node in ast.walk(tree) if isinstance(getattr(node, "body", None), list) and node.body)
         notes = {id(each.value) for each in first if isinstance(each, ast.Expr)}
         notes |= {

@@ -13,12 +13,13 @@ import pytest
 from hypothesis import settings
 
 from policylint.model import faults
+from tests.nightly import NIGHTLY, examples
 
 # Time limits per example say nothing on a shared machine. In CI the examples are the same in every run, so that a
-# failure can be had again; at a desk they are new each time, which is where they find something.
-settings.register_profile("desk", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "desk")
+# failure can be had again; at a desk and at night they are new each time, which is where they find something.
+settings.register_profile("desk", deadline=None, max_examples=examples(100))
+settings.register_profile("ci", deadline=None, max_examples=examples(100), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") and not NIGHTLY else "desk")
 
 Golden = Callable[[str, str], None]
 

@@ -8,19 +8,20 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-
-pytest.importorskip("mcp", reason="mcp is not installed")
-
-from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from policylint.assistant import commands
 from policylint.errors import UsageError
 from tests.diff.history import MAKE
 
+if TYPE_CHECKING:
+    from mcp import ClientSession
+
+pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="mcp is not installed")
 ROOT = Path(__file__).parents[2]
 SHOP = ROOT / "fixtures" / "envoy-gateway-shop"
 
@@ -33,6 +34,8 @@ def shop(tmp_path: Path) -> Path:
 
 def session(directory: Path, talk: Callable[[ClientSession], Awaitable[None]]) -> None:
     async def run() -> None:
+        from mcp import ClientSession, StdioServerParameters, stdio_client
+
         arguments = ["-m", "policylint", "mcp", str(directory)]
         parameters = StdioServerParameters(command=sys.executable, args=arguments, cwd=str(ROOT))
         async with stdio_client(parameters) as (reader, writer), ClientSession(reader, writer) as client:

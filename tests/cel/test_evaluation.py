@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from policylint.cel.evaluation import Fuel, Program
 from policylint.cel.functions import FailedError
 from policylint.cel.syntax import tree
+from tests.nightly import examples
 
 ENTRY = {"type": "object", "properties": {"name": {"type": "string"}, "port": {"type": "integer"}}}
 SCHEMA = {
@@ -148,7 +149,7 @@ def program(rule: str) -> Any:
     return environment.program(environment.compile(rule))
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(st.sampled_from(RULES), VALUES)
 def test_agrees_with_cel_python(rule: str, value: Any) -> None:
     ours = Program(tree(rule), OBJECT, Fuel()).value(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from tests.contract.own import CHANGES, WORLDS
 from tests.contract.questions import OF_CHANGES, QUESTIONS
 from tests.implementations.test_predicted import WORLDS as PREDICTED
 from tests.implementations.test_predicted import simulated
+from tests.nightly import NIGHTLY
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared"
@@ -32,7 +32,7 @@ PAIRS = sorted(
 )
 _SAMPLE, _SEED = 25, 20261123
 _MOST_TOLD = 12
-at_night = pytest.mark.skipif(os.environ.get("POLICYLINT_NIGHTLY") != "1", reason="POLICYLINT_NIGHTLY is not 1")
+at_night = pytest.mark.skipif(not NIGHTLY, reason="POLICYLINT_NIGHTLY is not 1")
 Told = tuple[str, str]
 """A question, and what its readers say."""
 

@@ -20,6 +20,7 @@ from policylint.sources.revision import at_revision
 from policylint.workspace import Workspace, open_workspace
 from tests.conftest import Golden
 from tests.diff.history import MAKE, SHARED, run, steady
+from tests.nightly import sampled
 
 History = tuple[Path, list[str]]
 STEPS = range(1, len(MAKE.COMMITS))
@@ -123,7 +124,7 @@ def test_there_and_back_mirror_each_other(history: History, step: int) -> None:
 def trees() -> list[Path]:
     fixtures = [each for each in (MAKE_ROOT / "fixtures").iterdir() if each.is_dir() and each.name != "history"]
     shared = [each for each in (SHARED / "trees").iterdir() if each.is_dir()] if (SHARED / "trees").is_dir() else []
-    return sorted(fixtures) + sorted(shared)
+    return sorted(fixtures) + sampled(sorted(shared), "itself")
 
 
 MAKE_ROOT = Path(__file__).parents[2]

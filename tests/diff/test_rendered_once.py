@@ -15,6 +15,7 @@ from policylint.session import diff as diff_sides
 from policylint.workspace import open_workspace
 from tests.diff.history import commit, run, steady
 from tests.diff.test_trees import TREES, edited
+from tests.nightly import sampled
 from tests.render.trees import FIXTURES, written
 
 FORMATS = ("json-v1", "markdown", "sarif")
@@ -56,7 +57,7 @@ def repository(place: Path, world: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("world", [*WORLDS, *TREES], ids=lambda each: each.name)
+@pytest.mark.parametrize("world", [*WORLDS, *sampled(TREES, "rendered once")], ids=lambda each: each.name)
 def test_it_says_the_same(world: Path, tmp_path: Path) -> None:
     place = tmp_path / "repository"
     first, second, third = repository(place, world)

@@ -18,6 +18,7 @@ from policylint.compare.contexts import identity
 from policylint.workspace import Workspace, open_workspace
 from tests.diff.history import SHARED, run
 from tests.diff.test_history import effective
+from tests.nightly import sampled
 
 TREES = sorted(each for each in (SHARED / "trees").iterdir() if each.is_dir()) if (SHARED / "trees").is_dir() else []
 pytestmark = pytest.mark.skipif(not TREES, reason="no ../shared/trees")
@@ -67,7 +68,7 @@ def edited(tree: Path, place: Path, seed: int) -> Path:
     return place
 
 
-@pytest.fixture(scope="module", params=[(tree, seed) for tree in TREES for seed in (0, 1)],
+@pytest.fixture(scope="module", params=sampled([(tree, seed) for tree in TREES for seed in (0, 1)], "pairs"),
                 ids=lambda each: f"{each[0].name}-{each[1]}")  # fmt: skip
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     tree, seed = request.param
@@ -134,7 +135,7 @@ def test_applying_what_changes_to_before_gives_after(pair: tuple[Path, Path]) ->
     assert next(changes, None) is None
 
 
-@pytest.mark.parametrize("tree", TREES, ids=lambda each: each.name)
+@pytest.mark.parametrize("tree", sampled(TREES, "edits"), ids=lambda each: each.name)
 def test_edits_are_seen(tree: Path, tmp_path: Path) -> None:
     """Else the two properties above would hold of nothing; and nobody gets a traceback."""
     seen = set()

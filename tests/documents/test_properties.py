@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from policylint.documents import Document, Pointer, Problem, exact, fast, read
 from policylint.documents.events import binding
+from tests.nightly import examples
 
 TEXT = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"], exclude_characters="\ufeff\ufffe\uffff"), max_size=12
@@ -167,7 +168,7 @@ PIECES = st.sampled_from(
 
 
 @pytest.mark.parametrize("wanted", [None, lambda *_: False])
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(data=st.binary(max_size=200) | st.lists(PIECES, max_size=40).map(lambda pieces: "".join(pieces).encode()))
 def test_fuzz_never_raises_and_answers_soon(data: bytes, wanted: Any) -> None:
     start = time.process_time()
@@ -206,7 +207,7 @@ data:
 """
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.data())
 def test_fuzz_mutated_manifests(data: st.DataObject) -> None:
     mutated = bytearray(MANIFEST)

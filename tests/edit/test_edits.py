@@ -15,6 +15,7 @@ from policylint.edit.plan import Plan
 from policylint.edit.unified import unified
 from policylint.model import Finding, Location
 from policylint.model.fix import Action, Change, Fix
+from tests.nightly import examples
 
 TREES = Path(__file__).parents[3] / "shared" / "trees"
 
@@ -190,7 +191,7 @@ def scalars(document: Document) -> list[tuple[Pointer, str]]:
 
 
 @pytest.mark.skipif(not TREES.is_dir(), reason="no ../shared/trees")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data())
 def test_one_value_of_a_real_file(data: st.DataObject) -> None:
     raw = data.draw(st.sampled_from(tree_files())).read_bytes()

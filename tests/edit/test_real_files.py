@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from policylint.documents import Pointer, read
 from policylint.model.fix import Action
 from tests.edit.test_edits import TREES, common, made
+from tests.nightly import examples
 
 NEW = {
     "rename": "renamedTo",
@@ -150,7 +151,9 @@ def check_bytes(before: bytes, after: bytes, action: Action, old: str, new: str)
 
 @pytest.mark.skipif(not TREES.is_dir(), reason="no ../shared/trees")
 @pytest.mark.parametrize("action", ["set", "quote", "rename", "list", "insert", "document"])
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 @given(data=st.data())
 def test_one_thing_changes_and_every_other_byte_stays(action: Action, data: st.DataObject) -> None:
     raw = dressed(data, data.draw(st.sampled_from(files())).read_bytes())

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from policylint.cli import main
 from policylint.documents import read
 from tests.edit.test_edits import TREES
+from tests.nightly import sampled
 
 _COMMENT = re.compile(
     rb"(?m)^[ ]*# policylint: ignore\[[A-Z0-9,]+\] because\r?\n|  # policylint: ignore\[[A-Z0-9,]+\] because(?=\r?$)"
@@ -70,7 +71,7 @@ def check_lines(before: bytes, after: bytes) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tree", names(), indirect=True)
+@pytest.mark.parametrize("tree", sampled(names(), "fixes"), indirect=True)
 def test_fixes_and_suppressions_are_exact_and_made_once(tree: Path) -> None:
     before = contents(tree)
     _, said = run("--fix", "--unsafe-fixes")

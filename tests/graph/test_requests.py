@@ -26,6 +26,7 @@ from policylint.workspace import open_workspace
 from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, policy
 from tests.graph.browser import Browser, installed
+from tests.nightly import sampled
 from tests.reach.test_agreement import CASES, FIXTURES, TREES
 
 MATCHER = Path(policylint.report.graph.__file__).parent / "assets" / "request.js"
@@ -279,7 +280,7 @@ def test_a_way_ends_at_its_backends_there_or_not(tmp_path: Path) -> None:
 
 @needs_browser
 @pytest.mark.slow
-@pytest.mark.parametrize("world", TREES, ids=lambda world: world.name)
+@pytest.mark.parametrize("world", sampled(TREES, "page"), ids=lambda world: world.name)
 def test_on_real_trees(browser: Browser, world: Path) -> None:
     assert differences(browser, world)[1] == []
 

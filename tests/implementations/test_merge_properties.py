@@ -17,6 +17,7 @@ from policylint.documents import Pointer
 from policylint.policy.results import Effective
 from policylint.policy.units import leaves
 from policylint.simulation import Simulation
+from tests.nightly import examples
 from tests.worlds import gateway, gateway_class, manifest, route, service, simulated
 
 PODS = "spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {}}}"
@@ -191,7 +192,7 @@ def told(simulation: Simulation) -> list[Any]:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_the_story_of_a_merge_is_whole(kind: Custom, data: st.DataObject) -> None:
     documents = data.draw(policies(kind))
@@ -252,7 +253,7 @@ def includes(item: Any, wanted: Any) -> bool:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_the_order_of_documents_means_nothing(kind: Custom, data: st.DataObject) -> None:
     documents = data.draw(policies(kind))
@@ -274,7 +275,7 @@ def merged(base: Any, patch: Any) -> Any:
     return result
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(base=BACKEND_TRAFFIC, patch=BACKEND_TRAFFIC)
 def test_json_merge_is_rfc_7386(base: dict[str, Any], patch: dict[str, Any]) -> None:
     """docs/design/implementations/envoy-gateway.md §5: the route's policy patched onto the Gateway's."""

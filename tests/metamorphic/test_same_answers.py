@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,9 +16,9 @@ from policylint.trace import Tracer
 from policylint.trace.requirements import Requirements
 from policylint.workspace import open_workspace
 from tests.implementations.test_predicted import WORLDS, base_of
+from tests.nightly import NIGHTLY
 
 SEED = 713
-NIGHTLY = os.environ.get("POLICYLINT_NIGHTLY") == "1"
 ABOUT_FILES = ("GWP5", "GWP9")
 """Families of rules that speak of how something is written, and may."""
 UNRELATED = (

@@ -14,6 +14,7 @@ from policylint.policy.results import Attachment
 from policylint.policy.strategies import merge
 from policylint.simulation import Simulation
 from policylint.topology import Topology, whole
+from tests.nightly import examples
 from tests.policy.conftest import World, color
 
 
@@ -81,7 +82,7 @@ TARGETS = [
 ]
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(TARGETS), st.sampled_from(["defaults", "overrides"])), min_size=1, max_size=5)
 )

@@ -26,6 +26,7 @@ from policylint.spaces.dimension import Dimension
 from policylint.spaces.predicates import Predicate
 from policylint.trace import Trace, Tracer
 from policylint.workspace import open_workspace
+from tests.nightly import sampled
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = sorted(place for place in (ROOT / "fixtures").iterdir() if place.is_dir())
@@ -113,7 +114,7 @@ def test_on_every_fixture_and_case(world: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.name)
+@pytest.mark.parametrize("tree", sampled(TREES, "agreement"), ids=lambda tree: tree.name)
 def test_on_real_trees(tree: Path) -> None:
     for simulation in open_workspace([str(tree)]).simulations:
         assert disagreements(simulation, 200)[1] == []

@@ -13,6 +13,7 @@ import pytest
 
 from bench.rendering import compare, trees
 from policylint.workspace import open_workspace
+from tests.nightly import sampled
 from tests.render.trees import FIXTURES, KUSTOMIZATION, ROUTE, SERVICE, codes, deployed, written
 
 pytestmark = pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
@@ -116,7 +117,7 @@ def test_our_worlds(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not trees(), reason="../shared/trees is not there")
-@pytest.mark.parametrize("tree", trees(), ids=lambda tree: tree.name)
+@pytest.mark.parametrize("tree", sampled(trees(), "kubectl"), ids=lambda tree: tree.name)
 def test_real_trees(tree: Path) -> None:
     rows, _, _ = compare(tree, most=SAMPLE)
     assert [f"{each.directory}: {difference}" for each in rows for difference in each.differences] == []

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from policylint.checks import RULES
 from policylint.cli import main
+from tests.nightly import sampled
 from tests.report.test_fingerprint import rolling
 from tests.report.test_sarif import SCHEMA, check_result, check_rule
 
@@ -23,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 TREES = ROOT.parent / "shared" / "trees"
 PLACES = [
     *sorted(each for each in (ROOT / "fixtures").iterdir() if each.is_dir() and any(each.rglob("*.yaml"))),
-    *(sorted(each for each in TREES.iterdir() if each.is_dir()) if TREES.is_dir() else ()),
+    *sampled(sorted(each for each in TREES.iterdir() if each.is_dir()) if TREES.is_dir() else (), "sarif"),
 ]
 
 

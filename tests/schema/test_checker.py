@@ -18,6 +18,7 @@ from policylint.schema.explain import explain
 from policylint.schema.known import read_shipped
 from policylint.schema.rules import RULES
 from policylint.schema.structural import KEPT, converted, structural
+from tests.nightly import examples
 
 NAMES = st.sampled_from(["a", "b", "c", "name"])
 SCALARS = st.one_of(
@@ -81,7 +82,7 @@ def nodes(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[st
 SCHEMAS = st.recursive(leaves(), nodes, max_leaves=6)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(SCHEMAS, VALUES)
 def test_agrees_with_jsonschema(schema: dict[str, Any], value: Any) -> None:
     wanted = converted(schema)
@@ -178,7 +179,7 @@ def changed(value: Any, place: tuple[Any, ...], new: Any, *, remove: bool) -> An
     return result
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from(places(ROUTE)), VALUES, st.booleans())
 def test_a_route_with_one_thing_changed(place: tuple[Any, ...], new: Any, remove: bool) -> None:
     content = read_shipped(

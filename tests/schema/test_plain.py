@@ -16,6 +16,7 @@ from policylint.schema.checker import without_nulls
 from policylint.schema.known import read_shipped
 from policylint.schema.plain import NotPlainError, errors
 from policylint.schema.structural import converted
+from tests.nightly import examples
 from tests.schema.test_checker import ROUTE, SCHEMAS, VALUES, changed, places
 
 
@@ -27,7 +28,7 @@ def by_jsonschema(schema: Any, value: Any) -> list[tuple[str, list[Any], str, st
     return [shown(each) for each in jsonschema.Draft202012Validator(schema).iter_errors(value)]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(SCHEMAS, VALUES)
 def test_the_errors_are_those_of_jsonschema(schema: dict[str, Any], value: Any) -> None:
     wanted = converted(schema)
@@ -40,7 +41,7 @@ def test_the_errors_are_those_of_jsonschema(schema: dict[str, Any], value: Any) 
     assert sorted(found, key=str) == sorted(by_jsonschema(wanted, looked_at), key=str)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from(places(ROUTE)), VALUES, st.booleans())
 def test_a_route_with_one_thing_changed(place: tuple[Any, ...], new: Any, remove: bool) -> None:
     content = read_shipped(

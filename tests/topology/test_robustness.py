@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from policylint.model import Resource, World
 from policylint.topology import build
+from tests.nightly import examples
 from tests.worlds import gateway, grant, listener_set, paths, resources, route, service
 
 WHOLE = "\n---\n".join(
@@ -59,7 +60,7 @@ def replaced(value: Any, path: tuple[Any, ...], junk: Any) -> Any:
 PLACES = [(number, path) for number, each in enumerate(resources(WHOLE)) for path in places(each.body.get("spec", {}))]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from(PLACES), JUNK)
 def test_any_value_may_be_anything(place: tuple[int, tuple[Any, ...]], junk: Any) -> None:
     objects = resources(WHOLE)

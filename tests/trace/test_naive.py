@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from policylint.catalog.kinds import load_catalog
 from policylint.simulation import simulate
 from policylint.trace import Tracer, request
+from tests.nightly import examples
 from tests.worlds import gateway, world
 
 HOSTS = ("a.test", "*.test", "b.a.test", "*.a.test", "")
@@ -66,7 +67,7 @@ a_request = st.fixed_dictionaries(
 a_query = st.lists(st.tuples(st.sampled_from("qr"), st.sampled_from("12")), max_size=3)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(some_routes, a_request, a_query)
 def test_the_first_rule_is_the_naive_one(
     routes: list[Any], asked: dict[str, Any], query: list[tuple[str, str]]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from policylint.catalog.kinds import load_catalog
 from policylint.simulation import simulate
 from policylint.trace import Trace, Tracer, request
+from tests.nightly import examples
 from tests.trace.test_naive import exact_length, headers, serves
 from tests.worlds import gateway, world
 
@@ -45,7 +46,7 @@ def traced(manifests: list[str], asked: dict[str, Any]) -> Trace:
     return Tracer(simulate(world(*manifests), load_catalog())).trace(request(asked))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     st.lists(a_route, min_size=1, max_size=4),
     st.sampled_from(["a.test", "b.test"]),
@@ -96,7 +97,7 @@ def test_the_first_rule_of_a_call_is_the_naive_one(
 PATTERNS = ("", "*.test", "*.a.test", "b.a.test", "a.test")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([80, 81]), st.sampled_from(PATTERNS)), min_size=1, max_size=5, unique=True),
     st.sampled_from(["a.test", "b.a.test", "c.b.a.test", "z.test", "other"]),

@@ -18,6 +18,7 @@ from policylint.explain.subject import Subject
 from policylint.simulation import simulate
 from policylint.topology import whole
 from policylint.trace import RequestError, Tracer, request
+from tests.nightly import examples
 from tests.worlds import world
 
 WORLDS = Path(__file__).parent / "worlds"
@@ -51,7 +52,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["filters", "precedence", "streams", "mesh"])
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_junk_anywhere(name: str, data: st.DataObject) -> None:
     documents = [copy.deepcopy(each) for each in yaml.safe_load_all((WORLDS / f"{name}.yaml").read_text())]

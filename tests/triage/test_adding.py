@@ -16,6 +16,7 @@ from policylint.documents import read
 from policylint.triage.comments import suppressions
 from policylint.triage.insert import JSON, NO_PLACE, NOT_UTF8, add
 from tests.cli.test_lint import GATEWAY, POLICY, ROUTE
+from tests.nightly import examples
 
 TREES = Path(__file__).parents[3] / "shared" / "trees"
 COMMENT = "# policylint: ignore[GWP101] reason"
@@ -88,7 +89,7 @@ def files() -> list[Path]:
 
 
 @pytest.mark.skipif(not TREES.is_dir(), reason="../shared/trees is not here")
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_real_files_keep_every_other_byte(data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(files()))

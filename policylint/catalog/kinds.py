@@ -192,6 +192,10 @@ class Catalog:
             implementation = self.implementation_of_controller(controller_name)
         return any(file.implementation == implementation and file.shares_hostnames for file in self._files)
 
+    def has_own_certificates(self, implementation: str) -> bool:
+        """Return whether listeners of an implementation may have their certificates from elsewhere than `tls`."""
+        return any(file.implementation == implementation and file.has_own_certificates for file in self._files)
+
     def limits(self, implementation: str | None) -> tuple[frozenset[str], str]:
         """Return the filters that an implementation supports (none where that is not known), and the prefix of the
         annotations in which the Services of one rule must be alike, "" for none.
@@ -335,6 +339,11 @@ class ShippedFile:
     def shares_hostnames(self) -> bool:
         """Whether the file says so of its implementation; it need not be parsed for that."""
         return b"\nsharesHostnames: true\n" in self.data
+
+    @property
+    def has_own_certificates(self) -> bool:
+        """Whether the file says where else certificates come from; it need not be parsed for that."""
+        return b"\nownCertificates: true\n" in self.data
 
     @property
     def limited(self) -> bool:

@@ -271,6 +271,8 @@ RULES: dict[str, RuleEntry] = {
     "GWP409": RuleEntry("gateway_class_not_found", classes_or_parameters),
     "GWP410": RuleEntry("target_port_not_found", port_of_service),
     "GWP411": RuleEntry("redirect_loop", redirecting_route, where="policylint.reach.redirect_loop"),
+    "GWP412": RuleEntry("listener_without_certificate", any_gateway),
+    "GWP413": RuleEntry("rule_without_backend", any_route),
     "GWP501": RuleEntry("schema_violation", broken_objects),
     "GWP502": RuleEntry("deprecated_api_version"),
     "GWP503": RuleEntry("duplicate_resource", lambda simulation: bool(simulation.world.duplicates)),

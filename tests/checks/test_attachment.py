@@ -124,7 +124,9 @@ APART = route("cart").replace("namespace: shop", "namespace: cart")
             id="manifests in Terraform",
         ),
         pytest.param({"web.yaml": route("checkout"), "dns.tf": 'resource "a" "b" {}'}, "", id="Terraform without any"),
-        pytest.param({"web.yaml": route("checkout"), "old.yaml": "a: ["}, "old.yaml", id="a file that is no YAML"),
+        pytest.param(
+            {"web.yaml": route("checkout"), "old.yaml": "apiVersion: v1\na: ["}, "old.yaml", id="a file that is no YAML"
+        ),
         pytest.param(
             {
                 "web.yaml": route("checkout"),

@@ -1,0 +1,67 @@
+"""GWP413: a rule that answers all requests with 500, as it sends them nowhere and does not answer them itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from policylint.model import Finding, Resource, mapping, sequence, text
+from policylint.simulation import Simulation
+from policylint.topology import RouteState
+
+RULE = "GWP413"
+_KINDS = ("HTTPRoute", "GRPCRoute")
+_ANSWERING = frozenset({"RequestRedirect", "ExtensionRef"})
+_OF_POLICIES = ("directresponse", "redirect", "response", "fault", "maintenance")
+"""Parts of the names of settings by which a policy answers in place of a backend."""
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state in simulation.topology.routes:
+        if state.route.key.kind not in _KINDS or not _is_served_by_gateways(state) or _is_answered(simulation, state):
+            continue
+        for index, rule in enumerate(map(mapping, sequence(state.route.spec.get("rules")))):
+            kinds = {text(mapping(each).get("type")) for each in sequence(rule.get("filters"))}
+            backends = [mapping(each) for each in sequence(rule.get("backendRefs"))]
+            if _ANSWERING & kinds or any(each.get("weight", 1) != 0 for each in backends):
+                continue
+            yield _finding(state.route, index, backends)
+
+
+def _is_served_by_gateways(state: RouteState) -> bool:
+    """Return whether listeners serve a route, and nothing else does: a mesh sends what names no backend to its parent,
+    and a route of a mesh may be there for policies alone."""
+    return bool(state.attached) and not any(parent.mesh or parent.wanted.kind != "Gateway" for parent in state.parents)
+
+
+def _is_answered(simulation: Simulation, state: RouteState) -> bool:
+    """Return whether a policy on the route or its Gateways may answer in place of backends."""
+    above = {state.route.key, *(parent.gateway for parent in state.parents)}
+    return any(
+        _answers(policy.policy.spec)
+        for policy in simulation.policies.values()
+        if any(target.key in above for target in policy.targets)
+    )
+
+
+def _answers(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(
+            any(part in str(key).lower() for part in _OF_POLICIES) or _answers(inner) for key, inner in value.items()
+        )
+    return isinstance(value, list) and any(map(_answers, value))
+
+
+def _finding(route: Resource, index: int, backends: list[Any]) -> Finding:
+    place = ("spec", "rules", index, *(("backendRefs",) if backends else ()))
+    why = "all its backends have weight 0" if backends else "it has no backends"
+    return Finding(
+        RULE,
+        "warning",
+        f"{route.key} answers with 500 by rule {index + 1}: {why}",
+        route.location(*place),
+        resources=(route.key,),
+        label="nothing takes these requests",
+        help=("fix: name a backend, or answer with a RequestRedirect",),
+        field=f"spec.rules[{index}]",
+    )

@@ -1,0 +1,111 @@
+"""GWP412 and GWP413: listeners without a certificate, rules without a backend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.workspace import open_workspace
+
+CLASS = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: edge}
+spec: {controllerName: %s}
+---
+"""
+GATEWAY = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop, annotations: {%s}}
+spec:
+  gatewayClassName: edge
+  listeners: [{name: http, port: 80, protocol: HTTP}, {name: secure, port: 443, protocol: %s}]
+---
+"""
+ENVOY = "gateway.envoyproxy.io/gatewayclass-controller"
+
+
+def found(root: Path, text: str, rule: str) -> list[str]:
+    (root / "all.yaml").write_text(text, encoding="utf-8")
+    findings = open_workspace([str(root)]).findings()
+    return [f"{each.severity} {each.confidence}" for each in findings if each.rule == rule]
+
+
+@pytest.mark.parametrize(
+    ("controller", "annotation", "protocol", "expected"),
+    [
+        (ENVOY, "", "HTTPS", ["error certain"]),
+        (ENVOY, "", "TLS", ["error certain"]),
+        ("istio.io/gateway-controller", "", "HTTPS", ["error certain"]),
+        (ENVOY, "cert-manager.io/cluster-issuer: letsencrypt", "HTTPS", ["error certain"]),
+        ("networking.gke.io/gateway", "networking.gke.io/certmap: edge", "HTTPS", []),
+        ("gateway.k8s.aws/alb", "", "HTTPS", []),
+        ("application-networking.k8s.aws/gateway-api-controller", "", "HTTPS", []),
+        ("gateway.example.com/controller", "", "HTTPS", ["note unknown"]),
+        (ENVOY, "", "HTTP", []),
+        (ENVOY, "", "TCP", []),
+    ],
+)
+def test_a_listener_needs_a_certificate_of_its_own(
+    controller: str, annotation: str, protocol: str, expected: list[str], tmp_path: Path
+) -> None:
+    assert found(tmp_path, CLASS % controller + GATEWAY % (annotation, protocol), "GWP412") == expected
+
+
+ROUTE = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: %s
+metadata: {name: checkout, namespace: shop}
+spec:
+  parentRefs: [%s]
+  rules: [%s]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: checkout, namespace: shop}
+spec: {ports: [{port: 8080}]}
+---
+"""
+TO_GATEWAY, TO_SERVICE = "{name: edge}", '{group: "", kind: Service, name: checkout}'
+DIRECT = """\
+apiVersion: gateway.kgateway.dev/v1alpha1
+kind: TrafficPolicy
+metadata: {name: closed, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}]
+  directResponse: {status: 503}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "parent", "rule", "expected"),
+    [
+        ("HTTPRoute", TO_GATEWAY, "{matches: [{path: {value: /a}}]}", 1),
+        ("GRPCRoute", TO_GATEWAY, "{matches: [{method: {service: a}}]}", 1),
+        ("HTTPRoute", TO_GATEWAY, "{filters: [{type: URLRewrite, urlRewrite: {hostname: a.example.com}}]}", 1),
+        ("HTTPRoute", TO_GATEWAY, "{backendRefs: [{name: checkout, port: 8080, weight: 0}]}", 1),
+        ("HTTPRoute", TO_GATEWAY, "{backendRefs: [{name: checkout, port: 8080}]}", 0),
+        ("HTTPRoute", TO_GATEWAY, "{filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]}", 0),
+        (
+            "HTTPRoute",
+            TO_GATEWAY,
+            "{filters: [{type: ExtensionRef, extensionRef: {group: example.com, kind: Answer, name: a}}]}",
+            0,
+        ),
+        ("HTTPRoute", TO_SERVICE, "{matches: [{path: {value: /a}}]}", 0),
+        ("HTTPRoute", "{name: elsewhere, namespace: other}", "{matches: [{path: {value: /a}}]}", 0),
+    ],
+)
+def test_a_rule_sends_requests_somewhere_or_answers_them(
+    kind: str, parent: str, rule: str, expected: int, tmp_path: Path
+) -> None:
+    text = CLASS % ENVOY + GATEWAY % ("", "TCP") + ROUTE % (kind, parent, rule)
+    assert found(tmp_path, text, "GWP413") == ["warning certain"] * expected
+
+
+def test_a_policy_may_answer_in_place_of_a_backend(tmp_path: Path) -> None:
+    text = CLASS % "kgateway.dev/kgateway" + GATEWAY % ("", "TCP") + ROUTE % ("HTTPRoute", TO_GATEWAY, "{matches: []}")
+    assert found(tmp_path, text, "GWP413") == ["warning certain"]
+    assert found(tmp_path, text + DIRECT, "GWP413") == []

@@ -431,7 +431,7 @@ class _Tree(NamedTuple):
     def _is_ours(self, problem: Problem) -> bool:
         """Return whether a file that cannot be read would hold manifests: not the index of a chart, or an OpenAPI
         document."""
-        if problem.code != YAML_SYNTAX or self.source.named:
+        if problem.code != YAML_SYNTAX or self.source.named or self.source.root is None:
             return True
         return any(_API_VERSION.match(line) for line in self.source.text(problem.file))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from policylint.matches import matches
 from policylint.model import Finding, Resource, mapping, sequence, text
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
@@ -25,7 +26,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             backends = [mapping(each) for each in sequence(rule.get("backendRefs"))]
             if _ANSWERING & kinds or any(each.get("weight", 1) != 0 for each in backends):
                 continue
-            yield _finding(state.route, index, backends)
+            yield _finding(state.route, index, backends, is_meant=_is_kept_from(state.route, index))
 
 
 def _is_served_by_gateways(state: RouteState) -> bool:
@@ -52,12 +53,27 @@ def _answers(value: Any) -> bool:
     return isinstance(value, list) and any(map(_answers, value))
 
 
-def _finding(route: Resource, index: int, backends: list[Any]) -> Finding:
+def _is_kept_from(route: Resource, index: int) -> bool:
+    """Return whether another rule, which says what it matches, would take all requests of this one and has backends:
+    then it is there to keep them from those (`/metrics`)."""
+    rules = [mapping(rule) for rule in sequence(route.spec.get("rules"))]
+    grpc = route.key.kind == "GRPCRoute"
+    others = [
+        match
+        for other, rule in enumerate(rules)
+        if other != index and rule.get("backendRefs") and rule.get("matches")
+        for match in matches(rule, grpc=grpc)
+    ]
+    own = matches(rules[index], grpc=grpc) if rules[index].get("matches") else []
+    return bool(own) and all(any(match.within(other) for other in others) for match in own)
+
+
+def _finding(route: Resource, index: int, backends: list[Any], *, is_meant: bool) -> Finding:
     place = ("spec", "rules", index, *(("backendRefs",) if backends else ()))
     why = "all its backends have weight 0" if backends else "it has no backends"
     return Finding(
         RULE,
-        "warning",
+        "note" if is_meant else "warning",
         f"{route.key} answers with 500 by rule {index + 1}: {why}",
         route.location(*place),
         resources=(route.key,),

@@ -105,6 +105,24 @@ def test_a_rule_sends_requests_somewhere_or_answers_them(
     assert found(tmp_path, text, "GWP413") == ["warning certain"] * expected
 
 
+@pytest.mark.parametrize(
+    ("other", "severity"),
+    [
+        ("{matches: [{path: {value: /}}], %s}", "note"),
+        ("{matches: [{path: {value: /shop}}], %s}", "note"),
+        ("{matches: [{path: {value: /cart}}], %s}", "warning"),
+        ("{matches: [{path: {value: /}, method: GET}], %s}", "warning"),
+        ("{%s}", "warning"),
+    ],
+)
+def test_paths_may_be_kept_from_a_backend(other: str, severity: str, tmp_path: Path) -> None:
+    """A rule beside one that says which requests it takes, and that would take these, closes them; where the other one
+    says nothing, a dash too many may have torn one rule in two."""
+    rules = "{matches: [{path: {value: /shop/metrics}}]}, " + other % "backendRefs: [{name: checkout, port: 8080}]"
+    text = CLASS % ENVOY + GATEWAY % ("", "TCP") + ROUTE % ("HTTPRoute", TO_GATEWAY, rules)
+    assert found(tmp_path, text, "GWP413") == [f"{severity} certain"]
+
+
 def test_a_policy_may_answer_in_place_of_a_backend(tmp_path: Path) -> None:
     text = CLASS % "kgateway.dev/kgateway" + GATEWAY % ("", "TCP") + ROUTE % ("HTTPRoute", TO_GATEWAY, "{matches: []}")
     assert found(tmp_path, text, "GWP413") == ["warning certain"]

@@ -158,16 +158,26 @@ def _fast_against_exact(data: bytes) -> None:
     events = binding()
     if not fast.is_candidate(data):
         return
+    named: list[tuple[Any, int, int]] | None = None
+    aliased = 0
     try:
         text = data.decode()
-        quick = fast.load(data, events)
+        if fast.has_anchors(data):
+            named, aliased = fast.load_named(data, events)
+            values = [value for value, *_ in named]
+        else:
+            values = [value for value, *_ in fast.load(data, events)]
     except Exception:
         return  # it hands on to the other
     result = exact.load(data, text, events)
     if result.refused is not None:
         raise WrongError("the fast loader reads what the exact one refuses")
-    if _same([value for value, *_ in quick]) != _same([value for value, *_ in result.documents]):
+    if _same(values) != _same([value for value, *_ in result.documents]):
         raise WrongError("the fast loader reads other values")
+    if named is not None:
+        counts = [(place.line, size) for _, place, size in result.documents]
+        if ([each[1:] for each in named], aliased) != (counts, result.aliased) or result.duplicates:
+            raise WrongError("the fast loader counts other nodes")
 
 
 def _in_parts(data: bytes, whole: FileReading) -> None:

@@ -1,7 +1,9 @@
-"""The hot loop: libyaml events to plain data with packed positions, for chunks without anything unusual.
+"""The hot loops: libyaml events to plain data, for chunks without anything unusual, and for those that name scalars.
 
-Anchors, tags, aliases, merge keys, duplicate keys, odd keys, great depth and errors are not handled here: the loop
-raises, and `exact.load` reads the chunk again. So this stays one tight loop (docs/design/performance.md §2a).
+The first one keeps packed positions. The second one takes anchors and aliases of scalars, which is what most chunks
+with anchors have, and keeps none: what stands where is read again by `exact` when it is asked for. Other anchors and
+aliases, tags, merge keys, duplicate keys, odd keys, great depth and errors are not handled here: a loop raises, and
+`exact.load` reads the chunk again. So they stay tight loops (docs/design/performance.md §2a).
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from array import array
 from typing import Any, Final
 
 from policylint.documents.events import Binding
-from policylint.documents.problem import MAX_DEPTH
+from policylint.documents.problem import MAX_DEPTH, MAX_NODES
 from policylint.documents.scalars import KEYS, PLAIN
 
 # Node properties stand at the start of a token. Each pattern starts with a literal, which is searched for fast.
@@ -24,13 +26,17 @@ class IrregularError(Exception):
 
 
 def is_candidate(data: bytes) -> bool:
-    """Return whether the chunk has neither anchors nor tags nor exotic line breaks; False when in doubt."""
+    """Return whether the chunk has neither tags nor exotic line breaks; False when in doubt."""
     return (
         data[:1] != b"\xef"  # a byte order mark, perhaps: libyaml takes what follows for the beginning
-        and (b"&" not in data or (_ANCHOR.search(data) is None and data[:1] != b"&"))
         and (b"!" not in data or (_TAG.search(data) is None and data[:1] != b"!"))
         and not has_exotic_breaks(data)
     )
+
+
+def has_anchors(data: bytes) -> bool:
+    """Return whether the chunk may have anchors."""
+    return b"&" in data and (_ANCHOR.search(data) is not None or data[:1] == b"&")
 
 
 def has_exotic_breaks(data: bytes) -> bool:
@@ -133,3 +139,80 @@ def _load(data: bytes, binding: Binding, size: str) -> list[tuple[Any, array[int
             container = child
             append = None if kind is mapping_start else child.append
         documents.append((root[0], lines, columns))
+
+
+def load_named(data: bytes, binding: Binding) -> tuple[list[tuple[Any, int, int]], int]:
+    """Return (value, line, number of nodes) of every document in `data`, and for how many of these aliases stand.
+
+    Raises:
+        IrregularError: something the loop does not handle: anchors of containers and of keys, aliases as keys.
+        Exception: the parser's own error (`binding.error`).
+    """
+    get = binding.parser(data).get_event
+    scalar, mapping_start, mapping_end = binding.scalar, binding.mapping_start, binding.mapping_end
+    sequence_start, sequence_end, alias = binding.sequence_start, binding.sequence_end, binding.alias
+    document_start, stream_end = binding.document_start, binding.stream_end
+    scalars, keys = PLAIN, KEYS
+    documents: list[tuple[Any, int, int]] = []
+    aliased = 0
+    while True:
+        kind = get().__class__
+        if kind is stream_end:
+            return documents, aliased
+        if kind is not document_start:
+            continue
+        event = get()
+        kind = event.__class__
+        root: Any = {} if kind is mapping_start else []
+        if event.anchor is not None or (kind is not mapping_start and kind is not sequence_start):
+            raise IrregularError
+        line, nodes = event.start_mark.line, 1
+        named: dict[str, Any] = {}
+        container: Any = root
+        append: Any = None if kind is mapping_start else root.append  # None while in a mapping
+        key = ""
+        stack: list[tuple[Any, Any]] = []
+        while True:
+            event = get()
+            kind = event.__class__
+            if kind is mapping_end or kind is sequence_end:
+                if not stack:
+                    break
+                container, append = stack.pop()
+                continue
+            if append is None:
+                if kind is not scalar or event.anchor is not None:
+                    raise IrregularError
+                key = keys[event.value] if event.implicit[0] else event.value
+                if key in container:
+                    raise IrregularError
+                event = get()
+                kind = event.__class__
+            nodes += 1
+            value: Any
+            if kind is scalar:
+                value = scalars[event.value] if event.implicit[0] else event.value
+                if event.anchor is not None:
+                    named[event.anchor] = value
+            elif kind is alias:
+                if event.anchor not in named:
+                    raise IrregularError
+                value = named[event.anchor]
+                aliased += 1
+            else:
+                if event.anchor is not None or len(stack) >= MAX_DEPTH - 1:
+                    raise IrregularError
+                value = {} if kind is mapping_start else []
+            if append is None:
+                container[key] = value
+            else:
+                append(value)
+            if kind is mapping_start:
+                stack.append((container, append))
+                container, append = value, None
+            elif kind is sequence_start:
+                stack.append((container, append))
+                container, append = value, value.append
+        if nodes > MAX_NODES:
+            raise IrregularError
+        documents.append((root, line, nodes))

@@ -144,6 +144,15 @@ def _read_chunk(data: bytes, chunk: Chunk, file: str, number: int, reading: File
     part = data if chunk.start == 0 and chunk.end == len(data) else data[chunk.start : chunk.end]
     if fast.is_candidate(part):
         try:
+            if fast.has_anchors(part):
+                named, aliased = fast.load_named(part, events)
+                for index, (value, line, size) in enumerate(named):
+                    reread = partial(_node_positions, part, index)
+                    own = aliased if index == 0 else 0
+                    reading.documents.append(
+                        Document(file, number, value, chunk.line, None, None, reread, line, size, own)
+                    )
+                return None
             loaded = fast.load(part, events)
         except (fast.IrregularError, MergeKeyError, UnicodeError, events.error):
             pass

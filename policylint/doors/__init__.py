@@ -13,12 +13,11 @@ from typing import Any
 
 from policylint.model import Resource, ResourceKey, mapping, sequence, text, texts
 from policylint.simulation import Simulation
-from policylint.topology.workloads import WORKLOADS, pod_spec
+from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec
 
 DOORS = frozenset({"IngressClass", "Router", "LoadBalancer", "NodePort", "ExternalIP", "HostPort", "HostNetwork"})
 """Kinds of what requests come in at beside Gateways."""
 PUBLISHED = DOORS - {"IngressClass", "Router"}
-GATEWAYS = frozenset({"Gateway", *DOORS})
 DOOR_GUARDS = "doors"
 """The implementation that judges the guards of doors."""
 
@@ -26,6 +25,11 @@ DOOR_GUARDS = "doors"
 def is_door(key: ResourceKey) -> bool:
     """Return whether requests come in here, and not through a Gateway of Gateway API."""
     return key.kind in DOORS
+
+
+def is_inside(key: ResourceKey) -> bool:
+    """Return whether requests come in here from inside the cluster: at a Service, or at the pods of a workload."""
+    return key[:2] == ("", "Service") or is_workload(key.group, key.kind)
 
 
 def with_doors(simulation: Simulation) -> Simulation:
@@ -111,9 +115,9 @@ def _opened(simulation: Simulation) -> Simulation:
 __all__ = [
     "DOORS",
     "DOOR_GUARDS",
-    "GATEWAYS",
     "PUBLISHED",
     "is_door",
+    "is_inside",
     "is_on_node",
     "node_ports",
     "published_as",

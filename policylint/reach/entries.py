@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from policylint.doors import GATEWAYS
+from policylint.doors import is_inside
 from policylint.model import ResourceKey, is_symbolic
 from policylint.namedtuple import NamedTuple
 from policylint.topology import ListenerState
@@ -39,7 +39,7 @@ class EntryPoint(NamedTuple):
     @property
     def inside(self) -> bool:
         """Whether clients in the mesh come in here, and not through a Gateway."""
-        return self.gateway.kind not in GATEWAYS
+        return is_inside(self.gateway)
 
     @property
     def hosts(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import chain, islice
 
-from policylint.doors import DOOR_GUARDS, GATEWAYS, PUBLISHED, is_door, with_doors
+from policylint.doors import DOOR_GUARDS, PUBLISHED, is_door, is_inside, with_doors
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.spelling import spelled
 from policylint.model.words import leading, listing
@@ -146,7 +146,7 @@ class Tracer:
 
     def knows(self, gateway: ResourceKey) -> bool:
         """Return whether a Gateway, or a Service in the mesh, is there, or is named by what is."""
-        if gateway.kind not in GATEWAYS:
+        if is_inside(gateway):
             return gateway in self.simulation.world.resources
         return self.topology.gateway(gateway) is not None or gateway in self.topology.unseen
 

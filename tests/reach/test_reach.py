@@ -95,6 +95,17 @@ def test_a_gateway_that_was_not_seen(tmp_path: Path) -> None:
     assert [state for *_, state in said(listed)] == ["asked", "unknown"] * 2, "a policy of its own may ask"
 
 
+@pytest.mark.parametrize("kind", ["ListenerSet", "XListenerSet"])
+def test_a_listener_set_that_was_not_seen(tmp_path: Path, kind: str) -> None:
+    group = "gateway.networking.k8s.io" if kind == "ListenerSet" else "gateway.networking.x-k8s.io"
+    parents = f"[{{group: {group}, kind: {kind}, name: edge}}]"
+    below = BELOW.replace("parentRefs: [{name: edge}]", f"parentRefs: {parents}")
+    assert below != BELOW
+    listed = ways(written(tmp_path, below))
+    assert {way["gateway"] for way in listed} == {f"{kind} shop/edge"}
+    assert {state for _, _, state in said(listed)} == {"unknown"}
+
+
 def test_a_filter_that_cannot_be_looked_into(tmp_path: Path) -> None:
     extension = "filters: [{type: ExtensionRef, extensionRef: {group: a.b, kind: Auth, name: x}}], backendRefs"
     world = written(

@@ -20,7 +20,7 @@ from policylint.compare.requests.kept import Kept, asking, kept
 from policylint.compare.requests.named import naming
 from policylint.compare.requests.reasons import Reasons
 from policylint.compare.requests.touched import touched_entries
-from policylint.doors import GATEWAYS, with_doors
+from policylint.doors import is_inside, with_doors
 from policylint.model import SEVERITIES, Node, ResourceKey, Severity
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import PRINCIPAL
@@ -72,7 +72,7 @@ class RequestSet(NamedTuple):
 
     @property
     def inside(self) -> bool:
-        return self.gateway.kind not in GATEWAYS
+        return is_inside(self.gateway)
 
 
 class Bypass(NamedTuple):

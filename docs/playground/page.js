@@ -85,8 +85,8 @@ function choose(name) {
 }
 
 function load(name) {
+  if (!Object.hasOwn(EXAMPLES, name)) return false;
   const example = EXAMPLES[name];
-  if (!example) return false;
   for (const field of FIELDS) element(field).value = example[field] || "";
   element("example").value = name;
   element("former").open = Boolean(example.before);
@@ -94,34 +94,52 @@ function load(name) {
   return true;
 }
 
-// The fragment holds everything: #example=NAME, or what is in the editors, deflated.
-async function deflated(bytes, by) {
-  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(by)).arrayBuffer());
+// The fragment holds everything: #example=NAME, or what is in the editors, deflated. Whoever made a link may have made it
+// to become longer than any memory: what is longer than people write is not read.
+const LONGEST = 4 * 2 ** 20;
+
+async function through(bytes, by) {
+  const reader = new Blob([bytes]).stream().pipeThrough(by).getReader();
+  const pieces = [];
+  let length = 0;
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    length += read.value.length;
+    if (length > LONGEST) {
+      await reader.cancel();
+      throw new RangeError("too long");
+    }
+    pieces.push(read.value);
+  }
+  return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 
 async function link() {
   const state = { tab };
   for (const field of FIELDS) if (element(field).value) state[field] = element(field).value;
-  const bytes = await deflated(new TextEncoder().encode(JSON.stringify(state)), new CompressionStream("deflate-raw"));
+  const bytes = await through(new TextEncoder().encode(JSON.stringify(state)), new CompressionStream("deflate-raw"));
   return "#state=" + btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
 async function restore() {
   const asked = location.hash.slice(1);
+  let isRead = true;
   try {
     if (asked.startsWith("state=")) {
       const text = atob(asked.slice(6).replaceAll("-", "+").replaceAll("_", "/"));
-      const bytes = await deflated(Uint8Array.from(text, (letter) => letter.charCodeAt(0)), new DecompressionStream("deflate-raw"));
+      const bytes = await through(Uint8Array.from(text, (letter) => letter.charCodeAt(0)), new DecompressionStream("deflate-raw"));
       const state = JSON.parse(new TextDecoder().decode(bytes));
       for (const field of FIELDS) element(field).value = typeof state[field] === "string" ? state[field] : "";
       element("former").open = Boolean(state.before);
       choose(state.tab);
-      return;
+      return true;
     }
+    if (load(decodeURIComponent(asked.replace(/^example=/, "")))) return true;
   } catch (error) {
-    say("This link cannot be read.");
+    isRead = false;
   }
-  if (!load(decodeURIComponent(asked.replace(/^example=/, "")))) load(Object.keys(EXAMPLES)[0]);
+  load(Object.keys(EXAMPLES)[0]);
+  if (!isRead) say("This link cannot be read.");
+  return isRead;
 }
 
 async function parts() {
@@ -157,8 +175,7 @@ async function start() {
     }
   });
   window.addEventListener("hashchange", restore);
-  await restore();
-  say("Loading Python …");
+  if (await restore()) say("Loading Python …");
   const code = new Blob([element("worker").textContent], { type: "text/javascript" });
   worker = new Worker(URL.createObjectURL(code));
   worker.onmessage = ({ data }) => {

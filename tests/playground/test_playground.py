@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -33,6 +34,17 @@ needs_browser = pytest.mark.skipif(installed() is None, reason="no Chromium is i
 ANSWERED = "document.documentElement?.dataset.answered"
 PRINTED = "document.getElementById('printed').textContent"
 STATE = "document.getElementById('state').textContent"
+
+
+def _bomb() -> str:
+    """The state of a link that becomes 200 MB of text."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    pieces = [packer.compress(b'{"after": "'), *(packer.compress(b"a" * 2**20) for _ in range(200))]
+    data = b"".join([*pieces, packer.compress(b'"}'), packer.flush()])
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+DEFLATED_BOMB = _bomb()
 
 
 @pytest.fixture(scope="module")
@@ -129,8 +141,18 @@ def test_a_link_holds_the_state(browser: Browser) -> None:
     assert "loses" in printed or "- jwt" in printed
     restored = browser.evaluate("[document.getElementById('after').value, document.getElementById('before').value]")
     assert restored == manifests
-    browser.evaluate("location.hash = '#state=nonsense'")
-    browser.wait(f"{STATE} !== ''")
+
+
+@needs_browser
+@needs_modules
+@pytest.mark.slow
+@pytest.mark.parametrize("fragment", ["state=nonsense", "%", "example=constructor", "state=" + DEFLATED_BOMB])
+def test_a_link_of_a_stranger_leads_to_an_example(browser: Browser, fragment: str) -> None:
+    first = browser.evaluate("Object.keys(EXAMPLES)[0]")
+    answered(browser, "location.hash = '#example=GWP101'")
+    answered(browser, f"location.hash = '#{fragment}'")
+    assert browser.evaluate("document.getElementById('example').value") == first
+    assert browser.evaluate("document.getElementById('after').value.length") < 100_000
 
 
 @needs_modules

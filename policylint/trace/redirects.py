@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 20
 """Redirects that clients follow before they give up (curl follows 50, browsers 20)."""
+_SCHEMES: Final = frozenset({"http", "https"})
 
 
 class Followed(NamedTuple):
@@ -42,6 +43,8 @@ def followed(tracer: Tracer, first: Trace) -> Followed:
     traces: list[Trace] = []
     trace, seen = first, [_target(first.request)]
     while trace.outcome.redirect is not None and not (first.request.service or first.request.pod):
+        if trace.outcome.redirect.scheme.lower() not in _SCHEMES:
+            break  # what no Gateway serves: a client may open another program
         request = _next(trace.request, trace.outcome.redirect)
         if _target(request) in seen:
             return Followed(tuple(traces), seen.index(_target(request)))
@@ -55,12 +58,13 @@ def followed(tracer: Tracer, first: Trace) -> Followed:
 
 def _next(request: Request, to: Redirect) -> Request:
     """Return the request that a client makes of a Location; it goes to whichever Gateway serves that."""
+    scheme = to.scheme.lower()  # RFC 3986, section 3.1: case does not matter
     return request._replace(
-        scheme=to.scheme,
+        scheme=scheme,
         host=to.host or request.host,
         path=to.path,
-        port=to.port or WELL_KNOWN.get(to.scheme),
-        sni=to.host or request.host if to.scheme == "https" else "",
+        port=to.port or WELL_KNOWN.get(scheme),
+        sni=to.host or request.host if scheme == "https" else "",
         gateway="",
     )
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from policylint import __version__
 
@@ -34,3 +39,45 @@ def test_a_folder_that_is_not_trusted_names_no_program() -> None:
     """Settings of a folder are the repository's: they must not say what is started."""
     trust = json.loads((EXTENSION / "package.json").read_text())["capabilities"]["untrustedWorkspaces"]
     assert trust["restrictedConfigurations"] == ["policylint.path", "policylint.args"]
+
+
+STARTED = """
+const Module = require("module");
+const [extension, named, folder, isTrusted] = JSON.parse(process.argv[1]);
+const load = Module._load;
+const nothing = () => ({ dispose() {} });
+const workspace = {
+  isTrusted, workspaceFolders: [{ uri: { fsPath: folder } }], onDidGrantWorkspaceTrust: nothing,
+  onDidChangeConfiguration: nothing,
+  getConfiguration: () => ({ get: (name, usual) => name === "path" ? named : usual }),
+};
+class LanguageClient {
+  constructor(id, name, options) { console.log(JSON.stringify(options.run)); }
+  async start() {}
+}
+const stand_ins = {
+  vscode: { workspace, window: {}, commands: { registerCommand: nothing } },
+  "vscode-languageclient/node": { LanguageClient },
+};
+Module._load = (name, ...more) => stand_ins[name] || load(name, ...more);
+require(extension).activate({ subscriptions: [] });
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node is installed")
+@pytest.mark.parametrize(
+    ("named", "trusted", "command"),
+    [
+        ("policylint", True, "policylint"),
+        ("policylint", False, "policylint"),
+        ("/opt/bin/policylint", True, "/opt/bin/policylint"),
+        (".venv/bin/policylint", True, "/work/shop/.venv/bin/policylint"),
+        (".venv/bin/policylint", False, ".venv/bin/policylint"),
+    ],
+)
+def test_no_program_and_no_module_of_the_folder_is_started(named: str, trusted: bool, command: str) -> None:
+    """Windows looks for programs where one is started, before it looks at PATH; Python looks there for modules."""
+    given = json.dumps([str(EXTENSION / "extension.js"), named, "/work/shop", trusted])
+    done = subprocess.run(["node", "-e", STARTED, given], capture_output=True, text=True, check=True)
+    run: dict[str, Any] = json.loads(done.stdout)
+    assert (run["command"], run["options"]["cwd"]) == (command, str(EXTENSION))

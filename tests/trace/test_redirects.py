@@ -114,3 +114,22 @@ def test_a_path_that_is_put_before_itself_grows_and_is_given_up(tmp_path: Path) 
     world = opened(tmp_path, GATEWAY, route("app", rule))
     requests, is_loop = met(world, "https://shop.example.com/a")
     assert (len(requests), is_loop) == (20, False)
+
+
+@pytest.mark.parametrize("scheme", ["ftp", "other", "''"])
+def test_a_scheme_that_no_gateway_serves_is_not_followed(tmp_path: Path, scheme: str) -> None:
+    simulation = opened(tmp_path, GATEWAY, route("web", redirect(f"scheme: {scheme}")), SERVICE)
+    trace = Tracer(simulation).trace(from_url("GET", "http://shop.example.com/"))
+    assert followed(Tracer(simulation), trace).traces == ()
+    assert [finding.rule for finding in run(simulation) if finding.rule == "GWP999"] == []
+
+
+def test_the_case_of_a_scheme_does_not_matter(tmp_path: Path) -> None:
+    web = route("web", redirect("scheme: HTTPS"), section="http")
+    app = route("app", APP, section="https")
+    simulation = opened(tmp_path, GATEWAY, web, app, SERVICE)
+    (after,) = followed(
+        Tracer(simulation), Tracer(simulation).trace(from_url("GET", "http://shop.example.com/"))
+    ).traces
+    assert after.listener is not None
+    assert after.listener.name == "https"

@@ -172,3 +172,18 @@ def test_without_a_token_the_exit_code_is_that_of_the_report(job: Job, gitlab: t
     assert job.run(2, POLICYLINT_TOKEN="")[0] == 1
     assert job.run(4, POLICYLINT_TOKEN="")[0] == 0
     assert gitlab[0].calls == []
+
+
+def test_a_change_brings_no_report_of_its_own(job: Job, gitlab: tuple[GitLab, str]) -> None:
+    """A file of the report's name, in a change whose configuration policylint cannot read."""
+    MAKE.git(job.directory, "checkout", "-q", job.ids[3])
+    (job.directory / "report.md").write_text(f"{MARKER}\n### policylint: all is well\n")
+    (job.directory / ".policylint.yaml").write_text("no: such key\n")
+    for arguments in (("add", "-A", "."), ("commit", "-q", "-m", "forged")):
+        MAKE.git(job.directory, *arguments)
+    commit = MAKE.git(job.directory, "rev-parse", "HEAD").strip()
+    job.ids[4:4] = [commit, commit]
+    code, said = job.run(6)
+    assert code in (2, 3), said
+    assert gitlab[0].calls == []
+    assert "there is no report" in said

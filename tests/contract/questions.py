@@ -315,8 +315,10 @@ def _refused_by_lint(world: Environment) -> Answers:
     return {
         finding.resources[0]: "refused"
         for finding in world.findings
-        if (finding.rule == "GWP501" and finding.resources and shapes.search(finding.message))
-        and not (finding.confidence == "assumed" and finding.message.endswith(" other values"))
+        if (
+            (finding.rule == "GWP501" and finding.resources and shapes.search(finding.message))
+            and not (finding.confidence == "assumed" and finding.message.endswith(" other values"))
+        )
         or (finding.rule == "GWP505" and finding.field == "metadata.name")
     }
 

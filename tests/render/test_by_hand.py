@@ -50,3 +50,66 @@ def test_a_gateway_that_a_script_applies_is_not_missing(script: str, command: st
 @pytest.mark.parametrize("command", ["", "kubectl apply -f bootstrap/other.yaml", "echo bootstrap/gateway.yaml"])
 def test_one_that_no_script_applies_is(command: str, tmp_path: Path) -> None:
     assert missing(tmp_path, {**FILES, "setup.sh": command}) == ["certain"]
+
+
+SOURCE = """\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: apps, namespace: flux-system}
+spec: {url: oci://localhost:5050/apps-sync, ref: {tag: local}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec: {path: %s, sourceRef: {kind: OCIRepository, name: apps}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: base, namespace: flux-system}
+spec: {path: ./base, sourceRef: {kind: GitRepository, name: flux-system}}
+"""
+PUSHED = {
+    "base/kustomization.yaml": "resources: [service.yaml]\n",
+    "base/service.yaml": SERVICE,
+    "kubernetes/apps/kustomization.yaml": "resources: [web]\n",
+    "kubernetes/apps/web/kustomization.yaml": "resources: [route.yaml]\n",
+    "kubernetes/apps/web/route.yaml": ROUTE.format(section=""),
+}
+
+
+def routes(root: Path, path: str, files: dict[str, str]) -> list[str]:
+    workspace = tree(root, {**PUSHED, "clusters/main/all.yaml": SOURCE % path, **files})
+    return [key.path for each in workspace.simulations for key in each.world.resources if key.kind == "HTTPRoute"]
+
+
+@pytest.mark.parametrize("path", ["./", "./web", "web/"])
+@pytest.mark.parametrize(
+    ("script", "command"),
+    [
+        (
+            "README.md",
+            "flux push artifact oci://localhost:5050/apps-sync:local \\\n  --path=kubernetes/apps \\\n  --source=x",
+        ),
+        (
+            ".github/workflows/push.yaml",
+            'run: flux push artifact "oci://ghcr.io/me/apps-sync" --path ./kubernetes/apps',
+        ),
+        ("kubernetes/push.sh", "flux push artifact oci://r.example.com/apps-sync@sha256:0 --path=apps --revision=1"),
+    ],
+)
+def test_what_a_script_pushes_is_what_an_artifact_holds(path: str, script: str, command: str, tmp_path: Path) -> None:
+    assert routes(tmp_path, path, {script: command}) == ["shop/checkout"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "flux push artifact oci://localhost:5050/other:local --path=kubernetes/apps",
+        "flux push artifact oci://localhost:5050/apps-sync --path=$DIRECTORY",
+        "flux push artifact oci://r/apps-sync --path=kubernetes/apps\nflux push artifact oci://r/apps-sync --path=base",
+    ],
+    ids=["none", "another artifact", "a variable", "two directories"],
+)
+def test_what_nobody_pushes_for_certain_is_not_seen(command: str, tmp_path: Path) -> None:
+    assert routes(tmp_path, "./", {"push.sh": command}) == []

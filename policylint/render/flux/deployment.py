@@ -254,9 +254,12 @@ class Cluster:
         reference = mapping(owner.spec.get("sourceRef"))
         source = (text(reference.get("kind")), text(reference.get("name")))
         is_own = source == self._own_source or source[1] in _OWN_SOURCES
-        directory = join(self._prefix, path.lstrip("/"))
+        artifact = self._sources.pushed(owner)
+        directory = join(self._prefix if artifact is None else artifact, path.lstrip("/"))
         if directory is not None and is_symbolic(path):
             directory = self._guessed(directory) or directory
+        if artifact is not None and directory is not None and self._tree.is_directory(directory):
+            return directory
         is_here = is_own or not (directory == self._prefix or self._sources.is_elsewhere(owner))
         if directory is not None and is_here and self._sources.kustomizer(owner).tree.is_directory(directory):
             return directory

@@ -9,6 +9,7 @@ from typing import Any
 from policylint.model import is_symbolic, mapping, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
+from policylint.render.by_hand import pushed
 from policylint.render.flux.artifact import artifact
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.provenance import Manifest, manifests_of
@@ -57,6 +58,7 @@ class FluxSources:
         self._written: dict[tuple[str, str], list[Manifest]] | None = None
         self._seen: dict[Source, Manifest] = {}
         self._own: Manifest | None = None
+        self._pushed: dict[str, str] | None = None
         self._fetching: dict[str, Kustomizer] = {}
         """What builds the files of a source, by its `spec.ignore`."""
 
@@ -85,6 +87,16 @@ class FluxSources:
             return False
         own, other = (SourceAddress.of(text(each.spec.get("url"))) for each in (self._own, source))
         return own is not None and other is not None and not own.may_hold(other)
+
+    def pushed(self, owner: Manifest) -> str | None:
+        """Return the directory of this tree that a script pushes as the artifact which a Kustomization deploys, where
+        its paths begin; None where none does."""
+        source = self._of(owner)
+        if source is None or source.kind != "OCIRepository":
+            return None
+        if self._pushed is None:
+            self._pushed = pushed(self._kustomizer.tree)
+        return self._pushed.get(text(source.spec.get("url")).rstrip("/").rpartition("/")[2])
 
     def other_revision(self, owner: Manifest) -> str:
         """Return at which revision a Kustomization deploys its source where that need not be what stands here; "" where

@@ -11,14 +11,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from policylint.documents import Pointer
-from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
+from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain
 from policylint.doors.vendors import INGRESS, Vendor, guards, vendor_of
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import FailingSetting
-from policylint.regex import expression, quoted
+from policylint.regex import expression
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
 
@@ -153,11 +153,11 @@ class _Class:
         meaning = self._vendor.prefixes if entry.kind == "Prefix" else self._vendor.specific
         if meaning == "glob":
             if "*" in path or "?" in path:
-                pattern = "".join({"*": ".*", "?": "."}.get(part, _plain(part)) for part in path)
+                pattern = "".join({"*": ".*", "?": "."}.get(part, plain(part)) for part in path)
                 return _path(EXPRESSION, pattern), (_BEGINS, len(path), 0, 0, 0)
             return _path("Exact", path), (_EXACT, len(path), 0, 0, 0)
         if meaning == "text" and path != "/":
-            return _path(EXPRESSION, f"{_plain(path)}.*"), (_BEGINS, len(path), 0, 0, 0)
+            return _path(EXPRESSION, f"{plain(path)}.*"), (_BEGINS, len(path), 0, 0, 0)
         return _path(PREFIX, path), (_BEGINS, len(path.rstrip("/")) + 1, 0, 0, 0)
 
     def _body(self, entry: _Entry, matches: Sequence[Any], weights: tuple[int, ...]) -> dict[str, Any]:
@@ -367,11 +367,6 @@ def _covers(certificate: str, host: str) -> bool:
 
 def _path(kind: str, value: str) -> list[dict[str, Any]]:
     return [{"path": {"type": kind, "value": value}}]
-
-
-def _plain(path: str) -> str:
-    """Return the expression of a text; a slash needs no escape."""
-    return quoted(path).replace("\\/", "/")
 
 
 def _filter(kind: str, body: Mapping[str, Any], field: str = "") -> dict[str, Any]:

@@ -14,6 +14,7 @@ from policylint.model.resource import Written
 from policylint.namedtuple import NamedTuple
 from policylint.policy.paths import ListedPaths
 from policylint.policy.results import Attachment, Declared, Effective, FailingSetting, Group, Losses, Target
+from policylint.regex import quoted
 from policylint.topology import BackendState, Candidate, GatewayState, ListenerState, ParentState, RouteState
 
 PROTOCOLS = {"http": "HTTP", "https": "HTTPS", "tcp": "TCP", "udp": "UDP"}
@@ -172,6 +173,11 @@ def door(
         whole[key] = route._replace(parents=parents)
     groups, policies = _groups(rules, {opening: listener.node for opening, listener in listeners.items()}, kind)
     return Door(state, routes, whole, tuple(groups), policies)
+
+
+def plain(path: str) -> str:
+    """Return the expression of a text; a slash needs no escape."""
+    return quoted(path).replace("\\/", "/")
 
 
 def rule_node(key: ResourceKey, name: str) -> Node:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from policylint.doors import PUBLISHED, is_door
+from policylint.doors import PUBLISHED, is_door, proxies
 from policylint.model import Resource, ResourceKey, mapping, sequence, text
 from policylint.policy.authorizing import (
     Checkpoint,
@@ -90,6 +90,16 @@ class Admissions:
         gateway = None if trace.gateway is None else self._simulation.topology.gateway(trace.gateway)
         if gateway is not None and is_door(gateway.gateway.key):
             client = Client() if gateway.gateway.key.kind not in PUBLISHED else client
+            pods = proxies(self._simulation.world, gateway.gateway)
+            for workload in pods:
+                found += self._ask(call, Checkpoint((whole(workload.key),), workload))
+            denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
+            if denied is not None:
+                trace = trace._replace(admissions=tuple(found), questions=tuple(asked), forwarded=None, per_backend={})
+                return trace._replace(outcome=_end(denied))
+            if pods:
+                caller = pods[0]
+                client = Client(caller, caller.key.namespace)
         elif gateway is not None:
             found += self._ask(call, Checkpoint((whole(gateway.gateway.key),), gateway.gateway))
             denied = next((admission for admission in found if admission.decision.answer == "denied"), None)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import chain, islice
 
-from policylint.doors import DOOR_GUARDS, PUBLISHED, is_door, is_inside, with_doors
+from policylint.doors import DOOR_GUARDS, PUBLISHED, is_door, is_inside, proxies, with_doors
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.spelling import spelled
 from policylint.model.words import leading, listing
@@ -431,7 +431,7 @@ class Tracer:
     ) -> Trace:
         """Return the trace of a request whose rule is found: its end, the policies, the rules that came second."""
         final, trace = self.responder.respond(winner, start, port)
-        nodes = (*above, whole(winner.route.key), winner.rule.node, *trace.path)
+        nodes = (*above, *self._pods_of(start), whole(winner.route.key), winner.rule.node, *trace.path)
         reached = [share for share in trace.outcome.shares if share.share and not share.problem]
         questions: list[RequestQuestion] = []
         message = facts(start.request, questions)
@@ -487,6 +487,11 @@ class Tracer:
         if refused or left or trace.denied is not None:
             return trace
         return self.admissions.applied(trace, self.client(start), asked_for=self.asked_for(start))
+
+    def _pods_of(self, start: Trace) -> tuple[Node, ...]:
+        """Return the workloads at whose pods requests of a Gateway of Istio's own come in."""
+        state = None if start.gateway is None or not is_door(start.gateway) else self.topology.gateway(start.gateway)
+        return () if state is None else tuple(whole(pod.key) for pod in proxies(self.simulation.world, state.gateway))
 
     def _is_heard(self, met: Met) -> bool:
         """Return whether a policy acts at doors that are no Gateways, or at the pods behind them."""

@@ -101,7 +101,7 @@ def moves(before: Serving, after: Serving) -> dict[tuple[Door, str], tuple[Resou
             others = [
                 other
                 for other, had in before.items()
-                if other[0].kind != door[0].kind
+                if other[0][:2] != door[0][:2]
                 and not PUBLISHED.intersection((other[0].kind, door[0].kind))
                 and hostname in had
             ]

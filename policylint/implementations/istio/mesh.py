@@ -14,7 +14,7 @@ from policylint.documents import Pointer, read
 from policylint.implementations.istio import labels
 from policylint.implementations.istio.labels import DEFAULT_REVISION
 from policylint.implementations.istio.waypoints import Waypoints
-from policylint.model import Node, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.model import Node, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.selectors import Labelled
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment, Declared, Target
@@ -238,6 +238,9 @@ def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
         return
     around = world.namespace_labels(workload.key.namespace) or {}
     annotations = mapping(metadata.get("annotations"))
+    if _is_router(spec):
+        yield Proxy(node, pod_labels, annotations=annotations, revision=_revision(pod_labels, {}))
+        return
     on_host = spec.get("hostNetwork") is True
     place = membership(pod_labels, annotations, workload.key.namespace, around, on_host=on_host)
     if place == "ambient":
@@ -284,6 +287,12 @@ def membership_of(end: Endpoint, world: World) -> str | None:
     annotations = mapping(mapping(template.get("metadata")).get("annotations"))
     around = world.namespace_labels(end.namespace) or {}
     return membership(end.labels, annotations, end.namespace, around, on_host=end.host)
+
+
+def _is_router(spec: Mapping[str, Any]) -> bool:
+    """Tell whether pods are gateways by themselves, as installations write them out: nothing is injected into them."""
+    containers = map(mapping, sequence(spec.get("containers")))
+    return any({"proxy", "router"} <= {*texts(container.get("args"))} for container in containers)
 
 
 def _inject(own: Mapping[str, Any], annotations: Mapping[str, Any]) -> str:

@@ -1,0 +1,259 @@
+"""Istio's own Gateways with VirtualServices: hosts, order of rules, redirects, TLS, and who is let in at their pods.
+
+What is expected was written down from istio.io (reference of Gateway, VirtualService, AuthorizationPolicy) first.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.doors.asking import answer
+from tests.worlds import manifest, service, simulated
+
+HTTP = "{port: {number: 80, name: http, protocol: HTTP}, hosts: ['*']}"
+HTTPS = "{port: {number: 443, name: https, protocol: HTTPS}, hosts: ['*'], tls: {mode: SIMPLE, credentialName: c}}"
+SHOP = "http://shop.example.com"
+
+
+def gateway(servers: str = f"[{HTTP}, {HTTPS}]", name: str = "public", namespace: str = "istio-system") -> str:
+    spec = f"spec: {{selector: {{istio: ingressgateway}}, servers: {servers}}}"
+    return manifest("networking.istio.io/v1", "Gateway", name, namespace, spec)
+
+
+def virtual(
+    http: str = "[{route: [{destination: {host: web}}]}]",
+    *,
+    name: str = "web",
+    hosts: str = "[shop.example.com]",
+    gateways: str = "[istio-system/public]",
+    more: str = "",
+    namespace: str = "shop",
+) -> str:
+    fields = [f"hosts: {hosts}", f"gateways: {gateways}" if gateways else "", f"http: {http}" if http else "", more]
+    spec = f"spec: {{{', '.join(filter(None, fields))}}}"
+    return manifest("networking.istio.io/v1", "VirtualService", name, namespace, spec)
+
+
+def pods(namespace: str = "istio-system") -> str:
+    labels = "{istio: ingressgateway, sidecar.istio.io/inject: 'true'}"
+    notes = "{inject.istio.io/templates: gateway}"
+    template = (
+        f"template: {{metadata: {{labels: {labels}, annotations: {notes}}}, spec: {{containers: [{{name: p}}]}}}}"
+    )
+    spec = f"spec: {{selector: {{matchLabels: {{istio: ingressgateway}}}}, {template}}}"
+    return manifest("apps/v1", "Deployment", "istio-ingressgateway", namespace, spec)
+
+
+def policy(spec: str, kind: str = "AuthorizationPolicy", namespace: str = "istio-system", name: str = "p") -> str:
+    return manifest("security.istio.io/v1", kind, name, namespace, f"spec: {spec}")
+
+
+def ends(
+    *objects: str, url: str = f"{SHOP}/", client: str = "", headers: tuple[str, ...] = (), method: str = "GET"
+) -> tuple[str, str]:
+    services = [service("web"), service("next"), service("pay", namespace="pay")]
+    return answer(simulated(*services, *objects), url, client, headers, method=method)
+
+
+ORDERED = (
+    "[{match: [{uri: {prefix: /api}}], route: [{destination: {host: next}}]}, {route: [{destination: {host: web}}]}]"
+)
+TWO = "[{route: [{destination: {host: web}, weight: 90}, {destination: {host: next}, weight: 10}]}]"
+
+
+@pytest.mark.parametrize(
+    ("objects", "url", "end"),
+    [
+        # bound by name, or not at all
+        ((gateway(), virtual()), f"{SHOP}/", "web"),
+        ((gateway(), virtual()), "https://shop.example.com/", "web"),
+        ((gateway(), virtual()), "http://other.example.com/", "404"),
+        ((gateway(), virtual(gateways="[public]")), f"{SHOP}/", "404"),
+        ((gateway(), virtual(gateways="[mesh]")), f"{SHOP}/", "404"),
+        ((gateway(), virtual(gateways="")), f"{SHOP}/", "404"),
+        ((gateway(namespace="shop"), virtual(gateways="[public]")), f"{SHOP}/", "web"),
+        # exportTo
+        ((gateway(), virtual(more="exportTo: ['.']")), f"{SHOP}/", "404"),
+        ((gateway(), virtual(more="exportTo: [istio-system]")), f"{SHOP}/", "web"),
+        # hosts of servers
+        ((gateway(f"[{HTTP.replace(chr(42), '*.example.com')}]"), virtual()), f"{SHOP}/", "web"),
+        ((gateway(f"[{HTTP.replace(chr(42), '*.example.org')}]"), virtual()), f"{SHOP}/", "404"),
+        ((gateway(f"[{HTTP.replace(chr(42), 'shop/*')}]"), virtual()), f"{SHOP}/", "web"),
+        ((gateway(f"[{HTTP.replace(chr(42), 'pay/*')}]"), virtual()), f"{SHOP}/", "404"),
+        ((gateway(f"[{HTTP.replace(chr(42), './*')}]"), virtual()), f"{SHOP}/", "404"),
+        ((gateway(), virtual(hosts="['*.example.com']")), f"{SHOP}/", "web"),
+        # order of rules; a prefix is one of the text
+        ((gateway(), virtual(ORDERED)), f"{SHOP}/api/x", "next"),
+        ((gateway(), virtual(ORDERED)), f"{SHOP}/apix", "next"),
+        ((gateway(), virtual(ORDERED)), f"{SHOP}/", "web"),
+        (
+            (gateway(), virtual("[{route: [{destination: {host: web}}]}, " + ORDERED[1:])),
+            f"{SHOP}/api",
+            "next",
+        ),
+        (
+            (gateway(), virtual("[{match: [{uri: {exact: /a}}], route: [{destination: {host: next}}]}]")),
+            f"{SHOP}/b",
+            "404",
+        ),
+        (
+            (gateway(), virtual("[{match: [{uri: {regex: '/v[0-9]+'}}], route: [{destination: {host: next}}]}]")),
+            f"{SHOP}/v1",
+            "next",
+        ),
+        (
+            (
+                gateway(),
+                virtual("[{match: [{uri: {exact: /A}, ignoreUriCase: true}], route: [{destination: {host: next}}]}]"),
+            ),
+            f"{SHOP}/a",
+            "next",
+        ),
+        # ends
+        ((gateway(), virtual(TWO)), f"{SHOP}/", "next 10%, web 90%"),
+        ((gateway(), virtual("[{route: [{destination: {host: pay.pay.svc.cluster.local}}]}]")), f"{SHOP}/", "pay"),
+        (
+            (gateway(), virtual("[{redirect: {authority: new.example.com}}]")),
+            f"{SHOP}/x",
+            "301 http://new.example.com/x",
+        ),
+        (
+            (gateway(), virtual("[{redirect: {scheme: https, redirectCode: 308}}]")),
+            f"{SHOP}/x",
+            "308 https://shop.example.com/x",
+        ),
+        ((gateway(), virtual("[{directResponse: {status: 503}}]")), f"{SHOP}/", "503"),
+        # https
+        (
+            (gateway(f"[{HTTP[:-1]}, tls: {{httpsRedirect: true}}}}, {HTTPS}]"), virtual()),
+            f"{SHOP}/x",
+            "301 https://shop.example.com/x",
+        ),
+        (
+            (gateway(f"[{HTTP[:-1]}, tls: {{httpsRedirect: true}}}}, {HTTPS}]"), virtual()),
+            "https://shop.example.com/x",
+            "web",
+        ),
+        (
+            (
+                gateway(f"[{HTTPS.replace('mode: SIMPLE, credentialName: c', 'mode: PASSTHROUGH')}]"),
+                virtual(
+                    "", more="tls: [{match: [{sniHosts: [shop.example.com]}], route: [{destination: {host: next}}]}]"
+                ),
+            ),
+            "https://shop.example.com/",
+            "next",
+        ),
+        # delegation
+        (
+            (
+                gateway(),
+                virtual("[{match: [{uri: {prefix: /pay}}], delegate: {name: pay, namespace: pay}}]"),
+                virtual(
+                    name="pay", namespace="pay", hosts="[]", gateways="", http="[{route: [{destination: {host: pay}}]}]"
+                ),
+            ),
+            f"{SHOP}/pay",
+            "pay",
+        ),
+    ],
+)
+def test_where_requests_end(objects: tuple[str, ...], url: str, end: str) -> None:
+    assert ends(*objects, url=url)[0] == end
+
+
+BY_HEADER = "[{match: [{headers: {x-beta: {exact: 'on'}}}], route: [{destination: {host: next}}]}, " + ORDERED[1:]
+BY_METHOD = "[{match: [{method: {exact: POST}}], route: [{destination: {host: next}}]}]"
+
+
+def test_headers_and_methods_tell_rules_apart() -> None:
+    assert ends(gateway(), virtual(BY_HEADER), headers=("x-beta: on",))[0] == "next"
+    assert ends(gateway(), virtual(BY_HEADER))[0] == "web"
+    assert ends(gateway(), virtual(BY_METHOD), method="POST")[0] == "next"
+    assert ends(gateway(), virtual(BY_METHOD))[0] == "404"
+
+
+MUTUAL = HTTPS.replace("SIMPLE", "MUTUAL")
+SELECTED = "selector: {matchLabels: {istio: ingressgateway}}"
+
+
+@pytest.mark.parametrize(
+    ("objects", "client", "end"),
+    [
+        ((gateway(), pods()), "", ("web", "")),
+        ((gateway(), pods(), policy(f"{{{SELECTED}, action: DENY, rules: [{{}}]}}")), "", ("403", "")),
+        (
+            (
+                gateway(),
+                pods(),
+                policy(f"{{{SELECTED}, rules: [{{from: [{{source: {{ipBlocks: [10.0.0.0/8]}}}}]}}]}}"),
+            ),
+            "203.0.113.9",
+            ("403", ""),
+        ),
+        (
+            (
+                gateway(),
+                pods(),
+                policy(f"{{{SELECTED}, rules: [{{from: [{{source: {{ipBlocks: [10.0.0.0/8]}}}}]}}]}}"),
+            ),
+            "10.1.2.3",
+            ("web", ""),
+        ),
+        (
+            (
+                gateway(),
+                pods(),
+                policy(f"{{{SELECTED}, rules: [{{to: [{{operation: {{hosts: [other.example.com]}}}}]}}]}}"),
+            ),
+            "",
+            ("403", ""),
+        ),
+        # policies of other workloads, of other namespaces
+        (
+            (gateway(), pods(), policy("{selector: {matchLabels: {app: web}}, action: DENY, rules: [{}]}")),
+            "",
+            ("web", ""),
+        ),
+        (
+            (gateway(), pods(), policy(f"{{{SELECTED}, action: DENY, rules: [{{}}]}}", namespace="shop")),
+            "",
+            ("web", ""),
+        ),
+        # the pods were not seen
+        ((gateway(),), "", ("web", "")),
+        ((gateway(), policy(f"{{{SELECTED}, action: DENY, rules: [{{}}]}}")), "", ("web", "not known")),
+    ],
+)
+def test_what_is_asked_at_the_pods(objects: tuple[str, ...], client: str, end: tuple[str, str]) -> None:
+    assert ends(*objects, virtual(), client=client) == end
+
+
+def test_certificates_are_asked_for_at_the_server() -> None:
+    assert ends(gateway(f"[{MUTUAL}]"), virtual(), url="https://shop.example.com/") == ("web", "clientCertificate")
+    optional = HTTPS.replace("SIMPLE", "OPTIONAL_MUTUAL")
+    assert ends(gateway(f"[{optional}]"), virtual(), url="https://shop.example.com/")[1] == "optionalClientCertificate?"
+
+
+JWT = "{" + SELECTED + ", jwtRules: [{issuer: i, jwksUri: 'https://login.example/keys'}]}"
+REQUIRED = "{" + SELECTED + ", action: DENY, rules: [{from: [{source: {notRequestPrincipals: ['*']}}]}]}"
+
+
+def test_tokens_are_asked_for_at_the_pods() -> None:
+    tokens = policy(JWT, "RequestAuthentication", name="jwt")
+    assert ends(gateway(), pods(), virtual(), tokens)[0] == "web"
+    assert ends(gateway(), pods(), virtual(), tokens, policy(REQUIRED))[0] == "403"
+
+
+ROUTER = "{name: istio-proxy, args: [proxy, router]}"
+
+
+def test_pods_that_are_gateways_by_themselves_are_proxies() -> None:
+    written = pods().replace("sidecar.istio.io/inject: 'true'", "sidecar.istio.io/inject: 'false'")
+    written = written.replace("{name: p}", ROUTER).replace("inject.istio.io/templates: gateway", "a: b")
+    assert ends(gateway(), written, virtual(), policy(f"{{{SELECTED}, action: DENY, rules: [{{}}]}}"))[0] == "403"
+    only = "{rules: [{from: [{source: {principals: [cluster.local/ns/istio-system/sa/default]}}]}]}"
+    labels = "{app: web, sidecar.istio.io/inject: 'true'}"
+    spec = f"spec: {{template: {{metadata: {{labels: {labels}}}, spec: {{containers: [{{name: w}}]}}}}}}"
+    workload = manifest("apps/v1", "Deployment", "web", "shop", spec)
+    assert ends(gateway(), written, virtual(), workload, policy(only, namespace="shop"))[0] == "web"

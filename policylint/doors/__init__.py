@@ -16,16 +16,23 @@ from policylint.model import Resource, ResourceKey, World, mapping, sequence, te
 from policylint.simulation import Simulation
 from policylint.topology.workloads import WORKLOADS, is_workload, pod_labels, pod_spec
 
-DOORS = frozenset({"IngressClass", "Router", "LoadBalancer", "NodePort", "ExternalIP", "HostPort", "HostNetwork"})
+DOORS = frozenset(
+    {"IngressClass", "Router", "EntryPoints", "LoadBalancer", "NodePort", "ExternalIP", "HostPort", "HostNetwork"}
+)
 """Kinds of what requests come in at beside Gateways."""
-PUBLISHED = DOORS - {"IngressClass", "Router"}
+PUBLISHED = DOORS - {"IngressClass", "Router", "EntryPoints"}
 ISTIO_GATEWAY = ("networking.istio.io", "Gateway")
 """Istio's own, which is a door like others: it has the name of a kind of Gateway API."""
 DOOR_GUARDS = "doors"
 """The implementation that judges the guards of doors."""
 
 
-_ENTRIES = (("networking.k8s.io", "Ingress"), ("route.openshift.io", "Route"), ISTIO_GATEWAY)
+_ENTRIES = (
+    ("networking.k8s.io", "Ingress"),
+    ("route.openshift.io", "Route"),
+    ("traefik.io", "IngressRoute"),
+    ISTIO_GATEWAY,
+)
 
 
 def is_door(key: ResourceKey) -> bool:
@@ -95,6 +102,7 @@ def _opened(simulation: Simulation) -> Simulation:
     from policylint.doors.istio import istio_doors
     from policylint.doors.openshift import openshift_doors
     from policylint.doors.published import published
+    from policylint.doors.traefik import traefik_doors
     from policylint.doors.vendors import guards
     from policylint.policy.bindings import of_filters
     from policylint.policy.results import PolicyState, Target
@@ -105,7 +113,7 @@ def _opened(simulation: Simulation) -> Simulation:
     grants = Grants(world)
     read = Backends(world, grants, catalog.knows_group).of_route
     found = [*ingress_doors(world, read), *openshift_doors(world, read), *published(world, read)]
-    found += istio_doors(world, read)
+    found += [*istio_doors(world, read), *traefik_doors(world, read)]
     opened = copy(simulation)
     opened.topology = simulation.topology.opened(
         [each.state for each in found],

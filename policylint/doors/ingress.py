@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from policylint.documents import Pointer
+from policylint.documents import Pointer, read
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain
 from policylint.doors.vendors import INGRESS, Vendor, guards, vendor_of
 from policylint.matches import FOREIGN
@@ -251,9 +251,36 @@ class _Class:
                 found.append(other._replace(spec=spec))
         for holder, settings in self._everywhere:
             found.append(_of_all(vendor, entry.ingress, own, holder, settings))
+        found += self._of_service(entry) if vendor.services else ()
         exempt = any(entry.path.startswith(path) for path in vendor.list("exempt"))
         dropped = {*(guards().settings.authentication if exempt else ()), *(server if opening is _HTTP else ())}
         return tuple(guard.without(dropped) for guard in found)
+
+    def _of_service(self, entry: _Entry) -> Iterator[Guard]:
+        """Yield what is asked by the object that the Service of a path names, for all ports or for this one."""
+        about = self._vendor.services
+        service = self._world.get(ResourceKey("", "Service", entry.ingress.key.namespace, _service(entry)))
+        annotation = text(about.get("annotation"))
+        if service is None or annotation not in service.annotations:
+            return
+        place: Pointer = ("metadata", "annotations", annotation)
+        documents = read(str(service.annotations[annotation]).encode(), annotation).documents
+        stated = mapping(documents[0].value) if documents else {}
+        port = mapping(mapping(entry.backend.get("service")).get("port"))
+        by_port = mapping(stated.get("ports"))
+        name = next((text(by_port[str(each)]) for each in port.values() if str(each) in by_port), "")
+        name = name or text(stated.get("default"))
+        if not name:
+            return
+        key = ResourceKey(text(about.get("group")), text(about.get("kind")), service.key.namespace, name)
+        named = self._world.get(key)
+        if named is None:
+            yield Guard(service, {"unread": f"{key.kind} {name}"}, {("unread",): place})
+            return
+        for path, setting in mapping(about.get("reads")).items():
+            at = tuple(path.split("."))
+            if value_at(named.spec, at):
+                yield Guard(named, {text(setting): {"by": path}}, {(text(setting),): ("spec", *at)})
 
     def _guard(self, ingress: Resource) -> Guard:
         """Return what the annotations of an Ingress ask."""
@@ -309,6 +336,11 @@ def _named(vendor: Vendor, ingress: Resource) -> tuple[list[str], list[str]]:
         else:
             others.append(entry)
     return own, others
+
+
+def _service(entry: _Entry) -> str:
+    """Return the name of the Service that a path leads to."""
+    return text(mapping(entry.backend.get("service")).get("name"))
 
 
 def _holds(vendor: Vendor, ingress: Resource, meaning: Mapping[str, Any]) -> bool:

@@ -6,12 +6,12 @@ Source: istio.io/docs/reference/config/networking/gateway and virtual-service. W
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors import ISTIO_GATEWAY, proxies
-from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, plain
+from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, plain
 from policylint.doors.vendors import guards
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
@@ -36,13 +36,6 @@ _CERTIFICATES = {
 Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
 
 
-class _Everything(Container[ResourceKey]):
-    """What holds whatever is asked for: Istio needs no grant for backends of other namespaces."""
-
-    def __contains__(self, key: object) -> bool:
-        return True
-
-
 class _Server(NamedTuple):
     """One server of a Gateway.
 
@@ -61,13 +54,12 @@ class _Server(NamedTuple):
 
 def istio_doors(world: World, backends: Backends) -> Iterator[Door]:
     """Yield a door for each Gateway of Istio's own."""
-    everything: Any = _Everything()
     for gateway in world.of_kind(*ISTIO_GATEWAY):
         servers = list(_servers(gateway))
         rules = [rule for server in servers for rule in _rules(world, gateway, server)]
         openings = [server.opening for server in servers]
         unseen = _unseen(world, gateway)
-        yield door(gateway, "", rules, guards(), lambda route: backends(route, everything), openings, unseen)
+        yield door(gateway, "", rules, guards(), lambda route: backends(route, EVERYTHING), openings, unseen)
 
 
 def _servers(gateway: Resource) -> Iterator[_Server]:

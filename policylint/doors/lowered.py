@@ -5,7 +5,7 @@ What is made here is written elsewhere: an Ingress is one object, and a listener
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
@@ -18,6 +18,23 @@ from policylint.regex import quoted
 from policylint.topology import BackendState, Candidate, GatewayState, ListenerState, ParentState, RouteState
 
 PROTOCOLS = {"http": "HTTP", "https": "HTTPS", "tcp": "TCP", "udp": "UDP"}
+
+
+class _Everything(Collection[ResourceKey]):
+    """What has whatever is asked for, and is never gone through."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[ResourceKey]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+EVERYTHING = _Everything()
+"""The backends that need no grant, for doors that ask for none."""
 
 
 class Guard(NamedTuple):

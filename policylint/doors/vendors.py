@@ -40,6 +40,11 @@ class Vendor:
         return mapping(self._entry.get("reads"))
 
     @property
+    def services(self) -> Mapping[str, Any]:
+        """What Services name that asks for something, and by which annotation."""
+        return mapping(self._entry.get("services"))
+
+    @property
     def redirect(self) -> Mapping[str, Any]:
         """When it redirects to https."""
         return mapping(self._entry.get("redirect"))

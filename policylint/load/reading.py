@@ -37,6 +37,7 @@ GROUPS = frozenset(
         "network.openshift.io",
         "route.openshift.io",
         "networking.gke.io",
+        "cloud.google.com",
         "networking.k8s.aws",
     }
 )

@@ -1,0 +1,125 @@
+"""Traefik's IngressRoutes: rules, priorities, entry points, TLS, and what Middlewares ask.
+
+What is expected was written down from doc.traefik.io (IngressRoute, rules and priorities) first.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.doors.traefik import Matcher, alternatives
+from tests.doors.asking import answer
+from tests.worlds import manifest, service, simulated
+
+
+def ingress_route(*routes: str, more: str = "", name: str = "web") -> str:
+    fields = [more, f"routes: [{', '.join(routes)}]"]
+    spec = f"spec: {{{', '.join(filter(None, fields))}}}"
+    return manifest("traefik.io/v1alpha1", "IngressRoute", name, "shop", spec)
+
+
+def to(match: str, backend: str = "web", more: str = "") -> str:
+    fields = [f"match: '{match}'", "kind: Rule", f"services: [{{name: {backend}, port: 80}}]", more]
+    return f"{{{', '.join(filter(None, fields))}}}"
+
+
+def middleware(spec: str, name: str = "m") -> str:
+    return manifest("traefik.io/v1alpha1", "Middleware", name, "shop", f"spec: {spec}")
+
+
+def ends(
+    *objects: str, url: str = "http://shop.example.com/", client: str = "", method: str = "GET"
+) -> tuple[str, str]:
+    return answer(simulated(service("web"), service("next"), *objects), url, client, method=method)
+
+
+SHOP = "Host(`shop.example.com`)"
+
+
+@pytest.mark.parametrize(
+    ("objects", "url", "end"),
+    [
+        ((ingress_route(to(SHOP)),), "http://shop.example.com/x", "web"),
+        ((ingress_route(to(SHOP)),), "http://other.example.com/x", "404"),
+        ((ingress_route(to("PathPrefix(`/`)")),), "http://other.example.com/x", "web"),
+        ((ingress_route(to("Host(`a.example`) || Host(`b.example`)")),), "http://b.example/", "web"),
+        ((ingress_route(to("Host(`a.example`, `b.example`)")),), "http://b.example/", "web"),
+        # a prefix is one of the text; the longer rule first
+        (
+            (ingress_route(to(SHOP), to(f"{SHOP} && PathPrefix(`/api`)", "next")),),
+            "http://shop.example.com/apix",
+            "next",
+        ),
+        ((ingress_route(to(SHOP), to(f"{SHOP} && PathPrefix(`/api`)", "next")),), "http://shop.example.com/", "web"),
+        ((ingress_route(to(f"{SHOP} && Path(`/api`)", "next")),), "http://shop.example.com/api/x", "404"),
+        (
+            (ingress_route(to(SHOP, more="priority: 100"), to(f"{SHOP} && PathPrefix(`/api`)", "next")),),
+            "http://shop.example.com/api",
+            "web",
+        ),
+        (
+            (ingress_route(to(f"{SHOP} && (Path(`/a`) || Path(`/b`))")),),
+            "http://shop.example.com/b",
+            "web",
+        ),
+        # entry points and TLS
+        ((ingress_route(to(SHOP), more="entryPoints: [websecure]"),), "http://shop.example.com/", "404"),
+        ((ingress_route(to(SHOP), more="entryPoints: [websecure], tls: {}"),), "https://shop.example.com/", "web"),
+        ((ingress_route(to(SHOP), more="tls: {secretName: c}"),), "http://shop.example.com/", "404"),
+        ((ingress_route(to(SHOP), more="entryPoints: [web]"),), "https://shop.example.com/", "404"),
+    ],
+)
+def test_where_requests_end(objects: tuple[str, ...], url: str, end: str) -> None:
+    assert ends(*objects, url=url)[0] == end
+
+
+def test_methods_tell_rules_apart() -> None:
+    objects = ingress_route(to(f"{SHOP} && Method(`POST`)"))
+    assert [ends(objects, method=method)[0] for method in ("POST", "GET")] == ["web", "404"]
+
+
+NAMED = "middlewares: [{name: m}]"
+
+
+@pytest.mark.parametrize(
+    ("objects", "end"),
+    [
+        ((ingress_route(to(SHOP)),), ("web", "")),
+        ((ingress_route(to(SHOP, more=NAMED)), middleware("{basicAuth: {secret: s}}")), ("web", "basicAuth")),
+        (
+            (ingress_route(to(SHOP, more=NAMED)), middleware("{forwardAuth: {address: 'http://a'}}")),
+            ("web", "forwardAuth"),
+        ),
+        ((ingress_route(to(SHOP, more=NAMED)), middleware("{compress: {}}")), ("web", "")),
+        ((ingress_route(to(SHOP, more="middlewares: [{name: m, namespace: other}]")),), ("web", "not known")),
+    ],
+)
+def test_what_middlewares_ask(objects: tuple[str, ...], end: tuple[str, str]) -> None:
+    assert ends(*objects) == end
+
+
+def test_certificates_are_asked_for_by_tls_options() -> None:
+    option = manifest(
+        "traefik.io/v1alpha1",
+        "TLSOption",
+        "o",
+        "shop",
+        "spec: {clientAuth: {clientAuthType: RequireAndVerifyClientCert}}",
+    )
+    objects = ingress_route(to(SHOP), more="entryPoints: [websecure], tls: {options: {name: o}}")
+    assert ends(objects, option, url="https://shop.example.com/") == ("web", "clientCertificate")
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("Host(`a`) && !Path(`/b`)", [(Matcher("Host", ("a",)), Matcher("Path", ("/b",), True))]),
+        ("!(Host(`a`) || Host(`b`))", [(Matcher("Host", ("a",), True), Matcher("Host", ("b",), True))]),
+        ("!(Host(`a`) && Host(`b`))", [(Matcher("Host", ("a",), True),), (Matcher("Host", ("b",), True),)]),
+        ("Host(`a`", None),
+        ("Host(`a`) Host(`b`)", None),
+        ("", None),
+    ],
+)
+def test_rules_are_read(written: str, expected: object) -> None:
+    assert alternatives(written) == expected

@@ -4,7 +4,7 @@ click imports `inspect` for one function of fifteen lines, `uuid` for a type of 
 Python text of `datetime` where the C one is all that is used; PyYAML compiles the expressions of its pure reader.
 Together that was a fifth of a lint of one file (docs/design/performance.md §7). While click or PyYAML is imported,
 something small stands for each of these, and gets what it stands for as soon as it is asked for more. Nothing changes
-that was imported before.
+that was imported before, and nothing where another thread of the program that has us may import meanwhile.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Expression:
 
 def import_click() -> None:
     """Import click, if nobody has."""
-    if "click" in sys.modules:
+    if "click" in sys.modules or not _is_alone():
         return
     uuid = _Deferred("uuid", UUID=object)
     _import("click", {"inspect": _Deferred("inspect", cleandoc=cleandoc), "uuid": uuid, **_datetime()})
@@ -54,7 +54,7 @@ def import_click() -> None:
 
 def import_yaml() -> None:
     """Import PyYAML, if nobody has."""
-    if "yaml" not in sys.modules:
+    if "yaml" not in sys.modules and _is_alone():
         import re
 
         expressions = _Deferred("re", **{**vars(re), "compile": _Expression})
@@ -64,6 +64,12 @@ def import_yaml() -> None:
             _import("yaml", {"re": expressions, **_datetime()})
         finally:
             sys.modules["re"] = real
+
+
+def _is_alone() -> bool:
+    """Tell whether no other thread runs, which would get what stands for a module for good."""
+    threading = sys.modules.get("threading")
+    return threading is None or threading.active_count() == 1
 
 
 def _import(name: str, standing: dict[str, ModuleType]) -> None:

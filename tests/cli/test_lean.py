@@ -66,6 +66,15 @@ def test_what_was_imported_before_stays(name: str) -> None:
     assert run(f"{code}print(sys.modules[{name!r}] is real)") == "True"
 
 
+def test_nothing_stands_for_a_module_while_another_thread_runs() -> None:
+    code = (
+        "import threading\nevent = threading.Event()\nthreading.Thread(target=event.wait).start()\n"
+        "import policylint.cli\nfrom policylint.lean import import_yaml\nimport_yaml()\nimport yaml, click\n"
+        "print(type(yaml.resolver.re).__name__, 'inspect' in sys.modules)\nevent.set()"
+    )
+    assert run(code) == "module True"
+
+
 @given(st.text(alphabet="ab \t\n\r").filter(lambda text: len(text) < 40))
 def test_indentation_goes_as_by_inspect(text: str) -> None:
     assert cleandoc(text) == inspect.cleandoc(text)

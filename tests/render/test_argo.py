@@ -178,3 +178,38 @@ def test_kustomizations_with_nothing_in_common_are_deployed_side_by_side(tmp_pat
     found = workspace(tmp_path, files)
     assert deployed(found) == {"default": ["HTTPRoute default/shop", "Service b/shop", "Service default/shop"]}
     assert [str(key) for key in found.simulations[0].world.orphans] == ["HTTPRoute ?/unused"]
+
+
+def root_of(site: str, name: str = "bootstrap", namespace: str = "argocd") -> str:
+    source = f"{{path: components/{site}}}"
+    return application(name, source).replace("namespace: argocd", f"namespace: {namespace}", 1)
+
+
+@pytest.mark.parametrize("namespace", ["argocd", "openshift-gitops"])
+def test_roots_of_one_name_are_of_two_clusters(tmp_path: Path, namespace: str) -> None:
+    """One Argo CD has one Application of a name: what two of them deploy never meets."""
+    files = {f"components/{site}/route.yaml": f"# {site}\n{ROUTE}" for site in ("cloud", "home")}
+    roots = {
+        "platform/cloud/root.yaml": root_of("cloud"),
+        "platform/home/root.yaml": root_of("home", namespace=namespace),
+    }
+    both = workspace(tmp_path, {**files, **roots})
+    assert sorted(each.world.name for each in both.simulations) == ["cloud", "home"]
+    assert all(not each.world.duplicates for each in both.simulations)
+
+
+def test_roots_of_other_names_are_of_one_cluster(tmp_path: Path) -> None:
+    files = {f"components/{site}/route.yaml": f"# {site}\n{ROUTE}" for site in ("cloud", "home")}
+    roots = {"platform/cloud/root.yaml": root_of("cloud"), "platform/home/root.yaml": root_of("home", "other")}
+    (only,) = workspace(tmp_path, {**files, **roots}).simulations
+    assert only.world.name == "in-cluster"
+    assert len(only.world.duplicates) == 1
+
+
+def test_what_stands_beside_the_roots_lands_in_both(tmp_path: Path) -> None:
+    files = {f"components/{site}/route.yaml": ROUTE for site in ("cloud", "home", "shared")}
+    files["components/shared/route.yaml"] = SERVICE
+    roots = {f"platform/{site}/root.yaml": root_of(site) for site in ("cloud", "home")}
+    both = workspace(tmp_path, {**files, **roots, "apps/shared.yaml": root_of("shared", "shared")})
+    kinds = [sorted(key.kind for key in each.world.resources if key.kind != "Application") for each in both.simulations]
+    assert kinds == [["HTTPRoute", "Service"], ["HTTPRoute", "Service"]]

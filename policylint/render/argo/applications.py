@@ -7,7 +7,7 @@ destination namespace fills in what objects do not say; it never overwrites.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.budget import size_of
@@ -17,7 +17,7 @@ from policylint.patterns import Pattern
 from policylint.render.argo.applied import applied, is_explicit, overridden, plain_files
 from policylint.render.flux.deployment import Build, Deployed, Kustomization, amended
 from policylint.render.flux.helm_releases import speaks_of_routes
-from policylint.render.flux.roots import live_manifests
+from policylint.render.flux.roots import is_below, live_manifests
 from policylint.render.helm import app_template, published
 from policylint.render.helm.app_template.release import Release, major_of
 from policylint.render.helm.layers import Layers, merged
@@ -39,6 +39,11 @@ _USUAL_BRANCHES = frozenset({"HEAD", "main", "master"})
 _TAG_OR_COMMIT = Pattern(r"(?:refs/tags/.*|[0-9a-f]{7,40}|[v~^<>=]*\d+(?:\.[\dx*]+)+.*)")
 _HERE = frozenset({"https://kubernetes.default.svc", "https://kubernetes.default.svc.cluster.local", "in-cluster", ""})
 
+_LOCAL = "in-cluster"
+"""The cluster in which the Argo CD runs that an Application is applied to."""
+_HOMES = frozenset({"argocd", "argo-cd", "argo", "openshift-gitops"})
+"""Namespaces in which Argo CD is installed: one of a name here and one there are not for one cluster, either."""
+
 
 class Argo:
     """The walk through a tree's Applications."""
@@ -57,7 +62,26 @@ class Argo:
 
     def deploy(self) -> dict[str, Deployed]:
         """Return what lands in which cluster; nothing if the tree has no Applications, or none of what they deploy."""
-        self._waiting.extend(self._roots())
+        roots = self._roots()
+        sites = _sites(self._tree, roots)
+        if sites:
+            return self._apart(roots, sites)
+        return self._walk(roots)
+
+    def _apart(self, roots: list[Manifest], sites: Mapping[str, set[int]]) -> dict[str, Deployed]:
+        """Return what lands in the clusters of several Argo CDs, each named by its directory."""
+        special = set[int]().union(*sites.values())
+        clusters: dict[str, Deployed] = {}
+        for site, own in sorted(sites.items()):
+            chosen = [root for number, root in enumerate(roots) if number in own or number not in special]
+            known = Argo(self._tree, self._kustomizer, self._charts)._walk(chosen)
+            for name, deployed in known.items():
+                known_as = site if name == _LOCAL else name
+                clusters[f"{site}/{name}" if known_as in clusters else known_as] = deployed
+        return clusters
+
+    def _walk(self, roots: list[Manifest]) -> dict[str, Deployed]:
+        self._waiting.extend(roots)
         while self._waiting:
             manifest = self._waiting.popleft()
             with self._budget.bounded(f"what {manifest} deploys", manifest.origin.child("spec")):
@@ -77,7 +101,7 @@ class Argo:
                         self._taken_from[application] = origin
             finally:
                 if journal.notes:
-                    self._cluster("in-cluster").journal.add(journal)
+                    self._cluster(_LOCAL).journal.add(journal)
             return
         key = (manifest.namespace, manifest.name, str(_destination(manifest)))
         if key not in self._seen:
@@ -329,7 +353,7 @@ def _destination(manifest: Manifest) -> str:
     destination = mapping(manifest.spec.get("destination"))
     cluster = text(destination.get("name")) or text(destination.get("server"))
     if cluster in _HERE:
-        return "in-cluster"
+        return _LOCAL
     return "each-cluster" if is_symbolic(cluster) else cluster.removeprefix("https://")
 
 
@@ -347,3 +371,31 @@ def _amended(kustomization: Kustomization, options: Any, place: Provenance) -> K
             added = {name: place.at(field, name) for name in pairs}
             origin = origin.with_child(field, own.with_children({**own.children, **added}))
     return body, origin
+
+
+def _sites(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:
+    """Return the roots, by their numbers, of each Argo CD, by the directory that is its own; none where all may be of
+    one.
+
+    Two Applications of one name that deploy different directories cannot be in one Argo CD: their files lie in a
+    directory for each cluster. What else lies there belongs to the same.
+    """
+    paths = [tree.path_of(root.file) for root in roots]
+    named: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    for number, root in enumerate(roots):
+        source = repr((root.spec.get("source"), root.spec.get("sources")))
+        if root.kind == "Application" and root.name and _destination(root) == _LOCAL:
+            namespace = "" if root.namespace in _HOMES else root.namespace
+            named[namespace, root.name].setdefault(source, number)
+    for rivals in named.values():
+        steps = [paths[number].split("/") for number in rivals.values()]
+        depth = next((at for at, there in enumerate(zip(*steps, strict=False)) if len(set(there)) > 1), None)
+        if len(rivals) < 2 or depth is None or any(len(each) == depth + 1 for each in steps):
+            continue
+        places = {"/".join(each[: depth + 1]) for each in steps}
+        if len(places) == len(rivals):
+            return {
+                place.rpartition("/")[2]: {number for number, path in enumerate(paths) if is_below(path, place)}
+                for place in places
+            }
+    return {}

@@ -15,13 +15,16 @@ from policylint.schema.known import read_shipped
 
 ROOT = Path(__file__).parents[2]
 CRDS = ROOT.parent / "shared" / "crds"
+ELSEWHERE = {"aigateway.envoyproxy.io", "configuration.konghq.com", "gateway.k8s.aws", "networking.gke.io"}
+"""Groups whose CRDs are in no folder there."""
 
 
 @pytest.mark.skipif(not CRDS.is_dir(), reason="no ../shared/crds")
 def test_the_shipped_schemas_are_what_the_script_makes(tmp_path: Path) -> None:
     script = ROOT / "schemas" / "make_crds.py"
     subprocess.run([sys.executable, str(script), str(CRDS), "--output", str(tmp_path)], check=True)
-    assert contents(tmp_path) == contents(ROOT / "schemas" / "crds")
+    made, kept = contents(tmp_path), contents(ROOT / "schemas" / "crds")
+    assert {name: data for name, data in kept.items() if name.partition("/")[0] not in ELSEWHERE} == made
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -147,7 +147,7 @@ def _status(
     if any(policies[number].refused for number in numbers):
         verdict = "Invalid"
     elif network.universe.facts.idle:
-        verdict = "Accepted"
+        verdict = "NoEffect"
     elif rivals:
         verdict, by = "Conflicted", rivals
     elif not perhaps:

@@ -13,10 +13,10 @@ from policylint.policy.paths import Paths
 from policylint.topology.state import Condition
 
 Verdict = Literal[
-    "Accepted",
     "Conflicted",
     "Enforced",
     "Invalid",
+    "NoEffect",
     "Overridden",
     "PartiallyEnforced",
     "TargetNotFound",

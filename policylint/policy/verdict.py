@@ -34,9 +34,9 @@ def _verdict(state: PolicyState) -> tuple[Verdict, tuple[ResourceKey, ...]]:
     if len(state.refused) >= attached:
         return "Conflicted", tuple(sorted(refusers))
     if not state.groups:
-        return "Accepted", tuple(sorted(refusers))
+        return "NoEffect", tuple(sorted(refusers))
     if state.is_inert:
-        return "Accepted", ()
+        return "NoEffect", ()
     survives = any(group.effective.survives(state.key) for group in state.groups)
     loses = any(group.effective.lost_by(state.key) for group in state.groups)
     by = tuple(sorted(_superseders(state) | refusers)) if loses else tuple(sorted(refusers))

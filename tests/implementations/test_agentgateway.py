@@ -195,7 +195,7 @@ def test_backend_settings_of_a_listener_set_are_not_looked_up(tmp_path: Path) ->
         policy("acts", "ListenerSet/extra", "traffic: {timeouts: {request: 1s}}"),
     )
     assert state(simulation, "acts").verdict == "Enforced"
-    assert state(simulation, "idle").verdict == "Accepted"
+    assert state(simulation, "idle").verdict == "NoEffect"
     (finding,) = no_effective_target.check(simulation)
     assert "AgentgatewayPolicy default/idle has no effect" in finding.message
 
@@ -438,7 +438,7 @@ def test_an_open_call_to_nobody_replaces_the_gateways_login_all_the_same(tmp_pat
         policy("shop", "HTTPRoute/shop", f"traffic: {{{ext_auth(mode=OPEN)}}}"),
     )
     assert end(simulation) == ""
-    assert [state(simulation, name).verdict for name in ("edge", "shop")] == ["Overridden", "Accepted"]
+    assert [state(simulation, name).verdict for name in ("edge", "shop")] == ["Overridden", "NoEffect"]
     assert state(simulation, "shop").by == ()
 
 

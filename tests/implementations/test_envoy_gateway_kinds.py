@@ -222,7 +222,7 @@ def test_a_policy_for_the_very_port_is_chosen_before_one_for_the_whole_service()
 
 @pytest.mark.parametrize(
     ("section", "port", "verdict"),
-    [("a", 80, "Enforced"), ("b", 443, "Enforced"), ("b", 80, "Accepted"), ("c", 80, "TargetNotFound")],
+    [("a", 80, "Enforced"), ("b", 443, "Enforced"), ("b", 80, "NoEffect"), ("c", 80, "TargetNotFound")],
 )
 def test_a_section_that_no_backend_names_is_used_by_nothing(section: str, port: int, verdict: str) -> None:
     """processBackendRefs asks for the policy of the port that a backendRef names, and of no other."""
@@ -289,7 +289,7 @@ ENDPOINT = "{group: gateway.envoyproxy.io, kind: Backend, name: NAME}"
 
 @pytest.mark.parametrize(
     ("skips", "verdict"),
-    [("false false", "Enforced"), ("true false", "PartiallyEnforced"), ("true true", "Accepted")],
+    [("false false", "Enforced"), ("true false", "PartiallyEnforced"), ("true true", "NoEffect")],
 )
 def test_a_backend_that_skips_verification_voids_the_policy_on_it(skips: str, verdict: str) -> None:
     refs = [ENDPOINT.replace("NAME", name) for name in "ab"]
@@ -308,7 +308,7 @@ spec: {{targetRefs: [{", ".join(refs)}], validation: {{hostname: h, wellKnownCAC
     )
     found = state(simulation, "tls")
     assert found.verdict == verdict
-    assert (found.idle is not None) == (verdict == "Accepted")
+    assert (found.idle is not None) == (verdict == "NoEffect")
     reached = {node.key.name for group in found.groups for node in group.nodes if node.key.kind == "Backend"}
     assert reached == {name for name, skip in zip("ab", skips.split(), strict=True) if skip == "false"}
 

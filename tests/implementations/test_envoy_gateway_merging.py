@@ -248,7 +248,7 @@ WILD_AND_EXACT = (
 @pytest.mark.parametrize(
     ("hostnames", "owner", "verdict"),
     [
-        ("[a.example.com]", "exact", "Accepted"),  # the wildcard listener hands it over: its policy protects nothing
+        ("[a.example.com]", "exact", "NoEffect"),  # the wildcard listener hands it over: its policy protects nothing
         ("[b.example.com]", "wild", "Enforced"),
         ("[a.example.com, b.example.com]", "both", "Enforced"),
     ],

@@ -133,4 +133,4 @@ def test_a_route_whose_namespace_is_known_not_to_be_there(
     simulation = simulated(*documents, policy("SP", "wide", "Gateway/edge", "cors: {}", namespace="infra"))
     (found,) = simulation.topology.routes
     assert found.parents[0].conditions[0].reason == reason
-    assert state(simulation, "wide").verdict == ("Enforced" if reason == "Accepted" else "Accepted")
+    assert state(simulation, "wide").verdict == ("Enforced" if reason == "Accepted" else "NoEffect")

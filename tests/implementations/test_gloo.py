@@ -111,8 +111,8 @@ RULES = """[
     ("filters", "one", "verdicts"),
     [
         (["there"], ["there", "wide"], {"there": "Enforced", "wide": "Enforced"}),
-        (["gone"], [], {"there": "Accepted", "wide": "PartiallyEnforced"}),
-        (["there", "gone"], [], {"there": "Accepted", "wide": "PartiallyEnforced"}),
+        (["gone"], [], {"there": "NoEffect", "wide": "PartiallyEnforced"}),
+        (["there", "gone"], [], {"there": "NoEffect", "wide": "PartiallyEnforced"}),
     ],
 )
 def test_a_filter_that_names_nothing_takes_all_options_of_its_rule(
@@ -136,7 +136,7 @@ def test_a_filter_that_names_nothing_takes_all_options_of_its_rule(
     assert judged["wide"].verdict == verdicts["wide"]
     if filters != ["gone"]:
         assert judged["there"].verdict == verdicts["there"]
-        assert (judged["there"].idle is not None) == (verdicts["there"] == "Accepted")
+        assert (judged["there"].idle is not None) == (verdicts["there"] == "NoEffect")
     (state,) = (each for each in simulation.topology.routes if each.route.key.name == "r")
     resolved = next(each for each in state.parents[0].conditions if each.type == "ResolvedRefs")
     assert resolved.reason == ("BackendNotFound" if "gone" in filters else "ResolvedRefs")

@@ -162,7 +162,7 @@ def test_a_selector_in_the_root_namespace(kind: str, reached: list[str]) -> None
         deployment(namespace="istio-system"), deployment(namespace="bar"), policy(kind, "p", spec, "istio-system")
     )
     assert sorted(contexts(found)) == reached
-    assert state(found, "p").verdict == ("Enforced" if reached else "Accepted")
+    assert state(found, "p").verdict == ("Enforced" if reached else "NoEffect")
 
 
 def test_a_selector_without_workload_is_missing_only_where_workloads_are_seen() -> None:
@@ -194,7 +194,7 @@ def test_the_root_namespace_may_have_an_ingress_gateway_that_istioctl_installs()
 def test_targets_are_never_for_sidecars() -> None:
     found = simulated(deployment("cart"), service(), policy("AuthorizationPolicy", "one", to("Service", "cart")))
     assert contexts(found) == {}
-    assert state(found, "one").verdict == "Accepted"  # the Service is there, no waypoint is
+    assert state(found, "one").verdict == "NoEffect"  # the Service is there, no waypoint is
 
 
 def test_an_ingress_gateway_takes_wide_policies_selectors_and_targets() -> None:
@@ -315,7 +315,7 @@ def test_a_waypoint_takes_only_policies_that_name_it_its_class_or_a_service() ->
     affected = {str(node): [key.name for key in keys] for node, keys in found.acting.affected().items()}
     assert affected["Gateway foo/wp"] == ["gw", "cls"]
     assert affected["Service foo/cart"] == ["gw", "svc", "cls"]
-    assert state(found, "wide").verdict == "Accepted"
+    assert state(found, "wide").verdict == "NoEffect"
 
 
 def test_a_service_entry_is_served_like_a_service() -> None:
@@ -336,7 +336,7 @@ def test_envoy_filters_for_services_never_match() -> None:
         USES, WAYPOINT, service(), policy("EnvoyFilter", "one", f"{to('Service', 'cart')}, configPatches: []")
     )
     assert contexts(found) == {}
-    assert state(found, "one").verdict == "Accepted"
+    assert state(found, "one").verdict == "NoEffect"
 
 
 AMBIENT = NAMESPACE % ("foo", "istio.io/dataplane-mode: ambient")

@@ -40,7 +40,7 @@ def test_a_tls_policy_is_for_listeners_with_tls() -> None:
 
 def test_a_tls_policy_of_a_listener_without_tls_does_nothing() -> None:
     simulation = judged(policy("TLSPolicy", "plain", "plain"))
-    assert state(simulation, "plain").verdict == "Accepted"
+    assert state(simulation, "plain").verdict == "NoEffect"
     (found,) = run(simulation, select={"GWP106"})
     assert (found.rule, found.message) == ("GWP106", "TLSPolicy infra/plain has no effect on Listener infra/edge#plain")
     assert found.label == "Listener infra/edge#plain has no TLS, and a TLSPolicy passes such listeners over"
@@ -73,7 +73,7 @@ def test_listeners_are_passed_over(kind: str, listener: str, why: str, section: 
     listeners = f"[{{name: only, port: 443, {listener}}}]"
     simulation = simulated(gateway(listeners=listeners), policy(kind, "p", section))
     found = state(simulation, "p")
-    assert found.verdict == ("Accepted" if why else "Enforced")
+    assert found.verdict == ("NoEffect" if why else "Enforced")
     assert (reached(simulation) == {}) is bool(why)
     assert [f"{each.type}={each.status}/{each.reason}" for each in found.conditions] == [
         "Accepted=True/Accepted",
@@ -182,7 +182,7 @@ def test_an_oidc_provider_is_found_one_way(provider: str, why: str) -> None:
     assert (found.verdict == "Invalid", why in found.invalid) == (bool(why), True)
 
 
-@pytest.mark.parametrize(("kind", "verdict"), [("HTTPRoute", "Enforced"), ("GRPCRoute", "Accepted")])
+@pytest.mark.parametrize(("kind", "verdict"), [("HTTPRoute", "Enforced"), ("GRPCRoute", "NoEffect")])
 def test_tokens_are_counted_on_rules_of_http_routes(kind: str, verdict: str) -> None:
     text = policy("TokenRateLimitPolicy", "p", spec=LIMITS).replace("kuadrant.io/v1", "kuadrant.io/v1alpha1")
     simulation = judged(text, route("r", "infra", "[{name: edge}]", kind, more="rules: [{}]"))

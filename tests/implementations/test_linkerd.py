@@ -70,7 +70,7 @@ def test_authorizations_of_one_server_are_alternatives(tmp_path: Path) -> None:
     [
         ("{kind: Namespace, name: default}", SERVER, "Enforced", ["Server default/web"]),
         ("{group: core, kind: Namespace, name: default}", SERVER, "Enforced", ["Server default/web"]),
-        ("{kind: Namespace, name: default}", SERVER.replace("namespace: default", "namespace: b"), "Accepted", []),
+        ("{kind: Namespace, name: default}", SERVER.replace("namespace: default", "namespace: b"), "NoEffect", []),
         ("{kind: Namespace, name: b}", SERVER.replace("namespace: default", "namespace: b"), "Invalid", []),
     ],
 )

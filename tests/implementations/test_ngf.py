@@ -226,7 +226,7 @@ def test_a_status_that_others_have_filled_leaves_no_room(tmp_path: Path, others:
     full = policy("ClientSettingsPolicy", "uploads", "HTTPRoute/shop", "body: {maxSize: 1m}") + status
     simulation = simulate(tmp_path, full)
     (state,) = simulation.policies.values()
-    assert state.verdict == ("Enforced" if attached else "Accepted")
+    assert state.verdict == ("Enforced" if attached else "NoEffect")
     assert [str(each.ancestor) for each in state.ancestors] == ["HTTPRoute default/shop"] * attached
     said = {(str(each.node), each.condition.type, each.condition.reason) for each in simulation.target_conditions}
     assert (("HTTPRoute default/shop", "Accepted", "AncestorLimitReached") in said) is not attached
@@ -285,7 +285,7 @@ def test_what_a_payload_processor_calls_must_be_there(tmp_path: Path, process: s
     [
         ("HTTPRoute/alone", "TargetNotFound", {"HTTPRoute default/alone": ("TargetNotFound", "Reconciling")}),
         ("HTTPRoute/elsewhere", "TargetNotFound", {}),  # no Gateway of ours leads to it: the controller never sees it
-        ("HTTPRoute/unlistened", "Accepted", {"HTTPRoute default/unlistened": ("Accepted", "Programmed")}),
+        ("HTTPRoute/unlistened", "NoEffect", {"HTTPRoute default/unlistened": ("Accepted", "Programmed")}),
         ("Gateway/named", "TargetNotFound", {"Gateway default/named": ("TargetNotFound", "Reconciling")}),
         ("Gateway/unset", "Enforced", {"Gateway default/unset": ("Accepted", "Programmed")}),
     ],

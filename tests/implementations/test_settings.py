@@ -120,7 +120,7 @@ def test_istio_gateways_that_take_no_selectors(tmp_path: Path) -> None:
     )
     assert verdicts(simulated(tmp_path, *manifests)) == {"wide": "Enforced", "selected": "Enforced"}
     closed = simulated(tmp_path, *manifests, istio={"selectorBasedGatewayPolicy": False})
-    assert verdicts(closed) == {"wide": "Accepted", "selected": "TargetNotFound"}
+    assert verdicts(closed) == {"wide": "NoEffect", "selected": "TargetNotFound"}
 
 
 # --- kgateway and Envoy Gateway: the projects' own cases --------------------------------------------------------------

@@ -92,7 +92,7 @@ VERDICTS = {
     "azure: routes": ("azure", (azure("RoutePolicy", "p", HTTP_ROUTE, "default: {timeouts: {}}"),), "Enforced"),
     "azure: TLS of a listener that is not there": (
         "azure", (azure("FrontendTLSPolicy", "p", f"{GATEWAY}, sectionNames: [https]", VERIFY),), "TargetNotFound"),
-    "azure: its own kind at Traefik": ("traefik", (azure("RoutePolicy", "p", HTTP_ROUTE, "default: {}"),), "Accepted"),
+    "azure: its own kind at Traefik": ("traefik", (azure("RoutePolicy", "p", HTTP_ROUTE, "default: {}"),), "NoEffect"),
     "aws: IAM of the route": ("aws", (aws("IAMAuthPolicy", "p", HTTP_ROUTE, "policy: x"),), "Enforced"),
     "aws: IAM of Gateway and route are both asked": (
         "aws", (aws("IAMAuthPolicy", "p", GATEWAY, "policy: x"), aws("IAMAuthPolicy", "q", HTTP_ROUTE, "policy: y")),
@@ -115,7 +115,7 @@ VERDICTS = {
                                       "Enforced"),
     "aws: a route that is not there": (
         "aws", (aws("IAMAuthPolicy", "p", HTTP_ROUTE.replace("web", "wbe"), "policy: x"),), "TargetNotFound"),
-    "aws: its own kind at GKE": ("gke", (aws("IAMAuthPolicy", "p", HTTP_ROUTE, "policy: x"),), "Accepted"),
+    "aws: its own kind at GKE": ("gke", (aws("IAMAuthPolicy", "p", HTTP_ROUTE, "policy: x"),), "NoEffect"),
     "gke: IAP of a Service": ("gke", (gke("GCPBackendPolicy", "p", SERVICE, IAP),), "Enforced"),
     "gke: the older of two": (
         "gke", (gke("GCPBackendPolicy", "p", SERVICE, IAP, OLD), gke("GCPBackendPolicy", "q", SERVICE, IAP, NEW)),
@@ -135,12 +135,12 @@ VERDICTS = {
         "gke", (gke("HealthCheckPolicy", "p", f"{SERVICE}, namespace: shop", HEALTH),), "Invalid"),
     "gke: a Service that is not there": (
         "gke", (gke("HealthCheckPolicy", "p", SERVICE.replace("web", "wbe"), HEALTH),), "TargetNotFound"),
-    "gke: its own kind at Cilium": ("cilium", (gke("GCPBackendPolicy", "p", SERVICE, IAP),), "Accepted"),
+    "gke: its own kind at Cilium": ("cilium", (gke("GCPBackendPolicy", "p", SERVICE, IAP),), "NoEffect"),
     "traefik: TLS to backends": ("traefik", (TLS,), "Enforced"),
-    "traefik: another controller's policy": ("traefik", (FOREIGN,), "Accepted"),
+    "traefik: another controller's policy": ("traefik", (FOREIGN,), "NoEffect"),
     "cilium: TLS to backends": ("cilium", (TLS,), "Enforced"),
-    "cilium: another controller's policy": ("cilium", (FOREIGN,), "Accepted"),
-    "kong: another controller's policy": ("kong", (FOREIGN,), "Accepted"),
+    "cilium: another controller's policy": ("cilium", (FOREIGN,), "NoEffect"),
+    "kong: another controller's policy": ("kong", (FOREIGN,), "NoEffect"),
 }  # fmt: skip
 
 

@@ -64,7 +64,7 @@ def test_a_policy_acts_where_its_controller_serves(kind: str, served_by: str, le
     simulation = worlds.simulated(shop(served_by), own)
     acts = served_by in READS[kind] or served_by == "unheard-of"
     assert bool(simulation.groups) is acts
-    assert worlds.verdicts(simulation) == {"own": "Enforced" if acts else "Accepted"}
+    assert worlds.verdicts(simulation) == {"own": "Enforced" if acts else "NoEffect"}
     assert bool(simulation.acting.affected()) is acts
     (traced,) = [Tracer(simulation).trace(request({"host": "shop.example", "path": "/"}))]
     assert bool(traced.policies) is acts

@@ -109,7 +109,7 @@ def test_policies_that_nothing_enforces_deny_nothing(stated: Any, more: Any, why
     assert why in read.universe.facts.idle
     assert set(verdicts(read)) == {"allowed"}
     (status,) = read.statuses.policies
-    assert status.verdict == "Accepted"
+    assert status.verdict == "NoEffect"
 
 
 EVERYWHERE = {"policyEnforcementMode": "always"}

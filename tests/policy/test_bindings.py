@@ -223,7 +223,7 @@ def target_group(service: str) -> str:
     return worlds.manifest("application-networking.k8s.aws/v1alpha1", "TargetGroupPolicy", "tls", "shop", spec)
 
 
-@pytest.mark.parametrize(("service", "verdict", "findings"), [("checkout", "Enforced", 0), ("lonely", "Accepted", 1)])
+@pytest.mark.parametrize(("service", "verdict", "findings"), [("checkout", "Enforced", 0), ("lonely", "NoEffect", 1)])
 def test_a_policy_on_a_service_without_a_route(service: str, verdict: str, findings: int) -> None:
     lonely = worlds.manifest("v1", "Service", "lonely", "shop", "spec: {ports: [{port: 8080}]}")
     simulation = world(AWS, lonely, target_group(service))

@@ -22,7 +22,7 @@ def verdicts(simulation: Simulation) -> dict[str, tuple[str, list[str]]]:
 @pytest.mark.parametrize("above", ["overrides: {}", "defaults: {}"])
 def test_what_sets_nothing_turns_nothing_off(world: World, above: str) -> None:
     found = world(color("gw", "Gateway/g", above) + color("route", "HTTPRoute/r", "color: blue"))
-    assert verdicts(found) == {"gw": ("Accepted", []), "route": ("Enforced", [])}
+    assert verdicts(found) == {"gw": ("NoEffect", []), "route": ("Enforced", [])}
     assert all(group.effective.spec == {"color": "blue"} for group in found.groups)
 
 
@@ -181,7 +181,7 @@ def test_a_target_without_a_group_means_the_only_kind_of_that_name(world: World)
 
 @pytest.mark.parametrize(
     ("spec", "verdict", "said"),
-    [("", "Accepted", 1), ("defaults: {}", "Accepted", 1), ("color: red", "Enforced", 0)],
+    [("", "NoEffect", 1), ("defaults: {}", "NoEffect", 1), ("color: red", "Enforced", 0)],
 )
 def test_a_policy_that_sets_nothing_is_not_enforced(world: World, spec: str, verdict: str, said: int) -> None:
     simulation = world(color("a", "Gateway/g", spec))
@@ -305,5 +305,5 @@ def test_in_2023_a_policy_on_another_namespace_is_for_clients_of_its_own(
 def test_in_2023_a_policy_on_another_namespace_without_clients_acts_nowhere(world: World) -> None:
     target = "spec: {targetRef: {group: '', kind: Service, name: s, namespace: default}, default: {color: red}}"
     found = world(worlds.manifest("example.org/v1", "ColorPolicy", "clients", "b", target), semantics="gep-713-2023")
-    assert (verdicts(found)["clients"], list(found.groups)) == (("Accepted", []), [])
+    assert (verdicts(found)["clients"], list(found.groups)) == (("NoEffect", []), [])
     assert [finding.rule for finding in run(found) if finding.rule.startswith("GWP1")] == ["GWP106"]

@@ -92,9 +92,9 @@ class Agentgateway(Implementation):
         for state in states:
             verdict.judge(state)
             if state.verdict == "Overridden" and not state.by:  # what it calls is not there
-                state.verdict = "Accepted"
+                state.verdict = "NoEffect"
             sets = [target for target in state.targets if target.nodes and target.key.kind in LISTENER_SETS]
-            if state.verdict == "Accepted" and sets and not {"frontend", "traffic"}.intersection(state.policy.spec):
+            if state.verdict == "NoEffect" and sets and not {"frontend", "traffic"}.intersection(state.policy.spec):
                 why = "what `backend` sets on a ListenerSet, the proxy does not look up"
                 state.idle = Idle(sets[0], why, "target the Gateway, or its routes")
 

@@ -360,11 +360,11 @@ class EnvoyGateway(Implementation):
         """Explain a policy of a listener whose routes have no hostname that is its own (§2), and a voided one (§7)."""
         if state.kind.kind == "BackendTLSPolicy":
             voided = _voided(state, topology.world)
-            if state.verdict != "Accepted" or state.groups or voided is None:
+            if state.verdict != "NoEffect" or state.groups or voided is None:
                 return None
             why = f"{voided.key} sets `tls.insecureSkipVerify`, so that its certificate is not verified"
             return Idle(voided, why, f"remove `insecureSkipVerify` from {voided.key}")
-        if state.verdict != "Accepted" or state.groups or state.kind.kind not in route_policies.PLURALS:
+        if state.verdict != "NoEffect" or state.groups or state.kind.kind not in route_policies.PLURALS:
             return None
         for target in state.targets:
             for node in target.nodes:

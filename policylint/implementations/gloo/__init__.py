@@ -23,7 +23,7 @@ _GROUP = "gateway.solo.io"
 _ANSWERS = ("gateway.gloo.solo.io", "DirectResponse")
 _NAMESPACE = "gloo-system"
 """The namespace of a default installation."""
-_SILENT = ("Accepted", "Conflicted", "Invalid", "TargetNotFound", "Unknown")
+_SILENT = ("Conflicted", "Invalid", "NoEffect", "TargetNotFound", "Unknown")
 _WARNED = {
     "ListenerOption": "not attached to Gateway due to higher priority ListenerOption",
     "VirtualHostOption": "not attached to listener due to conflict with more specific or older VirtualHostOptions",
@@ -112,7 +112,7 @@ class Gloo(Implementation):
             elif state.verdict == "Enforced" and _adds_nothing(state):
                 state.verdict = "Overridden"
                 state.by = tuple(sorted({owner for group in state.groups for owner in group.effective.sources}))
-            elif state.verdict in ("Enforced", "Accepted") and state.kind.kind == "RouteOption":
+            elif state.verdict in ("Enforced", "NoEffect") and state.kind.kind == "RouteOption":
                 _passed_over(state, broken)
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:

@@ -138,12 +138,12 @@ class Istio(Implementation):
         for state in states:
             resolved = all(target.resolution.found and not target.problem for target in state.targets)
             if state.verdict == "Unknown" and state.targets and resolved:
-                state.verdict = "Accepted"
-            if state.kind.kind == labels.AUTHORIZATION and state.verdict == "Accepted":
+                state.verdict = "NoEffect"
+            if state.kind.kind == labels.AUTHORIZATION and state.verdict == "NoEffect":
                 bound = conditions.waypoint_ancestors(state, mesh, world, self.root_namespace)
                 if bound and all(each.reason == "Invalid" for ancestor in bound for each in ancestor.conditions):
                     state.verdict = "Invalid"
-            if state.verdict == "Accepted" and conditions.may_be_bound(state, mesh, world):
+            if state.verdict == "NoEffect" and conditions.may_be_bound(state, mesh, world):
                 state.verdict = "Unknown"
             if state.kind.implementation == self.name:
                 if state.verdict in ("Enforced", "PartiallyEnforced") and conditions.is_of_other_revision(state, mesh):

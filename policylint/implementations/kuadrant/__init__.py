@@ -136,12 +136,12 @@ class Kuadrant(Implementation):
         super().judge(states, topology)
         for state in states:
             by = self._shadowed.get(state.key)
-            if by and state.verdict in ("Accepted", "Enforced", "PartiallyEnforced"):
+            if by and state.verdict in ("Enforced", "NoEffect", "PartiallyEnforced"):
                 state.verdict = "PartiallyEnforced" if state.groups else "Overridden"
                 state.by = tuple(sorted({*state.by, *by}))
             if state.kind.kind in _WITH_CONDITIONS and any(not group.effective.owners for group in state.groups):
                 _refuse_predicates(state)
-            if state.verdict == "Accepted" and state.kind.kind in _BY_LISTENER:
+            if state.verdict == "NoEffect" and state.kind.kind in _BY_LISTENER:
                 state.idle = next(idle(state, topology), None)
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
@@ -325,7 +325,7 @@ def _enforced(state: PolicyState) -> Condition:
     match state.verdict:
         case "Overridden":
             return Condition("Enforced", "False", "Overridden", f"{kind} is overridden by {_paths(state.by)}")
-        case "Accepted" if kind not in _BY_LISTENER:  # these are enforced where all listeners are passed over
+        case "NoEffect" if kind not in _BY_LISTENER:  # these are enforced where all listeners are passed over
             return Condition("Enforced", "False", "Unknown", f"{kind} is not in the path to any existing routes")
     extent = "partially" if state.verdict == "PartiallyEnforced" else "successfully"
     return Condition("Enforced", "True", "Enforced", f"{kind} has been {extent} enforced")

@@ -108,7 +108,7 @@ class Linkerd(Implementation):
         super().judge(states, topology)
         for state in states:
             target = next(iter(state.targets), None)
-            if state.kind.kind == _RATE_LIMIT and state.verdict == "Accepted" and target is not None:
+            if state.kind.kind == _RATE_LIMIT and state.verdict == "NoEffect" and target is not None:
                 protocol = _unlimited(target.key, topology.world)
                 why = f"the proxy limits nothing at a Server with `proxyProtocol: {protocol}`"
                 state.idle = Idle(target, why, "set `proxyProtocol` to HTTP/1, HTTP/2 or unknown") if protocol else None

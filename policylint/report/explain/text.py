@@ -381,7 +381,7 @@ def _nowhere(explanation: Explanation) -> str:
 
 
 def _style(verdict: str) -> str:
-    if verdict in ("Enforced", "Accepted"):
+    if verdict == "Enforced":
         return "strong"
     return "error" if verdict in ("Invalid", "TargetNotFound", "Conflicted") else "warning"
 

@@ -26,7 +26,7 @@ STATES = {
     "Enforced": "effective",
     "PartiallyEnforced": "partial",
     "Overridden": "overridden",
-    "Accepted": "attached",
+    "NoEffect": "attached",
     "Conflicted": "refused",
     "Invalid": "refused",
     "TargetNotFound": "dangling",

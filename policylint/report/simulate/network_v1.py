@@ -12,6 +12,7 @@ from policylint.network.selecting import numbers_of
 from policylint.network.state import Network
 from policylint.network.status import Decider, NetworkStatus
 from policylint.report.kit.identity import Names, json_place
+from policylint.report.simulate.simulation_v1 import verdict
 from policylint.simulation import Simulation
 
 Entry = dict[str, Any]
@@ -29,7 +30,7 @@ def policy(network: Network, status: NetworkStatus, names: Names) -> Entry:
     first = network.policies[status.numbers[0]]
     entry: Entry = {
         "policy": names.key(status.key),
-        "status": status.verdict,
+        **verdict(status.verdict),
         "by": names.keys(status.by),
         "location": json_place(first.resource.name_location),
         "tier": first.tier,

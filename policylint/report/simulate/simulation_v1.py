@@ -76,7 +76,7 @@ def _policies(simulation: Simulation, names: Names) -> Iterator[Entry]:
 def _policy(state: PolicyState, names: Names) -> Entry:
     entry: Entry = {
         "policy": names.key(state.key),
-        "status": state.verdict,
+        **verdict(state.verdict),
         "by": names.keys(state.by),
         "location": json_place(state.policy.name_location),
     }
@@ -95,6 +95,11 @@ def _policy(state: PolicyState, names: Names) -> Entry:
     targets = sorted((names.target(target), target.resolution.state) for target in state.targets)
     entry["targets"] = [{"target": target, "resolution": resolution} for target, resolution in targets]
     return entry
+
+
+def verdict(name: str) -> Entry:
+    """Return a verdict as programs read it: `status` calls `NoEffect` by the name of the pattern's condition, Accepted."""
+    return {"verdict": name, "status": "Accepted" if name == "NoEffect" else name}
 
 
 def conditions(states: Iterable[Condition]) -> list[Entry]:

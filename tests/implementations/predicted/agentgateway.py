@@ -219,10 +219,10 @@ WORLDS = {
     "a service that is not there": Predicted(
         "calls", (on(ROUTE, call("gone")),), "403", {"p": "Enforced"}, ("GWP111",)),
     "which fails open": Predicted(
-        "calls", (on(ROUTE, call("gone", "FailOpen")),), "allowed", {"p": "Accepted"}, ("GWP111",)),
+        "calls", (on(ROUTE, call("gone", "FailOpen")),), "allowed", {"p": "NoEffect"}, ("GWP111",)),
     "and keeps the Gateway's login off": Predicted(
         "calls", (on(GATEWAY, call()), on(ROUTE, call("gone", "FailOpen"), "q")), "allowed",
-        {"p": "Overridden", "q": "Accepted"}, ("GWP111",), base=BASE),
+        {"p": "Overridden", "q": "NoEffect"}, ("GWP111",), base=BASE),
     "a locked one that is not there": Predicted(
         "calls", (on(GATEWAY, call("gone"), strategy=LOCK), on(ROUTE, call(), "q")), "403", {"q": "Overridden"},
         ("GWP111",)),
@@ -262,6 +262,6 @@ WORLDS = {
         "targets", (on("InferencePool/llm", "backend: {tcp: {connectTimeout: 1s}}"),), "allowed",
         {"p": "TargetNotFound"}),
     "at another controller's Gateway": Predicted(
-        "owner", (on(ROUTE, jwt()),), "allowed", {"p": "Accepted"}, ("GWP108",),
+        "owner", (on(ROUTE, jwt()),), "allowed", {"p": "NoEffect"}, ("GWP108",),
         base=base("gateway.envoyproxy.io/gatewayclass-controller")),
 }  # fmt: skip

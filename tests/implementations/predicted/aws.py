@@ -143,7 +143,7 @@ WORLDS = {
         "handler", (iam("p", DENY, target="HTTPRoute/NAME").replace("NAME", "'${ROUTE}'"),), "allowed",
         {"p": "Unknown"}),
     "IAM at another controller's Gateway": Predicted(
-        "handler", (iam("p", DENY),), "allowed", {"p": "Accepted"}, ("GWP108",), base=balanced()),
+        "handler", (iam("p", DENY),), "allowed", {"p": "NoEffect"}, ("GWP108",), base=balanced()),
     "the class of the controller": Predicted("classes", (iam("p", DENY),), "403", {"p": "Enforced"}, base=OF_CLASS),
     "logs of the route beside logs of the Gateway": Predicted(
         "logs",
@@ -152,7 +152,7 @@ WORLDS = {
         "allowed", {"p": "Enforced", "q": "Enforced"}),
     "a Service that no route names": Predicted(
         "target groups", (of("TargetGroupPolicy", "p", "Service/other", "protocol: HTTPS"),), "allowed",
-        {"p": "Accepted"}, ("GWP106",), base=base(PLAIN, f"{LATTICE}/gateway-api-controller", worlds.service("other"))),
+        {"p": "NoEffect"}, ("GWP106",), base=base(PLAIN, f"{LATTICE}/gateway-api-controller", worlds.service("other"))),
     "an exported Service": Predicted(
         "target groups", (of("TargetGroupPolicy", "p", f"ServiceExport.{LATTICE}/checkout", "protocol: HTTPS"),),
         "allowed", {"p": "Enforced"}, base=base(PLAIN, f"{LATTICE}/gateway-api-controller", EXPORT)),

@@ -106,7 +106,7 @@ WORLDS = {
     "a firewall for a Service": Predicted(
         "firewall", (wall("p", SERVICE, "shop"),), "allowed", {"p": "Invalid"}, ("GWP102",)),
     "a firewall at another controller's Gateway": Predicted(
-        "firewall", (wall("p", EDGE),), "allowed", {"p": "Accepted"}, ("GWP108",),
+        "firewall", (wall("p", EDGE),), "allowed", {"p": "NoEffect"}, ("GWP108",),
         base=base(ONE, "io.cilium/gateway-controller")),
     "a firewall whose listener is a variable": Predicted(
         "firewall", (wall("p", f"{EDGE}, sectionNames: ['${{NAME}}']"),), "allowed", {"p": "Unknown"}),
@@ -138,7 +138,7 @@ WORLDS = {
     "and with a grant": Predicted(
         "grants", (health("p", f"{SERVICE}, namespace: shop", "infra"), GRANT), "allowed", {"p": "Enforced"}),
     "probes of a Service that no route names": Predicted(
-        "health", (health("p", SERVICE.replace("checkout", "other")),), "allowed", {"p": "Accepted"}, ("GWP106",),
+        "health", (health("p", SERVICE.replace("checkout", "other")),), "allowed", {"p": "NoEffect"}, ("GWP106",),
         base=base(ONE, f"{GROUP}/alb-controller", OTHER)),
     "the example of the documentation": Predicted(
         "example", (timeouts("p", "group: '', kind: HTTPRoute, name: checkout"),), "allowed", {"p": "Unknown"},

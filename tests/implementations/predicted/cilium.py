@@ -88,7 +88,7 @@ WORLDS = {
     "a port that is not there": Predicted(
         "tls", (tls("p", "#https"),), "allowed", {"p": "TargetNotFound"}, ("GWP103",)),
     "its class by name, and a policy of another's": Predicted(
-        "kinds", (FOREIGN,), "allowed", {"p": "Accepted"}, ("GWP108",), base=base(of_class=False)),
+        "kinds", (FOREIGN,), "allowed", {"p": "NoEffect"}, ("GWP108",), base=base(of_class=False)),
     "a CiliumEnvoyConfig asks nothing of the route": Predicted("kinds", (ENVOY_CONFIG,), "allowed"),
     "a route that sets the host as a header": Predicted("header", (), "404", base=base(setting("Host"))),
     "in lower case it is taken": Predicted("header", (), "allowed", base=base(setting("host"))),

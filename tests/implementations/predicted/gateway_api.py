@@ -344,7 +344,7 @@ WORLDS = {
         base=base(route(rules="{backendRefs: [{name: checkout, port: 80}, {name: web, port: 80}]}"),
                   worlds.service("web"))),
     "TLS for a port that no route uses": Predicted(
-        "backends", (tls("p", "Service/web#admin"),), "allowed", {"p": "Accepted"}, (),
+        "backends", (tls("p", "Service/web#admin"),), "allowed", {"p": "NoEffect"}, (),
         base=base(route(rules="{backendRefs: [{name: web, port: 80}]}"),
                   worlds.service("web", ports="[{name: http, port: 80}, {name: admin, port: 81}]"))),
     "a name of a sort that it has not": Predicted(

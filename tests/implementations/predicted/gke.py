@@ -107,7 +107,7 @@ WORLDS = {
     "a class that GKE brings": Predicted(
         "classes", (backend("p"),), "allowed, iap required", {"p": "Enforced"}, base=base(ONE, "gke-l7-rilb")),
     "a class that Cilium brings": Predicted(
-        "classes", (backend("p"),), "allowed", {"p": "Accepted"}, ("GWP108",), base=base(ONE, "cilium")),
+        "classes", (backend("p"),), "allowed", {"p": "NoEffect"}, ("GWP108",), base=base(ONE, "cilium")),
     "of the same age the first by name": Predicted(
         "policies", (backend("p", created=OLD), backend("q", "iap: {enabled: false}", created=OLD)),
         "allowed, iap required", {"p": "Enforced", "q": "Conflicted"}),
@@ -136,6 +136,6 @@ WORLDS = {
                     "default: {checkIntervalSec: 5}"),), "allowed", {"p": "Enforced"},
         base=base(POOL, "any", INFERENCE)),
     "a Service that no route names": Predicted(
-        "policies", (backend("p", target="Service/other"),), "allowed", {"p": "Accepted"}, ("GWP106",),
+        "policies", (backend("p", target="Service/other"),), "allowed", {"p": "NoEffect"}, ("GWP106",),
         base=base(ONE, "any", OTHER)),
 }  # fmt: skip

@@ -106,7 +106,7 @@ WORLDS = {
         base=base(f"[{{{named('gone')}, {WEB}}}]"),
         status={"checkout": ("Gateway infra/edge ResolvedRefs=False/BackendNotFound",)}),
     "and all options of its rule with it": Predicted(
-        "errors", (option("ask", ROUTE, ASKS),), "allowed", {"ask": "Accepted"}, lint=("GWP106", "GWP406"),
+        "errors", (option("ask", ROUTE, ASKS),), "allowed", {"ask": "NoEffect"}, lint=("GWP106", "GWP406"),
         base=base(f"[{{{named('gone')}, {WEB}}}]")),
     "not those of its virtual host": Predicted(
         "errors", (option("ask", ROUTE, "timeout: 1s"), host("host", EDGE, ASKS)), "allowed, extauth required",

@@ -209,7 +209,7 @@ WORLDS = {
         "peers", (tls("PERMISSIVE", more=port("STRICT", 80)),), "allowed", request=STRANGE),
     "a selector in the root namespace is ignored": Predicted(
         "peers", (tls("STRICT", "istio-system", more="selector: {matchLabels: {app: web}}"),), "allowed",
-        {"p": "Accepted"}, ("GWP106",), request=STRANGE),
+        {"p": "NoEffect"}, ("GWP106",), request=STRANGE),
     "STRICT at ztunnel": Predicted("tls at ztunnel", (tls("STRICT"),), "reset", OF_PEER, request=STRANGE, base=ZTUNNEL),
     "a port at ztunnel": Predicted(
         "tls at ztunnel", (tls("PERMISSIVE", more=port("STRICT")),), "reset", OF_PEER, request=STRANGE, base=ZTUNNEL),
@@ -339,7 +339,7 @@ WORLDS = {
         base=base(f"{WAYPOINTED}, istio.io/use-waypoint-namespace: infra", AMBIENT,
                   waypoint("infra", ", allowedRoutes: {namespaces: {from: All}}"))),
     "a Service that wants none": Predicted(
-        "binding", (ON_SERVICE,), "allowed", {"p": "Accepted"}, ("GWP106",),
+        "binding", (ON_SERVICE,), "allowed", {"p": "NoEffect"}, ("GWP106",),
         base=base(WAYPOINTED, AMBIENT, waypoint(), front=service("istio.io/use-waypoint: none"))),
     "a waypoint for workloads": Predicted(
         "binding", (rule(to("Gateway/way") + DENY_ALL),), "403", OF_PEER, request=POD,
@@ -354,7 +354,7 @@ WORLDS = {
         base=base(AMBIENT, AMBIENT, waypoint(labels="istio.io/waypoint-for: all"),
                   web=deployment("web", "shop", "istio.io/use-waypoint: way"))),
     "a waypoint that lets no other namespace in": Predicted(
-        "binding", (ON_SERVICE,), "allowed", {"p": "Accepted"}, ("GWP106",),
+        "binding", (ON_SERVICE,), "allowed", {"p": "NoEffect"}, ("GWP106",),
         base=base(f"{WAYPOINTED}, istio.io/use-waypoint-namespace: infra", AMBIENT, waypoint("infra"))),
     "a waypoint whose name is a variable": Predicted(
         "binding", (ON_SERVICE,), "depends", {"p": "Unknown"},
@@ -420,7 +420,7 @@ WORLDS = {
         "attachment", (of("WasmPlugin", "p", to("GatewayClass/istio-waypoint") + "url: oci://x", "istio-system"),),
         "allowed", OF_PEER, base=BEHIND),
     "an EnvoyFilter on a Service": Predicted(
-        "filters", (of("EnvoyFilter", "p", to("Service/web") + "configPatches: []"),), "allowed", {"p": "Accepted"},
+        "filters", (of("EnvoyFilter", "p", to("Service/web") + "configPatches: []"),), "allowed", {"p": "NoEffect"},
         ("GWP106",), base=BEHIND),
     # OpenShift's ingress operator runs an istiod for its Gateways
     "OpenShift's Gateways read policies that name them": Predicted(
@@ -442,6 +442,6 @@ WORLDS = {
     "their own root namespace is openshift-ingress": Predicted(
         "openshift", (rule(DENY_ALL, "openshift-ingress"),), "403", OF_PEER, request=IN, base=OPENSHIFT),
     "one more of another controller is nobody's": Predicted(
-        "openshift", (rule(to(EDGE) + DENY_ADMIN, "infra"),), "allowed", {"p": "Accepted"},
+        "openshift", (rule(to(EDGE) + DENY_ADMIN, "infra"),), "allowed", {"p": "NoEffect"},
         request={**IN, "path": "/admin"}, base=openshift("openshift.io/ingress-to-route")),
 }  # fmt: skip

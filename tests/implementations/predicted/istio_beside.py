@@ -483,7 +483,7 @@ WORLDS = {
         "attachment", (rule(to("ServiceEntry.networking.istio.io/api") + DENY_ALL),), "allowed", OF_PEER,
         base=(*BEHIND, ENTRY)),
     "a policy on one that no waypoint serves": Predicted(
-        "attachment", (rule(to("ServiceEntry.networking.istio.io/api") + DENY_ALL),), "allowed", {"p": "Accepted"},
+        "attachment", (rule(to("ServiceEntry.networking.istio.io/api") + DENY_ALL),), "allowed", {"p": "NoEffect"},
         ("GWP106",), base=seen(ENTRY)),
     "a policy on one that is not there": Predicted(
         "attachment", (rule(to("ServiceEntry.networking.istio.io/ap") + DENY_ALL),), "allowed",
@@ -507,7 +507,7 @@ WORLDS = {
         "attachment", (of("WasmPlugin", "p", "selector: {matchLabels: {app: web}}, url: oci://x"),), "allowed",
         OF_PEER),
     "a plugin on a Service that no waypoint serves": Predicted(
-        "attachment", (of("WasmPlugin", "p", to("Service/web") + "url: oci://x"),), "allowed", {"p": "Accepted"},
+        "attachment", (of("WasmPlugin", "p", to("Service/web") + "url: oci://x"),), "allowed", {"p": "NoEffect"},
         ("GWP106",)),
     "a filter on the class of waypoints": Predicted(
         "attachment", (of("EnvoyFilter", "p", to("GatewayClass/istio-waypoint") + "configPatches: []",

@@ -157,7 +157,7 @@ WORLDS = {
     "no policy on a Service": Predicted(
         "targets", (auth("p", "Service/checkout", KEY),), "allowed", {"p": "Invalid"}, ("GWP102",)),
     "nothing leads to the listener that it names": Predicted(
-        "status", (auth("p", "Gateway/edge#alt", KEY),), "allowed", {"p": "Accepted"}, ("GWP106",),
+        "status", (auth("p", "Gateway/edge#alt", KEY),), "allowed", {"p": "NoEffect"}, ("GWP106",),
         base=base(gateway=worlds.gateway(listeners=TWO_LISTENERS),
                   route=worlds.route(parents="[{name: edge, namespace: infra, sectionName: http}]", more=PLAIN))),
     # Whose Gateways.
@@ -326,15 +326,15 @@ WORLDS = {
         "patterns", (auth("p", ROUTE, authorizing(selected("path", "/pay", "neq"))),), "allowed", {"p": "Enforced"}),
     # Certificates and names.
     "a listener without a host gets no certificate": Predicted(
-        "certificates", (TLS,), "allowed", {"p": "Accepted"}, ("GWP106",), request=SECURE, base=tls_base(CERTIFICATE)),
+        "certificates", (TLS,), "allowed", {"p": "NoEffect"}, ("GWP106",), request=SECURE, base=tls_base(CERTIFICATE)),
     "nor does one that passes TLS on": Predicted(
-        "certificates", (TLS,), "reset", {"p": "Accepted"}, ("GWP106",), request=SECURE,
+        "certificates", (TLS,), "reset", {"p": "NoEffect"}, ("GWP106",), request=SECURE,
         base=(*base(gateway=worlds.gateway(listeners="[{name: tls, port: 443, protocol: TLS, hostname: shop.example, "
                                            "tls: {mode: Passthrough}, allowedRoutes: {namespaces: {from: All}}}]"),
                     route=worlds.route(parents="[]", more=PLAIN)),
               worlds.manifest("cert-manager.io/v1", "Issuer", "x", "infra", "spec: {selfSigned: {}}"))),
     "nor does one with a Secret of another namespace": Predicted(
-        "certificates", (TLS,), "allowed", {"p": "Accepted"}, ("GWP106",), request=SECURE,
+        "certificates", (TLS,), "allowed", {"p": "NoEffect"}, ("GWP106",), request=SECURE,
         base=(*tls_base(f"{HOST}, tls: {{certificateRefs: [{{name: shop-tls, namespace: other}}]}}"),
               worlds.grant("other", "{group: gateway.networking.k8s.io, kind: Gateway, namespace: infra}",
                            "{group: '', kind: Secret}"))),

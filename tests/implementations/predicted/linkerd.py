@@ -196,13 +196,13 @@ WORLDS = {
         "limits", (server("accessPolicy: all-unauthenticated"), LIMIT), "allowed", {"limit": "Enforced"}),
     "a rate limit of an opaque Server": Predicted(
         "limits", (server("accessPolicy: all-unauthenticated, proxyProtocol: opaque"), LIMIT), "allowed",
-        {"limit": "Accepted"}, ("GWP106",)),
+        {"limit": "NoEffect"}, ("GWP106",)),
     "a rate limit of gRPC": Predicted(
         "limits", (server("accessPolicy: all-unauthenticated, proxyProtocol: gRPC"), LIMIT), "allowed",
-        {"limit": "Accepted"}, ("GWP106",)),
+        {"limit": "NoEffect"}, ("GWP106",)),
     "a rate limit of TLS": Predicted(
         "limits", (server("accessPolicy: all-unauthenticated, proxyProtocol: TLS"), LIMIT), "allowed",
-        {"limit": "Accepted"}, ("GWP106",)),
+        {"limit": "NoEffect"}, ("GWP106",)),
     "a Namespace of another name is refused": Predicted(
         "webhook", (server(), lets(WHO, target="kind: Namespace, name: infra"), EVERYBODY), "403", {"lets": "Invalid"},
         ("GWP104",)),

@@ -273,7 +273,7 @@ WORLDS = {
         {"size": "Unknown"}),
     "the Service of a route that no listener takes": Predicted(
         "services", (policy("UpstreamSettingsPolicy", "upstream", "Service/second", "zoneSize: 1m"),), "allowed",
-        {"upstream": "Accepted"}, lint=("GWP106", "GWP402"),
+        {"upstream": "NoEffect"}, lint=("GWP106", "GWP402"),
         base=(*base(),
               SECOND, other("idle", "rules: [{backendRefs: [{name: second, port: 80}]}]",
                     parents="[{name: edge, namespace: infra, sectionName: gone}]")),

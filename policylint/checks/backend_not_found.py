@@ -71,7 +71,7 @@ def _finding(simulation: Simulation, state: RouteState, backends: list[BackendSt
         is_foreign = "." in wanted.group and not simulation.catalog.knows_group(wanted.group)
         unknown = "a controller may accept kinds of its own" if is_foreign else ""
     elif unknown:
-        says, label = f"{wanted}, which was not seen", unknown
+        says, label = f"{wanted}, which is not among these manifests", unknown
     elif resolution.missing:
         says, label = f"missing {wanted}", nearby.describe(wanted)
     else:
@@ -170,7 +170,7 @@ def _of_filter(simulation: Simulation, route: Resource, missing: list[ObjectBind
     note = "the filter is left out, and its requests go on without" if left_out else _NEVER_SKIPPED
     unknown = resolution.reason if resolution.unknown else simulation.world.elsewhere(wanted)
     severity, confidence = grade(unknown)
-    says = f"{wanted}, which was not seen" if unknown else f"missing {wanted}"
+    says = f"{wanted}, which is not among these manifests" if unknown else f"missing {wanted}"
     more = f" (in {count(len(missing), 'place')})" if len(missing) > 1 else ""
     return Finding(
         RULE,
@@ -204,7 +204,7 @@ def _of_annotation(binding: ObjectBinding, nearby: Nearby) -> Finding:
     """Return the finding of an object that an annotation names and that is not there."""
     holder, wanted, resolution = binding.holder, binding.wanted, binding.resolution
     severity, confidence = grade(resolution.unknown)
-    what = f"{wanted}, which was not seen" if resolution.unknown else f"missing {wanted}"
+    what = f"{wanted}, which is not among these manifests" if resolution.unknown else f"missing {wanted}"
     near = nearby.describe(wanted) if holder.key.namespace == wanted.namespace else resolution.reason
     return Finding(
         RULE,

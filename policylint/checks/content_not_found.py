@@ -86,7 +86,7 @@ def _unknown(reference: ContentReference) -> Finding:
     return Finding(
         RULE,
         "note",
-        f"{holder.key} names {wanted}, which was not seen",
+        f"{holder.key} names {wanted}, which is not among these manifests",
         at(holder, reference.pointer, "name"),
         resources=(holder.key, wanted),
         label=reference.resolution.reason,

@@ -27,7 +27,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         yield Finding(
             RULE,
             severity,
-            f"{state.gateway.key} names {f'{key}, which was not seen' if not missing else f'missing {key}'}",
+            f"{state.gateway.key} names "
+            + (f"missing {key}" if missing else f"{key}, which is not among these manifests"),
             state.gateway.location("spec", "gatewayClassName"),
             resources=(state.gateway.key, key),
             label=nearby.describe(key) if resolution.missing else resolution.reason,
@@ -44,7 +45,7 @@ def _parameters(binding: ObjectBinding, nearby: Nearby) -> Finding:
     """Return the finding on parameters that are not there (GatewayClassReasonInvalidParameters)."""
     holder, wanted, resolution = binding.holder, binding.wanted, binding.resolution
     severity, confidence = grade(resolution.unknown, "warning")
-    what = f"{wanted}, which was not seen" if resolution.unknown else f"missing {wanted}"
+    what = f"{wanted}, which is not among these manifests" if resolution.unknown else f"missing {wanted}"
     return Finding(
         RULE,
         severity,

@@ -77,15 +77,15 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
     certain = not grounds
     more = f" and {count(len(routes) - 1, 'other route')}" if len(routes) > 1 else ""
     if side == "ingress":
-        what = f"{key} keeps the proxies of {first.gateway} from its pods on {first.hop.port}"
+        what = f"{key} blocks {first.gateway} from the pods of {services[0]} on {first.hop.port}"
     else:
         end = str(first.hop.target).strip() if first.hop.target.role == "outside" else "its pods"
-        what = f"{key} keeps the proxies of {first.gateway} from sending to {end} on {first.hop.port}"
+        what = f"{key} blocks {first.gateway} from sending to {end} on {first.hop.port}"
     pointer = ("metadata", "name") if step.rule is None else step.rule.pointer
     return Finding(
         RULE,
         "error" if certain else "warning",
-        f"no request of {routes[0]}{more} reaches {services[0]}: {what}",
+        f"{what}: every request of {routes[0]}{more} to {services[0]} fails",
         step.policy.resource.location(*pointer),
         resources=(key, *routes[:20], *services[:20]),
         label=_nearest(network, subject, peers, first.hop, _direction(side)),

@@ -16,7 +16,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield Finding(
                 RULE,
                 "note",
-                f"{key} is in a file that nothing deploys",
+                f"{key} is in a file that no Flux, Argo CD or kustomize root references",
                 resource.name_location,
                 resources=(key,),
                 label="no kustomization, Flux Kustomization or Application leads here",

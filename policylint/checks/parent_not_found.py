@@ -61,7 +61,7 @@ def _finding(
     ground = unknown if homes else ""
     if ground:
         severity, confidence, unknown = "warning", "assumed", ""
-    parent = f"parent {wanted}, which was not seen" if unknown else f"missing parent {wanted}"
+    parent = f"parent {wanted}, which is not among these manifests" if unknown else f"missing parent {wanted}"
     location = at(holder, pointer, "name")
     return Finding(
         RULE,

@@ -1,4 +1,4 @@
-"""GWP201: a more specific policy replaces another one as a whole, and settings are lost that nobody replaces."""
+"""GWP201: a more specific policy replaces another one completely, and settings are lost that nobody replaces."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def _finding(simulation: Simulation, drop: Drop) -> Finding:
     return Finding(
         RULE,
         drop.severity,
-        f"{subject} {verbs[plural_subject]} {listing(fields)} from {parent}",
+        f"{subject} {verbs[plural_subject]} the {listing(fields)} of {parent}",
         target_at(drop.winner.policy, drop.winner.target),
         resources=(drop.winner.key, drop.winner.node.key, drop.loser.key),
-        label=f"this policy {how}replaces {drop.loser.key} as a whole",
+        label=f"this policy {how}replaces {drop.loser.key} completely",
         related=(*_lost(drop), *_routes(simulation, drop)),
         help=() if drop.deliberate else (_fix(drop, fields),),
         field=",".join(fields),

@@ -86,5 +86,5 @@ def _missing(
 
 
 def _unknown(state: PolicyState, target: Target, why: str) -> Finding:
-    message = f"{state.key} points at {target.key}, which was not seen"
+    message = f"{state.key} points at {target.key}, which is not among these manifests"
     return unknown_target(RULE, message, state, target, target_at(state.policy, target), why)

@@ -31,11 +31,13 @@ def kinds(kind: str | None, form: str) -> None:
     implementations use one name.
     """
     from policylint.catalog.kinds import load_catalog
-    from policylint.cli.output import put
+    from policylint.cli.output import put, table_width
     from policylint.report.kinds import write
+    from policylint.report.kit.display import Paint
 
     known = load_catalog().kinds()
-    put(write(form, known if kind is None else _named(kind, known), whole=kind is not None))
+    listed = known if kind is None else _named(kind, known)
+    put(write(form, listed, Paint(on=False, room=table_width()), whole=kind is not None))
 
 
 def _named(name: str, known: list[PolicyKind]) -> list[PolicyKind]:

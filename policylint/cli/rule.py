@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @color
 def rule(name: str | None, form: str, color: str) -> int:
     """Show what a rule means, why it matters and how to fix it. Without ID: all rules."""
-    from policylint.cli.output import put, wants_color
+    from policylint.cli.output import put, table_width, wants_color
     from policylint.model.rule_page import all_pages, page_of
     from policylint.report.kit.display import Paint
     from policylint.report.rule_index import write
@@ -34,7 +34,7 @@ def rule(name: str | None, form: str, color: str) -> int:
     pages = all_pages() if name is None else [page for page in (page_of(name),) if page]
     if not pages:
         raise click.UsageError(_unknown(name or "", all_pages()))
-    put(write(form, pages, Paint(wants_color(color)), whole=name is not None))
+    put(write(form, pages, Paint(wants_color(color), table_width()), whole=name is not None))
     return 0
 
 

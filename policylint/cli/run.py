@@ -266,14 +266,14 @@ def is_empty(coverage: Coverage) -> bool:
 
     if coverage.orphans:
         what = "them" if coverage.orphans > 1 else "it"
-        click.echo(f"{coverage.left_out[0]}: nothing was checked (--show-orphans lists {what})", err=True)
+        click.echo(f"nothing was checked: {coverage.left_out[0]} (--show-orphans lists {what})", err=True)
         return True
-    nothing = f"0 Gateway API resources in {count(coverage.files, 'file')}: nothing was checked"
+    nothing = f"no Gateway API manifests in {count(coverage.files, 'file')}"
     templates = coverage.skipped.get("Helm template")
     if templates:
-        nothing += f" (Helm templates left out: {templates}; --render helm renders charts)"
+        nothing += f"; {count(templates, 'Helm template')} left out: --render helm renders charts"
     else:
-        nothing += " (run it in the repository's root, or pipe: helm template … | policylint lint -)"
+        nothing += "; run it in the repository's root, or pipe: helm template … | policylint lint -"
     click.echo(nothing, err=True)
     return True
 

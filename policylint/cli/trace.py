@@ -108,7 +108,7 @@ def trace(
     With --requests or --port, all words are PATHs; else what follows METHOD and URL is. PATH is a directory, a file, or
     `-` for rendered YAML on stdin. Default: the git root.
     """
-    from policylint.cli.output import page_width, put, wants_color
+    from policylint.cli.output import page_width, put, table_width, wants_color
     from policylint.report.kit.display import Paint
     from policylint.session.open import revision_range
     from policylint.trace import from_url
@@ -142,8 +142,9 @@ def trace(
     if before is not None and former is not None:
         traced = traced._replace(before=(before, Traced.of(former.simulations, requests)))
     run.lap("trace")
-    for piece in write(form, traced, Paint(wants_color(run.color)), page_width()):
-        put(piece)
+    paint = Paint(wants_color(run.color), table_width())
+    for piece in write(form, traced, paint, page_width()):
+        put(piece if form == "json" else paint.fit(piece))
     run.end(workspace.coverage)
     if traced.failed:
         return FOUND

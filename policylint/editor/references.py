@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from policylint.documents import Pointer
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import Location, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.keys import GATEWAY_GROUP
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 
-_MEANT: Final = {
+MEANT: Final = {
     "parentRef": (GATEWAY_GROUP, "Gateway"),
     "parentRefs": (GATEWAY_GROUP, "Gateway"),
     "backendRef": ("", "Service"),
@@ -20,7 +20,7 @@ _MEANT: Final = {
 }
 """Field → group and kind of what it names where it states none (Gateway API v1)."""
 _CLASS: Final = ("spec", "gatewayClassName")
-_SECTIONS: Final = ("listeners", "rules", "ports")
+SECTIONS: Final = ("listeners", "rules", "ports")
 
 
 class NamedPlace(NamedTuple):
@@ -63,13 +63,13 @@ def reference_at(resource: Resource, pointer: Pointer, world: World) -> NamedPla
     if not name or pointer == ("metadata",):
         return None
     field = next((step for step in reversed(pointer) if isinstance(step, str)), "")
-    group, kind = _MEANT.get(field, (None, ""))
+    group, kind = MEANT.get(field, (None, ""))
     kind = text(value.get("kind")) or kind
     if isinstance(version := value.get("apiVersion"), str):
         group = version.rpartition("/")[0]
     elif "group" in value:
         group = text(value["group"])
-    elif value.get("kind") and kind != _MEANT.get(field, ("", ""))[1]:
+    elif value.get("kind") and kind != MEANT.get(field, ("", ""))[1]:
         group = None  # not stated: whichever has such an object
     if not kind:
         return None
@@ -89,10 +89,14 @@ def _existing(world: World, group: str | None, kind: str, namespace: str, name: 
     return None
 
 
-def section_of(resource: Resource, name: str) -> Pointer:
-    """Return where a listener, rule or port of that name begins; the object's name where there is none."""
-    for field in _SECTIONS:
+def sections(resource: Resource) -> Iterator[tuple[str, Location]]:
+    """Yield the listeners, rules and ports of an object that have a name, with where they begin."""
+    for field in SECTIONS:
         for number, entry in enumerate(sequence(resource.spec.get(field))):
-            if text(mapping(entry).get("name")) == name:
-                return ("spec", field, number, "name")
-    return ("metadata", "name")
+            if name := text(mapping(entry).get("name")):
+                yield name, resource.location("spec", field, number, "name")
+
+
+def section_of(resource: Resource, name: str) -> Location:
+    """Return where a listener, rule or port of that name begins; the object's name where there is none."""
+    return dict(sections(resource)).get(name, resource.name_location)

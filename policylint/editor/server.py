@@ -24,9 +24,12 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from policylint import __version__
 from policylint.edit.plan import edits
+from policylint.editor.completion import Candidate
 from policylint.editor.positions import EditorPositions
+from policylint.editor.references import sections
 from policylint.editor.renaming import rename
 from policylint.editor.state import Cursor, StaleError, State
+from policylint.editor.surroundings import Surroundings, surroundings
 from policylint.editor.tree import EditedTree
 from policylint.errors import UsageError
 from policylint.model import Finding, Location
@@ -40,6 +43,18 @@ _SEVERITIES: Final = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
     "note": types.DiagnosticSeverity.Information,
+}
+_ITEM_KINDS: Final = {
+    "object": types.CompletionItemKind.Reference,
+    "section": types.CompletionItemKind.Field,
+    "kind": types.CompletionItemKind.Class,
+    "value": types.CompletionItemKind.EnumMember,
+    "field": types.CompletionItemKind.Property,
+}
+_SYMBOLS: Final = {
+    "Gateway": types.SymbolKind.Module,
+    "GatewayClass": types.SymbolKind.Class,
+    "Service": types.SymbolKind.Interface,
 }
 _WATCHED: Final = ("**/*.{yaml,yml,json}", "**/.policylint.*", "**/*.{tpl,tmpl}", "**/pyproject.toml")
 _LONGEST_HOVER: Final = 6000
@@ -175,6 +190,41 @@ class EditorServer(LanguageServer):
         file = self.file_of(uri)
         return state.at(file, position.line + 1, self._positions.column(file, position))
 
+    def column(self, lines: Sequence[str], position: types.Position) -> int:
+        """Return the column, from 0 and in code points, of a place in a text that may be newer than what was read."""
+        encoding = self.workspace.position_encoding or types.PositionEncodingKind.Utf16
+        text = EditorPositions(str(getattr(encoding, "value", encoding)), lambda _: lines)
+        return text.column("", position) - 1
+
+    def shown(self, words: str) -> types.MarkupContent:
+        """Return a text as it stands, for a client that reads Markdown within a fence: the same letters everywhere."""
+        if len(words) > _LONGEST_HOVER:
+            words = words[:_LONGEST_HOVER].rpartition("\n")[0] + "\n…"
+        document = self.client_capabilities.text_document
+        formats = (document and document.hover and document.hover.content_format) or ()
+        if types.MarkupKind.Markdown not in formats:
+            return types.MarkupContent(types.MarkupKind.PlainText, words)
+        return types.MarkupContent(types.MarkupKind.Markdown, "````text\n" + words.replace("````", "''''") + "\n````")
+
+    def outline(self, state: State, uri: str) -> list[types.DocumentSymbol]:
+        """Return the objects of a file, with the listeners, rules and ports that have a name."""
+        file = self.file_of(uri)
+        found = []
+        for cursor in state.objects_in(file):
+            resource = cursor.held[0].resource
+            if resource.name_location.file != file:
+                continue
+            name = self.place(resource.name_location).range
+            parts = [
+                types.DocumentSymbol(section, types.SymbolKind.Field, place.range, place.range)
+                for section, location in sections(resource)
+                if (place := self.place(location)).uri == uri
+            ]
+            span = types.Range(name.start, max([name.end, *(part.range.end for part in parts)]))
+            kind = _symbol_kind(resource.key.kind)
+            found.append(types.DocumentSymbol(str(resource.key), kind, span, name, children=parts))
+        return found
+
     # Diagnostics and fixes
 
     def _diagnostics(self) -> dict[str, list[types.Diagnostic]]:
@@ -281,6 +331,28 @@ def _text(state: State, file: str) -> str:
     return "\n".join(state.workspace.source_lines(file))
 
 
+def _item(candidate: Candidate, rank: int, place: Surroundings, position: types.Position) -> types.CompletionItem:
+    """Return a candidate as an editor wants it: it takes the place of what was written of it."""
+    written = len(place.prefix) if place.prefix.isascii() else 0
+    start = types.Position(position.line, position.character - written)
+    is_field = candidate.sort == "field"
+    return types.CompletionItem(
+        candidate.word,
+        kind=_ITEM_KINDS[candidate.sort],
+        detail=candidate.detail or None,
+        documentation=candidate.about or None,
+        sort_text=f"{rank:04}",
+        filter_text=candidate.word,
+        text_edit=types.TextEdit(types.Range(start, position), f"{candidate.word}:" if is_field else candidate.word),
+    )
+
+
+def _symbol_kind(kind: str) -> types.SymbolKind:
+    if kind.endswith("Route"):
+        return types.SymbolKind.Function
+    return _SYMBOLS.get(kind, types.SymbolKind.Object)
+
+
 def _refusal(message: str) -> JsonRpcException:
     return JsonRpcException(one_line(message), int(types.LSPErrorCodes.RequestFailed))
 
@@ -336,10 +408,36 @@ def server(options: RunOptions) -> EditorServer:
             cursor = editor.cursor(state, parameters.text_document.uri, parameters.position)
             if cursor is None:
                 return None
-            words = state.hover(cursor)
-            if len(words) > _LONGEST_HOVER:
-                words = words[:_LONGEST_HOVER].rpartition("\n")[0] + "\n\n…"
-            return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, words))
+            return types.Hover(editor.shown(state.hover(cursor)))
+
+        return await editor.ask(answer)
+
+    @editor.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[":", " ", "-"]))
+    async def completion(parameters: types.CompletionParams) -> list[types.CompletionItem] | None:
+        uri, position = parameters.text_document.uri, parameters.position
+        lines = editor.workspace.get_text_document(uri).source.splitlines()
+        column = editor.column(lines, position)
+        place = surroundings(lines, position.line, column)
+        if place is None:
+            return []
+        found = await editor.ask(lambda state: state.complete(place))
+        return [_item(candidate, number, place, position) for number, candidate in enumerate(found or [])]
+
+    @editor.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    async def outline(parameters: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
+        return await editor.ask(lambda state: editor.outline(state, parameters.text_document.uri))
+
+    @editor.feature(types.WORKSPACE_SYMBOL)
+    async def symbols(parameters: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol] | None:
+        def answer(state: State) -> list[types.WorkspaceSymbol]:
+            return [
+                types.WorkspaceSymbol(
+                    editor.place(held.resource.name_location),
+                    str(held.resource.key),
+                    _symbol_kind(held.resource.key.kind),
+                )
+                for held in state.symbols(parameters.query)
+            ]
 
         return await editor.ask(answer)
 

@@ -7,15 +7,21 @@ from functools import cached_property
 from typing import Any
 
 from policylint.documents import Document, Pointer
+from policylint.editor.completion import Candidate, candidates
 from policylint.editor.references import NamedPlace, reference_at, references, section_of
+from policylint.editor.surroundings import Surroundings
 from policylint.model import Location, Resource, ResourceKey
 from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
 from policylint.reach import WayIn, all_ways, asked
+from policylint.report.kit.display import one_line
 from policylint.session.lint import LintResult
 from policylint.simulation import Simulation
 from policylint.workspace import Workspace
 
+_WIDTH = 80
+"""Columns of a hover: wider ones are moved from side to side in."""
+_MOST_SYMBOLS = 500
 _WITH_WAYS = ("Gateway", "HTTPRoute", "GRPCRoute", "Service")
 """Kinds whose lens counts requests."""
 
@@ -149,8 +155,7 @@ class State:
             resource = held.simulation.world.get(reference.key)
             if resource is not None:
                 on_section = reference.section and cursor.pointer[-1:] == ("sectionName",)
-                where = resource.location(*section_of(resource, reference.section)) if on_section else None
-                where = where or resource.name_location
+                where = section_of(resource, reference.section) if on_section else resource.name_location
                 found[where.sort_key()] = where
         for held in () if found else cursor.held:
             policy = held.simulation.policies.get(cursor.key)
@@ -205,7 +210,7 @@ class State:
         return " · ".join(parts)
 
     def hover(self, cursor: Cursor) -> str:
-        """Return the explanation of what a place is about, as Markdown: of one setting where the cursor is on one."""
+        """Return the explanation of what a place is about: of one setting where the cursor is on one."""
         from policylint.explain.explanation import explain
         from policylint.explain.subject import Subject
         from policylint.report.explain import write
@@ -220,7 +225,34 @@ class State:
             if key in simulation.world.resources
         ]
         field = _setting(cursor) if key == cursor.key else ""
-        return "".join(write("markdown", explained, Names.of(self.workspace.simulations), Paint(False), 100, field))
+        names = Names.of(self.workspace.simulations)
+        lines = "".join(write("text", explained, names, Paint(False), _WIDTH, field)).splitlines()
+        said = "\n".join(line for line in lines if not line.startswith("More ")).strip()  # of a command line
+        return "\n\n".join([*self._found_at(cursor), said])
+
+    def _found_at(self, cursor: Cursor) -> list[str]:
+        """Return what was found at a place itself: `no HTTPRoute "chekout" (did you mean "checkout"?)` and the like."""
+        places = {held.resource.location(*cursor.pointer).sort_key() for held in cursor.held}
+        return [
+            "\n".join(map(one_line, (f"{one.rule}: {one.message}", *([one.label] if one.label else []), *one.help)))
+            for one in self.lint.known
+            if cursor.pointer and one.location.sort_key() in places
+        ]
+
+    def complete(self, place: Surroundings) -> list[Candidate]:
+        """Return what may be written at a place."""
+        return candidates(place, self.workspace.simulations)
+
+    def symbols(self, query: str = "") -> list[Held]:
+        """Return the objects whose names hold the letters of a query in their order, each once, by name."""
+        wanted = query.lower()
+        found: dict[tuple[ResourceKey, tuple[str, int, int]], Held] = {}
+        for written in self._by_file.values():
+            for held in written:
+                letters = iter(str(held.resource.key).lower())
+                if all(letter in letters for letter in wanted):
+                    found[held.resource.key, held.resource.name_location.sort_key()] = held
+        return [found[each] for each in sorted(found)][:_MOST_SYMBOLS]
 
     def _named(self, cursor: Cursor) -> Iterator[tuple[Held, NamedPlace]]:
         """Yield the innermost reference around a place, in each environment that has one."""

@@ -15,9 +15,9 @@ from policylint.topology.ancestry import ancestors
 
 _STRATEGIES = {
     "none": "policies of this kind do not combine",
-    "atomic-defaults": "the more specific policy replaces the less specific one as a whole",
+    "atomic-defaults": "the more specific policy replaces the less specific one completely",
     "patch-defaults": "field by field, the more specific policy wins",
-    "atomic-overrides": "the less specific policy replaces the more specific one as a whole",
+    "atomic-overrides": "the less specific policy replaces the more specific one completely",
     "patch-overrides": "field by field, the less specific policy wins",
     "field": "2023 edition: per field, overrides before the object's own value before defaults",
     "units": "named rule by named rule",

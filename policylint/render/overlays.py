@@ -104,7 +104,7 @@ def _deployed(tree: Tree, name: str, built: Mapping[str, Built], parts: Sequence
                 ]
                 deployed.manifests.extend(copies)
                 failures = output.journal.failures
-                deployed.builds.append(Build("kustomize builds", directory, failures, output.reached, copies))
+                deployed.builds.append(Build("kustomize cannot build", directory, failures, output.reached, copies))
                 deployed.journal.add(output.journal)
                 deployed.reach(directory, output.reached)
             known.update(_key(manifest) for manifest in deployed.manifests)

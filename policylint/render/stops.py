@@ -97,8 +97,8 @@ def _shown(build: Build) -> str:
 
 
 def _sentence(builds: list[Build]) -> str:
-    """Return `Flux applies nothing of apps/cart and apps/shop`."""
-    return f"{builds[0].by} nothing of {listing(dict.fromkeys(map(_shown, builds)), most=_MOST)}"
+    """Return `Flux cannot apply apps/cart and apps/shop`."""
+    return f"{builds[0].by} {listing(dict.fromkeys(map(_shown, builds)), most=_MOST)}"
 
 
 def _lost(builds: list[Build], groups: Collection[str]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from policylint.catalog.entry import kind_entry
@@ -19,11 +19,12 @@ from policylint.catalog.words import (
     verified_in_words,
 )
 from policylint.model.policy_kind import PolicyKind
+from policylint.report.kit.display import Paint, fitted
 
 FORMATS = ("text", "json", "yaml", "markdown")
 
 
-def write(form: str, kinds: Iterable[PolicyKind], *, whole: bool) -> str:
+def write(form: str, kinds: Iterable[PolicyKind], paint: Paint, *, whole: bool) -> str:
     """Return the kinds in one of FORMATS, ending in a newline.
 
     Args:
@@ -39,54 +40,50 @@ def write(form: str, kinds: Iterable[PolicyKind], *, whole: bool) -> str:
         case "markdown":
             return _markdown_pages(kinds) if whole else _markdown(kinds)
         case _:
-            return _pages(kinds) if whole else _table(kinds)
+            return _pages(kinds, paint) if whole else _table(kinds, paint)
 
 
 def _entries(kinds: Iterable[PolicyKind]) -> list[dict[str, object]]:
     return [{"implementation": kind.implementation, **kind_entry(kind)} for kind in kinds]
 
 
-_WIDTHS = (26, 9, 10, 10, 8)
-"""Of all columns but the last; with the targets a line is at most 100 wide."""
-_TARGETS = 100 - 2 - sum(_WIDTHS) - 2 * len(_WIDTHS)
+_WIDTH = 100
+_LEGEND = (
+    "MERGE  how a more specific policy meets a broader one: whole replaces it, by field fills it up;",
+    "       * the policy itself may say otherwise. #: a section of the target may be named.",
+    "`policylint kinds KIND` explains one in full.",
+)
+_HEAD = ("KIND", "CLASS", "MERGE", "CONFLICT", "VERIFIED", "TARGETS")
 
 
-def _table(kinds: Iterable[PolicyKind]) -> str:
+def _table(kinds: Iterable[PolicyKind], paint: Paint) -> str:
     """One block per implementation and group; long lists of targets go on below."""
-    lines = [_line("KIND", "CLASS", "MERGE", "CONFLICT", "VERIFIED", "TARGETS")]
+    kinds = list(kinds)
+    rows = [
+        _HEAD,
+        *((each.kind, each.policy_class, *in_short(each), each.verified, targets_in_words(each)) for each in kinds),
+    ]
+    head, *cells = fitted(rows, min(_WIDTH, paint.room or _WIDTH) - 2)
+    text = {id(kind): lines for kind, lines in zip(kinds, cells, strict=True)}
+    lines = [_line(line) for line in head]
     for (implementation, group), listed in groupby(kinds, key=lambda kind: (kind.implementation, kind.group)):
         lines += ["", f"{implementation or 'CRDs'}: {group or 'the core group'}"]
-        for kind in listed:
-            targets = textwrap.wrap(targets_in_words(kind), _TARGETS, break_long_words=False)
-            name = kind.kind
-            if len(name) > _WIDTHS[0]:
-                lines.append(f"  {name}")
-                name = ""
-            lines.append(_line(name, kind.policy_class, *in_short(kind), kind.verified, targets[0]))
-            lines += [_line("", "", "", "", "", more) for more in targets[1:]]
-    lines += [
-        "",
-        "MERGE  how a more specific policy meets a broader one: whole replaces it, by field fills it up;",
-        "       * the policy itself may say otherwise. #: a section of the target may be named.",
-        "`policylint kinds KIND` explains one in full.",
-    ]
-    return "\n".join(lines) + "\n"
+        lines += [_line(line) for kind in listed for line in text[id(kind)]]
+    return paint.fit("\n".join([*lines, "", *_LEGEND]) + "\n")
 
 
-def _line(*cells: str) -> str:
-    *first, last = cells
-    padded = [cell.ljust(width) for cell, width in zip(first, _WIDTHS, strict=True)]
-    return "  ".join(["", *padded, last]).rstrip()
+def _line(cells: Sequence[str]) -> str:
+    return "  ".join(["", *cells]).rstrip()
 
 
-def _pages(kinds: Iterable[PolicyKind]) -> str:
+def _pages(kinds: Iterable[PolicyKind], paint: Paint) -> str:
     pages = []
     for kind in kinds:
         sections = [*explain(kind), *_settings(kind.implementation)]
         paragraphs = (
             textwrap.fill(
                 sentences,
-                100,
+                min(_WIDTH, paint.room or _WIDTH),
                 initial_indent=f"{heading:<12}",
                 subsequent_indent=" " * 12,
                 break_long_words=False,

@@ -47,11 +47,16 @@ def write(form: str, pages: Sequence[RulePage], paint: Paint, *, whole: bool) ->
         case "markdown":
             return markdown(pages, whole=whole)
         case _:
-            return "".join(_page(page, paint) if whole else _line(page, paint) for page in pages)
+            return "".join(_page(page, paint) for page in pages) if whole else _list(pages, paint)
 
 
-def _line(page: RulePage, paint: Paint) -> str:
-    return f"{page.id}  {paint(page.severity, f'{page.severity:8}')} {page.name}\n"
+def _list(pages: Sequence[RulePage], paint: Paint) -> str:
+    rows = [[page.id, page.severity, page.name, page.title.removeprefix("Reports ").rstrip(".")] for page in pages]
+    lines = []
+    for page, row in zip(pages, paint.table(rows), strict=True):
+        for identity, severity, *words in row:
+            lines.append("  ".join((identity, paint(page.severity, severity), *words)).rstrip() + "\n")
+    return "".join(lines)
 
 
 def _page(page: RulePage, paint: Paint) -> str:
@@ -66,7 +71,7 @@ def _page(page: RulePage, paint: Paint) -> str:
         if prose:
             paragraph.append(line)
             continue
-        lines += wrapped(" ".join(paragraph), _WIDTH) if paragraph else []
+        lines += wrapped(" ".join(paragraph), min(_WIDTH, paint.room or _WIDTH)) if paragraph else []
         paragraph = []
         if line.startswith("```"):
             fenced = not fenced

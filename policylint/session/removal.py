@@ -122,7 +122,7 @@ def _missing(finding: Finding, removed: Gone, event: str) -> Finding:
     new = removed[finding.environments[0]][key]
     action = "removes" if new == key else "renames"
     fix = f"keep {key}, or take this reference away as well" if new == key else f"refer to {new}, which it is now"
-    known = finding.message.removesuffix(", which was not seen")
+    known = finding.message.removesuffix(", which is not among these manifests")
     unseen = known != finding.message
     return finding._replace(
         severity="error",

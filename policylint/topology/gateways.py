@@ -89,7 +89,7 @@ class Holders:
             holder.refused = f"{parent} is no Gateway"
             return holder
         if gateway is None:
-            holder.refused = f"{parent} is not there" if holder.resolution.missing else ""
+            holder.refused = f"{parent} is missing" if holder.resolution.missing else ""
             holder.unseen = is_unseen(world, parent, holder.resolution)
             return holder
         rule = mapping(mapping(gateway.resource.spec.get("allowedListeners")).get("namespaces"))

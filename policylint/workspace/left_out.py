@@ -72,7 +72,7 @@ def left_out(
     # Alternatives among plain files call each other's objects orphans, and each of them is checked.
     orphans = {key for world in worlds if not world.plain for key in world.orphans if key.group}
     if orphans:
-        what = "in a file that nothing deploys" if len(orphans) == 1 else "in files that nothing deploys"
+        what = f"in {'a file' if len(orphans) == 1 else 'files'} that no Flux, Argo CD or kustomize root references"
         yield LeftOut(
             "orphans", len(orphans), f"Gateway API object or policy {what}", f"Gateway API objects and policies {what}"
         )

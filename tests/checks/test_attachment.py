@@ -132,7 +132,7 @@ APART = route("cart").replace("namespace: shop", "namespace: cart")
                 "web.yaml": route("checkout"),
                 "kustomization.yaml": "resources: [gateway.yaml, web.yaml, stray.yaml, gone.yaml]",
             },
-            "resource 'gone.yaml' is not there",
+            "resource 'gone.yaml' does not exist",
             id="a file that is not there",
         ),
     ],
@@ -492,6 +492,6 @@ def test_simulate_has_the_three_answers_of_lint(tmp_path: Path, target: str, see
     state = worlds.state(simulation, "p")
     (finding,) = (each for each in run(simulation) if each.rule in ("GWP101", "GWP103"))
     assert (state.verdict, finding.severity) == (("TargetNotFound", "error") if seen else ("Unknown", "note"))
-    assert ("was not seen" in finding.message) is not seen
+    assert ("is not among" in finding.message) is not seen
     assert state.targets[0].resolution.state == ("missing" if seen else "unknown")
     assert ("come from elsewhere" in " ".join("".join(tables([simulation], Paint(False))).split())) is not seen

@@ -88,13 +88,13 @@ def said(simulation: Simulation) -> list[tuple[str, str, str]]:
 
 
 def test_a_service_of_a_namespace_of_which_nothing_is_here_was_not_seen(tmp_path: Path) -> None:
-    message = "SecurityPolicy shop/login names Service identity/auth, which was not seen"
+    message = "SecurityPolicy shop/login names Service identity/auth, which is not among these manifests"
     assert said(tree(tmp_path / "tree", GATEWAY, CALLING_AUTH)) == [("GWP113", "note", message)]
 
 
 @pytest.mark.parametrize("near", [service("identities", "auth"), service("identity", "auht")])
 def test_what_was_meant_is_evidence_that_it_is_missing(tmp_path: Path, near: str) -> None:
-    message = "SecurityPolicy shop/login is refused: Service identity/auth is not there"
+    message = "SecurityPolicy shop/login is refused: Service identity/auth is missing"
     assert said(tree(tmp_path / "tree", GATEWAY, CALLING_AUTH, near)) == [("GWP111", "error", message)]
 
 
@@ -105,7 +105,7 @@ def test_what_is_there_draws_nothing(tmp_path: Path) -> None:
 def test_what_a_change_takes_away_is_missing(tmp_path: Path) -> None:
     before = tree(tmp_path / "before", GATEWAY, BY_EXTENSION, EXTENSION)
     (sides,) = pair_sides([before], [tree(tmp_path / "after", GATEWAY, BY_EXTENSION)])
-    message = "TrafficPolicy shop/login is refused: GatewayExtension shop/auth is not there"
+    message = "TrafficPolicy shop/login is refused: GatewayExtension shop/auth is missing"
     assert said(sides.before) == []
     assert said(sides.after) == [("GWP111", "error", message)]
 
@@ -113,7 +113,7 @@ def test_what_a_change_takes_away_is_missing(tmp_path: Path) -> None:
 def test_what_moves_into_a_chart_with_the_same_change_is_unknown(tmp_path: Path) -> None:
     before = tree(tmp_path / "before", GATEWAY, BY_EXTENSION, EXTENSION)
     (sides,) = pair_sides([before], [tree(tmp_path / "after", GATEWAY, BY_EXTENSION, CHART)])
-    message = "TrafficPolicy shop/login names GatewayExtension shop/auth, which was not seen"
+    message = "TrafficPolicy shop/login names GatewayExtension shop/auth, which is not among these manifests"
     assert said(sides.after) == [("GWP113", "note", message)]
 
 
@@ -125,7 +125,7 @@ kind: ClientTrafficPolicy
 metadata: {{name: clients, namespace: shop}}
 spec: {{{TO_GATEWAY}, tls: {{clientValidation: {{{field}}}}}}}
 """
-    message = "ClientTrafficPolicy shop/clients is refused: Secret shop/clients-ca is not there"
+    message = "ClientTrafficPolicy shop/clients is refused: Secret shop/clients-ca is missing"
     assert said(tree(tmp_path / "tree", GATEWAY, policy, secret("client-ca"))) == [("GWP111", "error", message)]
     assert said(tree(tmp_path / "alone", GATEWAY, policy)) == []
 
@@ -143,7 +143,7 @@ kind: ExternalSecret
 metadata: {name: users-a, namespace: shop}
 spec: {secretStoreRef: {name: vault}, target: {name: users-a}}
 """
-    message = "SecurityPolicy shop/login is refused: Secret shop/users-a is not there"
+    message = "SecurityPolicy shop/login is refused: Secret shop/users-a is missing"
     users = secret("users-b", ".htpasswd")
     assert said(tree(tmp_path / "tree", GATEWAY, policy, users)) == [("GWP111", "error", message)]
     assert said(tree(tmp_path / "made", GATEWAY, policy, users, maker)) == []

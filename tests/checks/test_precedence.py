@@ -31,8 +31,8 @@ def test_what_is_lost_decides_how_bad_it_is(tmp_path: Path, above: str, below: s
     found = lint(tmp_path, *WORLD, security("edge", ON_GATEWAY, above), security("checkout", ON_ROUTE, below))
     said = only(found, "GWP201")
     assert said.severity == severity
-    assert said.message == f"HTTPRoute shop/checkout loses {lost} from its Gateway"
-    assert said.label == "this policy replaces SecurityPolicy infra/edge as a whole"
+    assert said.message == f"HTTPRoute shop/checkout loses the {lost} of its Gateway"
+    assert said.label == "this policy replaces SecurityPolicy infra/edge completely"
     assert said.related[0] == "this no longer applies to 2 rules of shop/checkout"
     assert rules(found) == ["GWP201"]
 
@@ -58,7 +58,7 @@ def test_who_says_only_that_everybody_may_pass_means_it(tmp_path: Path, below: s
     """An exemption that is written out is no accident; one by way of other settings may well be."""
     found = lint(tmp_path, *WORLD, security("edge", ON_GATEWAY, JWT), security("checkout", ON_ROUTE, below))
     said = only(found, "GWP201")
-    assert (said.severity, said.message) == (severity, f"HTTPRoute shop/checkout {verb} jwt from its Gateway")
+    assert (said.severity, said.message) == (severity, f"HTTPRoute shop/checkout {verb} the jwt of its Gateway")
 
 
 def test_several_routes_are_one_finding(tmp_path: Path) -> None:
@@ -71,13 +71,13 @@ spec:
   cors: {allowMethods: [GET]}
 """
     said = only(lint(tmp_path, *WORLD, route("cart"), security("edge", ON_GATEWAY, JWT), selector), "GWP201")
-    assert said.message == "2 routes lose jwt from Gateway infra/edge"
+    assert said.message == "2 routes lose the jwt of Gateway infra/edge"
 
 
 def test_a_rule_is_its_own_subject(tmp_path: Path) -> None:
     on_rule = security("pay", ON_ROUTE + ", sectionName: all", "cors: {allowMethods: [GET]}")
     said = only(lint(tmp_path, *WORLD, security("edge", ON_GATEWAY, JWT), on_rule), "GWP201")
-    assert said.message == "HTTPRouteRule shop/checkout#all loses jwt from its Gateway"
+    assert said.message == "HTTPRouteRule shop/checkout#all loses the jwt of its Gateway"
     assert said.related[0] == "this no longer applies to 1 rule of shop/checkout"
 
 
@@ -127,7 +127,7 @@ def test_a_listener_takes_over_from_its_gateway(tmp_path: Path) -> None:
     one = policy("ClientTrafficPolicy", "one", ON_GATEWAY + ", sectionName: admin", "http3: {}", namespace="infra")
     said = only(lint(tmp_path, GATEWAY, route(), SERVICE, whole, one), "GWP201")
     assert said.severity == "warning"
-    assert said.message == "Listener infra/edge#admin loses tls from its Gateway"
+    assert said.message == "Listener infra/edge#admin loses the tls of its Gateway"
 
 
 def kuadrant(name: str, kind: str, target: str, body: str) -> str:

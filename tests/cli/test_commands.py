@@ -137,7 +137,7 @@ def test_simulate_for_people(world: Path) -> None:
 def test_simulate_of_nothing(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["simulate", str(tmp_path), "--strict"])
     assert result.exit_code == 3
-    assert "nothing was checked" in result.stderr
+    assert "no Gateway API manifests" in result.stderr
 
 
 def test_a_rule_by_id_and_by_name() -> None:

@@ -103,26 +103,37 @@ def test_every_option_of_lint_is_described() -> None:
     assert options - {"--help"} == {name for name in options if f"`{name}" in text}
 
 
-SHOWN = [
-    (file.name, *block.split("\n", 1))
-    for file in sorted(DOCS.glob("*.md"))
-    if file.name not in ("explain.md", "trace.md", "migrating.md")  # tests/explain/test_docs.py, tests/doors
-    for block in blocks(file.name, "console")
+BLOCK = re.compile(r"^```console\n\$ (policylint [^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TIME = re.compile(r", [0-9.]+ s\)")
+PAGES = [
+    page
+    for page in (DOCS.parent / "README.md", *sorted(DOCS.glob("*.md")))
+    if page.name != "migrating.md" and BLOCK.search(page.read_text(encoding="utf-8"))  # tests/doors: it has commits
 ]
 
 
-@pytest.mark.parametrize(("name", "command", "shown"), SHOWN, ids=[f"{name}: {command}" for name, command, _ in SHOWN])
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 def test_what_a_page_shows_is_what_the_command_prints(
-    name: str, command: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
+    """Golden files inside of pages: `--update-golden` writes them."""
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.chdir(DOCS.parent)
-    if name == "configuration.md":  # its mistake stands in line 7 of a configuration
+    if page.name == "configuration.md":  # its mistake stands in line 7 of a configuration
         monkeypatch.chdir(tmp_path)
         (tmp_path / ".policylint.yaml").write_text("\n" * 6 + "sevrity: {GWP2: note}\n")
-    done = subprocess.run(
-        [sys.executable, "-m", *shlex.split(command.removeprefix("$ "))], capture_output=True, text=True, check=False
-    )
-    strip = re.compile(r", [0-9.]+ s\)")
-    printed = done.stdout or done.stderr.partition("\nTry ")[0]
-    assert strip.sub(")", printed).strip() == strip.sub(")", shown).strip()
+
+    def printed(block: re.Match[str]) -> str:
+        command = [sys.executable, "-m", *shlex.split(block[1])]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        said = (done.stdout or done.stderr.partition("\nTry ")[0]).rstrip() + "\n"
+        taken = TIME.search(block[2])
+        return f"```console\n$ {block[1]}\n{TIME.sub(taken[0], said) if taken else said}```"
+
+    shown = page.read_text(encoding="utf-8")
+    real = BLOCK.sub(printed, shown)
+    if request.config.getoption("--update-golden"):
+        page.write_text(real, encoding="utf-8")
+    else:
+        assert real == shown, f"pytest --update-golden {Path(__file__).name}, then read the diff"

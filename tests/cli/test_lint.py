@@ -149,8 +149,8 @@ def test_nothing_to_check_is_said(tmp_path: Path) -> None:
     result = policylint("lint", str(tmp_path))
     assert result.exit_code == 0
     assert result.stderr == (
-        "0 Gateway API resources in 1 file: nothing was checked "
-        "(run it in the repository's root, or pipe: helm template … | policylint lint -)\n"
+        "no Gateway API manifests in 1 file; run it in the repository's root, or pipe: "
+        "helm template … | policylint lint -\n"
     )
     assert policylint("lint", str(tmp_path), "--strict").exit_code == 3
 
@@ -160,7 +160,9 @@ def test_where_there_are_only_charts_the_way_to_render_them_is_said(tmp_path: Pa
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: shop\nversion: 0.1.0\n")
     (tmp_path / "templates" / "route.yaml").write_text("kind: HTTPRoute\nmetadata: {name: {{ .Release.Name }}}\n")
     said = policylint("lint", str(tmp_path)).stderr
-    assert said.endswith("nothing was checked (Helm templates left out: 1; --render helm renders charts)\n")
+    assert said.endswith(
+        "no Gateway API manifests in 0 files; 1 Helm template left out: --render helm renders charts\n"
+    )
 
 
 def test_unread_files_are_exit_code_3_with_strict(sound: Path) -> None:

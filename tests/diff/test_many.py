@@ -95,7 +95,7 @@ def test_a_value_that_changes_is_shown_whole(tmp_path: Path) -> None:
         for name in ("accounts", "login")
     )  # fmt: skip
     text = changed(tmp_path, [after], before=[before])
-    assert "~ jwt  providers[0].issuer https://accounts.example.com -> https://login.example.com\n" in text
+    assert "~ jwt  providers.issuer https://accounts.example.com -> https://login.example.com\n" in text
 
 
 def test_what_is_called_otherwise_is_said_though_nothing_changes(tmp_path: Path) -> None:

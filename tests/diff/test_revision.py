@@ -299,7 +299,7 @@ def test_forms_of_the_range(history: History, tmp_path: Path) -> None:
     place = tmp_path / "clone"
     MAKE.git(tmp_path, "clone", "-q", str(directory), str(place))
     MAKE.git(place, "checkout", "-q", ids[1])
-    loses = "loses jwt from its Gateway"
+    loses = "loses the jwt of its Gateway"
     assert loses in text_of(place, f"{ids[0]}..")
     assert loses in text_of(place, f"{ids[0]}...{ids[1]}")
     assert "no route changes" in text_of(place, f"{ids[1]}...{ids[0]}")
@@ -327,8 +327,8 @@ def test_a_path_brings_what_its_roots_lead_to_on_both_sides(history: History, tm
     place = tmp_path / "clone"
     MAKE.git(tmp_path, "clone", "-q", str(history[0]), str(place))
     MAKE.git(place, "checkout", "-q", history[1][1])
-    assert "loses jwt from its Gateway" in text_of(place, "HEAD~1..HEAD", "clusters")
-    assert "loses jwt from its Gateway" in text_of(place, "HEAD~1", "clusters")
+    assert "loses the jwt of its Gateway" in text_of(place, "HEAD~1..HEAD", "clusters")
+    assert "loses the jwt of its Gateway" in text_of(place, "HEAD~1", "clusters")
     found: Any = json.loads(text_of(place, "HEAD", "clusters", "-o", "json"))
     assert (found["routes"], found["objects"], found["changes"]) == ([], [], [])
 

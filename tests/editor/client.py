@@ -66,7 +66,9 @@ class Editor:
         return sorted(str(diagnostic.code) for diagnostic in self.diagnostics.get(self.uri(file), []))
 
 
-def edit(root: Path, session: Callable[[Editor], Awaitable[None]], encodings: list[Any] | None = None) -> None:
+def edit(
+    root: Path, session: Callable[[Editor], Awaitable[None]], encodings: list[Any] | None = None, *, hover: Any = ()
+) -> None:
     """Run a session with a folder of an editor, and shut the server down as editors do."""
 
     async def run() -> None:
@@ -79,6 +81,9 @@ def edit(root: Path, session: Callable[[Editor], Awaitable[None]], encodings: li
         capabilities = types.ClientCapabilities(
             workspace=types.WorkspaceClientCapabilities(
                 did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True)
+            ),
+            text_document=types.TextDocumentClientCapabilities(
+                hover=types.HoverClientCapabilities(content_format=hover)
             ),
             general=types.GeneralClientCapabilities(position_encodings=encodings),
         )

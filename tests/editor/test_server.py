@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -44,7 +45,7 @@ def test_it_shows_what_lint_finds_in_files_that_nobody_opened(shop: Path) -> Non
         (finding,) = editor.diagnostics[editor.uri(CORS)]
         assert finding.severity == types.DiagnosticSeverity.Error
         assert finding.source == "policylint"
-        assert finding.message.startswith("HTTPRoute shop/checkout loses jwt from its Gateway\n")
+        assert finding.message.startswith("HTTPRoute shop/checkout loses the jwt of its Gateway\n")
         assert finding.range == types.Range(types.Position(10, 12), types.Position(10, 20))
         assert finding.related_information is not None
         (related,) = finding.related_information
@@ -114,13 +115,33 @@ def test_hover_explains_the_object_or_the_setting_under_the_cursor(shop: Path) -
             return answer.contents.value
 
         route = await said(ROUTE, "name: checkout", 8)
-        assert "HTTPRoute shop/checkout" in route and "dropped by" in route and "edge-jwt.yaml" in route
+        assert "HTTPRoute shop/checkout" in route and "infra/edge-jwt :12" in route
         gateway = await said(ROUTE, "name: edge", 8)
         assert "Gateway infra/edge" in gateway
         setting = await said("infra/edge-jwt.yaml", "jwt:", 1)
         assert "SecurityPolicy infra/edge-jwt" in setting and "jwt" in setting
+        missing = await said(HEADERS, "name: chekout", 8)
+        assert 'no HTTPRoute "chekout" in namespace shop (did you mean "checkout"?)' in missing
 
     edit(shop, session)
+
+
+def test_a_hover_has_the_same_letters_in_every_client(shop: Path) -> None:
+    """Markdown stands in a fence, without entities and characters of no width."""
+    said: list[str] = []
+
+    async def session(editor: Editor) -> None:
+        answer = await editor.client.text_document_hover_async(
+            types.HoverParams(**editor.at(CORS, "name: checkout-cors", 8))
+        )
+        assert answer is not None and isinstance(answer.contents, types.MarkupContent)
+        said.append(answer.contents.value)
+
+    edit(shop, session)
+    edit(shop, session, hover=[types.MarkupKind.Markdown])
+    plain, fenced = said
+    assert fenced == f"````text\n{plain}\n````"
+    assert not re.search("&[#a-z]|[\u200b-\u200f\u2060]", plain)
 
 
 def test_definition_and_references_follow_every_kind_of_reference(shop: Path) -> None:

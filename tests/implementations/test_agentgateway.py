@@ -320,7 +320,7 @@ def parts(simulation: Simulation) -> list[str]:
         (f"traffic: {{{ext_auth(mode=OPEN)}}}", "unable to find the Service default/gone"),
         ("traffic: {extProc: {backendRef: {name: gone, port: 1}}}", "unable to find the Service default/gone"),
         ("frontend: {accessLog: {filter: 'response.code >'}}", "'response.code >' is not a valid CEL expression"),
-        ("backend: {tls: {mtlsCertificateRef: [{name: gone}]}}", "Secret default/gone is not there"),
+        ("backend: {tls: {mtlsCertificateRef: [{name: gone}]}}", "Secret default/gone is missing"),
     ],
 )
 def test_lint_warns_of_a_part_that_does_nothing(tmp_path: Path, spec: str, message: str) -> None:

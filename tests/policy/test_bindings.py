@@ -160,11 +160,11 @@ FINDINGS = {
     "a TraefikService that is not there": (
         backend_not_found,
         world(TRAEFIK, route="rules: [{backendRefs: [{group: traefik.io, kind: TraefikService, name: gone}]}]"),
-        ["HTTPRoute shop/checkout sends requests to TraefikService shop/gone, which was not seen"]),
+        ["HTTPRoute shop/checkout sends requests to TraefikService shop/gone, which is not among these manifests"]),
     "an annotation in a tree without the kind": (
         backend_not_found, world(KONG, service=UPSTREAM),
         [("annotation konghq.com/upstream-policy of Service shop/checkout names KongUpstreamPolicy shop/gone, "
-         "which was not seen")]),
+         "which is not among these manifests")]),
 }  # fmt: skip
 
 

@@ -13,7 +13,6 @@ import yaml
 from click.testing import CliRunner
 
 from policylint.cli import main
-from tests.project.test_readme import comparable
 from tests.scripts import module_of
 
 ROOT = Path(__file__).parents[2]
@@ -81,4 +80,4 @@ def test_the_comment_in_the_docs_is_what_is_printed(monkeypatch: pytest.MonkeyPa
     assert block
     monkeypatch.chdir(ROOT)
     printed = CliRunner().invoke(main, [*shlex.split(block[1])], standalone_mode=False).stdout
-    assert comparable(printed).startswith(comparable(block[2]))
+    assert printed.strip().startswith(block[2].strip())

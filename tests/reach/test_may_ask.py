@@ -192,8 +192,8 @@ def test_a_policy_for_something_else_that_was_not_seen_asks_nothing_here(
 @pytest.mark.parametrize(
     ("held", "why"),
     [
-        (script("a: b", "other"), "ConfigMap shop/x is not there"),
-        (script(f"lua: '{PASSES}'", namespace="infra"), "ConfigMap shop/x is not there"),
+        (script("a: b", "other"), "ConfigMap shop/x is missing"),
+        (script(f"lua: '{PASSES}'", namespace="infra"), "ConfigMap shop/x is missing"),
         (script("").replace("data: {}", "binaryData: {lua: eA==}"), "ConfigMap shop/x has no entry 'lua'"),
     ],
 )

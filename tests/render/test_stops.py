@@ -160,7 +160,7 @@ def test_what_kustomize_refuses_is_an_error(
     committed(tmp_path, files)
     (finding,) = stopped(tmp_path, monkeypatch)
     assert (finding.severity, finding.confidence) == ("error", "certain")
-    assert finding.message.startswith("Flux applies nothing of app: ")
+    assert finding.message.startswith("Flux cannot apply app: ")
     refuses = files["kustomization.yaml"].startswith("resources: [a, b]") or "service" in files["kustomization.yaml"]
     assert refuses or finding.help == ("note: that takes away HTTPRoute shop/web",)
 
@@ -244,7 +244,7 @@ def test_one_cause_of_several_builds_is_one_finding(tmp_path: Path, monkeypatch:
         },
     )
     (finding,) = stopped(tmp_path, monkeypatch)
-    assert finding.message == "Flux applies nothing of cart and app: resource 'absent.yaml' is not there"
+    assert finding.message == "Flux cannot apply cart and app: resource 'absent.yaml' does not exist"
     assert finding.environments == ("prod", "test")
 
 
@@ -253,15 +253,13 @@ def test_a_file_that_is_no_yaml_says_what_it_takes_away(tmp_path: Path, monkeypa
     monkeypatch.chdir(tmp_path)
     (finding,) = (finding for finding in policylint.lint().findings if finding.rule == "GWP910")
     assert finding.severity == "error"
-    assert finding.help == ("note: Flux applies nothing of app", "note: that takes away HTTPRoute shop/web")
+    assert finding.help == ("note: Flux cannot apply app", "note: that takes away HTTPRoute shop/web")
 
 
 def test_a_change_that_breaks_a_build_is_an_error_of_a_diff(tmp_path: Path) -> None:
     committed(tmp_path, {"kustomization.yaml": TAKEN})
     commit(tmp_path, {"app/kustomization.yaml": "resources: [route.yaml, jwt.yaml]\n"})
-    assert new_errors(tmp_path, "HEAD~..HEAD") == [
-        "error Flux applies nothing of app: resource 'jwt.yaml' is not there"
-    ]
+    assert new_errors(tmp_path, "HEAD~..HEAD") == ["error Flux cannot apply app: resource 'jwt.yaml' does not exist"]
     code, out, _ = run(tmp_path, "diff", "HEAD~..HEAD")
     assert code == 1
     assert "note: that takes away HTTPRoute shop/web" in out
@@ -292,7 +290,7 @@ def test_a_path_that_git_does_not_have(tmp_path: Path, monkeypatch: pytest.Monke
     assert stopped(tmp_path, monkeypatch) == []
     commit(tmp_path, {"app/route.yaml": None, "apps/route.yaml": ROUTE})
     (finding,) = stopped(tmp_path, monkeypatch)
-    assert finding.message == "Flux applies nothing of app: path ./app of Kustomization flux-system/shop is not there"
+    assert finding.message == "Flux cannot apply app: path ./app of Kustomization flux-system/shop does not exist"
     assert (finding.severity, finding.location.at()[0]) == ("error", 4)
     assert new_errors(tmp_path, "HEAD~..HEAD") == [f"error {finding.message}"]
     commit(tmp_path, {"app/README.md": "To be written."})
@@ -330,8 +328,8 @@ def test_a_path_of_argo_that_git_does_not_have(tmp_path: Path, monkeypatch: pyte
     assert stopped(tmp_path, monkeypatch) == []
     commit(tmp_path, {"app/route.yaml": None})
     (finding,) = stopped(tmp_path, monkeypatch)
-    assert finding.message.startswith("Argo CD applies nothing of app: path ")
-    assert finding.message.endswith("app of Application argocd/shop is not there")
+    assert finding.message.startswith("Argo CD cannot apply app: path ")
+    assert finding.message.endswith("app of Application argocd/shop does not exist")
     assert finding.severity == "error"
     assert new_errors(tmp_path, "HEAD~..HEAD") == [f"error {finding.message}"]
     commit(tmp_path, {"app/README.md": "To be written."})
@@ -400,6 +398,6 @@ def test_a_path_that_a_sparse_checkout_leaves_out(tmp_path: Path, monkeypatch: p
 def test_a_directory_of_resources_that_git_does_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     committed(tmp_path, {"kustomization.yaml": "resources: [route.yaml, ../lib/edge]\n"})
     (finding,) = stopped(tmp_path, monkeypatch)
-    assert finding.message == "Flux applies nothing of app: resource '../lib/edge' is not there"
+    assert finding.message == "Flux cannot apply app: resource '../lib/edge' does not exist"
     commit(tmp_path, {".gitignore": "/lib/\n"})
     assert stopped(tmp_path, monkeypatch) == []

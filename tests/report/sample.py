@@ -75,9 +75,9 @@ def findings() -> list[Finding]:
         Finding(
             rule="GWP201",
             severity="error",
-            message="HTTPRoute shop/checkout loses JWT from its Gateway",
+            message="HTTPRoute shop/checkout loses the JWT of its Gateway",
             location=at(CORS, *TARGET),
-            label="this policy replaces the Gateway's policy as a whole",
+            label="this policy replaces the Gateway's policy completely",
             related=(Related("this no longer applies to 3 rules of shop/checkout", at(JWT, "spec", "jwt", key=True)),),
             resources=(ResourceKey(GROUP, "SecurityPolicy", "shop", "checkout-cors"), checkout),
             field="jwt",

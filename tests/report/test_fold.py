@@ -23,7 +23,7 @@ def reference(name: str, why: str, kind: str = "Service", line: int = 1) -> Find
     return Finding(
         "GWP406",
         "note",
-        f"{route} sends requests to {wanted}, which was not seen",
+        f"{route} sends requests to {wanted}, which is not among these manifests",
         Location(Spot(RETRIES, line)),
         resources=(route, wanted),
         label=why,
@@ -60,7 +60,7 @@ def test_references_to_what_charts_may_make_are_one() -> None:
             "chart authentik may create it; charts are not rendered",
             "chart argocd may create it; charts are not rendered",
         ),
-        ("crd.yaml, which is not there, may hold it", "base/install.yaml, which is not there, may hold it"),
+        ("crd.yaml, which does not exist, may hold it", "base/install.yaml, which does not exist, may hold it"),
         ("no Service of namespace shop is in the tree", "no Service of namespace infra is in the tree"),
     ],
 )
@@ -118,7 +118,7 @@ def test_people_read_one_and_are_told_how_to_list_all(form: str) -> None:
 @pytest.mark.parametrize("form", ["concise", "json", "sarif", "junit", "codeclimate"])
 def test_programs_and_lists_get_each(form: str) -> None:
     text = write(form, sample(findings=charts(*"abcd"), options=Options(show_unknown=True)))
-    assert text.count("which was not seen") >= 4 and "may come from charts" not in text
+    assert text.count("which is not among these manifests") >= 4 and "may come from charts" not in text
 
 
 def test_who_asks_for_what_is_unknown_gets_notes_too() -> None:

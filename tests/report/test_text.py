@@ -116,5 +116,5 @@ def test_the_rule_page_is_pointed_at_once_per_rule() -> None:
 
 def test_a_label_is_shown_though_the_file_is_gone() -> None:
     text = write("text", sample(findings=findings()[:1], source_lines=lambda _: []))
-    assert "= this policy replaces the Gateway's policy as a whole\n" in text
+    assert "= this policy replaces the Gateway's policy completely\n" in text
     assert "edge-jwt.yaml:9:3 this no longer applies" in text

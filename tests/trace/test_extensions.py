@@ -99,7 +99,7 @@ def test_a_filter_of_a_backend_that_is_missing_fails_its_share() -> None:
     [
         ("login", []),
         ("other", [("error", "certain", "names missing AuthenticationFilter shop/login")]),
-        ("", [("note", "unknown", "names AuthenticationFilter shop/login, which was not seen")]),
+        ("", [("note", "unknown", "names AuthenticationFilter shop/login, which is not among these manifests")]),
     ],
 )
 def test_a_filter_is_there_or_missing_or_elsewhere(

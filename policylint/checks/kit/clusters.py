@@ -35,7 +35,8 @@ def dangling(
     yield Finding(
         rule,
         severity,
-        f"{holder.key} names {f'{key}, which was not seen' if resolution.unknown else f'missing {key}'}",
+        f"{holder.key} names "
+        + (f"{key}, which is not among these manifests" if resolution.unknown else f"missing {key}"),
         holder.location(*reference.pointer),
         resources=(holder.key, key),
         label=resolution.reason if resolution.unknown else nearby.describe(key),

@@ -98,7 +98,7 @@ class References:
         key = ResourceKey("", "Secret", self.namespace, text(reference["name"]))
         resolution = self.world.resolve(key)
         if resolution.missing:
-            yield f"{key} is not there"
+            yield f"{key} is missing"
         elif resolution.resource is not None:
             yield from secret_faults(resolution.resource, reference, pointer, self.world)
 
@@ -107,7 +107,7 @@ class References:
         key = ResourceKey("", kind, self.namespace, text(reference.get("name")))
         resolution = self.world.resolve(key)
         if resolution.missing:
-            yield f"{key} is not there"
+            yield f"{key} is missing"
         elif resolution.resource is not None:
             yield from authority_faults(resolution.resource, self.world)
 

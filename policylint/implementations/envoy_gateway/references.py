@@ -117,7 +117,7 @@ def _fault(policy: Resource, key: ResourceKey, port: int | None, is_backend: boo
         return f"no ReferenceGrant in namespace {key.namespace} lets {policy.key} name {key}"
     resolution = topology.world.resolve_inner(key)
     if resolution.missing and not topology.world.elsewhere(key):
-        return f"{key} is not there"
+        return f"{key} is missing"
     if not is_backend or key[:2] != ("", "Service"):
         return ""
     if port is None:

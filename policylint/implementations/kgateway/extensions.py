@@ -60,7 +60,7 @@ def _key_set(extension: Resource, local: Mapping[str, object], world: World) -> 
 def _entry_faults(key: ResourceKey, entry: str, world: World) -> Iterator[str]:
     resolution = world.resolve(key)
     if resolution.missing:
-        yield f"{key} is not there"
+        yield f"{key} is missing"
     held = contents(resolution.resource, world)
     if held is not None and not held.get(entry):
         yield f"{key} has no entry {entry!r}"

@@ -64,7 +64,7 @@ class _References:
             resolution = self.world.resolve_inner(key)
             pointer: Pointer = ("spec", *path, "extensionRef")
             if resolution.missing:
-                yield pointer, f"{key} is not there"
+                yield pointer, f"{key} is missing"
             elif self.mode == "strict" and (fault := next(self._reach(self.policy, key), "")):
                 yield pointer, fault
             elif resolution.resource is not None:
@@ -124,7 +124,7 @@ class _References:
         if self._allows(holder.key, key) is False:
             yield f"no ReferenceGrant in namespace {key.namespace} lets {holder.key} name {key}"
         elif resolution.missing:
-            yield f"{key} is not there"
+            yield f"{key} is missing"
         elif resolution.resource is not None and port is not None:
             numbers = [each.number for each in ports(resolution.resource)]
             if numbers and port not in numbers and None not in numbers:

@@ -198,7 +198,7 @@ class Argo:
             self._budget.spend(len(built.reached) + built.journal.size)
             cluster.journal.add(built.journal)
             cluster.reach(directory, {*built.reached, self._tree.kustomization_file(directory) or ""})
-            build = Build("Argo CD applies", directory, built.journal.failures, built.reached, built.manifests)
+            build = Build("Argo CD cannot apply", directory, built.journal.failures, built.reached, built.manifests)
             cluster.builds.append(build)
             return built.manifests
         if self._tree.read(f"{directory}/Chart.yaml") is not None or source.get("plugin"):
@@ -232,14 +232,14 @@ class Argo:
         repository = _repository(source)
         if self._taken_from.get(owner) != repository or any(map(str.isdigit, repository[1])):  # a tag or a commit
             return False
-        message = f"path {path} of {owner} is not there"
+        message = f"path {path} of {owner} does not exist"
         cluster.journal.note(message, place.at("path"), code="missing-path")
         cluster.journal.gap(
             f"{message}, and may have it", text(mapping(owner.spec.get("destination")).get("namespace"))
         )
         journal = Journal()
         journal.note(message, place.at("path"), code="missing-path", lacking=f"{directory}/")
-        cluster.builds.append(Build("Argo CD applies", directory, journal.failures, set(), []))
+        cluster.builds.append(Build("Argo CD cannot apply", directory, journal.failures, set(), []))
         return True
 
     def _directories(self, owner: Manifest) -> set[str]:

@@ -202,7 +202,7 @@ class Cluster:
         self._budget.spend(_FOR_AN_OBJECT * len(built.manifests) + len(built.reached) + built.journal.size)
         self._journal.add(built.journal)
         self._deployed.reach(directory, built.reached)
-        build = Build("Flux applies", directory, built.journal.failures, built.reached, built.manifests)
+        build = Build("Flux cannot apply", directory, built.journal.failures, built.reached, built.manifests)
         self._deployed.builds.append(build)
         if owner is not None:
             self._deployed.reach(self._tree.path_of(owner.file), (directory,))
@@ -271,7 +271,7 @@ class Cluster:
                 self._journal.note(f"{message} is outside of the tree", place, code="outside")
             else:
                 self._absent.append((owner, directory))
-                self._journal.note(f"{message} is not there", place, code="missing-path")
+                self._journal.note(f"{message} does not exist", place, code="missing-path")
             self._journal.gap(f"{message} was not seen", namespace)
         else:
             self._journal.remote(f"path {path} of {' '.join(source)}", place, namespace)
@@ -342,9 +342,9 @@ class Cluster:
             path = owner.spec.get("path")
             if self._is_of_this_tree(owner) and not is_symbolic(path) and owner.spec.get("suspend") is not True:
                 journal = Journal()
-                message = f"path {path} of {owner} is not there"
+                message = f"path {path} of {owner} does not exist"
                 journal.note(message, owner.origin.at("spec", "path"), code="missing-path", lacking=f"{directory}/")
-                self._deployed.builds.append(Build("Flux applies", directory, journal.failures, set(), []))
+                self._deployed.builds.append(Build("Flux cannot apply", directory, journal.failures, set(), []))
 
     def _is_of_this_tree(self, owner: Manifest) -> bool:
         """Tell whether what a Kustomization deploys certainly comes from the git repository that holds it, as it is

@@ -403,9 +403,9 @@ class _Run:
             self._journal.note(f"resource {entry!r} is outside of the tree", place, code="outside")
         else:
             lacking = path if "." in path.rpartition("/")[2] else f"{path}/"
-            self._journal.note(f"resource {entry!r} is not there", place, code="missing-file", lacking=lacking)
+            self._journal.note(f"resource {entry!r} does not exist", place, code="missing-file", lacking=lacking)
             # Encrypted Secrets are often kept out of the tree; were it a route, nothing here could be built.
-            self._journal.gap(f"{entry}, which is not there, may hold it", gateway_api=False)
+            self._journal.gap(f"{entry}, which does not exist, may hold it", gateway_api=False)
 
     def _base(self, entry: str, path: str, place: Provenance) -> None:
         """Add the objects of another kustomization."""
@@ -446,7 +446,7 @@ class _Run:
             if _REMOTE.search(entry):
                 self._journal.remote(entry, place)
             else:
-                message = f"component {entry!r} is not there"
+                message = f"component {entry!r} does not exist"
                 lacking = None if path is None else inside(path, KUSTOMIZATION_FILES[0])
                 self._journal.note(message, place, code="missing-file", lacking=lacking)
 
@@ -577,7 +577,7 @@ class _Run:
             path = join(self._directory, text(entry))
             values = [] if path is None else self._tree.values(path)
             if not values:
-                message = f"configuration {text(entry)!r} is not there"
+                message = f"configuration {text(entry)!r} does not exist"
                 self._journal.note(message, place, code="missing-file", lacking=path)
             for value, _ in values:
                 references.extend(configured(value))
@@ -591,7 +591,7 @@ class _Run:
             path = join(self._directory, entry["path"])
             values = [] if path is None else [value for value, _ in self._tree.values(path)]
             if not values:
-                message = f"replacement file {entry['path']!r} is not there"
+                message = f"replacement file {entry['path']!r} does not exist"
                 self._journal.note(message, place, code="missing-file", lacking=path)
                 self._leave_open(message)
             replacements = []

@@ -116,7 +116,7 @@ class GeneratorFiles:
             return None
         found = self._file(file)
         if found is None:
-            self._journal.note(f"placement file {path!r} is not there", place, code="missing-file", lacking=file)
+            self._journal.note(f"placement file {path!r} does not exist", place, code="missing-file", lacking=file)
         return found
 
     def note_unnamed(self, message: str, place: Provenance) -> None:
@@ -142,7 +142,7 @@ class GeneratorFiles:
             for name in sorted(self._tree.files.get(file, ())):
                 found += self._file(inside(file, name)) or []
         if found is None:
-            self._journal.note(f"manifest {path!r} is not there", place, code="missing-file", lacking=file)
+            self._journal.note(f"manifest {path!r} does not exist", place, code="missing-file", lacking=file)
             return [], f"{path} was not seen"
         return found, ""
 

@@ -43,19 +43,19 @@ BESIDE_REQUESTS = frozenset({"GWP304", "GWP325"})
 
 
 def parts(report: DiffReport) -> list[str]:
-    """Return what a verdict says of requests: `opens requests to 2 hosts`, or that all are answered as before.
+    """Return what a verdict says of requests: `more of them reach 2 hosts`, or that all are answered as before.
 
     That is said of both ends: not where what is behind a backend is another one (GWP325), or is checked with less care.
     """
     environments = report.comparison.environments
     known = [environment.requests for environment in environments if environment.requests is not None]
     said = []
-    for change, words in (("opened", "opens"), ("closed", "closes")):
+    for change, words in (("opened", "more"), ("closed", "fewer")):
         hosts = {
             host for requests in known for entry in requests.changes if entry.change == change for host in entry.hosts
         }
         if hosts:
-            said.append(f"{words} requests to {count(len(hosts), 'host')}")
+            said.append(f"{words} requests reach {count(len(hosts), 'host')}")
     same = known and all(requests.same for requests in known)
     has_other_ends = any(finding.rule in BESIDE_REQUESTS for finding in report.known("new"))
     return said or ([AS_BEFORE] if same and not has_other_ends else [])

@@ -256,6 +256,7 @@ class _DiffText:
     def _connections(self, connections: Sequence[ConnectionChange]) -> Iterator[str]:
         """Yield what network policies open and close, by the policies that do it."""
         by = None
+        connections = [change for change in connections if change.targets]  # not each workload that comes or goes
         for change in connections[:MOST_BLOCKS]:
             if change.by != by:
                 by = change.by

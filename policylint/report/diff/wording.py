@@ -116,7 +116,7 @@ def _list_differences(before: list[Any], after: list[Any], name: str) -> Iterato
         pairs = sorted((*pairs, *((old[was], new[now]) for was, now in zip(were, are, strict=True))), key=_position)
         gone, added = [key for key in gone if key not in were], [key for key in added if key not in are]
     for (_, was), (number, now) in pairs:
-        yield from _differences(was, now, f"{name}[{number}]")
+        yield from _differences(was, now, f"{name}[{number}]" if len(before) > 1 or len(after) > 1 else name)
     parts = [f"+ {value_in_words(new[key][1], 30)}" for key in added]
     parts += [f"- {value_in_words(old[key][1], 30)}" for key in gone]
     former_positions = [number for (number, _), _ in pairs]
@@ -150,37 +150,6 @@ def words(setting: SettingChange, room: int) -> str:
     if setting.change == "changed":
         return difference(setting.before, setting.after, room)
     return value_in_words(setting.before if setting.change == "removed" else setting.after, room)
-
-
-def routes_in_words(routes: Iterable[SubjectChange]) -> str:
-    """Return what happens to routes: `3 routes change their effective policy, 1 new route`; "" of none."""
-    number = Counter(map(_happening, routes))
-    sentences = {
-        "effect": ("changes its effective policy", "change their effective policy"),
-        "detached": ("is no longer attached to a listener", "are no longer attached to a listener"),
-        "attached": ("is attached to another listener", "are attached to another listener"),
-        "status": ("changes its status", "change their status"),
-        "removed": ("is removed", "are removed"),
-        "renamed": ("is renamed", "are renamed"),
-    }
-    parts = [
-        f"{count(number[happening], 'route')} {sentence[number[happening] != 1]}"
-        for happening, sentence in sentences.items()
-        if number[happening]
-    ]
-    return ", ".join([*parts, *([count(number["added"], "new route")] if number["added"] else [])])
-
-
-def _happening(subject: SubjectChange) -> str:
-    """Return what a title says of a route: what changes in effect, else its ways in, else what is said of it."""
-    if subject.change != "changed":
-        return subject.change
-    ways = [reach for reach in subject.reach if reach.what == "listener"]
-    if subject.parts or any(reach.what == "rule" for reach in subject.reach):
-        return "effect"
-    if any(not reach.after for reach in ways):
-        return "detached"
-    return "attached" if ways else "status"
 
 
 def verdict_parts(environment: EnvironmentChange) -> list[str]:

@@ -76,7 +76,7 @@ class ExplanationText:
                 yield from self._finding(finding)
         if radius is not None:
             yield from self._radius(explanation, radius)
-        yield "\n" + self.paint("faint", _ask(explanation)) + "\n"
+        yield "\n" + self.paint("faint", _more(explanation)) + "\n"
 
     def _finding(self, finding: Finding) -> Iterator[str]:
         """Yield the message of a finding and its place, in several lines where one has no room for both."""
@@ -299,11 +299,11 @@ class ExplanationText:
                 yield f"  {one_line(str(change.policy))}: {change.before} -> {change.after}\n"
 
 
-def _ask(explanation: Explanation) -> str:
+def _more(explanation: Explanation) -> str:
     if explanation.state is not None:
-        return "Ask     -o json|yaml|markdown"
+        return "More    -o json|yaml|markdown"
     rule = "--rule 1   " if explanation.subject.key.kind.endswith("Route") else ""
-    return f"Ask     {rule}--field NAME   --without POLICY   -o json|yaml|markdown"
+    return f"More    {rule}--field NAME   --without POLICY   -o json|yaml|markdown"
 
 
 def _missed(objects: Sequence[ReachedObject]) -> Iterator[str]:

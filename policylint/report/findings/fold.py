@@ -10,7 +10,7 @@ from policylint.model.words import count, leading, verb
 FEWEST = 3
 """Findings that are alike from which on they are one."""
 MOST_EXAMPLES = 5
-NOT_SEEN = ", which was not seen"
+NOT_SEEN = ", which is not among these manifests"
 """The end of a message on a reference to an object of which nobody knows whether it is there."""
 _NOT_RENDERED = ("its chart is not rendered", "charts are not rendered")
 _NAMING = ("chart", "namespace")

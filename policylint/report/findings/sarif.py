@@ -185,16 +185,16 @@ def _hashes(report: Report, findings: Sequence[Finding], regions: Sequence[Regio
 def _message(report: Report, finding: Finding) -> tuple[str, list[dict[str, Any]]]:
     """Return the text, its first sentence the title, and the locations it links to: only linked ones are shown (3)."""
     sentences = [_sentence(text) for text in (finding.message, *([finding.label] if finding.label else []))]
-    links = []
+    links: dict[str, str] = {}  # what is said of each place → the link, each sentence once
     related: list[dict[str, Any]] = []
     located = [place for place in finding.related if report.relative(place.location.file)]
     for number, place in enumerate(located[:MOST_RELATED], 1):
         words = re.sub(r"([\\\[\]])", r"\\\1", place.message) or "here"
-        links.append(f"[{words}]({number})")
+        links[words] = f"{links[words]}, [{number}]({number})" if words in links else f"[{words}]({number})"
         where = _physical(report, report.region(place.location))
         related.append({"id": number, "message": {"text": place.message or "here"}, **where})
     if links:
-        sentences.append(f"See {', '.join(links)}.")
+        sentences.append(f"See {', '.join(links.values())}.")
     return " ".join([*sentences, *map(_sentence, finding.notes)]), related
 
 

@@ -82,7 +82,7 @@ def wrapped(text: str, room: int) -> list[str]:
     current = ""
     for word in text.split(" "):
         longer = f"{current} {word}" if current else word
-        if current and width(longer) > room:
+        if current and width(plain(longer)) > room:
             lines.append(current)
             current = word
         else:
@@ -176,6 +176,19 @@ class Paint:
         """Return the lines of each row of a table, their cells filled up."""
         fits = fitted(rows, self.room - indent) if self.room and rows else []
         return fits or [[line] for line in aligned(rows, most)]
+
+    def fit(self, piece: str) -> str:
+        """Break the lines of a text that are wider than the terminal; what goes on is indented further."""
+        if not self.room or width(piece) <= self.room:
+            return piece
+        return "\n".join(self._hung(line) for line in piece.split("\n"))
+
+    def _hung(self, line: str) -> str:
+        if width(plain(line)) <= self.room:
+            return line
+        indent = " " * (len(line) - len(line.lstrip(" ")))
+        words = wrapped(line.lstrip(" "), self.room - len(indent) - 4)
+        return "\n".join(indent + ("    " if number else "") + part for number, part in enumerate(words))
 
     def __call__(self, style: str, text: str) -> str:
         """Style a text as `error`, `warning`, `note`, `strong`, `faint` or `frame` (line numbers, rulers)."""

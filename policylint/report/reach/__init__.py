@@ -143,7 +143,7 @@ def write(form: str, found: Found, paint: Paint) -> Iterator[str]:
 
 
 def summary(found: Found) -> str:
-    """Return `31 ways in`, or `2 of 31 ways to a backend lack authentication; of 1 it is not known`.
+    """Return `31 ways in`, or `2 of 31 ways to a backend lack authentication; 1 could not be decided`.
 
     Where none lacks it, the sentence says so and counts what was looked at behind.
     """
@@ -155,12 +155,13 @@ def summary(found: Found) -> str:
     words = f"{lacking} of {count(found.ways, 'way')} to a backend {verb(lacking, 'lacks')} {without}"
     if not lacking:
         words = f"no way to a backend lacks {without} ({found.ways} judged)"
-    return words + (f"; of {unknown} it is not known" if unknown else "")
+    return words + (f"; {unknown} could not be decided" if unknown else "")
 
 
 def _beside(found: Found) -> list[str]:
     """Return sentences on routes that were not seen, and on those that a cluster does not take as they stand."""
-    said = [f"without the ways of routes that were not seen: {listing(found.unseen, most=3)}"] if found.unseen else []
+    bringing = dict.fromkeys(reason.partition(" may ")[0].partition(" makes ")[0] for reason in found.unseen)
+    said = [f"not listed: routes that {listing(bringing, most=3)} may bring"] if bringing else []
     if found.refused:
         refused = listing([str(key) for key in found.refused], most=3)
         said.append(f"{refused} as written, which the API server refuses (GWP501)")

@@ -98,7 +98,7 @@ def _policy(state: PolicyState, names: Names) -> Entry:
 
 
 def verdict(name: str) -> Entry:
-    """Return a verdict as programs read it: `status` calls `NoEffect` by the name of the pattern's condition, Accepted."""
+    """Return a verdict as programs read it: what is `NoEffect` is called Accepted by `status`, as it was."""
     return {"verdict": name, "status": "Accepted" if name == "NoEffect" else name}
 
 

@@ -17,6 +17,7 @@ _STYLES = {
     "Conflicted": "error",
     "Invalid": "error",
     "TargetNotFound": "error",
+    "NoEffect": "warning",
     "Overridden": "warning",
     "PartiallyEnforced": "warning",
     "Unknown": "note",
@@ -42,7 +43,7 @@ def _environment(simulation: Simulation, names: Names, paint: Paint) -> Iterator
     states = sorted(simulation.policies.values(), key=lambda state: names.key(state.key))
     if states:
         rows = [row for state in states for row in _policy_rows(state, names)]
-        yield "\n" + _table(("POLICY", "STATUS", "TARGETS", "BY / WHY"), rows, paint)
+        yield "\n" + _table(("POLICY", "VERDICT", "TARGETS", "BY / WHY"), rows, paint)
     routes = sorted(simulation.routes, key=lambda route: names.key(route.route.key))
     if routes:
         rows = []
@@ -92,7 +93,7 @@ def _effective(simulation: Simulation, names: Names, paint: Paint) -> Iterator[s
                 rows.add((kind, False, f"{field} from {', '.join(names.keys(owners))}"))
             rows |= {(kind, True, line) for line in _losses(group, names)}
         for kind, _, line in sorted(rows):
-            yield f"    {one_line(kind)}  {one_line(line)}\n"
+            yield paint.fit(f"    {one_line(kind)}  {one_line(line)}\n")
 
 
 def _losses(group: Group, names: Names) -> Iterator[str]:

@@ -13,7 +13,7 @@ from policylint.simulation import Simulation
 
 RULE = "GWP315"
 _IDENTITIES = ("principals", "namespaces", "serviceAccounts")
-_EFFECTS = {"ALLOW": "it lets nobody in", "DENY": "it denies nothing", "CUSTOM": "nobody is asked about them"}
+_EFFECTS = {"ALLOW": "it lets no client in", "DENY": "it denies nothing", "CUSTOM": "the provider is never asked about them"}
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -30,7 +30,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 f"{state.key} asks for {field} at {gateways[0].key}, whose clients have no identity: {effect}",
                 state.policy.location(*place, field),
                 resources=(state.key, *(gateway.key for gateway in gateways[:3])),
-                label="only a certificate of the mesh gives an identity, and nobody shows one here",
+                label="only a certificate of the mesh gives an identity, and no client shows one here",
                 help=("fix: ask for what such clients have: `requestPrincipals`, `ipBlocks` or `remoteIpBlocks`",),
                 field=field,
             )

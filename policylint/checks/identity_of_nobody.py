@@ -13,7 +13,11 @@ from policylint.simulation import Simulation
 
 RULE = "GWP315"
 _IDENTITIES = ("principals", "namespaces", "serviceAccounts")
-_EFFECTS = {"ALLOW": "it lets no client in", "DENY": "it denies nothing", "CUSTOM": "the provider is never asked about them"}
+_EFFECTS = {
+    "ALLOW": "it lets no client in",
+    "DENY": "it denies nothing",
+    "CUSTOM": "the provider is never asked about them",
+}
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ _NAMED: Final = 20
 """Objects that the documentation of a value lists at most."""
 
 
-class Candidate(NamedTuple):
+class Offer(NamedTuple):
     """One thing that may be written.
 
     Args:
@@ -38,18 +38,18 @@ class Candidate(NamedTuple):
     about: str = ""
 
 
-def candidates(place: Surroundings, simulations: Iterable[Simulation]) -> list[Candidate]:
+def offers(place: Surroundings, simulations: Iterable[Simulation]) -> list[Offer]:
     """Return what may stand at a place, the likeliest first, each once."""
     first, *others = simulations
-    found: dict[str, Candidate] = {}
+    found: dict[str, Offer] = {}
     for simulation in (first, *others):
-        for candidate in _candidates(place, simulation):
-            if candidate.word not in place.siblings or candidate.sort != "field":
-                found.setdefault(candidate.word, candidate)
+        for offer in _offers(place, simulation):
+            if offer.word not in place.siblings or offer.sort != "field":
+                found.setdefault(offer.word, offer)
     return list(found.values())
 
 
-def _candidates(place: Surroundings, simulation: Simulation) -> Iterator[Candidate]:
+def _offers(place: Surroundings, simulation: Simulation) -> Iterator[Offer]:
     schema = _schema(place)
     if not place.key:
         yield from _fields(schema, _policy_kind(place, simulation))
@@ -58,26 +58,26 @@ def _candidates(place: Surroundings, simulation: Simulation) -> Iterator[Candida
     kinds = _kinds(place, simulation, holder)
     if place.path == ("spec",) and place.key == "gatewayClassName":
         for resource in _objects(simulation, [(GATEWAY_GROUP, "GatewayClass")], ""):
-            yield Candidate("object", resource.key.name, text(resource.spec.get("controllerName")))
+            yield Offer("object", resource.key.name, text(resource.spec.get("controllerName")))
     elif not place.path and place.key == "kind":
         yield from _top_kinds()
     elif kinds and place.key == "name":
         namespace = _namespace(place, simulation)
         for resource in _objects(simulation, kinds, namespace):
-            yield Candidate("object", resource.key.name, str(resource.key), _place(resource))
+            yield Offer("object", resource.key.name, str(resource.key), _place(resource))
     elif kinds and place.key == "namespace":
         named = place.siblings.get("name")
         for resource in _objects(simulation, kinds, None):
             if resource.key.namespace and (not named or resource.key.name == named):
-                yield Candidate("object", resource.key.namespace, str(resource.key))
+                yield Offer("object", resource.key.namespace, str(resource.key))
     elif kinds and place.key == "kind":
         for group, kind in kinds:
-            yield Candidate("kind", kind, group or "core")
+            yield Offer("kind", kind, group or "core")
     elif kinds and place.key == "group":
         wanted = place.siblings.get("kind")
         for group, kind in kinds:
             if group and wanted in (None, "", kind):
-                yield Candidate("value", group, kind)
+                yield Offer("value", group, kind)
     elif kinds and place.key in ("sectionName", "port"):
         name, namespace = place.siblings.get("name"), _namespace(place, simulation)
         for resource in _objects(simulation, kinds, namespace):
@@ -142,21 +142,21 @@ def _namespace(place: Surroundings, simulation: Simulation) -> str | None:
     )
 
 
-def _sections(resource: Resource, field: str) -> Iterator[Candidate]:
+def _sections(resource: Resource, field: str) -> Iterator[Offer]:
     """Yield the listeners, rules or ports of an object, by name or number."""
     for holder in SECTIONS:
         for entry in map(mapping, sequence(resource.spec.get(holder))):
             if (word := str(entry.get(field) or "")) and not isinstance(entry.get(field), (dict, list)):
                 told = [f"{name}: {entry[name]}" for name in ("port", "protocol", "hostname") if name in entry]
-                yield Candidate("section", word, ", ".join(told), f"{holder[:-1]} of {resource.key}")
+                yield Offer("section", word, ", ".join(told), f"{holder[:-1]} of {resource.key}")
 
 
-def _top_kinds() -> Iterator[Candidate]:
+def _top_kinds() -> Iterator[Offer]:
     for kind in _OWN_KINDS:
-        yield Candidate("kind", kind, GATEWAY_GROUP)
+        yield Offer("kind", kind, GATEWAY_GROUP)
     for policy in load_catalog().kinds():
         if policy.kind != "*":
-            yield Candidate("kind", policy.kind, policy.group, policy.notes)
+            yield Offer("kind", policy.kind, policy.group, policy.notes)
 
 
 def _identity(top: Mapping[str, str]) -> tuple[str, str]:
@@ -180,14 +180,14 @@ def _schema(place: Surroundings) -> Mapping[str, Any]:
     return schema
 
 
-def _fields(schema: Mapping[str, Any], policy: PolicyKind | None) -> Iterator[Candidate]:
+def _fields(schema: Mapping[str, Any], policy: PolicyKind | None) -> Iterator[Offer]:
     """Yield the fields of a mapping, those that must be there first."""
     required = set(sequence(schema.get("required")))
     fields = mapping(schema.get("properties"))
     for name in sorted(fields, key=lambda name: (name not in required, name)):
         field = mapping(fields[name])
         detail = f"{_type(field)}, required" if name in required else _type(field)
-        yield Candidate("field", name, detail, " ".join(_about(name, field, policy)))
+        yield Offer("field", name, detail, " ".join(_about(name, field, policy)))
 
 
 def _type(field: Mapping[str, Any]) -> str:
@@ -218,18 +218,18 @@ def _about(name: str, field: Mapping[str, Any], policy: PolicyKind | None) -> It
         yield "Of the experimental channel."
 
 
-def _values(field: Mapping[str, Any]) -> Iterator[Candidate]:
+def _values(field: Mapping[str, Any]) -> Iterator[Offer]:
     """Yield the values that a schema lists."""
     default = field.get("default")
     for value in sequence(field.get("enum")):
-        yield Candidate("value", str(value), "default" if value == default else "")
+        yield Offer("value", str(value), "default" if value == default else "")
     if field.get("type") == "boolean":
         for word in ("true", "false"):
-            yield Candidate("value", word, "default" if str(default).lower() == word else "")
+            yield Offer("value", word, "default" if str(default).lower() == word else "")
 
 
 def _place(resource: Resource) -> str:
     return f"{resource.name_location.file}:{resource.name_location.at()[0]}"
 
 
-__all__ = ["Candidate", "candidates"]
+__all__ = ["Offer", "offers"]

@@ -24,7 +24,7 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from policylint import __version__
 from policylint.edit.plan import edits
-from policylint.editor.completion import Candidate
+from policylint.editor.completion import Offer
 from policylint.editor.positions import EditorPositions
 from policylint.editor.references import sections
 from policylint.editor.renaming import rename
@@ -331,19 +331,19 @@ def _text(state: State, file: str) -> str:
     return "\n".join(state.workspace.source_lines(file))
 
 
-def _item(candidate: Candidate, rank: int, place: Surroundings, position: types.Position) -> types.CompletionItem:
-    """Return a candidate as an editor wants it: it takes the place of what was written of it."""
+def _item(offer: Offer, rank: int, place: Surroundings, position: types.Position) -> types.CompletionItem:
+    """Return a offer as an editor wants it: it takes the place of what was written of it."""
     written = len(place.prefix) if place.prefix.isascii() else 0
     start = types.Position(position.line, position.character - written)
-    is_field = candidate.sort == "field"
+    is_field = offer.sort == "field"
     return types.CompletionItem(
-        candidate.word,
-        kind=_ITEM_KINDS[candidate.sort],
-        detail=candidate.detail or None,
-        documentation=candidate.about or None,
+        offer.word,
+        kind=_ITEM_KINDS[offer.sort],
+        detail=offer.detail or None,
+        documentation=offer.about or None,
         sort_text=f"{rank:04}",
-        filter_text=candidate.word,
-        text_edit=types.TextEdit(types.Range(start, position), f"{candidate.word}:" if is_field else candidate.word),
+        filter_text=offer.word,
+        text_edit=types.TextEdit(types.Range(start, position), f"{offer.word}:" if is_field else offer.word),
     )
 
 
@@ -421,7 +421,7 @@ def server(options: RunOptions) -> EditorServer:
         if place is None:
             return []
         found = await editor.ask(lambda state: state.complete(place))
-        return [_item(candidate, number, place, position) for number, candidate in enumerate(found or [])]
+        return [_item(offer, number, place, position) for number, offer in enumerate(found or [])]
 
     @editor.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def outline(parameters: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from policylint.documents import Document, Pointer
-from policylint.editor.completion import Candidate, candidates
+from policylint.editor.completion import Offer, offers
 from policylint.editor.references import NamedPlace, reference_at, references, section_of
 from policylint.editor.surroundings import Surroundings
 from policylint.model import Location, Resource, ResourceKey
@@ -239,9 +239,9 @@ class State:
             if cursor.pointer and one.location.sort_key() in places
         ]
 
-    def complete(self, place: Surroundings) -> list[Candidate]:
+    def complete(self, place: Surroundings) -> list[Offer]:
         """Return what may be written at a place."""
-        return candidates(place, self.workspace.simulations)
+        return offers(place, self.workspace.simulations)
 
     def symbols(self, query: str = "") -> list[Held]:
         """Return the objects whose names hold the letters of a query in their order, each once, by name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -155,3 +156,43 @@ def test_logs_that_show_colours_get_them_and_files_do_not(
     with (tmp_path / "log.txt").open("wb") as file:
         in_ci(tmp_path, file.fileno(), **environment)
     assert b"\x1b[" not in (tmp_path / "log.txt").read_bytes()
+
+
+TABLES = [
+    "kinds",
+    "rule",
+    "list policies fixtures/kuadrant-platform",
+    "list routes fixtures/kuadrant-platform",
+    "list gateways fixtures/kuadrant-platform",
+    "list listeners fixtures/kuadrant-platform",
+    "list backends fixtures/kuadrant-platform",
+    "list connections fixtures/network-shop",
+    "reach fixtures/kuadrant-platform",
+    "simulate fixtures/kuadrant-platform",
+    "trace GET https://shop.example.com/checkout fixtures/envoy-gateway-shop",
+]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("command", TABLES)
+def test_tables_fit_the_terminal(command: str, columns: int) -> None:
+    """Each line of what a person sees on a terminal of so many columns is no longer than that."""
+    fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
+    reading, writing = pty.openpty()
+    fcntl.ioctl(writing, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "CI", "FORCE_COLOR")}
+    words = [sys.executable, "-m", "policylint", *shlex.split(command)]
+    environment |= {"TERM": "xterm", "NO_COLOR": "1"}
+    child = subprocess.Popen(words, stdout=writing, stderr=subprocess.DEVNULL, cwd=CHECKOUT, env=environment)
+    os.close(writing)
+    seen = b""
+    try:
+        while piece := os.read(reading, 65536):
+            seen += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(reading)
+    assert child.wait(timeout=60) == 0
+    lines = seen.decode().replace("\r", "").splitlines()
+    assert len(lines) > 1
+    assert [line for line in lines if len(line) > columns] == []

@@ -8,46 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.doors.peculiar import ENTRIES, OWN_GATEWAY, proxies
+from policylint.model import Resource, ResourceKey, mapping, sequence, text, texts
 from policylint.simulation import Simulation
-from policylint.topology.workloads import WORKLOADS, is_workload, pod_labels, pod_spec
+from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec
 
 DOORS = frozenset(
     {"IngressClass", "Router", "EntryPoints", "LoadBalancer", "NodePort", "ExternalIP", "HostPort", "HostNetwork"}
 )
 """Kinds of what requests come in at beside Gateways."""
 PUBLISHED = DOORS - {"IngressClass", "Router", "EntryPoints"}
-ISTIO_GATEWAY = ("networking.istio.io", "Gateway")
-"""Istio's own, which is a door like others: it has the name of a kind of Gateway API."""
 DOOR_GUARDS = "doors"
 """The implementation that judges the guards of doors."""
 
 
-_ENTRIES = (
-    ("networking.k8s.io", "Ingress"),
-    ("route.openshift.io", "Route"),
-    ("traefik.io", "IngressRoute"),
-    ISTIO_GATEWAY,
-)
-
-
 def is_door(key: ResourceKey) -> bool:
     """Return whether requests come in here, and not through a Gateway of Gateway API."""
-    return key.kind in DOORS or key[:2] == ISTIO_GATEWAY
-
-
-@lru_cache(maxsize=64)
-def proxies(world: World, gateway: Resource) -> tuple[Resource, ...]:
-    """Return the workloads at whose pods the requests of a Gateway of Istio's own come in, in any namespace."""
-    wanted = mapping(gateway.spec.get("selector"))
-    if gateway.key[:2] != ISTIO_GATEWAY or not wanted:
-        return ()
-    workloads = chain.from_iterable(world.of_kind(*kind) for kind in WORKLOADS)
-    return tuple(workload for workload in workloads if wanted.items() <= pod_labels(workload).items())
+    return key.kind in DOORS or key[:2] == OWN_GATEWAY
 
 
 def is_inside(key: ResourceKey) -> bool:
@@ -65,7 +45,7 @@ def with_doors(simulation: Simulation) -> Simulation:
 def _any(simulation: Simulation) -> bool:
     """Tell whether there is any door; cheaply, for most environments have none."""
     world = simulation.world
-    if any(world.of_kind(*kind) for kind in _ENTRIES):
+    if any(world.of_kind(*kind) for kind in ENTRIES):
         return True
     if any(map(published_as, world.of_kind("", "Service"))):
         return True
@@ -141,7 +121,6 @@ def _opened(simulation: Simulation) -> Simulation:
 __all__ = [
     "DOORS",
     "DOOR_GUARDS",
-    "ISTIO_GATEWAY",
     "PUBLISHED",
     "is_door",
     "is_inside",

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.doors import ISTIO_GATEWAY, proxies
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, plain
+from policylint.doors.peculiar import OWN_GATEWAY, proxies
 from policylint.doors.vendors import guards
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
@@ -54,7 +54,7 @@ class _Server(NamedTuple):
 
 def istio_doors(world: World, backends: Backends) -> Iterator[Door]:
     """Yield a door for each Gateway of Istio's own."""
-    for gateway in world.of_kind(*ISTIO_GATEWAY):
+    for gateway in world.of_kind(*OWN_GATEWAY):
         servers = list(_servers(gateway))
         rules = [rule for server in servers for rule in _rules(world, gateway, server)]
         openings = [server.opening for server in servers]

@@ -15,6 +15,8 @@ VENDORS = re.compile(
     r"agentgateway|apisix|cilium|envoy|gloo|istio|kgateway|kong|kuadrant|kuma|linkerd|nginx|traefik", re.IGNORECASE
 )
 _OUTSIDE = frozenset({"implementations", "render"})
+_DOORS = frozenset({"doors.istio", "doors.peculiar", "doors.traefik"})
+"""The modules of `doors/` that are about one controller's own kinds, as those of `implementations/` are."""
 KNOWN = {
     "checks.access_log_without_provider": 3,
     "checks.cilium_label_unknown": 1,
@@ -74,7 +76,7 @@ def named() -> dict[str, int]:
         }  # what stands below a constant
         texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
         naming = [each for each in texts if id(each) not in notes and VENDORS.search(each.value)]
-        if naming and room(name) not in _OUTSIDE:
+        if naming and room(name) not in _OUTSIDE and name not in _DOORS:
             found[name] = len(naming)
     return found
 

@@ -1,0 +1,29 @@
+"""What is peculiar to single controllers and asked of every tree: by which kinds requests come in, and whose pods."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import chain
+
+from policylint.model import Resource, World, mapping
+from policylint.topology.workloads import WORKLOADS, pod_labels
+
+OWN_GATEWAY = ("networking.istio.io", "Gateway")
+"""Istio's own, which is a door like others: it has the name of a kind of Gateway API."""
+ENTRIES = (
+    ("networking.k8s.io", "Ingress"),
+    ("route.openshift.io", "Route"),
+    ("traefik.io", "IngressRoute"),
+    OWN_GATEWAY,
+)
+"""Kinds whose objects make doors."""
+
+
+@lru_cache(maxsize=64)
+def proxies(world: World, gateway: Resource) -> tuple[Resource, ...]:
+    """Return the workloads at whose pods the requests of a Gateway of Istio's own come in, in any namespace."""
+    wanted = mapping(gateway.spec.get("selector"))
+    if gateway.key[:2] != OWN_GATEWAY or not wanted:
+        return ()
+    workloads = chain.from_iterable(world.of_kind(*kind) for kind in WORKLOADS)
+    return tuple(workload for workload in workloads if wanted.items() <= pod_labels(workload).items())

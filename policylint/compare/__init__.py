@@ -124,6 +124,7 @@ def removed_protections(
     findings: list[Finding] = []
     for pair, environment in zip(sides, environments, strict=True):
         if of_requests:
+            from policylint.compare.protection.placed import placed_less
             from policylint.compare.protection.revisions import revisions_moved
             from policylint.compare.protection.settings import weakened
             from policylint.compare.requests.findings import findings_of_requests
@@ -133,6 +134,7 @@ def removed_protections(
                 weaker = weakened(pair, environment.contexts)
                 if "GWP304" in rules:
                     findings += revisions_moved(pair)
+                    findings += placed_less(pair, environment.placements)
             with guarded("GWP324", pair.after):
                 told = findings_of_requests(pair, environment, weaker, others)
                 findings += (finding for finding in told if finding.rule in of_requests)
@@ -141,12 +143,14 @@ def removed_protections(
             from policylint.compare.ends import ends_changed
             from policylint.compare.exchanged import others_named
             from policylint.compare.peers import peers_widened
+            from policylint.compare.statements import statements_lost
 
             with guarded("GWP325", pair.after):
                 findings += ends_changed(pair)
                 findings += peers_widened(pair, environment)
                 findings += decided_beside(pair)
                 findings += others_named(pair)
+                findings += statements_lost(pair)
         if "GWP620" in rules:
             from policylint.compare.connections import isolation_removed
 

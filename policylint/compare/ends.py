@@ -27,6 +27,7 @@ from policylint.model import (
     texts,
 )
 from policylint.model import text as text_of
+from policylint.model.selectors import matches
 from policylint.model.words import count, listing
 from policylint.policy.asking import asks
 from policylint.policy.content import content_references
@@ -37,6 +38,9 @@ RULE = "GWP325"
 _SLICE = ("discovery.k8s.io", "EndpointSlice")
 _OF_SERVICE = "kubernetes.io/service-name"
 _ASKED = "every route to it asked for one before"
+_CREDENTIALS = frozenset({"secretSelector", "configMapSelector"})
+_SELECTED = frozenset({"apiKey", "x509", "basicAuth", "mtls"})
+"""Settings whose `selector` says by the labels of Secrets who gets in."""
 _HOLDERS = (("", "ConfigMap"), ("", "Secret"))
 
 
@@ -50,6 +54,7 @@ def ends_changed(sides: Sides) -> Iterator[Finding]:
         yield from ends.other_doors()
         yield from ends.other_accounts()
         yield from ends.other_contents()
+        yield from ends.other_credentials()
         yield from ends.other_controllers()
 
 
@@ -262,6 +267,26 @@ class _Ends:
                     users,
                 )
 
+    def other_credentials(self) -> Iterator[Finding]:
+        """Yield Secrets and ConfigMaps that policies select by labels now, and did not before."""
+        selectors: list[tuple[ResourceKey, Mapping[str, Any]]] | None = None
+        for old, new in self._changed:
+            if (new.key.group, new.key.kind) not in _HOLDERS or old.labels == new.labels:
+                continue
+            if selectors is None:
+                states = self._sides.after.policies.values()
+                selectors = [(state.key, each) for state in states for each in _credential_selectors(state.policy.spec)]
+            by = [key for key, each in selectors if matches(each, new.labels) and not matches(each, old.labels)]
+            if by:
+                yield self._finding(
+                    new,
+                    "warning",
+                    f"{new.key} is one of those now by which {by[0]} lets requests in",
+                    new.location("metadata", "labels"),
+                    "its labels are those that the policy selects",
+                    by,
+                )
+
     def other_controllers(self) -> Iterator[Finding]:
         """Yield Gateways of another class that another controller may serve, with policies on them."""
         for state in self._sides.after.topology.gateways:
@@ -311,6 +336,20 @@ class _Ends:
             label=label,
             environments=(self._after.name,),
         )
+
+
+def _credential_selectors(value: Any, above: str = "") -> Iterator[Mapping[str, Any]]:
+    """Yield the selectors of credentials in a policy: of API keys, certificates, users."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _credential_selectors(each, above)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            of_credentials = name in _CREDENTIALS or (name == "selector" and above in _SELECTED)
+            if of_credentials and ("matchLabels" in mapping(inner) or "matchExpressions" in mapping(inner)):
+                yield mapping(inner)
+            else:
+                yield from _credential_selectors(inner, str(name))
 
 
 def _with_login(side: Simulation) -> frozenset[ResourceKey]:

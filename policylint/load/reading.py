@@ -39,6 +39,7 @@ GROUPS = frozenset(
         "networking.gke.io",
         "cloud.google.com",
         "networking.k8s.aws",
+        "work.open-cluster-management.io",
     }
 )
 

@@ -17,6 +17,7 @@ from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.documents import Pointer
 from policylint.model import Location, Node, PolicyKind, Resource, ResourceKey, mapping, text
 from policylint.model.weakness import Weakness
+from policylint.network.kinds import EVALUATED as NETWORK_POLICIES
 from policylint.policy.asking import asked, strongest
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
@@ -69,7 +70,11 @@ def _weaknesses(side: Simulation, old: Resource, said: Mapping[str, Any]) -> Ite
 def _is_alone(side: Simulation, resource: Resource) -> bool:
     """Tell whether an object acts without any that names it: on a host, on the workloads of its namespace."""
     kind = side.catalog.get(*resource.key[:2])
-    return "alone" in (known_object(*resource.key[:2]) or {}) if kind is None else kind.bound_by == "none"
+    if kind is not None and kind.policy_class != "Other":
+        return False
+    return (
+        "alone" in (known_object(*resource.key[:2]) or {}) if kind is None else kind.bound_by in ("none", "reference")
+    )
 
 
 def _gone(sides: Sides) -> Iterator[Resource]:
@@ -112,15 +117,17 @@ def weakened(weakening: Weakening, old: Resource, new: Resource, fix: str) -> Ca
 
 def acts_beside(sides: Sides) -> bool:
     """Tell whether a change touches what acts beside requests, or on them in a way that is not evaluated."""
-    return any(not _is_named_by_rules(sides.after, new) for _, new in edited(sides)) or any(
-        known is not None and _is_alone(side, known)
+    return any(not _is_compared(sides.after, new) for _, new in edited(sides)) or any(
+        known is not None and _is_alone(side, known) and known.key[:2] not in NETWORK_POLICIES
         for side, keys in ((sides.before, sides.pairing.removed), (sides.after, sides.pairing.added))
         for known in map(side.world.get, keys)
     )
 
 
-def _is_named_by_rules(side: Simulation, resource: Resource) -> bool:
-    """Tell whether routes name objects of a kind, so that requests are compared with what they do."""
+def _is_compared(side: Simulation, resource: Resource) -> bool:
+    """Tell whether requests are compared with what objects of a kind do: routes name them, or they rule connections."""
+    if resource.key[:2] in NETWORK_POLICIES:
+        return True
     kind = side.catalog.get(*resource.key[:2])
     return kind is not None and kind.bound_by in ("extension-ref", "annotation")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from policylint.checks.kit.locations import path
+from policylint.checks.kit.locations import path, value_at
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, Path, WeakenedWay
 from policylint.compare.protection.extensions import nearest, weakened
@@ -64,6 +64,8 @@ def handshakes_widened(sides: Sides) -> Iterator[WeakenedWay]:
     for kind, weaker in _WEAKER.items():
         for old, new in _edited(sides, kind):
             for weakening in weakenings(weaker, old.spec, new.spec):
+                if _asks_the_same(old, new, weakening.before, weakening.after):
+                    continue
                 fix = f"keep `{path(weakening.after)}` as narrow as what needs it"
                 cause = weakened(weakening, old, new, fix)
                 yield cause._replace(own=kind != "HTTPRoute"), "", _way(new, weakening.after)
@@ -71,6 +73,25 @@ def handshakes_widened(sides: Sides) -> Iterator[WeakenedWay]:
         for old, new in _edited(sides, kind):
             way = (whole(ResourceKey("", "Namespace", "", new.key.namespace)),)
             yield from ((cause, "", way) for cause in _of_grant(old, new))
+
+
+def _asks_the_same(old: Resource, new: Resource, before: Pointer, after: Pointer) -> bool:
+    """Tell whether a selector that lost labels asks for them by expressions now."""
+    if "matchLabels" not in before or "matchLabels" not in after:
+        return False
+    was, now = (value_at(each.spec, at[: at.index("matchLabels")]) for each, at in ((old, before), (new, after)))
+    return _conditions(was) <= _conditions(now)
+
+
+def _conditions(selector: object) -> set[tuple[str, str]]:
+    """Return the labels with one value each that a selector asks for."""
+    labels = mapping(mapping(selector).get("matchLabels"))
+    expressions = map(mapping, sequence(mapping(selector).get("matchExpressions")))
+    return {(key, str(value)) for key, value in labels.items()} | {
+        (text(each.get("key")), str(sequence(each.get("values"))[0]))
+        for each in expressions
+        if each.get("operator") == "In" and len(sequence(each.get("values"))) == 1
+    }
 
 
 def _edited(sides: Sides, kind: str) -> Iterator[tuple[Resource, Resource]]:

@@ -16,6 +16,7 @@ from policylint.checks.kit.locations import path, value_at
 from policylint.compare.change import ContextChange, SettingChange
 from policylint.compare.contexts import MOST_CONTEXTS, identity
 from policylint.compare.pairing import Sides
+from policylint.compare.protection.annotations import annotations_weakened
 from policylint.compare.protection.cause import (
     AffectedObjects,
     Cause,
@@ -27,6 +28,7 @@ from policylint.compare.protection.cause import (
     target_place,
 )
 from policylint.compare.protection.extensions import extension_weakened
+from policylint.compare.protection.filters import filters_weakened
 from policylint.compare.protection.handshakes import handshakes_widened
 from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.compare.settings import settings
@@ -48,7 +50,8 @@ def weakened(sides: Sides, contexts: Iterable[ContextChange]) -> list[Weakened]:
     by_cause: dict[tuple[int, str], Weakened] = {}
     others = _OtherKinds(sides.after)
     ways = chain(_weakened_settings(sides, contexts, others), extension_weakened(sides, others.serve))
-    for cause, void, way in chain(ways, handshakes_widened(sides)):
+    of_objects = handshakes_widened(sides), annotations_weakened(sides), filters_weakened(sides)
+    for cause, void, way in chain(ways, *of_objects):
         if not redirects.lies_on(way):
             one = by_cause.setdefault((id(cause), void), Weakened(cause._replace(void=void), AffectedObjects()))
             one.affected.add(None if cause.own else routes_behind, way)

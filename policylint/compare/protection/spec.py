@@ -203,8 +203,20 @@ def _exchange(weak: Weakness, before: Any, after: Any) -> str:
         return "" if was == now else f"goes from {was} to {now}"
     if before == after or (isinstance(before, list) and not _is_mixed(before, after)):
         return ""  # of a list that gains or loses entries alone other words speak
+    if _data(before) is not None and _data(before) == _data(after):
+        return ""  # the same, written otherwise
     was, now = text(before), text(after)
     return f"goes from {was} to {now}" if len(was) <= _LONGEST >= len(now) else "is another text"
+
+
+def _data(value: Any) -> Any:
+    """Return what JSON that stands in a text holds, None where it is none."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _is_mixed(before: list[Any], after: Any) -> bool:

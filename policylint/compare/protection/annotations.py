@@ -1,0 +1,68 @@
+"""GWP304 for annotations of Ingresses, Services and Gateways, by their names: a limit, a switch, an audience."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from policylint.catalog.weakenings import common_weaknesses
+from policylint.compare.pairing import Sides
+from policylint.compare.protection.cause import WeakenedWay
+from policylint.compare.protection.extensions import weakened
+from policylint.compare.protection.spec import weakenings
+from policylint.documents import Pointer
+from policylint.model import GATEWAY_GROUP, Location, Resource, is_symbolic, mapping
+from policylint.topology import whole
+
+_KINDS: tuple[tuple[str, str, Pointer], ...] = (
+    ("networking.k8s.io", "Ingress", ("metadata", "annotations")),
+    ("", "Service", ("metadata", "annotations")),
+    (GATEWAY_GROUP, "Gateway", ("metadata", "annotations")),
+    (GATEWAY_GROUP, "Gateway", ("spec", "infrastructure", "annotations")),
+)
+_KIND = "Annotation"
+"""What stands for a kind where names of annotations are looked up."""
+
+
+def annotations_weakened(sides: Sides) -> Iterator[WeakenedWay]:
+    """Yield causes with the objects whose annotations ask for less; the part of a name before `/` does not count."""
+    for group, kind, place in _KINDS:
+        for old in sides.before.world.of_kind(group, kind):
+            new = sides.after.world.get(sides.pairing.key(old.key))
+            if new is None or new.body is old.body:
+                continue
+            before, after = _said(old, place), _said(new, place)
+            if before == after:
+                continue
+            for weakening in weakenings(common_weaknesses(_KIND, before, after), before, after):
+                cause = weakened(weakening, old, new, "keep it as it was, or say what takes its place")
+                name = str(weakening.before[0])
+                where = _location(new, place, name), _location(old, place, name)
+                said = f"annotation {name}" if kind == "Gateway" else name
+                yield cause._replace(own=True, field=said, location=where[0], before=where[1]), "", (whole(new.key),)
+
+
+def _said(resource: Resource, place: Pointer) -> Mapping[str, object]:
+    """Return the annotations by the last part of their names, those with variables left out."""
+    body: object = resource.body
+    for step in place:
+        body = mapping(body).get(str(step))
+    return {
+        _bare(name): value
+        for name, value in mapping(body).items()
+        if isinstance(value, str) and not is_symbolic(value) and "." not in _bare(name)
+    }
+
+
+def _bare(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def _location(resource: Resource, place: Pointer, bare: str) -> Location:
+    body: object = resource.body
+    for step in place:
+        body = mapping(body).get(str(step))
+    full = next((name for name in mapping(body) if _bare(name) == bare), "")
+    return resource.location(*place, full) if full else resource.name_location
+
+
+__all__ = ["annotations_weakened"]

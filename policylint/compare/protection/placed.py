@@ -1,0 +1,140 @@
+"""GWP304 for policies on clusters: enforced on fewer of them, and what they or ManifestWorks bring protects less."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from policylint.checks.kit.locations import path
+from policylint.compare.pairing import Sides
+from policylint.compare.placements import NOWHERE, PlacementChange
+from policylint.compare.protection.cause import RULE
+from policylint.model import Finding, Location, Resource, mapping, sequence, text
+from policylint.model.words import count, listing
+from policylint.network.kinds import KINDS as NETWORK_POLICIES
+
+_OF_POLICIES = "policy.open-cluster-management.io"
+_WORK = ("work.open-cluster-management.io", "ManifestWork")
+_PROTECTING = frozenset(
+    {"rbac.authorization.k8s.io", "admissionregistration.k8s.io", "kyverno.io", "constraints.gatekeeper.sh"}
+)
+_MOST = 200
+_Template = tuple[tuple[str, str, str, str], str]
+"""Group, kind, namespace and name of an object that is brought to clusters, and what is made of it (musthave)."""
+
+
+def placed_less(sides: Sides, placements: Iterable[PlacementChange]) -> Iterator[Finding]:
+    """Yield policies that are enforced on fewer clusters, and what brings clusters less of what protects them."""
+    yield from _fewer_clusters(sides, placements)
+    yield from _fewer_templates(sides)
+
+
+def _fewer_clusters(sides: Sides, placements: Iterable[PlacementChange]) -> Iterator[Finding]:
+    for change in placements:
+        was, now = (_enforced(state) for state in (change.before, change.after))
+        if now >= was:
+            continue
+        if sides.after.world.get(change.policy) is None:
+            continue  # it is gone altogether, which whoever deletes it says
+        where = count(len(change.clusters), "cluster") if change.clusters else "some clusters"
+        perhaps = change.after.startswith("perhaps")
+        became = "not placed there any more" if change.after == NOWHERE else f"{change.after} now"
+        yield _finding(
+            sides,
+            f"{change.policy} {'may be' if perhaps else 'is'} enforced no longer on {where}: it is {became}",
+            change.location,
+            (change.policy, *change.by),
+            severity="note" if perhaps else "warning",
+        )
+
+
+def _enforced(state: str) -> int:
+    """Return how sure it is that a policy is enforced in a state: 0, 1 for perhaps, 2."""
+    certain = state.removeprefix("perhaps ")
+    return 0 if not certain.startswith("enforce") else 2 if certain == state else 1
+
+
+def _fewer_templates(sides: Sides) -> Iterator[Finding]:
+    """Yield the objects that bring clusters something that protects no longer, or with another content."""
+    for kind in ((_OF_POLICIES, "Policy"), (_OF_POLICIES, "ConfigurationPolicy"), _WORK):
+        for old in sides.before.world.of_kind(*kind):
+            new = sides.after.world.get(sides.pairing.key(old.key))
+            if new is None or new.body is old.body or new.spec == old.spec:
+                continue
+            before, after = dict(_templates(sides, old)), dict(_templates(sides, new))
+            lost = [name for name in before if name not in after]
+            other = [name for name, spec in before.items() if name in after and after[name] != spec]
+            for names, what in ((lost, "no longer brings clusters"), (other, "brings clusters another content of")):
+                if names:
+                    shown = listing((_words(name) for name in names), most=3)
+                    yield _finding(sides, f"{new.key} {what} {shown}", new.name_location, (new.key,))
+            yield from _spared(sides, old, new)
+
+
+def _spared(sides: Sides, old: Resource, new: Resource) -> Iterator[Finding]:
+    """Yield the namespaces that a configuration policy leaves out beyond those that it left out before."""
+    before, after = dict(_selectors(old)), dict(_selectors(new))
+    for name, (pointer, selector) in after.items():
+        former = before.get(name, ((), {}))[1]
+        more = [each for each in sequence(selector.get("exclude")) if each not in sequence(former.get("exclude"))]
+        fewer = [each for each in sequence(former.get("include")) if each not in sequence(selector.get("include"))]
+        if name in before and (more or (fewer and not set(map(str, sequence(selector.get("include")))) & {"*"})):
+            spared = listing(map(str, more or fewer), most=3)
+            field = (*pointer, "exclude" if more else "include")
+            location = new.location(*field) if more or "include" in selector else new.location(*pointer)
+            yield _finding(sides, f"{new.key} leaves out namespaces {spared} now: {path(field)}", location, (new.key,))
+
+
+def _selectors(resource: Resource) -> Iterator[tuple[str, tuple[tuple[Any, ...], Mapping[str, Any]]]]:
+    for pointer, body in _bodies(resource):
+        selector = mapping(mapping(body.get("spec")).get("namespaceSelector"))
+        if selector:
+            yield text(mapping(body.get("metadata")).get("name")), ((*pointer, "spec", "namespaceSelector"), selector)
+
+
+def _bodies(resource: Resource) -> Iterator[tuple[tuple[Any, ...], Mapping[str, Any]]]:
+    """Yield a resource that lists objects itself, and those within it that do, with their pointers."""
+    if resource.key.kind == "ConfigurationPolicy":
+        yield (), resource.body
+    for number, entry in enumerate(sequence(resource.spec.get("policy-templates"))[:_MOST]):
+        yield ("spec", "policy-templates", number, "objectDefinition"), mapping(mapping(entry).get("objectDefinition"))
+
+
+def _templates(sides: Sides, resource: Resource) -> Iterator[tuple[_Template, Any]]:
+    """Yield what is brought to clusters and protects something there, with what it says."""
+    listed: list[tuple[str, Any]] = [
+        (text(mapping(entry).get("complianceType")).lower(), mapping(entry).get("objectDefinition"))
+        for _, body in _bodies(resource)
+        for entry in sequence(mapping(body.get("spec")).get("object-templates"))[:_MOST]
+    ]
+    listed += (("", each) for each in sequence(mapping(resource.spec.get("workload")).get("manifests"))[:_MOST])
+    for made, value in listed:
+        body = mapping(value)
+        group = text(body.get("apiVersion")).rpartition("/")[0]
+        kind, metadata = text(body.get("kind")), mapping(body.get("metadata"))
+        is_policy = sides.after.catalog.get(group, kind) is not None
+        if is_policy or (group, kind) in NETWORK_POLICIES or group in _PROTECTING:
+            name = group, kind, text(metadata.get("namespace")), text(metadata.get("name"))
+            yield (name, made), {field: said for field, said in body.items() if field not in ("metadata", "apiVersion")}
+
+
+def _words(template: _Template) -> str:
+    _, kind, namespace, name = template[0]
+    return " ".join(filter(None, (kind, f"{namespace}/{name}" if namespace else name)))
+
+
+def _finding(
+    sides: Sides, message: str, location: Location, resources: tuple[Any, ...], severity: Any = "warning"
+) -> Finding:
+    return Finding(
+        RULE,
+        severity,
+        message,
+        location,
+        resources=resources,
+        label="clusters are protected by less",
+        environments=(sides.after.world.name,),
+    )
+
+
+__all__ = ["placed_less"]

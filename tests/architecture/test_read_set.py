@@ -38,7 +38,7 @@ OF_REFERENCES = {
 NAMES = re.compile(r"(Ref|Refs|[sS]ecret|[sS]ecretName|onfigMap|upstream|tapServer)$")
 BY_OTHERS = re.compile(
     r"\b(env|envFrom|[vV]olumes|extraVolumes|imagePullSecrets|dataSourceRef|valueFrom)\b"  # for the pods of a proxy
-    r"|^parentRef\b|\bparametersRef\b|\bpatternRef\b"
+    r"|^(parentRef|controlPlaneRef)\b|\bparametersRef\b|\bpatternRef\b"
 )
 """Fields that name what no answer hangs on, or that stand for bindings of their own (policy/bindings.py)."""
 OF_CLUSTERS = "open-cluster-management.io"

@@ -55,6 +55,7 @@ def test_fields_and_values_are_those_of_the_crd(
 ) -> None:
     spec = schemas[kind.group, kind.kind]
     field = below(spec, weak.path.replace(f"{EARLY}.", "traffic."))  # a block of effective policies alone
+    field = field or below(spec, f"default.{weak.path}")  # what holds at a listener is `default`, or that of its port
     assert field is not None
     for path in (weak.instead, *(each.partition("=")[0] for each in weak.unless)):
         assert not path or below(spec, path) is not None, path

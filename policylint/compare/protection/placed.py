@@ -37,8 +37,10 @@ def _fewer_clusters(sides: Sides, placements: Iterable[PlacementChange]) -> Iter
         if sides.after.world.get(change.policy) is None:
             continue  # it is gone altogether, which whoever deletes it says
         where = count(len(change.clusters), "cluster") if change.clusters else "some clusters"
-        perhaps = change.after.startswith("perhaps")
-        became = "not placed there any more" if change.after == NOWHERE else f"{change.after} now"
+        # What is placed there perhaps on both sides is enforced no longer wherever it is.
+        perhaps = change.after.startswith("perhaps") and not change.before.startswith("perhaps")
+        after = change.after if perhaps else change.after.removeprefix("perhaps ")
+        became = "not placed there any more" if after == NOWHERE else f"{after} now"
         yield _finding(
             sides,
             f"{change.policy} {'may be' if perhaps else 'is'} enforced no longer on {where}: it is {became}",

@@ -116,15 +116,24 @@ def aligned(rows: Sequence[Sequence[str]], most: int | None = None) -> list[list
 def fitted(rows: Sequence[Sequence[str]], room: int) -> list[list[list[str]]]:
     """Return the lines of each row of a table that fits into `room` columns, two spaces between its cells.
 
-    The widest columns give way, down to what their words need: a cell goes on in the next line, and a word that is
-    longer than its column is broken.
+    The widest columns give way, down to what their words need: a cell goes on in the next line. Where that is not
+    enough, they give way further, and a word that is longer than its column is broken.
     """
     natural = [max(map(width, column)) for column in zip(*rows, strict=True)]
-    gaps = 2 * (len(natural) - 1)
-    most = max(natural, default=0)
-    while most > _NARROWEST and sum(min(size, most) for size in natural) + gaps > room:
-        most -= 1
-    sizes = [min(size, most) for size in natural]
+    words = [
+        max((width(word) for cell in column for word in cell.split()), default=0) for column in zip(*rows, strict=True)
+    ]
+    sizes = natural
+    for floors in (words, [0] * len(natural)):
+        most = max(natural, default=0)
+        while most >= _NARROWEST:
+            sizes = [min(size, max(most, floor)) for size, floor in zip(natural, floors, strict=True)]
+            if sum(sizes) + 2 * (len(natural) - 1) <= room:
+                break
+            most -= 1
+        else:
+            continue
+        break
     tables = []
     for row in rows:
         cells = [list(_broken(cell, size)) for cell, size in zip(row, sizes, strict=True)]

@@ -7,12 +7,13 @@ from itertools import chain
 
 from policylint.guardrails.mesh import ANYBODY, NOBODY, MeshEntry
 from policylint.guardrails.reading import OUTSIDE, Guardrail, RequestPattern, any_names, names
-from policylint.model import Location, Resource, ResourceKey
+from policylint.model import Location, Resource, ResourceKey, is_symbolic
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
 from policylint.network.endpoints import Endpoint
 from policylint.network.state import Network
 from policylint.reach import (
+    Door,
     EntryPoint,
     Named,
     WayIn,
@@ -27,6 +28,7 @@ from policylint.reach import (
 )
 from policylint.simulation import Simulation
 from policylint.spaces.boxes import Box, intersect, is_empty, merged, subtract
+from policylint.topology.hostnames import patterns, without_port
 from policylint.topology.workloads import workloads_selected
 from policylint.trace import Asked, Request, Requirements, Tracer
 
@@ -138,6 +140,7 @@ class _Requests:
         self._simulation = self._tracer.simulation
         self._requirements = Requirements(self._tracer)
         self._doors = doors(self._tracer)
+        self._by_host: dict[Door, dict[str, list[EntryPoint]]] = {}
 
     def _entries(self, hosts: Iterable[str]) -> Iterator[EntryPoint]:
         """Yield all entries, the hosts that a guardrail names told apart."""
@@ -145,13 +148,29 @@ class _Requests:
             more: Named = {} if door[1] in ("tcp", "udp") else {host: set() for host in hosts}
             yield from entries_at(door, {**more, **named})
 
+    def _meant(self, guardrail: Guardrail) -> Iterator[EntryPoint]:
+        """Yield the entries at which requests may be meant; those for one host are looked up, where both are many."""
+        host = guardrail.requests.host
+        if not host or host.startswith("*") or is_symbolic(host):
+            yield from (entry for entry in self._entries(guardrail.hosts) if guardrail.requests.meets(entry))
+            return
+        for door, named in self._doors.items():
+            if door not in self._by_host:
+                found = self._by_host[door] = {}
+                for entry in entries_at(door, named):
+                    found.setdefault(without_port(entry.host), []).append(entry)
+            known = self._by_host[door].get(patterns([host])[0])
+            if known is None:
+                known = [] if door[1] in ("tcp", "udp") else list(entries_at(door, [host]))
+            for entry in known:
+                if guardrail.requests.meets(entry):
+                    yield entry
+
     def ask(self, tally: _Tally) -> None:
         """Judge a guardrail that demands to ask of all of some requests."""
         guardrail = tally.guardrail
         self._tracer.contended = self._tracer.questions = 0
-        for entry in self._entries(guardrail.hosts):
-            if not guardrail.requests.meets(entry):
-                continue
+        for entry in self._meant(guardrail):
             unasked: dict[object, tuple[WayIn, Asked, list[Box]]] = {}
             exceptions = [pattern for pattern in guardrail.exceptions if pattern.meets(entry)]
             ways = list(ways_in(self._tracer, entry, guardrail.stated))

@@ -395,3 +395,18 @@ def test_a_rule_of_which_the_end_is_not_known_may_lead_to_its_backend(
     entry = f"{{name: x, never: {{from: {source}, {TO_APP}}}}}"
     (breach,) = judged(tmp_path, entry, web(), OFFICE_MAY).breaches
     assert breach.unknown == "too many rules of authorization"
+
+
+@pytest.mark.parametrize(
+    ("host", "state", "found"),
+    [
+        ("shop.example.com", "broken", ["shop.example.com every request through Gateway infra/edge"]),
+        ("SHOP.example.com", "broken", ["shop.example.com every request through Gateway infra/edge"]),
+        ("'*.example.com'", "broken", ["shop.example.com every request through Gateway infra/edge"]),
+        ("api.example.com", "idle", []),
+    ],
+)
+def test_the_requests_for_one_host(tmp_path: Path, host: str, state: str, found: list[str]) -> None:
+    open_to_all = web(REST, name="other", hosts="other.example.net")
+    verdict = judged(tmp_path, f"{{name: x, requests: {{host: {host}}}, ask: authentication}}", web(REST), open_to_all)
+    assert (verdict.state, whats(verdict)) == (state, found)

@@ -89,7 +89,8 @@ def rule(spec: str, namespace: str = "shop") -> str:
 
 def oidc(unauthenticated: str = "") -> str:
     more = unauthenticated and f", onUnauthenticatedRequest: {unauthenticated}"
-    config = f"{{issuer: https://id, secret: {{name: s}}{more}}}"
+    ends = ", ".join(f"{name}Endpoint: https://id/{name}" for name in ("authorization", "token", "userInfo"))
+    config = f"{{issuer: https://id, {ends}, secret: {{name: s}}{more}}}"
     return rule(f"actions: [{{type: authenticate-oidc, authenticateOIDCConfig: {config}}}]")
 
 

@@ -19,7 +19,9 @@ _OF_POLICIES = ("directresponse", "redirect", "response", "fault", "maintenance"
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     for state in simulation.topology.routes:
-        if state.route.key.kind not in _KINDS or not _is_served_by_gateways(state) or _is_answered(simulation, state):
+        if state.route.key.kind not in _KINDS or state.route.provisional:
+            continue  # the values of its chart may name a backend
+        if not _is_served_by_gateways(state) or _is_answered(simulation, state):
             continue
         for index, rule in enumerate(map(mapping, sequence(state.route.spec.get("rules")))):
             kinds = {text(mapping(each).get("type")) for each in sequence(rule.get("filters"))}

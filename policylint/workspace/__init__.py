@@ -52,7 +52,7 @@ RENDERERS = ("builtin", "external", "helm", "off")
 _CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _ORIGIN = "config.kubernetes.io/origin"
 _NOTHING_GIVEN = Assumptions()
-_API_VERSION = Pattern(r"[-\s]*[\"']?apiVersion\b")
+_OF_MANIFESTS = Pattern(r"[-\s{,]*[\"']?(?:apiVersion|kind)\b")
 _BY_YTT = "ytt fills in its file"
 """Why an object is provisional whose file is a template as it stands."""
 _OTHERWISE = "another of the alternatives among these files does not have it"
@@ -433,7 +433,7 @@ class _Tree(NamedTuple):
         document."""
         if problem.code != YAML_SYNTAX or self.source.named or self.source.root is None:
             return True
-        return any(_API_VERSION.match(line) for line in self.source.text(problem.file))
+        return any(_OF_MANIFESTS.match(line) for line in self.source.text(problem.file))
 
     def _apart(self, objects: list[Resource]) -> tuple[dict[str, list[Resource]], Mapping[str, str]]:
         """Return the objects of plain files by what they are for, examples by themselves, and the files left out."""

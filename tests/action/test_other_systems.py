@@ -141,7 +141,7 @@ def test_argo_cd_and_flux(machine: Machine, tmp_path: Path) -> None:
     machine.tool("flux", f'cat "{tmp_path}/after.yaml"')
     done = machine.run(compared, GIT_COMMIT="HEAD")
     assert (done.returncode, done.stderr) == (1, "")
-    assert "1 of 2 routes changes · opens requests to 1 host · 1 new error" in done.stdout
+    assert "1 of 2 routes changes · more requests reach 1 host · 1 new error" in done.stdout
     done = machine.run(linted)
     assert done.returncode == 1
     assert "error[GWP201]" in done.stdout

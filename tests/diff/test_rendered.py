@@ -23,7 +23,7 @@ def tree(directory: Path, **files: str) -> None:
 @pytest.mark.parametrize("before", ["old", "old/", "./old"])
 def test_findings_about_files_are_matched(tmp_path: Path, before: str) -> None:
     """A file that is broken on both sides is neither new nor fixed (it has no object to be matched by)."""
-    broken = "a: [\n"
+    broken = "kind: A\na: [\n"
     tree(tmp_path / "old", gateway=GATEWAY, broken=broken)
     tree(tmp_path / "new", gateway=GATEWAY, broken=broken, worse=broken)
     _, out, _ = run(tmp_path, "diff", "--rendered-before", before, "--rendered-after", "new", "-o", "json-v1")
@@ -33,7 +33,7 @@ def test_findings_about_files_are_matched(tmp_path: Path, before: str) -> None:
 
 def test_from_inside_one_of_them(tmp_path: Path) -> None:
     for name in ("old", "new"):
-        tree(tmp_path / name, gateway=GATEWAY, broken="a: [\n")
+        tree(tmp_path / name, gateway=GATEWAY, broken="kind: A\na: [\n")
     _, out, _ = run(tmp_path / "new", "diff", "--rendered-before", "../old", "--rendered-after", ".", "-o", "json-v1")
     assert {each["state"] for each in json.loads(out)["findings"]} == {"unchanged"}
 

@@ -31,7 +31,9 @@ if order:
                 self.entries = list(entries)
             shuffled.shuffle(self.entries)
         def __iter__(self): return iter(self.entries)
-        def __next__(self): return self.entries.pop()
+        def __next__(self):
+            if not self.entries: raise StopIteration
+            return self.entries.pop()
         def __enter__(self): return self
         def __exit__(self, *_): pass
         def close(self): pass

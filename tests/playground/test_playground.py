@@ -90,7 +90,7 @@ def written(field: str, text: str) -> str:
 @needs_modules
 @pytest.mark.slow
 def test_the_page_answers_as_the_command_line_does(browser: Browser, page: Path) -> None:
-    assert "error[GWP201]: HTTPRoute shop/checkout loses jwt" in browser.evaluate(PRINTED)
+    assert "error[GWP201]: HTTPRoute shop/checkout loses the jwt" in browser.evaluate(PRINTED)
     rows = browser.evaluate("[...document.querySelectorAll('#findings button')].map(row => row.textContent)")
     assert [row.partition(":")[0] for row in rows] == ["error GWP201", "error GWP101"]
     browser.evaluate("document.querySelector('#findings button').click()")
@@ -123,7 +123,7 @@ def test_examples_of_rules_regular_expressions_and_broken_text(browser: Browser)
         matches = f"[{{path: {{type: RegularExpression, value: '{pattern}'}}}}]"
         assert words in answered(browser, written("after", GATEWAY + ROUTE.replace("MATCHES", matches)))
     answered(browser, chosen("findings"))
-    assert "GWP910" in answered(browser, written("after", "spec: [\n"))
+    assert "GWP910" in answered(browser, written("after", "kind: A\nspec: [\n"))
     assert "went wrong" not in browser.evaluate(STATE)
 
 

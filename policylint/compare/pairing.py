@@ -6,7 +6,7 @@ by their matches and backends instead (docs/design/interfaces.md §2).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby, product
 from typing import Any
 
@@ -106,6 +106,13 @@ class Sides(NamedTuple):
     before: Simulation
     after: Simulation
     pairing: Pairing
+
+    def edited(self, group: str, kind: str) -> Iterator[tuple[Resource, Resource]]:
+        """Yield the objects of a kind that both sides have and that were written anew, as they were and as they are."""
+        for old in self.before.world.of_kind(group, kind):
+            new = self.after.world.get(self.pairing.key(old.key))
+            if new is not None and new.body is not old.body:
+                yield old, new
 
 
 def _paired_rules(old: Resource, new: Resource) -> dict[str, str | None]:

@@ -10,7 +10,7 @@ from policylint.compare.protection.cause import WeakenedWay
 from policylint.compare.protection.extensions import weakened
 from policylint.compare.protection.spec import weakenings
 from policylint.documents import Pointer
-from policylint.model import GATEWAY_GROUP, Location, Resource, is_symbolic, mapping
+from policylint.model import GATEWAY_GROUP, Location, Resource, is_symbolic, mapping, value_at
 from policylint.topology import whole
 
 _KINDS: tuple[tuple[str, str, Pointer], ...] = (
@@ -26,10 +26,7 @@ _KIND = "Annotation"
 def annotations_weakened(sides: Sides) -> Iterator[WeakenedWay]:
     """Yield causes with the objects whose annotations ask for less; the part of a name before `/` does not count."""
     for group, kind, place in _KINDS:
-        for old in sides.before.world.of_kind(group, kind):
-            new = sides.after.world.get(sides.pairing.key(old.key))
-            if new is None or new.body is old.body:
-                continue
+        for old, new in sides.edited(group, kind):
             before, after = _said(old, place), _said(new, place)
             if before == after:
                 continue
@@ -43,12 +40,9 @@ def annotations_weakened(sides: Sides) -> Iterator[WeakenedWay]:
 
 def _said(resource: Resource, place: Pointer) -> Mapping[str, object]:
     """Return the annotations by the last part of their names, those with variables left out."""
-    body: object = resource.body
-    for step in place:
-        body = mapping(body).get(str(step))
     return {
         _bare(name): value
-        for name, value in mapping(body).items()
+        for name, value in mapping(value_at(resource.body, place)).items()
         if isinstance(value, str) and not is_symbolic(value) and "." not in _bare(name)
     }
 
@@ -58,10 +52,7 @@ def _bare(name: str) -> str:
 
 
 def _location(resource: Resource, place: Pointer, bare: str) -> Location:
-    body: object = resource.body
-    for step in place:
-        body = mapping(body).get(str(step))
-    full = next((name for name in mapping(body) if _bare(name) == bare), "")
+    full = next((name for name in mapping(value_at(resource.body, place)) if _bare(name) == bare), "")
     return resource.location(*place, full) if full else resource.name_location
 
 

@@ -87,17 +87,14 @@ def _gone(sides: Sides) -> Iterator[Resource]:
 
 def edited(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
     """Yield the objects of implementations that are no attached policies and say something else than before."""
-    before, after, pairing = sides
+    after = sides.after
     for group, name in after.world.kinds():
         kind = after.catalog.get(group, name)
         if kind is None and known_object(group, name) is None:
             continue
         if kind is not None and kind.policy_class != "Other" and not _is_whole(kind):
             continue  # kinds with contexts of their own are compared by their settings
-        for old in before.world.of_kind(group, name):
-            new = after.world.get(pairing.key(old.key))
-            if new is not None and new.body is not old.body and _said(new) != _said(old):
-                yield old, new
+        yield from ((old, new) for old, new in sides.edited(group, name) if _said(new) != _said(old))
 
 
 def weakened(weakening: Weakening, old: Resource, new: Resource, fix: str) -> Cause:

@@ -44,10 +44,7 @@ class _Filters(NamedTuple):
 def filters_weakened(sides: Sides) -> Iterator[WeakenedWay]:
     """Yield causes with the rules that both sides have and whose filters keep less of what clients send."""
     for kind in _KINDS:
-        for old in sides.before.world.of_kind(GATEWAY_GROUP, kind):
-            new = sides.after.world.get(sides.pairing.key(old.key))
-            if new is None or new.body is old.body or new.spec == old.spec:
-                continue
+        for old, new in sides.edited(GATEWAY_GROUP, kind):
             for was, now in _pairs(rules(old), rules(new)):
                 if was.body.get("filters") != now.body.get("filters"):
                     yield from ((cause, "", (whole(new.key), now.node)) for cause in _causes(old, was, new, now))

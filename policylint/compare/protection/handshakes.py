@@ -96,10 +96,7 @@ def _conditions(selector: object) -> set[tuple[str, str]]:
 
 def _edited(sides: Sides, kind: str) -> Iterator[tuple[Resource, Resource]]:
     """Yield the objects of a kind of Gateway API whose specs differ."""
-    for old in sides.before.world.of_kind(GATEWAY_GROUP, kind):
-        new = sides.after.world.get(sides.pairing.key(old.key))
-        if new is not None and new.body is not old.body and new.spec != old.spec:
-            yield old, new
+    return ((old, new) for old, new in sides.edited(GATEWAY_GROUP, kind) if new.spec != old.spec)
 
 
 def _way(resource: Resource, pointer: Pointer) -> Path:

@@ -59,9 +59,8 @@ def _enforced(state: str) -> int:
 def _fewer_templates(sides: Sides) -> Iterator[Finding]:
     """Yield the objects that bring clusters something that protects no longer, or with another content."""
     for kind in ((_OF_POLICIES, "Policy"), (_OF_POLICIES, "ConfigurationPolicy"), _WORK):
-        for old in sides.before.world.of_kind(*kind):
-            new = sides.after.world.get(sides.pairing.key(old.key))
-            if new is None or new.body is old.body or new.spec == old.spec:
+        for old, new in sides.edited(*kind):
+            if new.spec == old.spec:
                 continue
             before, after = dict(_templates(sides, old)), dict(_templates(sides, new))
             lost = [name for name in before if name not in after]

@@ -15,6 +15,7 @@ from policylint.doors.peculiar import OWN_GATEWAY, proxies
 from policylint.doors.vendors import guards
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model.hosts import is_exported
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import FailingSetting
 from policylint.spaces.predicates import EXPRESSION, PREFIX
@@ -116,11 +117,13 @@ def _rules(world: World, gateway: Resource, server: _Server) -> Iterator[DoorRul
 
 def _is_bound(virtual: Resource, gateway: Resource) -> bool:
     """Return whether a VirtualService names a Gateway, and is shown to its namespace."""
-    home, there = virtual.key.namespace, gateway.key.namespace
-    named = (f"{home}/{name}" if "/" not in name else name for name in texts(virtual.spec.get("gateways")))
-    readers = texts(virtual.spec.get("exportTo"))
-    shown = not readers or "*" in readers or there in readers or ("." in readers and home == there)
-    return shown and f"{there}/{gateway.key.name}" in named
+    there, named = gateway.key.namespace, _in_full(virtual, virtual.spec.get("gateways"))
+    return f"{there}/{gateway.key.name}" in named and is_exported(virtual, there) is True
+
+
+def _in_full(virtual: Resource, names: object) -> list[str]:
+    """Return the names of Gateways with their namespaces: that of the VirtualService where none is said."""
+    return [name if "/" in name else f"{virtual.key.namespace}/{name}" for name in texts(names)]
 
 
 def _shared(wanted: str, offered: str, home: str, there: str) -> str | None:
@@ -181,8 +184,7 @@ def _meant(virtual: Resource, gateway: Resource, server: _Server, rule: Mapping[
     """Yield the matches of a rule that are for requests at this server."""
     own = f"{gateway.key.namespace}/{gateway.key.name}"
     for match in map(mapping, sequence(rule.get("match"))):
-        names = texts(match.get("gateways"))
-        named = [f"{virtual.key.namespace}/{name}" if "/" not in name else name for name in names]
+        named = _in_full(virtual, match.get("gateways"))
         scheme = mapping(match.get("scheme")).get("exact")
         if (named and own not in named) or match.get("port") not in (None, server.opening.port):
             continue

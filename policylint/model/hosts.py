@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from policylint.model.keys import ResourceKey
+from policylint.model.keys import ResourceKey, is_symbolic
+from policylint.model.resource import Resource, texts
 
 
 def names_service(host: str, home: str, service: ResourceKey) -> bool:
@@ -16,3 +17,19 @@ def names_service(host: str, home: str, service: ResourceKey) -> bool:
     name, _, rest = host.partition(".")
     of_namespace = (f"{service.namespace}{suffix}" for suffix in ("", ".svc", ".svc.cluster.local"))
     return name == service.name and (rest in of_namespace if rest else home == service.namespace)
+
+
+def is_exported(resource: Resource, namespace: str) -> bool | None:
+    """Return whether a DestinationRule or VirtualService counts for a namespace; None where a variable says so.
+
+    Source: istio.io/docs/reference/config/networking, `exportTo` of both.
+    """
+    readers = texts(resource.spec.get("exportTo"))
+    if (
+        not readers
+        or "*" in readers
+        or namespace in readers
+        or ("." in readers and namespace == resource.key.namespace)
+    ):
+        return True
+    return None if any(map(is_symbolic, readers)) else False

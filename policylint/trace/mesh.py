@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from policylint.model import Resource, ResourceKey, World, text, texts
-from policylint.model.hosts import names_service
+from policylint.model.hosts import is_exported, names_service
 from policylint.model.spelling import find, same_kind, spelled, spelling
 from policylint.policy.authorizing import Client, Routing
 from policylint.topology import RouteState, whole
@@ -111,11 +111,9 @@ def _routed_otherwise(world: World, service: ResourceKey, client: str) -> Resour
     One of the mesh for every host (`*`) is refused (pkg/config/validation of Istio).
     """
     for virtual in world.of_kind("networking.istio.io", "VirtualService"):
-        hosts, gateways, readers = (texts(virtual.spec.get(field)) for field in ("hosts", "gateways", "exportTo"))
-        home = virtual.key.namespace
-        shown = not readers or "*" in readers or client in readers or (client == home and "." in readers)
-        meant = any(host != "*" and names_service(host, home, service) for host in hosts)
-        if meant and shown and (not gateways or "mesh" in gateways):
+        hosts, gateways = (texts(virtual.spec.get(field)) for field in ("hosts", "gateways"))
+        meant = any(host != "*" and names_service(host, virtual.key.namespace, service) for host in hosts)
+        if meant and is_exported(virtual, client) and (not gateways or "mesh" in gateways):
             return virtual
     return None
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
-from policylint.model.hosts import names_service
+from policylint.model.hosts import is_exported, names_service
 from policylint.model.selectors import matches
 from policylint.namedtuple import NamedTuple
 from policylint.policy.order import order_stated
@@ -63,8 +63,8 @@ class DestinationRules:
             if any(is_symbolic(text(rule.spec.get("host"))) and _sets_tls(rule) for rule in rules):
                 return ClientTls(None, next(rule for rule in rules if is_symbolic(text(rule.spec.get("host")))))
             named = list(_most_specific(service, rules))
-            shown = named if rules is own else [rule for rule in named if _is_shown(rule, home) is not False]
-            if rules is not own and any(_is_shown(rule, home) is None for rule in shown):
+            shown = named if rules is own else [rule for rule in named if is_exported(rule, home) is not False]
+            if rules is not own and any(is_exported(rule, home) is None for rule in shown):
                 return ClientTls(None, shown[0])
             if shown:
                 return _acting(shown, port, pod_labels if shown[0].key.namespace == home else {})
@@ -78,14 +78,6 @@ def _is_private(rule: Resource) -> bool:
 
 def _sets_tls(rule: Resource) -> bool:
     return _shows_identity(rule, None) is not True
-
-
-def _is_shown(rule: Resource, home: str) -> bool | None:
-    """Return whether a rule counts for the clients of a namespace; None where a variable says so."""
-    readers = texts(rule.spec.get("exportTo"))
-    if not readers or "*" in readers or home in readers or ("." in readers and home == rule.key.namespace):
-        return True
-    return None if any(map(is_symbolic, readers)) else False
 
 
 def _most_specific(service: Resource, rules: Iterable[Resource]) -> Iterator[Resource]:

@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from campaign import SlowError, Tried, WrongError
-from fuzz_tool import ROOT, ToolFuzz, World
+from fuzz_tool import ROOT, ToolFuzz, World, from_directory
 from mutations import copied, places, write
 
 MOST_CHANGES = 4
@@ -50,7 +50,7 @@ class RequestFuzz(ToolFuzz):
 
         if shared is not None:
             singles = sorted(shared.glob("cases/*/*/")) + sorted(shared.glob("people/*/"))
-            found = [world for place in singles for world in _directory(place)]
+            found = [world for place in singles for world in from_directory(place)]
             self.worlds.append([world for world in found if world.files])
         self.worlds = [kept for source in self.worlds if (kept := [world for world in source if _has_routes(world)])]
         self.of_kind: dict[str, list[Any]] = defaultdict(list)
@@ -153,12 +153,6 @@ class RequestFuzz(ToolFuzz):
         return [
             container[at] for other in sampled for container, at in places(other.get("spec")) if at == key and key != 0
         ]
-
-
-def _directory(place: Path) -> list[World]:
-    from fuzz_tool import from_directory
-
-    return list(from_directory(place))
 
 
 def _has_routes(world: World) -> bool:

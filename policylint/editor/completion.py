@@ -13,6 +13,7 @@ from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, mapping, sequ
 from policylint.model.policy_kind import PolicyKind
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
+from policylint.report.kit.display import place as place_of
 from policylint.schema.known import shipped_schema
 from policylint.simulation import Simulation
 
@@ -64,7 +65,7 @@ def _offers(place: Surroundings, simulation: Simulation) -> Iterator[Offer]:
     elif kinds and place.key == "name":
         namespace = _namespace(place, simulation)
         for resource in _objects(simulation, kinds, namespace):
-            yield Offer("object", resource.key.name, str(resource.key), _place(resource))
+            yield Offer("object", resource.key.name, str(resource.key), place_of(resource.name_location))
     elif kinds and place.key == "namespace":
         named = place.siblings.get("name")
         for resource in _objects(simulation, kinds, None):
@@ -226,10 +227,6 @@ def _values(field: Mapping[str, Any]) -> Iterator[Offer]:
     if field.get("type") == "boolean":
         for word in ("true", "false"):
             yield Offer("value", word, "default" if str(default).lower() == word else "")
-
-
-def _place(resource: Resource) -> str:
-    return f"{resource.name_location.file}:{resource.name_location.at()[0]}"
 
 
 __all__ = ["Offer", "offers"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from policylint.catalog.releases import ReleasedProduct, Version, names, product, shown, version
+from policylint.catalog.releases import ReleasedProduct, Version, kinds, names, product, shown, version
 from policylint.compare import pair_sides
 from policylint.compare.contexts import changed_contexts
 from policylint.compare.requests import request_changes
 from policylint.errors import UsageError
-from policylint.model import SEVERITIES
+from policylint.model import GATEWAY_GROUP, SEVERITIES, text
 from policylint.simulation import simulate
 from policylint.upgrade import Consequence, Move, Upgrade
 from policylint.upgrade.changes import Looking
@@ -30,7 +30,7 @@ def releases(written: Iterable[str]) -> dict[str, Version]:
     Raises:
         UsageError: one is no such text, or names no product or release that is known.
     """
-    return dict(_release(*text.partition("=")[::2], whole=text) for text in written)
+    return dict(_release(*whole.partition("=")[::2], whole=whole) for whole in written)
 
 
 def configured(stated: Mapping[str, str]) -> dict[str, Version]:
@@ -146,9 +146,6 @@ def _moves(
 
 def _is_there(about: ReleasedProduct, simulation: Simulation) -> bool:
     """Tell whether an environment has an object of a product's kinds, or a class of its controller."""
-    from policylint.catalog.releases import kinds
-    from policylint.model import GATEWAY_GROUP, text
-
     controllers = (
         simulation.catalog.implementation_of_controller(text(each.spec.get("controllerName")))
         for each in simulation.world.of_kind(GATEWAY_GROUP, "GatewayClass")

@@ -502,6 +502,21 @@ INJECTED = "istio-injection: enabled"
 CHECKED = "jwtRules: [{issuer: https://id.example.com, jwksUri: https://id.example.com/keys}]"
 
 
+def behind_an_ingress_gateway(tmp_path: Path, labels: str, spec: str, checked: str) -> list[str]:
+    """What GWP313 says of pods with an AuthorizationPolicy, where tokens are checked as `checked` says."""
+    found = lint(
+        tmp_path,
+        worlds.labelled("shop", f"{{{labels}}}"),
+        worlds.gateway("edge", "infra", of_class="istio"),
+        worlds.route("web", "shop", more="rules: [{backendRefs: [{name: web, port: 80}]}]"),
+        service().replace("namespace: foo", "namespace: shop"),
+        deployment("web", "shop"),
+        worlds.manifest("security.istio.io/v1", "AuthorizationPolicy", "p", "shop", f"spec: {{{spec}}}"),
+        checked,
+    )
+    return [each.rule for each in found if each.rule == "GWP313"]
+
+
 @pytest.mark.parametrize(
     ("labels", "spec", "said"),
     [
@@ -515,43 +530,17 @@ CHECKED = "jwtRules: [{issuer: https://id.example.com, jwksUri: https://id.examp
     ],
 )
 def test_pods_behind_an_ingress_gateway(tmp_path: Path, labels: str, spec: str, said: list[str]) -> None:
-    found = lint(
-        tmp_path,
-        worlds.labelled("shop", f"{{{labels}}}"),
-        worlds.gateway("edge", "infra", of_class="istio"),
-        worlds.route("web", "shop", more="rules: [{backendRefs: [{name: web, port: 80}]}]"),
-        service().replace("namespace: foo", "namespace: shop"),
-        deployment("web", "shop"),
-        worlds.manifest("security.istio.io/v1", "AuthorizationPolicy", "p", "shop", f"spec: {{{spec}}}"),
-        worlds.manifest(
-            "security.istio.io/v1",
-            "RequestAuthentication",
-            "jwt",
-            "infra",
-            f"spec: {{targetRefs: [{worlds.reference('Gateway/edge')}], {CHECKED}}}",
-        ),
+    gateway = f"targetRefs: [{worlds.reference('Gateway/edge')}]"
+    checked = worlds.manifest(
+        *("security.istio.io/v1", "RequestAuthentication", "jwt", "infra"), f"spec: {{{gateway}, {CHECKED}}}"
     )
-    assert [each.rule for each in found if each.rule == "GWP313"] == said
+    assert behind_an_ingress_gateway(tmp_path, labels, spec, checked) == said
 
 
 def test_a_token_that_pods_check_themselves_is_one(tmp_path: Path) -> None:
-    found = lint(
-        tmp_path,
-        worlds.labelled("shop", f"{{{INJECTED}}}"),
-        worlds.gateway("edge", "infra", of_class="istio"),
-        worlds.route("web", "shop", more="rules: [{backendRefs: [{name: web, port: 80}]}]"),
-        service().replace("namespace: foo", "namespace: shop"),
-        deployment("web", "shop"),
-        worlds.manifest(
-            "security.istio.io/v1",
-            "AuthorizationPolicy",
-            "p",
-            "shop",
-            "spec: {rules: [{from: [{source: {requestPrincipals: ['*']}}]}]}",
-        ),
-        worlds.manifest("security.istio.io/v1", "RequestAuthentication", "jwt", "shop", f"spec: {{{CHECKED}}}"),
-    )
-    assert "GWP313" not in [each.rule for each in found]
+    spec = "rules: [{from: [{source: {requestPrincipals: ['*']}}]}]"
+    checked = worlds.manifest("security.istio.io/v1", "RequestAuthentication", "jwt", "shop", f"spec: {{{CHECKED}}}")
+    assert behind_an_ingress_gateway(tmp_path, INJECTED, spec, checked) == []
 
 
 @pytest.mark.parametrize(

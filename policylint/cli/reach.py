@@ -76,6 +76,12 @@ QUERY = "What is asked"
     default="",
     help="Say what makes a guardrail of the configuration hold, or what breaks it.",
 )
+@option(
+    QUERY,
+    "--exemptions",
+    is_flag=True,
+    help="List what the exceptions of the configuration's guardrails let pass, and why.",
+)
 @reading
 @at()
 @form_option(("text", "markdown", "csv", "json"))
@@ -87,6 +93,7 @@ def reach(
     clients: tuple[str, ...],
     without: str,
     explain: str,
+    exemptions: bool,
     revision: str,
     form: str,
 ) -> int:
@@ -107,6 +114,13 @@ def reach(
         from policylint.report.reach.guardrails import explained
 
         put(explained(found, _guardrail(explain, setup)))
+        run.end(workspace.coverage)
+        return INCOMPLETE if workspace.coverage.cut_off else OK
+    if exemptions:
+        from policylint.guardrails import guardrails
+        from policylint.report.reach import guardrails as writing
+
+        put(writing.exemptions(found, guardrails(setup.settings.require)))
         run.end(workspace.coverage)
         return INCOMPLETE if workspace.coverage.cut_off else OK
     _known(principals, found)

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from policylint.guardrails.reading import Guardrail
-from policylint.guardrails.verdicts import RULE, Breach, GuardrailVerdict, verdicts
+from policylint.guardrails.verdicts import RULE, Breach, Exempted, GuardrailVerdict, verdicts
 from policylint.model import Confidence, Finding, Location
 from policylint.model.words import count
 from policylint.simulation import Simulation
@@ -24,11 +24,23 @@ def broken(
         whole: whether everything was looked at: in a part of a repository a guardrail may guard nothing.
     """
     idle = {guardrail.number: guardrail for guardrail in guardrails}
+    unneeded = {(guardrail.number, at): False for guardrail in guardrails for at in range(len(guardrail.exceptions))}
     for simulation in simulations:
         for verdict in verdicts(simulation, guardrails):
             if verdict.looked_at:
                 idle.pop(verdict.guardrail.number, None)
+            seen = all(not breach.unknown and not breach.ground for breach in verdict.breaches)
+            for at, exempted in enumerate(verdict.exempted):
+                place = (verdict.guardrail.number, at)
+                if exempted.passing or not seen:
+                    unneeded.pop(place, None)
+                elif place in unneeded:
+                    unneeded[place] |= exempted.asked
             yield from _findings(simulation, verdict)
+    for guardrail in guardrails if whole and places is not None else ():
+        for at in range(len(guardrail.exceptions)) if guardrail.form == "ask" and guardrail.number not in idle else ():
+            if (guardrail.number, at) in unneeded:
+                yield _stale(guardrail, at, unneeded[guardrail.number, at], places, simulations)
     for guardrail in idle.values() if whole and places is not None else ():
         yield Finding(
             RULE,
@@ -40,6 +52,21 @@ def broken(
             field=guardrail.name,
             environments=tuple(simulation.world.name for simulation in simulations),
         )
+
+
+def _stale(guardrail: Guardrail, at: int, asked: bool, places: object, simulations: Sequence[Simulation]) -> Finding:
+    """Return the finding of an exception that nothing needs: what gets its requests later is not asked, unseen."""
+    pattern = guardrail.exceptions[at]
+    return Finding(
+        RULE,
+        "warning",
+        f"exemption `{pattern}` of guardrail `{guardrail.name}` exempts nothing: {Exempted(asked=asked).nothing}",
+        Location(places, ("require", guardrail.number, "except", at)),  # type: ignore[arg-type]
+        label="nothing needs it",
+        help=("fix: take it out, so that nothing uses it unseen later",),
+        field=f"{guardrail.name} {pattern}",
+        environments=tuple(simulation.world.name for simulation in simulations),
+    )
 
 
 def _nothing(guardrail: Guardrail) -> str:

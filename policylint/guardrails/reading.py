@@ -30,6 +30,8 @@ class RequestPattern(NamedTuple):
         path: `/healthz` alone, `/api/**` with all below it.
         method: `GET`.
         clients: the networks of those who send them, with commas, as `AddressSet.text` writes it.
+        route: that takes them, `shop/blog`, with `*` for any run of characters.
+        reason: why they may pass all the same, of an exemption.
     """
 
     gateway: str = ""
@@ -37,6 +39,13 @@ class RequestPattern(NamedTuple):
     path: str = ""
     method: str = ""
     clients: str = ""
+    route: str = ""
+    reason: str = ""
+
+    def __str__(self) -> str:
+        named = [("", self.host), ("", self.method), ("", self.path), ("of route ", self.route)]
+        named += [("through ", self.gateway), ("from ", self.clients)]
+        return " ".join(f"{word}{value}" for word, value in named if value) or "everything"
 
     @property
     def predicates(self) -> list[tuple[str, Predicate]]:
@@ -55,6 +64,10 @@ class RequestPattern(NamedTuple):
     def meets(self, entry: EntryPoint) -> bool:
         """Return whether requests at an entry may be meant."""
         return like(self.gateway, entry.gateway.path) and (not self.host or serves(entry.host, self.host))
+
+    def takes_route(self, way: WayIn) -> bool:
+        """Return whether the route that takes the requests of a way may be meant."""
+        return not self.route or (way.trace.route is not None and like(self.route, way.trace.route.key.path))
 
     def box(self, way: WayIn) -> Box:
         """Return the requests that are meant, over the dimensions of a way: paths and methods say nothing of calls."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from policylint.guardrails.mesh import ANYBODY, NOBODY, MeshEntry
@@ -62,18 +62,37 @@ class Breach(NamedTuple):
     ground: str = ""
 
 
+class Exempted(NamedTuple):
+    """What one exception of a guardrail is about.
+
+    Args:
+        passing: the requests that it lets pass, though they break the guardrail or may, in words.
+        asked: whether some of its requests are asked all the same.
+    """
+
+    passing: tuple[str, ...] = ()
+    asked: bool = False
+
+    @property
+    def nothing(self) -> str:
+        """Why it lets nothing pass, of one that does not."""
+        return "all of these requests are asked all the same" if self.asked else "no such request gets to a backend"
+
+
 class GuardrailVerdict(NamedTuple):
     """One guardrail in one environment.
 
     Args:
         looked_at: how many sets of requests, or pairs of ends, it is about.
         held: what makes it hold, in words, with how often.
+        exempted: what each of its exceptions is about.
     """
 
     guardrail: Guardrail
     looked_at: int
     breaches: tuple[Breach, ...]
     held: tuple[tuple[str, int], ...]
+    exempted: tuple[Exempted, ...] = ()
 
     @property
     def state(self) -> str:
@@ -119,6 +138,7 @@ class _Tally:
         self.looked_at = 0
         self.breaches: list[Breach] = []
         self.held: dict[str, int] = {}
+        self.exempted = [Exempted() for _ in guardrail.exceptions]
 
     def hold(self, why: str) -> None:
         self.looked_at += 1
@@ -129,7 +149,8 @@ class _Tally:
         self.breaches.append(breach)
 
     def verdict(self) -> GuardrailVerdict:
-        return GuardrailVerdict(self.guardrail, self.looked_at, tuple(self.breaches), tuple(sorted(self.held.items())))
+        held = tuple(sorted(self.held.items()))
+        return GuardrailVerdict(self.guardrail, self.looked_at, tuple(self.breaches), held, tuple(self.exempted))
 
 
 class _Requests:
@@ -172,15 +193,22 @@ class _Requests:
         self._tracer.contended = self._tracer.questions = 0
         for entry in self._meant(guardrail):
             unasked: dict[object, tuple[WayIn, Asked, list[Box]]] = {}
-            exceptions = [pattern for pattern in guardrail.exceptions if pattern.meets(entry)]
+            exceptions = {
+                pattern: number for number, pattern in enumerate(guardrail.exceptions) if pattern.meets(entry)
+            }
             ways = list(ways_in(self._tracer, entry, guardrail.stated))
             self._doubt(tally, entry, ways)
             for way in ways:
                 ended = way.trace.outcome
                 boxes = _meant(way, guardrail.requests, exceptions)
-                if not way.taken or not (ended.backends or ended.unknown) or boxes == []:
+                if not way.taken or not (ended.backends or ended.unknown):
+                    continue
+                if not boxes and not exceptions:
                     continue
                 given = self._asked(way, guardrail)
+                self._exempt(tally, way, exceptions, is_asked=given.state == "asked")
+                if not boxes:
+                    continue
                 if given.state == "asked":
                     tally.hold(str(given))
                 else:
@@ -189,6 +217,22 @@ class _Requests:
                     unasked.setdefault(alike, (way, given, []))[2].extend(boxes)
             for way, given, boxes in unasked.values():
                 tally.breach(self._unasked(way, boxes, given, guardrail))
+
+    def _exempt(self, tally: _Tally, way: WayIn, exceptions: Mapping[RequestPattern, int], *, is_asked: bool) -> None:
+        """Note what exceptions are about of the requests of a way."""
+        own = _meant(way, tally.guardrail.requests, ())
+        for pattern, number in exceptions.items():
+            passing = [box for each in own if not is_empty(box := intersect(each, pattern.box(way)))]
+            if not passing or not pattern.takes_route(way):
+                continue
+            known = tally.exempted[number]
+            if is_asked:
+                tally.exempted[number] = known._replace(asked=True)
+                continue
+            words = in_words(way.dimensions, merged(passing))
+            what = f"{way.entry.hosts} {words} through {way.entry.gateway} to {end_in_words(way.trace)}"
+            if what not in known.passing:
+                tally.exempted[number] = known._replace(passing=(*known.passing, what))
 
     def _doubt(self, tally: _Tally, entry: EntryPoint, ways: Sequence[WayIn]) -> None:
         """Count as unknown where a rule may take requests that no sample shows: expressions are not told apart."""
@@ -331,11 +375,14 @@ class _Requests:
 
 def _meant(way: WayIn, pattern: RequestPattern, exceptions: Iterable[RequestPattern]) -> list[Box]:
     """Return the requests of a way that a guardrail means."""
+    if not pattern.takes_route(way):
+        return []
+    left_out = [exception for exception in exceptions if exception.takes_route(way)]
     if not way.dimensions:
-        return [()]
+        return [] if any(not exception.predicates for exception in left_out) else [()]
     wanted = pattern.box(way)
     boxes = [box for own in way.boxes if not is_empty(box := intersect(own, wanted))]
-    for exception in exceptions:
+    for exception in left_out:
         boxes = list(chain.from_iterable(subtract(box, exception.box(way)) for box in boxes))
     return boxes
 

@@ -27,7 +27,7 @@ from tests.compare.test_requests import (
     rule,
     web,
 )
-from tests.worlds import manifest, opened, service
+from tests.worlds import GATEWAY_API, manifest, opened, service
 
 LOGIN = "{name: log in, ask: authentication}"
 
@@ -213,7 +213,7 @@ def run(directory: Path, *arguments: str) -> tuple[int, str]:
 
 
 def laid(tmp_path: Path, require: str, *manifests: str) -> Path:
-    (tmp_path / "world").mkdir()
+    (tmp_path / "world").mkdir(parents=True)
     (tmp_path / "world" / "world.yaml").write_text("---\n".join((CLASS, EDGE, APP, *manifests)), encoding="utf-8")
     (tmp_path / ".policylint.yaml").write_text(f"require:\n  - {require}\n", encoding="utf-8")
     return tmp_path
@@ -249,6 +249,81 @@ def test_one_that_guards_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (finding,) = found(laid(tmp_path, "{name: log in, requests: {gateway: far/away}, ask: jwt}", web()))
     assert (finding["severity"], finding["location"]["line"]) == ("warning", 2)
     assert "guards nothing" in finding["message"]
+
+
+@pytest.mark.parametrize(
+    ("exception", "left"),
+    [
+        ("{route: shop/web}", []),
+        ("{route: 'shop/*', path: /admin/**, reason: own login}", ["/** except /admin/**"]),
+        ("{route: shop/other}", ["every request"]),
+        ("{route: shop/web, host: www.example.com}", ["every request"]),
+    ],
+)
+def test_a_route_is_exempt(tmp_path: Path, exception: str, left: list[str]) -> None:
+    verdict = judged(tmp_path, f"{{name: log in, ask: authentication, except: [{exception}]}}", web(rule("/")))
+    assert whats(verdict) == [f"shop.example.com {each} through Gateway infra/edge" for each in left]
+
+
+def test_a_route_of_connections_is_exempt(tmp_path: Path) -> None:
+    listeners = "[{name: db, port: 5432, protocol: TCP}]"
+    edge = manifest(
+        f"{GATEWAY_API}/v1", "Gateway", "db", "infra", f"spec: {{gatewayClassName: eg, listeners: {listeners}}}"
+    )
+    sent = "rules: [{backendRefs: [{name: db, port: 5432}]}]"
+    route = manifest(
+        f"{GATEWAY_API}/v1alpha2", "TCPRoute", "db", "infra", f"spec: {{parentRefs: [{{name: db}}], {sent}}}"
+    )
+    for exception, state in (("{route: infra/db}", "idle"), ("{path: /db}", "broken"), ("{route: infra/x}", "broken")):
+        directory = tmp_path / exception[1:].partition(":")[0] / state
+        directory.mkdir(parents=True)
+        entry = f"{{name: log in, ask: authentication, except: [{exception}]}}"
+        assert judged(directory, entry, edge, route, service("db", "infra", "[{port: 5432}]")).state == state
+
+
+@pytest.mark.parametrize(
+    ("exception", "named", "why"),
+    [
+        ("{path: /admin/**}", "/admin/**", "all of these requests are asked all the same"),
+        ("{host: www.example.com}", "www.example.com", "no such request gets to a backend"),
+        ("{route: shop/gone, reason: its own login}", "of route shop/gone", "no such request gets to a backend"),
+    ],
+)
+def test_an_exemption_that_nothing_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exception: str, named: str, why: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    entry = f"{{name: log in, ask: authentication, except: [{{path: /**, method: GET}}, {exception}]}}"
+    directory = laid(tmp_path, entry, web(ADMIN, REST), login(target=OF_ADMIN))
+    broken, stale = sorted(found(directory), key=lambda finding: finding["severity"])
+    assert stale["message"] == f"exemption `{named}` of guardrail `log in` exempts nothing: {why}"
+    assert (stale["severity"], stale["location"]["line"]) == ("warning", 2)
+    assert "does not hold" in broken["message"]
+
+
+def test_what_is_not_known_may_need_an_exemption(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    entry = "{name: log in, ask: authentication, except: [{route: shop/gone}]}"
+    assert found(laid(tmp_path, entry, web(parents=UNSEEN).replace("infra", "far"))) == []
+
+
+def test_the_list_of_exemptions_and_what_they_let_pass(tmp_path: Path) -> None:
+    exceptions = "{path: /admin/**, reason: own login}, {route: shop/web, path: /healthz}, {host: www.example.com}"
+    entry = f"{{name: log in, ask: authentication, except: [{exceptions}]}}"
+    directory = laid(tmp_path, entry, web(ADMIN, REST), login(target=OF_ADMIN))
+    code, out = run(directory, "reach", str(directory / "world"), "--exemptions")
+    assert code == 0
+    assert out.splitlines() == [
+        "log in",
+        "  /admin/**: own login",
+        "    exempts nothing: all of these requests are asked all the same",
+        "  /healthz of route shop/web: no reason is given",
+        "    shop.example.com /healthz through Gateway infra/edge to shop/app",
+        "  www.example.com: no reason is given",
+        "    exempts nothing: no such request gets to a backend",
+    ]
+    bare = laid(tmp_path / "bare", LOGIN, web(rule("/")))
+    assert run(bare, "reach", str(bare / "world"), "--exemptions") == (0, "no guardrail has exemptions\n")
 
 
 def test_a_suppression_answers_for_one(tmp_path: Path) -> None:

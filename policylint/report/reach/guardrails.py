@@ -25,6 +25,24 @@ def explained(simulations: Sequence[Simulation], guardrail: Guardrail) -> str:
     return "\n".join(map(one_line_kept, lines)) + "\n"
 
 
+def exemptions(simulations: Sequence[Simulation], guardrails: Sequence[Guardrail]) -> str:
+    """Return what each exception of the guardrails lets pass in each environment, and why it may."""
+    lines: list[str] = []
+    asking = [guardrail for guardrail in guardrails if guardrail.form == "ask" and guardrail.exceptions]
+    for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
+        where = f" in {simulation.world.name}" if len(simulations) > 1 else ""
+        for verdict in verdicts(simulation, asking):
+            lines.append(f"{verdict.guardrail.name}{where}")
+            for pattern, exempted in zip(verdict.guardrail.exceptions, verdict.exempted, strict=True):
+                lines.append(f"  {pattern}: {pattern.reason or 'no reason is given'}")
+                lines += [f"    {what}" for what in exempted.passing[:_MOST]]
+                if len(exempted.passing) > _MOST:
+                    lines.append(f"    and {len(exempted.passing) - _MOST} more")
+                elif not exempted.passing:
+                    lines.append(f"    exempts nothing: {exempted.nothing}")
+    return "\n".join(map(one_line_kept, lines or ["no guardrail has exemptions"])) + "\n"
+
+
 def one_line_kept(line: str) -> str:
     """Return a line that can be printed, with its indentation."""
     indent = len(line) - len(line.lstrip())

@@ -22,7 +22,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             continue  # GWP501 says what it lacks
         if resolution.found or simulation.catalog.implementation_of_class(key.name) is not None:
             continue  # some controllers make their class themselves
-        missing = resolution.missing and bool(nearby.name(key))  # other classes come with their controllers
+        missing = resolution.missing
         severity, confidence = grade(not missing, "warning")
         yield Finding(
             RULE,
@@ -31,7 +31,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             + (f"missing {key}" if missing else f"{key}, which is not among these manifests"),
             state.gateway.location("spec", "gatewayClassName"),
             resources=(state.gateway.key, key),
-            label=nearby.describe(key) if resolution.missing else resolution.reason,
+            label=nearby.describe(key) if missing else resolution.reason,
             help=() if not missing else ("note: no controller will act on this Gateway",),
             confidence=confidence,
             field="spec.gatewayClassName",

@@ -12,6 +12,7 @@ from policylint.explain.reach import PolicyReach, reach
 from policylint.explain.subject import Subject
 from policylint.explain.unattached import Unattached, unattached
 from policylint.model import Finding, Node, Resource, mapping, sequence, text
+from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.bindings import ObjectBinding, as_read, superseded
 from policylint.policy.paths import Path
@@ -19,11 +20,11 @@ from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.simulation.acting import leads_down
 from policylint.simulation.certificates import CertificateDemands, served
-from policylint.topology import GatewayState, ListenerState, RouteState, whole
+from policylint.topology import GatewayState, ListenerState, RouteState, Topology, whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.backends import ports
 from policylint.topology.routes import rules
-from policylint.topology.state import rejection
+from policylint.topology.state import Candidate, ParentState, rejection
 from policylint.topology.workloads import is_workload, services_selecting
 
 
@@ -104,7 +105,7 @@ def _facts(subject: Subject) -> Iterable[Fact]:
     topology = simulation.topology
     route = topology.route(key)
     if route is not None:
-        yield from _of_route(route)
+        yield from _of_route(route, topology)
     if key in topology.unseen:
         yield Fact("seen", "no: its listeners and policies of its own in other repositories are not known")
     gateway = topology.gateway(key)
@@ -161,7 +162,7 @@ def _certificates(simulation: Simulation, node: Node, route: RouteState | None) 
             yield Fact("clients", words)
 
 
-def _of_route(state: RouteState) -> Iterable[Fact]:
+def _of_route(state: RouteState, topology: Topology) -> Iterable[Fact]:
     """Yield the hosts, parents, rules and broken backends of a route."""
     names = [hostname or "every host" for hostname in state.hostnames]
     yield Fact("hosts", ", ".join(names))
@@ -176,10 +177,42 @@ def _of_route(state: RouteState) -> Iterable[Fact]:
         unknown = next((candidate.unknown for candidate in parent.candidates if candidate.unknown), "")
         missing = f" ({parent.resolution.reason})" if parent.resolution.unknown else ""
         yield Fact("parent", f"{parent.text}{extra}{missing}" + (f", perhaps: {unknown}" if unknown else ""))
+        for candidate in parent.candidates:
+            nearer = "" if candidate.failure else _nearer(candidate, parent, topology)
+            if nearer:
+                yield Fact("idle", f"listener {candidate.node.section} gets none of its requests: {nearer}")
     yield Fact("rules", str(len(rules(state.route))))
     for backend in state.backends:
         if backend.reason or backend.port_found is False:
             yield Fact("backend", backend.message, bad=True)
+
+
+def _nearer(candidate: Candidate, parent: ParentState, topology: Topology) -> str:
+    """Return which listeners take all requests for the hosts of a route in place of one that it is attached to.
+
+    Of the listeners on a port the most specific one for a host takes its requests, whichever routes it has
+    (GatewaySpec.Listeners); "" where the listener keeps some of the hosts.
+    """
+    from policylint.topology.hostnames import covers, specificity
+    from policylint.trace.listeners import fault
+
+    own = topology.listener(candidate.node)
+    if own is None or parent.gateway is None or own.protocol not in ("HTTP", "HTTPS", "TLS"):
+        return ""
+    nearer = [
+        listener
+        for gateway, listener in served(topology)
+        if gateway.gateway.key == parent.gateway
+        and (listener.port, listener.protocol) == (own.port, own.protocol)
+        and specificity(listener.hostname) > specificity(own.hostname)
+        and not fault(listener)
+    ]
+    hosts = candidate.hostnames
+    takers = [next((taker.name for taker in nearer if covers(taker.hostname, host)), "") for host in hosts]
+    if not all(takers):
+        return ""
+    names = list(dict.fromkeys(takers))
+    return f"{listing(names)} {'is' if len(names) == 1 else 'are'} more specific for {listing(hosts, most=3)}"
 
 
 def _of_gateway(state: GatewayState) -> Iterable[Fact]:

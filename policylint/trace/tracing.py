@@ -67,6 +67,14 @@ class _Served(NamedTuple):
     matches: Sequence[RuleCandidate]
 
 
+def not_served(gateway: GatewayState) -> str:
+    """Return why no controller serves a Gateway; "" where one does, or may."""
+    fault = rejection(gateway.conditions)
+    if fault is None or fault.reason == "ListenersNotValid":
+        return ""
+    return f"{gateway.gateway.key} is not served: {fault.message or fault.reason}"
+
+
 class Tracer:
     """Traces requests through one environment; what many requests need is indexed once.
 
@@ -310,10 +318,9 @@ class Tracer:
         gateway = self.topology.gateway(key)
         if gateway is None:
             return self._at_unseen(start, key, among)
-        fault = rejection(gateway.conditions)
-        if fault is not None and fault.reason != "ListenersNotValid":
-            reason = f"{gateway.gateway.key} is not served: {fault.message or fault.reason}"
-            return start._replace(outcome=Outcome(refused=True, reason=reason))
+        unserved = not_served(gateway)
+        if unserved:
+            return start._replace(outcome=Outcome(refused=True, reason=unserved))
         chosen = self._selected(gateway, request)
         start = start._replace(listener=chosen.listener, others=len(chosen.others))
         if chosen.listener is None or chosen.status is not None:

@@ -76,6 +76,24 @@ def test_a_policy_with_a_misspelt_target() -> None:
     assert "Reaches 1 of 1 route" in said and "error[GWP101]" in said
 
 
+def test_a_listener_that_gets_none_of_the_requests_of_a_route(tmp_path: Path) -> None:
+    """Of the listeners on a port the most specific one takes a host, whatever routes it has (GatewaySpec.Listeners)."""
+    listeners = (
+        "{name: any, port: 80, protocol: HTTP}, {name: wild, port: 80, protocol: HTTP, hostname: '*.example.com'}"
+    )
+    places = {"a.example.com": "any", "'*.example.com'": "any", "example.com": "", "'*.com'": ""}
+    for host, idle in places.items():
+        objects = (
+            worlds.gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller"),
+            worlds.gateway("edge", "shop", f"[{listeners}]", of_class="eg"),
+            worlds.service("app"),
+            worlds.route("web", parents="[{name: edge}]", more=f"hostnames: [{host}]"),
+        )
+        (tmp_path / "world.yaml").write_text("---".join(objects))
+        said = text("HTTPRoute/web", str(tmp_path / "world.yaml"))
+        assert ("idle" in said, f"listener {idle} gets none" in said) == (bool(idle), bool(idle)), said
+
+
 # Names
 
 

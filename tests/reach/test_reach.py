@@ -275,3 +275,14 @@ def test_long_words_of_one_way_do_not_move_the_others(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["reach", str(world)], standalone_mode=False)
     assert any(long in line for line in done.stdout.splitlines())
     assert all(len(line) < 100 for line in done.stdout.splitlines() if long not in line)
+
+
+def test_a_gateway_that_no_controller_serves_is_named(tmp_path: Path) -> None:
+    """A file is the whole world: what it does not hold is missing, and lint and reach say the same of it."""
+    file = tmp_path / "world.yaml"
+    file.write_text(SHOP.replace("gatewayClassName: eg", "gatewayClassName: internal"))
+    said = {
+        name: CliRunner().invoke(main, [name, str(file)], standalone_mode=False).output for name in ("reach", "lint")
+    }
+    assert "not listed: Gateway shop/edge is not served" in said["reach"]
+    assert "warning[GWP409]: Gateway shop/edge names missing GatewayClass internal" in said["lint"]

@@ -26,13 +26,16 @@ from policylint.report.kit.escape import spoken
 from policylint.report.kit.identity import MOST_INDENTED, Names, json_lines, json_place, json_text
 from policylint.report.trace.trace_v1 import outcome
 from policylint.simulation import Simulation
-from policylint.trace import PURPOSES, Asked, Requirements, Tracer
+from policylint.topology import GatewayState
+from policylint.trace import PURPOSES, Asked, Requirements, Tracer, not_served
 from policylint.trace.request import claims_of
 
 VERSION = "reach-v1"
 FORMATS = ("text", "markdown", "csv", "json")
 _AT_ONCE = 500
 """Ways of a long document that are written together."""
+_MOST_UNSERVED = 3
+"""How many Gateways that no controller serves are named."""
 _WIDEST = 60
 """Up to which width a cell widens its column; the words of a refusal, or many conditions, stand out in their line."""
 _COLUMNS = ("host", "requests", "goes to", "asked for")
@@ -54,6 +57,10 @@ class Question(NamedTuple):
     without: str = ""
     clients: str = ""
     principals: tuple[str, ...] = ()
+
+    def is_at(self, gateway: GatewayState) -> bool:
+        """Return whether ways through a Gateway are asked for."""
+        return self.gateways is None or gateway.gateway.key in self.gateways
 
     def ways(self, simulation: Simulation) -> Iterator[WayIn]:
         """Yield the ways through Gateways; and those inside the mesh where an object or a client of it is named."""
@@ -99,6 +106,8 @@ class Found(NamedTuple):
     """What the API server refuses as it stands, and is judged by what it says all the same."""
     without: tuple[ResourceKey, ...] = ()
     """The policies that it refuses."""
+    unserved: tuple[str, ...] = ()
+    """Why the ways of some Gateways are missing: no controller serves them."""
 
 
 def find(simulations: Sequence[Simulation], question: Question) -> Found:
@@ -119,7 +128,10 @@ def find(simulations: Sequence[Simulation], question: Question) -> Found:
     unseen = dict.fromkeys(reason for simulation in simulations for reason in simulation.world.unseen.bringing_routes())
     left, judged = _refused(simulations)
     names = Names.of(simulations)
-    return Found(tuple(rows), ways, names, question, len(simulations) > 1, tuple(unseen), judged, left)
+    asked_at = [state for simulation in simulations for state in simulation.topology.gateways if question.is_at(state)]
+    unserved = dict.fromkeys(filter(None, map(not_served, asked_at)))
+    several = len(simulations) > 1
+    return Found(tuple(rows), ways, names, question, several, tuple(unseen), judged, left, tuple(unserved))
 
 
 def _refused(simulations: Sequence[Simulation]) -> tuple[tuple[ResourceKey, ...], tuple[ResourceKey, ...]]:
@@ -162,6 +174,10 @@ def _beside(found: Found) -> list[str]:
     """Return sentences on routes that were not seen, and on those that a cluster does not take as they stand."""
     bringing = dict.fromkeys(reason.partition(" may ")[0].partition(" makes ")[0] for reason in found.unseen)
     said = [f"not listed: routes that {listing(bringing, most=3)} may bring"] if bringing else []
+    said += [f"not listed: {reason}" for reason in found.unserved[:_MOST_UNSERVED]]
+    if len(found.unserved) > _MOST_UNSERVED:
+        more = len(found.unserved) - _MOST_UNSERVED
+        said.append(f"not listed: {count(more, 'more Gateway')} that no controller serves")
     if found.refused:
         refused = listing([str(key) for key in found.refused], most=3)
         said.append(f"{refused} as written, which the API server refuses (GWP501)")

@@ -15,15 +15,19 @@ _MOST_READ: Final = 1_000
 
 
 class LeftUnread:
-    """The documents of a source that were left unparsed, read for their names when something is missing."""
+    """The documents of a source that were left unparsed, read for their names when something is missing.
 
-    __slots__ = ("_documents", "_names", "_read")
+    Attributes:
+        by_kind: the documents by group and kind.
+    """
+
+    __slots__ = ("_names", "_read", "by_kind")
 
     def __init__(self, unread: Iterable[Unread], read: Callable[[Unread], Iterable[Document]]) -> None:
         self._read = read
-        self._documents: dict[tuple[str, str], list[Unread]] = defaultdict(list)
+        self.by_kind: dict[tuple[str, str], list[Unread]] = defaultdict(list)
         for document in unread:
-            self._documents[document.api_version.rpartition("/")[0], document.kind].append(document)
+            self.by_kind[document.api_version.rpartition("/")[0], document.kind].append(document)
         self._names: dict[tuple[str, str], dict[str, str]] = {}
 
     def reason(self, key: ResourceKey) -> str:
@@ -31,7 +35,7 @@ class LeftUnread:
 
         What deploys it may have added to the name.
         """
-        documents = self._documents.get(key[:2])
+        documents = self.by_kind.get(key[:2])
         if documents is None or not key.name:
             return ""
         if len(documents) > _MOST_READ:

@@ -73,7 +73,9 @@ class Tree:
         self._config_maps: tuple[int, dict[object, list[tuple[str, Any]]]] | None = None
         """How many files were known when the ConfigMaps were put in order, and they by name."""
         self._sorted: dict[str, tuple[int, list[str]]] = {}
-        """What was listed already, by suffix, with how many files and directories were known then."""
+        """What was listed already, by suffix or name, with how many files and directories were known then."""
+        self._everything: list[str] | None = None
+        """All files below the root, of whatever kind."""
         self.files: dict[str, list[str]] = defaultdict(list)
         """Directory → names of the YAML files in it."""
         self.directories: dict[str, list[str]] = defaultdict(list)
@@ -253,7 +255,20 @@ class Tree:
 
     def files_below(self, directory: str) -> list[str]:
         """Return every file below a directory, of whatever kind, by its path below the root; links are not followed."""
-        return self._source.files_below(directory)
+        if directory:
+            return self._source.files_below(directory)
+        if self._everything is None:
+            self._everything = self._source.files_below("")
+        return self._everything
+
+    def holding(self, name: str) -> list[str]:
+        """Return the directories that hold a file of a name and have YAML in or below them, sorted."""
+        key = f"/{name}"
+        known = self._sorted.get(key)
+        if known is None or known[0] != len(self._known):
+            places = {path.rpartition("/")[0] for path in self.files_below("") if f"/{path}".endswith(key)}
+            known = self._sorted[key] = (len(self._known), sorted(places & self._known))
+        return known[1]
 
     def charts(self) -> list[str]:
         """Return every directory that the user gave and that holds a Helm chart not inside another one, sorted."""

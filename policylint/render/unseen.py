@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from policylint.catalog.operators import Product, products
@@ -41,7 +40,7 @@ _PLACING = frozenset({"argoproj.io", "kustomize.config.k8s.io", "fluxcd.controlp
 
 def unseen(
     objects: Iterable[Resource],
-    unread: Iterable[Unread],
+    unread: Mapping[tuple[str, str], Sequence[Unread]],
     templates: list[str],
     known_groups: frozenset[str],
     read: Callable[[Unread], Iterable[Document]],
@@ -54,8 +53,8 @@ def unseen(
 
     Args:
         objects: all resources that were read.
-        unread: documents that were not parsed: those of groups that are neither built in nor policies are operators'
-            work.
+        unread: documents that were not parsed, by group and kind: those of groups that are neither built in nor
+            policies are operators' work.
         templates: files whose templates were not rendered.
         known_groups: groups of the catalog, whose objects make nothing.
         read: reads a document that was not parsed.
@@ -101,7 +100,7 @@ def _of_release(release: Resource, chart: str) -> UnseenSource:
 def operated(
     generators: Unseen,
     objects: Iterable[Resource],
-    unread: Iterable[Unread],
+    unread: Mapping[tuple[str, str], Sequence[Unread]],
     known_groups: frozenset[str],
     read: Callable[[Unread], Iterable[Document]],
 ) -> None:
@@ -127,7 +126,7 @@ def _add_made(resource: Resource, known_groups: frozenset[str], generators: Unse
 
 
 def _add_unread(
-    unread: Iterable[Unread],
+    unread: Mapping[tuple[str, str], Sequence[Unread]],
     known_groups: frozenset[str],
     generators: Unseen,
     read: Callable[[Unread], Iterable[Document]],
@@ -135,26 +134,23 @@ def _add_unread(
     placed: bool,
 ) -> None:
     """Add what operators may make of documents of which nothing but the kind is known."""
-    kinds: dict[tuple[str, str], list[Unread]] = defaultdict(list)
-    for document in unread:
-        kinds[document.api_version.rpartition("/")[0], document.kind].append(document)
     customs: list[Unread] = []
-    for group, kind in sorted(kinds):
+    for group, kind in sorted(unread):
         if group in _PLACING:
             continue
         made = products(group, kind)
         if made is None and _is_operated(group, kind, known_groups):
-            customs += kinds[group, kind]
+            customs += unread[group, kind]
         pods = _OF_PODS.intersection(product.kind for product in made or ())
         if pods:
-            generators.add_later(partial(_makers_of_pods, pods, kinds[group, kind][:_MOST_READ], read, placed=placed))
+            generators.add_later(partial(_makers_of_pods, pods, unread[group, kind][:_MOST_READ], read, placed=placed))
         for product in made or ():
             if product.kind in _OF_PODS and not product.ending:
                 continue
             reason = f"the operator of {kind} makes {product.kind[1]}s" + (product.ending and f" *{product.ending}")
             generators.add(reason, kinds=frozenset({product.kind}), ending=product.ending)
         if made:
-            generators.add_products(partial(_named_products, made, kinds[group, kind][:_MOST_READ], read))
+            generators.add_products(partial(_named_products, made, unread[group, kind][:_MOST_READ], read))
     if customs:
         generators.add_later(lambda: _customs(customs, read, placed=placed))
 

@@ -60,6 +60,7 @@ class WorkTree(ListedSource):
         self._charts: dict[str, bool] = {}
         self._streams: dict[str, bytes] = {}
         self._here = os.getcwd()  # files are read from here, wherever the process has gone since
+        self._inside = ""  # the root, with a slash at its end
         self._find_root()
 
     @property
@@ -125,10 +126,13 @@ class WorkTree(ListedSource):
         top = None if self._root is None else os.path.join(self._root, directory)
         if top is None or not os.path.isdir(top) or not self._holds(top):
             return
+        above = os.path.relpath(top, self._root).replace(os.sep, "/")
+        above = "" if above == os.curdir else f"{above}/"
         for place, steps, names in os.walk(top):
             steps[:] = sorted(step for step in steps if not is_hidden(step))
-            below = os.path.relpath(place, self._root).replace(os.sep, "/")
-            yield from (name if below == os.curdir else f"{below}/{name}" for name in sorted(names))
+            below = place[len(top) :].strip(os.sep).replace(os.sep, "/")
+            start = f"{above}{below}/" if below else above
+            yield from (f"{start}{name}" for name in sorted(names))
 
     def _holds(self, place: str) -> bool:
         """Return whether a path, links resolved, stays below the root. Slow: every part of the path is looked up."""
@@ -149,6 +153,7 @@ class WorkTree(ListedSource):
             return
         root = git_root(directory)
         self._root = os.path.realpath(root if root is not None else directory)
+        self._inside = os.path.join(self._root, "")
 
     def _list(self) -> Iterator[SourceFile]:
         real: dict[str, str] = {}  # one file is read once, by whatever way it is reached
@@ -325,7 +330,7 @@ class WorkTree(ListedSource):
         if self._root is None or place in self._streams:
             return shown
         real = self._placed(place, self._real_directory)
-        if not is_below(real, self._root):
+        if real != self._root and not real.startswith(self._inside):
             return shown
         relative = printable(real[len(self._root) :].strip(os.sep))
         return shown if relative == shown else relative

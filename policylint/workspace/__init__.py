@@ -43,6 +43,7 @@ from policylint.workspace.templates import Templates
 
 if TYPE_CHECKING:
     from policylint.budget import Cut
+    from policylint.render.environments import Environment
     from policylint.render.shared import Shared
     from policylint.workspace.scope import ReportScope, WorldScope
 
@@ -336,7 +337,7 @@ class _Tree(NamedTuple):
         shared = self.shared or (Shared() if len(known) > 1 else None)
         relative, simulations = self._relative(), []
         for environment in known:
-            if env and environment.name not in env:
+            if (env and environment.name not in env) or not self._may_have_part(scope, environment):
                 continue
             its_faults = list(faults)
             objects, catalog = self._completed(environment.resources, its_faults)
@@ -347,7 +348,8 @@ class _Tree(NamedTuple):
                     made_elsewhere.add_made(gap.key, gap.reason)
                     continue
                 made_elsewhere.add(gap.reason, gap.namespace or None, gateway_api=gap.gateway_api, source=gap.source)
-            operated(made_elsewhere, objects, self.loaded.unread, self._policy_groups(catalog), self.definitions.read)
+            left_unread = self.left_unread.by_kind
+            operated(made_elsewhere, objects, left_unread, self._policy_groups(catalog), self.definitions.read)
             world = self._world(
                 environment.name,
                 objects,
@@ -365,6 +367,16 @@ class _Tree(NamedTuple):
             if scope is None or scope.of(world).has_part():
                 simulations.append(simulate(world, catalog))
         return simulations
+
+    def _may_have_part(self, scope: ReportScope | None, environment: Environment) -> bool:
+        """Tell whether an environment may have a part in a scope, before a world is made of it: most of the clusters of
+        a large repository have none."""
+        if scope is None or self.snapshot is not None:
+            return True
+        files = {resource.document.file for resource in environment.resources}
+        if self.given.written is not None:
+            files.add(self.given.written.file)
+        return scope.has_part(environment.entries, files)
 
     def as_written(
         self, env: Sequence[str], faults: list[Fault], *, alternatives: bool, cut: Cut | None
@@ -387,7 +399,7 @@ class _Tree(NamedTuple):
         objects = _once(objects, self.shared)
         loaded, groups = self.loaded, self._policy_groups(catalog)
         made_elsewhere, not_rendered = unseen(
-            objects, loaded.unread, loaded.templates, groups, self.definitions.read, placed=movable
+            objects, self.left_unread.by_kind, loaded.templates, groups, self.definitions.read, placed=movable
         )
         notes: Sequence[Note] = ()
         if cut is not None:

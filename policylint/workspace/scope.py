@@ -53,6 +53,15 @@ class ReportScope:
         place = os.path.join(os.path.normpath(os.path.join(self._here, file)), "")
         return place.removeprefix(self._root).rstrip(os.sep).replace(os.sep, "/")
 
+    def has_part(self, entries: Mapping[str, Collection[str]], files: Iterable[str]) -> bool:
+        """Tell whether anything of an environment lies below the paths or is deployed from there.
+
+        Args:
+            entries: where its deployments begin, with what each deploys.
+            files: those, as shown, in which its objects are written.
+        """
+        return bool(_reached(self, entries)) or any(map(self.shows, files))
+
     def of(self, world: World) -> WorldScope:
         """Return what concerns the paths in one environment."""
         return WorldScope(self, world)
@@ -70,7 +79,7 @@ class WorldScope:
 
     def has_part(self) -> bool:
         """Tell whether anything of the environment lies below the paths or is deployed from there."""
-        return bool(self._reached) or any(map(self._scope.shows, self._world.files))
+        return self._scope.has_part(self._world.entries, self._world.files)
 
     def holds_file(self, file: str) -> bool:
         """Tell whether a file, as shown, lies there or is deployed from there."""

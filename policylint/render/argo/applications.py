@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from policylint.render.helm.charts import Charts
 
 GROUP = "argoproj.io"
+_KINDS = ("Application", "ApplicationSet")
 _FOR_AN_OBJECT = 10
 """Steps of work that it costs to take in an object."""
 _FOR_AN_APPLICATION = 100
@@ -110,7 +111,8 @@ class Argo:
 
     def _roots(self) -> list[Manifest]:
         """Return the Applications and sets that no other Application of the tree deploys."""
-        owners = [(path, manifest) for path, manifest in live_manifests(self._tree) if is_application(manifest)]
+        manifests = live_manifests(self._tree, lambda body: body.get("kind") in _KINDS)
+        owners = [(path, manifest) for path, manifest in manifests if is_application(manifest)]
         deployers: dict[str, set[str]] = defaultdict(set)
         for path, manifest in owners:
             with self._budget.bounded(f"what {manifest} deploys", manifest.origin.child("spec")):
@@ -340,7 +342,7 @@ def _of_set(manifest: Manifest, tree: Tree, journal: Journal) -> Iterator[Manife
 
 def is_application(manifest: Manifest) -> bool:
     """Return whether an object is an Argo CD Application or ApplicationSet."""
-    return manifest.group == GROUP and manifest.kind in ("Application", "ApplicationSet")
+    return manifest.group == GROUP and manifest.kind in _KINDS
 
 
 def _repository(source: Any) -> _Repository:

@@ -117,8 +117,9 @@ def artifact(tree: Tree, prefix: str, ignore: str) -> Artifact:
 
 def _of_files(tree: Tree, prefix: str) -> Iterator[IgnorePattern]:
     """Yield the patterns of the `.sourceignore` files of a directory with YAML and of those below it."""
-    below = [directory for directory in tree.all_directories() if not prefix or directory.startswith(f"{prefix}/")]
-    for directory in dict.fromkeys([prefix, *below]):
+    for directory in tree.holding(IGNORE_FILE):
+        if prefix and directory != prefix and not directory.startswith(f"{prefix}/"):
+            continue
         written = tree.read(inside(directory, IGNORE_FILE))
         if written is not None:
             domain = tuple(directory.split("/")) if directory else ()

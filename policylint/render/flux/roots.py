@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from policylint.budget import Budget
+from policylint.load.objects import objects_of
 from policylint.model import Spot, is_symbolic, mapping, text
 from policylint.model.keys import VARIABLES
 from policylint.namedtuple import NamedTuple
@@ -44,10 +45,10 @@ class _Candidate(NamedTuple):
     prefix: str
 
 
-def live_manifests(tree: Tree) -> Iterator[tuple[str, Manifest]]:
-    """Yield the objects in files that may be deployed, with their paths."""
+def live_manifests(tree: Tree, is_wanted: Callable[[Any], bool]) -> Iterator[tuple[str, Manifest]]:
+    """Yield the objects of documents that hold a wanted one, in files that may be deployed, with their paths."""
     for path, document in tree.all_documents():
-        if tree.is_live(path):
+        if any(is_wanted(body) for body, _ in objects_of(document.value)) and tree.is_live(path):
             for manifest in manifests_of([document]):
                 yield path, manifest
 
@@ -107,7 +108,7 @@ def _is_beside(directory: str, synced: Collection[str], selves: Collection[str])
 def _synced(tree: Tree) -> Iterator[tuple[tuple[str, str], Sync]]:
     """Yield the directories that FluxInstances sync, as objects or as values of their chart, with what they say of
     them."""
-    for path, manifest in live_manifests(tree):
+    for path, manifest in live_manifests(tree, _may_hold_instance):
         instance, place = _instance(manifest)
         sync = mapping(instance.get("sync"))
         written = text(sync.get("path"))
@@ -131,7 +132,7 @@ def _sync(instance: Any, sync: Any, place: Provenance) -> Sync:
 def _stated(tree: Tree, path: str) -> list[str]:
     """Return what a path with variables becomes by the ConfigMaps of the tree, of which each cluster has its own."""
     stated = set()
-    for _, manifest in live_manifests(tree):
+    for _, manifest in live_manifests(tree, lambda body: body.get("kind") == "ConfigMap"):
         data = mapping(manifest.body.get("data")) if manifest.kind == "ConfigMap" else {}
         if any(f"${{{name}" in path for name in data):
             stated.add(substitute(path, {str(name): text(value) for name, value in data.items()}, tree.budget))
@@ -161,6 +162,10 @@ def _whole_artifact(tree: Tree, file: str, kind: str) -> tuple[str, str] | None:
     arranged = (directory for directory in above if tree.kustomization_file(directory) is not None)
     directory = next(arranged, above[0] if above else None)
     return None if directory is None else (directory, directory)
+
+
+def _may_hold_instance(body: Any) -> bool:
+    return body.get("kind") in ("FluxInstance", "HelmRelease") or "instance" in body
 
 
 def _instance(manifest: Manifest) -> tuple[Any, Provenance]:
@@ -203,7 +208,7 @@ def _sync_source(sync: Any, place: Provenance) -> Manifest:
 
 
 def _kustomizations(tree: Tree) -> Iterator[_Candidate]:
-    for path, manifest in live_manifests(tree):
+    for path, manifest in live_manifests(tree, is_kustomization):
         if is_kustomization(manifest.body) and manifest.spec.get("sourceRef") and manifest.metadata.get("name"):
             written = text(manifest.spec.get("path"))
             directory = (_NOWHERE, "") if is_symbolic(written) else tree.placed(path, written)

@@ -16,9 +16,7 @@ EVERY = 100
 def write_history(place: Path, manifests: Path) -> Path:
     """Copy the manifests, commit, change 1 % of the files in a value that means something, commit again, pack."""
     shutil.copytree(manifests, place)
-    git(place, "init", "-q")
-    git(place, "add", "-A", "-f")
-    git(place, "commit", "-q", "-m", "before")
+    commit_all(place)
     files = sorted(each for each in place.rglob("*.yaml") if ".git" not in each.parts)
     for file in files[::EVERY]:
         text = file.read_text(encoding="utf-8")
@@ -29,12 +27,18 @@ def write_history(place: Path, manifests: Path) -> Path:
     return place
 
 
-def write_staged(place: Path, manifests: Path) -> Path:
-    """Copy the manifests and commit them, then stage a file that cannot matter: a commit of documentation."""
-    shutil.copytree(manifests, place)
+def commit_all(place: Path) -> Path:
+    """Make a repository of one commit of what lies in a directory."""
     git(place, "init", "-q")
     git(place, "add", "-A", "-f")
     git(place, "commit", "-q", "-m", "before")
+    return place
+
+
+def write_staged(place: Path, manifests: Path) -> Path:
+    """Copy the manifests and commit them, then stage a file that cannot matter: a commit of documentation."""
+    shutil.copytree(manifests, place)
+    commit_all(place)
     (place / "NOTES.md").write_text("# notes\n", encoding="utf-8")
     git(place, "add", "NOTES.md")
     return place

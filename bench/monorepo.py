@@ -117,7 +117,7 @@ def app_files(app: App) -> Iterator[tuple[str, list[str]]]:
 
 
 def write_monorepo(directory: Path, number: int = 25_000, seed: int = 713) -> Path:
-    """Write the first files of such a repository, at least `number` of them, and return one application's directory."""
+    """Write the first files of such a repository and return the directory of its first application."""
     part = directory
     for file, contents in islice(files(Random(seed)), number):
         path = directory / file

@@ -11,9 +11,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from changes import write_history, write_staged
+from changes import commit_all, write_history, write_staged
 from corpus import write_corpus
 from measure import Spent, interleaved
+from monorepo import write_monorepo
 from wide import CHANGES, write_wide
 
 HERE = Path(__file__).resolve().parent
@@ -220,6 +221,21 @@ def wide(bench: Bench) -> list[Row]:
     ]  # fmt: skip
 
 
+def monorepo(bench: Bench) -> list[Row]:
+    """Lint of one application in a repository of 25,000 files, which deploys it to two clusters of a hundred."""
+    title = "lint of one directory of a repository of 25,000 files / loading all, CPU"
+    if bench.quick:
+        return [Row("monorepo", title, skipped="quick run")]
+    place = bench.scratch / "monorepo"
+    part = write_monorepo(place)
+    commit_all(place)
+    spent = interleaved({"lint": bench.lint(part), "load": bench.load(place)}, 3, LINT_CODES)
+    return [
+        _cpu("monorepo", title, spent["lint"], spent["load"], 0.9),
+        _peak("monorepo-memory", "the same, peak memory", spent["lint"], spent["load"], 2.0),
+    ]
+
+
 def hook(bench: Bench) -> list[Row]:
     """The pre-commit hook where nothing that matters is staged, in a repository of 10,000 documents."""
     place = write_staged(bench.scratch / "staged", bench.corpus)
@@ -291,6 +307,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "parse": parse,
     "start": start,
     "hook": hook,
+    "monorepo": monorepo,
     "diff": diff,
     "wide": wide,
     "growth": growth,

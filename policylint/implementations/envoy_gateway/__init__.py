@@ -269,8 +269,8 @@ class EnvoyGateway(Implementation):
         status = self._statuses.get(state.key)
         if status is None:
             return ()
-        if state.invalid_code in (feature_flags.OFF, content.CODE, content.EARLY, references.OPEN):
-            return feature_flags.refused(status.ancestors(), state.kind.kind, state.invalid)
+        if state.invalid_code == feature_flags.OFF and state.kind.kind == "EnvoyPatchPolicy":
+            return feature_flags.disabled(status.ancestors(), state.invalid)
         return status.ancestors()
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:

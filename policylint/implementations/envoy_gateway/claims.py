@@ -20,11 +20,18 @@ from policylint.topology import Condition
 
 
 class TargetClaim(NamedTuple):
-    """One target of one policy; `node` is None where the object has no such section."""
+    """One target of one policy.
+
+    Args:
+        node: None where the object has no such section.
+        setting, refusal: what the translator refuses in the policy where it translates it, and why; "" for nothing.
+    """
 
     policy: Resource
     scope: Scope
     node: Node | None
+    setting: str = ""
+    refusal: str = ""
 
     @property
     def key(self) -> ResourceKey:
@@ -79,6 +86,11 @@ class ClaimLedger:
         self.say(claim, ancestors, warning(claim.policy, http3=http3))
 
 
+def invalid(why: str) -> Condition:
+    """Say that the translator refuses a policy."""
+    return Condition("Accepted", "False", "Invalid", why)
+
+
 def _no_section(claim: TargetClaim) -> Condition:
     """Say that the object is there and its section is not."""
     key = claim.scope.key
@@ -107,9 +119,14 @@ def of_states(states: Iterable[PolicyState]) -> list[TargetClaim]:
 
     Claims on missing sections, and those of policies that the controller alone refuses, are included.
     """
-    return [
-        claim for state in states if state.invalid_code in ("", OFF, CODE, EARLY, OPEN) for claim in _of_state(state)
-    ]
+    claims: list[TargetClaim] = []
+    for state in states:
+        if state.invalid_code in ("", EARLY):
+            claims += _of_state(state)
+        elif state.invalid_code in (OFF, CODE, OPEN):
+            setting = str(state.invalid_pointer[1])
+            claims += [claim._replace(setting=setting, refusal=state.invalid) for claim in _of_state(state)]
+    return claims
 
 
 def of_attachments(attachments: Iterable[Attachment]) -> list[TargetClaim]:

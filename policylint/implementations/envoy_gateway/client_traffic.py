@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from policylint.implementations.envoy_gateway.claims import ClaimLedger, TargetClaim
+from policylint.implementations.envoy_gateway.claims import ClaimLedger, TargetClaim, invalid
 from policylint.implementations.envoy_gateway.managed import Fleet, Scope
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
-from policylint.model import Node, ResourceKey
+from policylint.model import Node, ResourceKey, mapping, value_at
 from policylint.topology import Condition, ListenerState
+
+_OF_CONNECTIONS = ("connection", "tcpKeepalive", "timeout")
+_OF_BOTH = ("HTTP", "HTTPS", "TLS", "TCP")
+"""The protocols whose listeners take settings of connections."""
 
 
 class ClientTraffic:
@@ -82,6 +86,11 @@ class ClientTraffic:
             )
             self.faults[claim.key, claim.node] = message
             self._ledger.say(claim, [claim.scope], Condition("Accepted", "False", "Invalid", message))
+        if claim.refusal and any(
+            _valid(listener) and _translates(listener, claim.setting) and not any(self._strangers(claim, listener))
+            for listener in inside
+        ):
+            self._ledger.say(claim, [claim.scope], invalid(claim.refusal))
         http3 = any(listener.protocol == "HTTPS" and _valid(listener) for listener in inside)
         self._ledger.accept(claim, [claim.scope], http3=http3)
 
@@ -124,6 +133,15 @@ def _valid(listener: ListenerState) -> bool:
         for condition in listener.conditions
         if condition.type in ("Accepted", "ResolvedRefs", "Conflicted")
     )
+
+
+def _translates(listener: ListenerState, setting: str) -> bool:
+    """Tell whether a setting is translated for a listener (translateClientTrafficPolicyForListener)."""
+    if setting == "tls":
+        written = mapping(value_at(listener.holder.body, listener.pointer))
+        mode = mapping(written.get("tls")).get("mode")
+        return listener.protocol == "HTTPS" or (listener.protocol == "TLS" and mode != "Passthrough")
+    return listener.protocol in (_OF_BOTH if setting in _OF_CONNECTIONS else ("HTTP", "HTTPS"))
 
 
 def _path(listener: ListenerState) -> str:

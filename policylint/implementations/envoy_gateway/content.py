@@ -41,16 +41,27 @@ Fault = tuple[Pointer, str]
 
 def refused(policy: Resource, kind: str) -> Reading:
     """Return the first value that the translator refuses; a Reading without code for none."""
-    fault, code = None, CODE
+    fault = None
     if kind == "BackendTrafficPolicy":
         fault = next(chain(_rate_limits(policy.spec), refused_settings(policy.spec, ("spec",))), None)
     elif kind == "ClientTrafficPolicy":
         fault = next(_connections(policy.spec, ("spec",)), None)
     elif kind == "SecurityPolicy":
         fault = next(chain(_providers(policy.spec), _client(policy.spec)), None)
-        early = next(_combinations(policy.spec), None) if _names_routes(policy.spec) else None
-        fault, code = (early, EARLY) if early is not None else (fault, CODE)
-    return Reading() if fault is None else Reading(code=code, reason=fault[1], pointer=fault[0])
+        early = refused_early(policy, "") if _names_routes(policy.spec) else Reading()
+        if early.code:
+            return early
+    return Reading() if fault is None else Reading(code=CODE, reason=fault[1], pointer=fault[0])
+
+
+def refused_early(policy: Resource, kind: str) -> Reading:
+    """Return what is refused of a policy on a kind of route before it is translated (validateSecurityPolicy)."""
+    if policy.key.kind != "SecurityPolicy":
+        return Reading()
+    if kind == "TCPRoute":
+        return refused_on_streams(policy)
+    fault = next(_combinations(policy.spec), None)
+    return Reading() if fault is None else Reading(code=EARLY, reason=fault[1], pointer=fault[0])
 
 
 def refused_on_streams(policy: Resource) -> Reading:

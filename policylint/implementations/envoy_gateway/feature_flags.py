@@ -39,9 +39,9 @@ def switched_off(policy: Resource, settings: Mapping[str, Any]) -> Reading:
     return Reading()
 
 
-def refused(ancestors: tuple[Ancestor, ...], kind: str, why: str) -> tuple[Ancestor, ...]:
-    """Return the ancestors of a policy that needs a feature that is off, with the refusal in place of Accepted."""
-    condition = Condition("Accepted", "False", "Disabled" if kind == "EnvoyPatchPolicy" else "Invalid", why)
+def disabled(ancestors: tuple[Ancestor, ...], why: str) -> tuple[Ancestor, ...]:
+    """Return the ancestors of an EnvoyPatchPolicy while that feature is off, with the refusal in place of Accepted."""
+    condition = Condition("Accepted", "False", "Disabled", why)
     return tuple(
         ancestor._replace(conditions=tuple(condition if _accepts(each) else each for each in ancestor.conditions))
         for ancestor in ancestors

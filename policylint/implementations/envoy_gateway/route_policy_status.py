@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from policylint.implementations.envoy_gateway.claims import ClaimLedger, TargetClaim, of_states
+from policylint.implementations.envoy_gateway import content
+from policylint.implementations.envoy_gateway.claims import ClaimLedger, TargetClaim, invalid, of_states
 from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespace
 from policylint.implementations.envoy_gateway.managed import Fleet, Scope, parent_scope
 from policylint.implementations.envoy_gateway.overrides import Overrides, overridden
@@ -24,6 +25,12 @@ PLURALS: Mapping[str, str] = {
 }
 """The kinds that this module judges, as the controller's messages call them."""
 MERGE_TYPES = ("StrategicMerge", "JSONMerge")
+_AT_ONCE: Mapping[str, tuple[str, ...]] = {
+    "SecurityPolicy": ("basicAuth", "apiKeyAuth", "authorization"),
+    "EnvoyExtensionPolicy": ("wasm",),
+}
+"""Settings that are translated once per route, by kind; others (of a BackendTrafficPolicy none) once per parentRef that
+has a listener for the route: without one nothing refuses them."""
 
 
 def statuses(fleet: Fleet, states: list[PolicyState]) -> Mapping[ResourceKey, PolicyStatus]:
@@ -66,12 +73,17 @@ class _Passes:
             self.overrides.by_route(ancestor, claim.scope.key)
         if not ancestors or not self.ledger.take(claim, ancestors):
             return
+        early = content.refused_early(claim.policy, claim.scope.key.kind).reason
+        if early:
+            self.ledger.say(claim, ancestors, invalid(early))
+            return
         shut_out = lacks_namespace(self.fleet.world, claim.scope.key.namespace)
-        if claim.policy.spec.get("mergeType") in MERGE_TYPES and not shut_out:
-            for listener, base in self._merges(parents):
-                self.overrides.merged(base.scope, claim.scope.key)
-                message = f"Merged with policy {base.policy.key.path}"
-                self.ledger.say(claim, [listener], Condition("Merged", "True", "Merged", message))
+        listeners = [] if shut_out else list(self._listeners(parents))
+        if claim.policy.spec.get("mergeType") in MERGE_TYPES:
+            for listener, base in listeners:
+                self._merge(claim, listener, base)
+        elif claim.refusal and (listeners or claim.setting in _AT_ONCE.get(self.kind, (claim.setting,))):
+            self.ledger.say(claim, ancestors, invalid(claim.refusal))
         self.ledger.accept(claim, ancestors)
         rules = self.rules[claim.scope.key]
         if claim.scope.section:
@@ -79,6 +91,18 @@ class _Passes:
         elif rules:
             kinds = "backendTrafficPolicy" if self.kind == "BackendTrafficPolicy" else self.kinds
             self.ledger.say(claim, ancestors, overridden(kinds, f"these route rules: [{' '.join(sorted(rules))}]"))
+
+    def _merge(self, claim: TargetClaim, listener: Scope, base: TargetClaim | None) -> None:
+        """Say of a listener that a policy was merged with the one above it, or that one of them is refused."""
+        refusal = claim.refusal
+        if base is not None and base.setting not in claim.policy.spec:
+            refusal = refusal or base.refusal
+        if refusal:
+            self.ledger.say(claim, [listener], invalid(refusal))
+        elif base is not None:
+            self.overrides.merged(base.scope, claim.scope.key)
+            message = f"Merged with policy {base.policy.key.path}"
+            self.ledger.say(claim, [listener], Condition("Merged", "True", "Merged", message))
 
     def _holder(self, claim: TargetClaim) -> None:
         """Process a policy on a Gateway, a ListenerSet, or a listener of either."""
@@ -88,18 +112,18 @@ class _Passes:
         if not self.ledger.take(claim, [claim.scope]):
             return
         self.overrides.by_scope(claim.scope)
+        if claim.refusal:
+            self.ledger.say(claim, [claim.scope], invalid(claim.refusal))
         self.ledger.accept(claim, [claim.scope])
         self.ledger.say(claim, [claim.scope], self.overrides.merging(claim.scope, self.kinds))
         self.ledger.say(claim, [claim.scope], self.overrides.overridden(claim.scope, self.kinds))
 
-    def _merges(self, parents: tuple[ParentState, ...]) -> Iterator[tuple[Scope, TargetClaim]]:
+    def _listeners(self, parents: tuple[ParentState, ...]) -> Iterator[tuple[Scope, TargetClaim | None]]:
         """Yield each listener that the route may use with the nearest policy above it (§5); hostnames do not count."""
         for parent in parents:
             for candidate in parent.candidates:
                 if candidate.failure != "NotAllowedByListeners":
-                    base = self._base(candidate.node)
-                    if base is not None:
-                        yield Scope(candidate.node.key, candidate.node.section), base
+                    yield Scope(candidate.node.key, candidate.node.section), self._base(candidate.node)
 
     def _base(self, listener: Node) -> TargetClaim | None:
         key = listener.key

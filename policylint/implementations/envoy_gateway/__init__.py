@@ -273,6 +273,12 @@ class EnvoyGateway(Implementation):
             return feature_flags.disabled(status.ancestors(), state.invalid)
         return status.ancestors()
 
+    def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:
+        """Return which backends are refused for what they say (§2)."""
+        from policylint.implementations.envoy_gateway.backend_faults import backend_faults
+
+        return backend_faults(route, topology.world)
+
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions with Envoy Gateway's own reasons (§2)."""
         from policylint.implementations.envoy_gateway.routes import conditions

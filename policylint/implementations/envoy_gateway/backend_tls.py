@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from policylint.implementations.envoy_gateway.backend_uses import Use, uses
+from policylint.implementations.envoy_gateway.backends import Aim, Chosen, targets_of
 from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.model import Node, Resource, ResourceKey, World, mapping, sequence, text
@@ -16,8 +17,6 @@ from policylint.topology import Condition
 
 CA_KINDS = {("", "ConfigMap"), ("", "Secret"), ("certificates.k8s.io", "ClusterTrustBundle")}
 RESOLVED = Condition("ResolvedRefs", "True", "ResolvedRefs", "Resolved all the Object references.")
-_Target = tuple[str, ...]
-"""Namespace, group, kind, name and section."""
 
 
 def statuses(fleet: Fleet, states: list[PolicyState]) -> Mapping[ResourceKey, PolicyStatus]:
@@ -25,12 +24,9 @@ def statuses(fleet: Fleet, states: list[PolicyState]) -> Mapping[ResourceKey, Po
     ordered = sorted(states, key=lambda state: order(state.policy))
     statuses = {state.key: PolicyStatus() for state in ordered}
     faults = {state.key: ca_fault(state.policy, fleet.world) for state in ordered}
-    holders = {target: state for state in reversed(ordered) for target in _targets(state)}
-    """The first policy per exact target: of one port, or, with an empty section, of the whole backend."""
     for use in uses(fleet):
-        backend = (use.key.namespace, use.key.group, use.key.kind, use.key.name)
-        chosen = (holders.get((*backend, use.port)) if use.port else None) or holders.get((*backend, ""))
-        if chosen is not None:
+        chosen = fleet.world.once(Chosen).policy(use.key, use.port)
+        if chosen is not None and chosen.key in statuses:
             _apply(statuses[chosen.key], use, faults[chosen.key])
     _conflicts(ordered, statuses)
     return statuses
@@ -46,7 +42,7 @@ def ca_fault(policy: Resource, world: World) -> tuple[str, str]:
     if not references:
         return "", ""
     objects = [tuple(text(reference.get(name)) for name in ("group", "kind", "name")) for reference in references]
-    faults = [_missing(policy, world, *names) for names in objects if names[:2] in CA_KINDS]
+    faults = [missing_ca(policy, world, *names) for names in objects if names[:2] in CA_KINDS]
     if not faults:
         supported = "supported kinds are ConfigMap, Secret, and ClusterTrustBundle in caCertificateRefs."
         return "InvalidKind", f"Unsupported reference kind, {supported}"
@@ -59,7 +55,7 @@ def is_voided(world: World, node: Node) -> bool:
     return backend is not None and mapping(backend.spec.get("tls")).get("insecureSkipVerify") is True
 
 
-def _missing(policy: Resource, world: World, group: str, kind: str, name: str) -> str:
+def missing_ca(policy: Resource, world: World, group: str, kind: str, name: str) -> str:
     """Return why an object gives no CA: it is not there, or has neither ca.crt nor tls.crt nor a lone key."""
     namespace = "" if kind == "ClusterTrustBundle" else policy.key.namespace
     key = ResourceKey(group, kind, namespace, name)
@@ -77,13 +73,6 @@ def _missing(policy: Resource, world: World, group: str, kind: str, name: str) -
     if "ca.crt" in data or "tls.crt" in data or len(data) == 1:
         return ""
     return f"No ca found in {kind.lower()} {name}."
-
-
-def _targets(state: PolicyState) -> list[_Target]:
-    namespace = state.key.namespace
-    fields = ("group", "kind", "name", "sectionName")
-    references = map(mapping, sequence(state.policy.spec.get("targetRefs")))
-    return [(namespace, *(text(reference.get(field)) for field in fields)) for reference in references]
 
 
 def _apply(status: PolicyStatus, use: Use, fault: tuple[str, str]) -> None:
@@ -104,9 +93,9 @@ def _conflicts(ordered: list[PolicyState], statuses: Mapping[ResourceKey, Policy
 
     Its further targets are free.
     """
-    holders: dict[_Target, PolicyState] = {}
+    holders: dict[Aim, PolicyState] = {}
     for state in ordered:
-        for target in _targets(state):
+        for target in targets_of(state.policy):
             holder = holders.setdefault(target, state)
             if holder is state:
                 continue

@@ -10,12 +10,12 @@ from functools import reduce
 from operator import getitem
 from typing import Any
 
+from policylint.implementations.envoy_gateway.backends import invalid, port_name
 from policylint.implementations.envoy_gateway.managed import CONTROLLER, GROUP, Fleet, Scope, order, parent_scope
 from policylint.implementations.generic import walk
-from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.topology import BackendState
-from policylint.topology.backends import ports_by_number
 from policylint.topology.references import backend_target
 
 KINDS = {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport"), (GROUP, "Backend")}
@@ -50,31 +50,24 @@ def _of_routes(fleet: Fleet) -> Iterator[Use]:
         keys = [key for key in fleet.routes if key.kind == kind]
         states = [state for key in keys if (state := fleet.topology.route(key)) is not None]
         for state in sorted(states, key=lambda state: order(state.route)):
-            backends = [backend for backend in state.backends if _usable(state.route, backend)]
+            backends = [each for each in state.backends if _usable(state.route, each, fleet.world)]
             for parent in fleet.routes[state.route.key]:
                 for backend in backends:
-                    port = _port(fleet, backend.wanted, backend.port)
+                    port = port_name(fleet.world, backend.wanted, backend.port)
                     yield Use(backend.wanted, port, parent_scope(parent), fleet.controller(parent.wanted))
 
 
-def _usable(route: Resource, backend: BackendState) -> bool:
+def _usable(route: Resource, backend: BackendState, world: World) -> bool:
     """Tell whether a backendRef leads to a connection: there, granted, its port there, and of some weight."""
     if backend.role not in ROLES or (backend.wanted.group, backend.wanted.kind) not in KINDS:
         return False
     if backend.reason or backend.port_found is False or backend.granted is False:
         return False
+    own = world.get(backend.wanted)
+    if own is not None and invalid(own, world) is not None:
+        return False
     reference: Any = reduce(getitem, backend.pointer, route.body)  # type: ignore[arg-type]
     return bool(mapping(reference).get("weight") != 0)
-
-
-def _port(fleet: Fleet, key: ResourceKey, number: int | None) -> str:
-    if number is None:
-        return ""
-    if (key.group, key.kind) == (GROUP, "Backend"):
-        return str(number)
-    service = fleet.world.get(key)
-    of_number = ports_by_number(service).get(number) if service is not None else None
-    return of_number[0].name if of_number else ""
 
 
 def _of_policies(fleet: Fleet) -> Iterator[Use]:
@@ -119,4 +112,4 @@ def _of_spec(fleet: Fleet, holder: Resource, controller: str) -> Iterator[Use]:
         if isinstance(reference, dict) and (pointer[-1:] == ("backendRef",) or pointer[-2:-1] == ("backendRefs",)):
             backend, _, port = backend_target(reference, holder.key.namespace)
             if backend.name and (backend.group, backend.kind) in KINDS and not fleet.world.resolve(backend).missing:
-                yield Use(backend, _port(fleet, backend, port), Scope(holder.key), controller)
+                yield Use(backend, port_name(fleet.world, backend, port), Scope(holder.key), controller)

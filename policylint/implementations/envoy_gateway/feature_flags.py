@@ -48,13 +48,12 @@ def disabled(ancestors: tuple[Ancestor, ...], why: str) -> tuple[Ancestor, ...]:
     )
 
 
-def backend_off(backend: BackendState, settings: Mapping[str, Any]) -> Condition | None:
-    """Return the ResolvedRefs of a route for a Backend where that feature is off, None where it is not."""
+def backend_off(backend: BackendState, settings: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return why ResolvedRefs is False for a Backend where that feature is off, None where it is not."""
     if settings.get("enableBackend") is not False or (backend.wanted.group, backend.wanted.kind) != (GROUP, "Backend"):
         return None
     reference = f"route rule {backend.rule} backendRef {backend.pointer[-1]}"
-    message = f"Failed to process {reference}: Backend is disabled in Envoy Gateway configuration."
-    return Condition("ResolvedRefs", "False", "UnsupportedValue", message)
+    return "UnsupportedValue", f"Failed to process {reference}: Backend is disabled in Envoy Gateway configuration."
 
 
 def _accepts(condition: Condition) -> bool:

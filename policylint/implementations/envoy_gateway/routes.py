@@ -9,23 +9,22 @@ Source: docs/design/implementations/envoy-gateway.md §2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.implementations.envoy_gateway.backend_faults import backend_faults, port_fault, protocol_of
+from policylint.implementations.envoy_gateway.backends import Fault
 from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespace
 from policylint.implementations.envoy_gateway.feature_flags import backend_off
 from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.managed import GROUP
 from policylint.implementations.envoy_gateway.references import broken
-from policylint.model import Resource, ResourceKey, mapping, sequence, text
-from policylint.topology import BackendState, Condition, ParentState, RouteState, Topology
-from policylint.topology.backends import ports_by_number
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.topology import Condition, ParentState, RouteState, Topology
 from policylint.topology.hostnames import EVERY
-from policylint.topology.routes import Rule
+from policylint.topology.routes import Rule, rules
 
-WITH_PORTS = {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport")}
 _WITHOUT_IDLE_TIMEOUT = (1, 9)
-_NOTHING_OFF: Mapping[str, Any] = {}
 NO_HOSTNAME = Condition(
     "Accepted",
     "False",
@@ -53,8 +52,7 @@ def conditions(
     if route.route.key.kind in OF_ONE_RULE and len(sequence(route.route.spec.get("rules"))) != 1:
         return (ONE_RULE,)
     replaced: dict[str, Condition] = {}
-    off = settings.get("enableBackend") is False
-    fault = route.route.once(_fault, route.backends, settings if off else _NOTHING_OFF)
+    fault = _fault(route, isolation.world, settings)
     if fault is not None:
         replaced["ResolvedRefs"] = fault
     if parent.accepted and EVERY not in route.hostnames and parent.attached and not _carried(parent, isolation):
@@ -86,7 +84,7 @@ def rule_fault(
         types.add(kind)
         unusable = _mirror_fault(route, rule, number, topology) if kind == "RequestMirror" else None
         if unusable is not None:
-            return 500, f"its mirror is of no use: {unusable.message}"
+            return 500, f"its mirror is of no use: {unusable[1]}"
         extension = _route_filter(route, route_filter, topology) if kind == "ExtensionRef" else None
         if extension is None:
             continue
@@ -102,20 +100,25 @@ def rule_fault(
     return None
 
 
-def _mirror_fault(route: Resource, rule: Rule, number: int, topology: Topology) -> Condition | None:
+def _mirror_fault(route: Resource, rule: Rule, number: int, topology: Topology) -> Fault | None:
     """Return what is wrong with the backend of a mirror, which fails its rule as any filter does; None for nothing."""
     state = topology.route(route.key)
     place = ("spec", "rules", rule.number, "filters", number, "requestMirror", "backendRef")
     backends = () if state is None else state.backends
-    faults = (_of_backend(backend, "TCP", _NOTHING_OFF) for backend in backends if backend.pointer == place)
+    faults = (port_fault(backend) for backend in backends if backend.pointer == place)
     return next(faults, None)
 
 
 def _route_filter(route: Resource, route_filter: Mapping[str, Any], topology: Topology) -> Resource | None:
     """Return the HTTPRouteFilter that a filter names, None for others and where it is not there."""
+    key = _named_filter(route, route_filter)
+    return None if key is None else topology.world.get(key)
+
+
+def _named_filter(route: Resource, route_filter: Mapping[str, Any]) -> ResourceKey | None:
     reference = mapping(route_filter.get("extensionRef"))
     key = ResourceKey(GROUP, "HTTPRouteFilter", route.key.namespace, text(reference.get("name")))
-    return topology.world.get(key) if (reference.get("group"), reference.get("kind")) == key[:2] else None
+    return key if (reference.get("group"), reference.get("kind")) == key[:2] else None
 
 
 def _carried(parent: ParentState, isolation: Isolation) -> bool:
@@ -123,34 +126,26 @@ def _carried(parent: ParentState, isolation: Isolation) -> bool:
     return any(not candidate.failure and isolation.leaves(candidate) for candidate in parent.candidates)
 
 
-def _fault(route: Resource, backends: tuple[BackendState, ...], settings: Mapping[str, Any]) -> Condition | None:
-    """Combine all backendRefs that fail: their reasons once each and sorted, and their messages."""
-    protocol = "UDP" if route.key.kind == "UDPRoute" else "TCP"
-    faults = [fault for backend in backends if (fault := _of_backend(backend, protocol, settings)) is not None]
+def _fault(route: RouteState, world: World, settings: Mapping[str, Any]) -> Condition | None:
+    """Combine all references of rules that fail: their reasons once each and sorted, and their messages."""
+    protocol, refused = protocol_of(route.route), backend_faults(route, world)
+    faults = []
+    for backend in route.backends:
+        fault = backend_off(backend, settings) or port_fault(backend, protocol) or refused.get(backend.pointer)
+        if fault is not None:
+            faults.append(fault)
+    faults += _missing_filters(route.route, world)
     if not faults:
         return None
-    reasons = ",".join(sorted({fault.reason for fault in faults}))
-    return Condition("ResolvedRefs", "False", reasons, "; ".join(fault.message for fault in faults))
+    reasons = ",".join(sorted({reason for reason, _ in faults}))
+    return Condition("ResolvedRefs", "False", reasons, "; ".join(message for _, message in faults))
 
 
-def _of_backend(backend: BackendState, protocol: str, settings: Mapping[str, Any]) -> Condition | None:
-    disabled = backend_off(backend, settings)
-    if disabled is not None:
-        return disabled
-    reason, message = backend.reason, backend.message
-    # Whether a port is named is looked at before the object is; which ports it has, afterwards.
-    if reason in ("", "BackendNotFound") and (backend.wanted.group, backend.wanted.kind) in WITH_PORTS:
-        if backend.port is None:
-            reason = "PortNotSpecified"
-            message = "A valid port number corresponding to a port on the Service must be specified"
-        elif not reason and (backend.port_found is False or not _speaks(backend, protocol)):
-            reason = "PortNotFound"
-            message = f"{protocol} Port {backend.port} not found on {backend.wanted.kind} {backend.wanted.path}"
-    return Condition("ResolvedRefs", "False", reason, message) if reason else None
-
-
-def _speaks(backend: BackendState, protocol: str) -> bool:
-    """Tell whether the port of a backend takes the protocol of the route: UDPRoutes need UDP, all others TCP."""
-    service = backend.resolution.resource
-    of_number = ports_by_number(service).get(backend.port, []) if service is not None else []
-    return not of_number or any(port.protocol == protocol for port in of_number)
+def _missing_filters(route: Resource, world: World) -> Iterator[Fault]:
+    """Yield the HTTPRouteFilters that rules name and that are not there (processUnresolvedHTTPFilter)."""
+    for rule in rules(route):
+        for route_filter in map(mapping, sequence(rule.body.get("filters"))):
+            extension = _named_filter(route, route_filter)
+            if extension is not None and world.resolve(extension).missing:
+                yield "UnsupportedValue", f"Unable to translate HTTPRouteFilter: {extension.path}"
+                break

@@ -1,0 +1,109 @@
+"""Backends that Envoy Gateway refuses though they are there: their addresses, their TLS, and what they stand beside.
+
+Source: internal/gatewayapi/{backendtlspolicy,route}.go @ v1.9.1: applyBackendTLSSetting,
+validateDestinationSettings, processHTTPRouteRules.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from policylint.documents import Pointer
+from policylint.implementations.envoy_gateway.backend_tls import ca_fault, missing_ca
+from policylint.implementations.envoy_gateway.backend_uses import ROLES
+from policylint.implementations.envoy_gateway.backends import BACKEND, Chosen, Fault, endpoints, invalid, port_name
+from policylint.model import Resource, World, mapping, sequence, text, value_at
+from policylint.topology import BackendState, RouteState
+from policylint.topology.backends import ports_by_number
+
+WITH_PORTS = {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport")}
+_ALONE = "dynamic resolver is not supported for multiple backendRefs"
+
+
+def backend_faults(route: RouteState, world: World) -> dict[Pointer, Fault]:
+    """Return which backendRefs of a route are refused for what the backend says, with reason and message."""
+    protocol = protocol_of(route.route)
+    faults: dict[Pointer, Fault] = {}
+    rules: dict[int, list[BackendState]] = defaultdict(list)
+    for backend in route.backends:
+        if backend.role in ROLES and port_fault(backend, protocol) is None and backend.granted is not False:
+            fault = _fault(route.route, backend, world)
+            if fault is not None:
+                faults[backend.pointer] = fault
+        if backend.role == "backend":
+            rules[backend.rule].append(backend)
+    for backends in rules.values():
+        usable = [each for each in backends if each.pointer not in faults and port_fault(each, protocol) is None]
+        counted = backends if route.route.key.kind == "HTTPRoute" else usable
+        if (
+            route.route.key.kind in ("HTTPRoute", "TLSRoute")
+            and len(counted) > 1
+            and any(_resolves(each, world) and _weight(route.route, each) for each in usable)
+        ):
+            faults |= {each.pointer: ("InvalidBackendRef", _ALONE) for each in usable}
+    return faults
+
+
+def protocol_of(route: Resource) -> str:
+    return "UDP" if route.key.kind == "UDPRoute" else "TCP"
+
+
+def _fault(route: Resource, backend: BackendState, world: World) -> Fault | None:
+    """Return what is wrong with one backend, None for nothing."""
+    own = world.get(backend.wanted) if backend.wanted[:2] == BACKEND else None
+    fault = invalid(own, world) if own is not None else None
+    if fault is not None or not _weight(route, backend):
+        return fault
+    why = next(_of_tls(own, world), "") if own is not None else ""
+    policy = world.once(Chosen).policy(backend.wanted, port_name(world, backend.wanted, backend.port))
+    if policy is not None:
+        why = why or ca_fault(policy, world)[1]
+    if why:
+        return "InvalidBackendTLS", why
+    if own is not None and len({"fqdn" in each for each in endpoints(own)}) > 1:
+        return "UnsupportedAddressType", f"{own.key} mixes names of hosts with addresses"
+    return None
+
+
+def _of_tls(backend: Resource, world: World) -> Iterator[str]:
+    """Yield why the CAs that a Backend names itself are of no use."""
+    tls = mapping(backend.spec.get("tls"))
+    references = [] if tls.get("insecureSkipVerify") is True else sequence(tls.get("caCertificateRefs"))
+    faults = [
+        missing_ca(backend, world, *(text(reference.get(name)) for name in ("group", "kind", "name")))
+        for reference in map(mapping, references)
+    ]
+    if faults and all(faults):
+        yield faults[0]
+
+
+def _resolves(backend: BackendState, world: World) -> bool:
+    own = world.get(backend.wanted) if backend.wanted[:2] == BACKEND else None
+    return own is not None and own.spec.get("type") == "DynamicResolver"
+
+
+def _weight(route: Resource, backend: BackendState) -> bool:
+    """Tell whether a backendRef gets any share of the requests."""
+    return mapping(value_at(route.body, backend.pointer)).get("weight") != 0
+
+
+def port_fault(backend: BackendState, protocol: str = "TCP") -> Fault | None:
+    """Return what is wrong with a backendRef before what it names is looked into; None for nothing."""
+    reason, message = backend.reason, backend.message
+    # Whether a port is named is looked at before the object is; which ports it has, afterwards.
+    if reason in ("", "BackendNotFound") and (backend.wanted.group, backend.wanted.kind) in WITH_PORTS:
+        if backend.port is None:
+            reason = "PortNotSpecified"
+            message = "A valid port number corresponding to a port on the Service must be specified"
+        elif not reason and (backend.port_found is False or not _speaks(backend, protocol)):
+            reason = "PortNotFound"
+            message = f"{protocol} Port {backend.port} not found on {backend.wanted.kind} {backend.wanted.path}"
+    return (reason, message) if reason else None
+
+
+def _speaks(backend: BackendState, protocol: str) -> bool:
+    """Tell whether the port of a backend takes the protocol of the route: UDPRoutes need UDP, all others TCP."""
+    service = backend.resolution.resource
+    of_number = ports_by_number(service).get(backend.port, []) if service is not None else []
+    return not of_number or any(port.protocol == protocol for port in of_number)

@@ -1,0 +1,90 @@
+"""Envoy Gateway's Backends, and the BackendTLSPolicies of all backends by what they target.
+
+Source: internal/gatewayapi/{validate,backend,backendtlspolicy}.go @ v1.9.1;
+docs/design/implementations/envoy-gateway.md §7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from policylint.implementations.envoy_gateway.managed import GROUP, order
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.topology.backends import ports_by_number
+
+BACKEND = (GROUP, "Backend")
+Aim = tuple[str, ...]
+"""Namespace, group, kind, name and section of a target."""
+Fault = tuple[str, str]
+"""Reason and message."""
+
+
+class Chosen:
+    """The BackendTLSPolicies of a world by what they target: of each target the first policy is used."""
+
+    def __init__(self, world: World) -> None:
+        self._first: dict[Aim, Resource] = {}
+        self._all: dict[ResourceKey, dict[str, list[Resource]]] = {}
+        for policy in sorted(world.of_kind(GATEWAY_GROUP, "BackendTLSPolicy"), key=order):
+            for target in targets_of(policy):
+                self._first.setdefault(target, policy)
+                namespace, group, kind, name, section = target
+                by_section = self._all.setdefault(ResourceKey(group, kind, namespace, name), {})
+                by_section.setdefault(section, []).append(policy)
+
+    def policy(self, key: ResourceKey, port: str) -> Resource | None:
+        """Return the policy of one port of a backend, or that of the whole backend; None without one."""
+        backend = (key.namespace, key.group, key.kind, key.name)
+        return (self._first.get((*backend, port)) if port else None) or self._first.get((*backend, ""))
+
+    def of(self, key: ResourceKey) -> Mapping[str, list[Resource]]:
+        """Return all policies that target a backend, by the section that they name."""
+        return self._all.get(key, {})
+
+
+def targets_of(policy: Resource) -> list[Aim]:
+    """Return the targets of a BackendTLSPolicy."""
+    namespace = policy.key.namespace
+    fields = ("group", "kind", "name", "sectionName")
+    references = map(mapping, sequence(policy.spec.get("targetRefs")))
+    return [(namespace, *(text(reference.get(field)) for field in fields)) for reference in references]
+
+
+def port_name(world: World, key: ResourceKey, number: int | None) -> str:
+    """Return the section by which a BackendTLSPolicy names a port of a backend; "" for none."""
+    if number is None:
+        return ""
+    if (key.group, key.kind) == (GROUP, "Backend"):
+        return str(number)
+    service = world.get(key)
+    of_number = ports_by_number(service).get(number) if service is not None else None
+    return of_number[0].name if of_number else ""
+
+
+def invalid(backend: Resource, world: World) -> Fault | None:
+    """Return what makes a Backend invalid wherever a route names it (validateBackendRefBackend); None for nothing."""
+    if backend.key[:2] != BACKEND:
+        return None
+    tls = backend.spec.get("tls")
+    if isinstance(tls, dict) and tls.get("insecureSkipVerify") is not True and not _names_ca(tls):
+        policies = world.once(Chosen).of(backend.key)
+        ports = {str(mapping(address).get("port")) for each in endpoints(backend) for address in each.values()}
+        if not any(_names_ca(policy.spec.get("validation")) for policy in policies.get("", ())) and (
+            not ports or not ports <= set(policies)
+        ):
+            why = "must specify either CACertificateRefs or WellKnownCACertificates unless insecureSkipVerify is set"
+            return "InvalidBackendRef", f"{backend.key} {why}"
+    if any("unix" in each for each in endpoints(backend)):
+        return "UnsupportedAddressType", "unix domain sockets are not supported in backend references"
+    return None
+
+
+def _names_ca(settings: Any) -> bool:
+    validation = mapping(settings)
+    return bool(validation.get("wellKnownCACertificates") or validation.get("caCertificateRefs"))
+
+
+def endpoints(backend: Resource) -> list[Mapping[str, Any]]:
+    """Return the endpoints of a Backend."""
+    return [mapping(each) for each in sequence(backend.spec.get("endpoints"))]

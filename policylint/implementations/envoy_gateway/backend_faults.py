@@ -12,7 +12,14 @@ from collections.abc import Iterator
 from policylint.documents import Pointer
 from policylint.implementations.envoy_gateway.backend_tls import ca_fault, missing_ca
 from policylint.implementations.envoy_gateway.backend_uses import ROLES
-from policylint.implementations.envoy_gateway.backends import BACKEND, Chosen, Fault, endpoints, invalid, port_name
+from policylint.implementations.envoy_gateway.backends import (
+    BACKEND,
+    BackendPolicies,
+    Fault,
+    endpoints,
+    invalid,
+    port_name,
+)
 from policylint.model import Resource, World, mapping, sequence, text, value_at
 from policylint.topology import BackendState, RouteState
 from policylint.topology.backends import ports_by_number
@@ -56,7 +63,7 @@ def _fault(route: Resource, backend: BackendState, world: World) -> Fault | None
     if fault is not None or not _weight(route, backend):
         return fault
     why = next(_of_tls(own, world), "") if own is not None else ""
-    policy = world.once(Chosen).policy(backend.wanted, port_name(world, backend.wanted, backend.port))
+    policy = world.once(BackendPolicies).policy(backend.wanted, port_name(world, backend.wanted, backend.port))
     if policy is not None:
         why = why or ca_fault(policy, world)[1]
     if why:

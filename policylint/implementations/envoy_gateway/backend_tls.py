@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from policylint.implementations.envoy_gateway.backend_uses import Use, uses
-from policylint.implementations.envoy_gateway.backends import Aim, Chosen, targets_of
+from policylint.implementations.envoy_gateway.backends import Aim, BackendPolicies, targets_of
 from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.model import Node, Resource, ResourceKey, World, mapping, sequence, text
@@ -25,7 +25,7 @@ def statuses(fleet: Fleet, states: list[PolicyState]) -> Mapping[ResourceKey, Po
     statuses = {state.key: PolicyStatus() for state in ordered}
     faults = {state.key: ca_fault(state.policy, fleet.world) for state in ordered}
     for use in uses(fleet):
-        chosen = fleet.world.once(Chosen).policy(use.key, use.port)
+        chosen = fleet.world.once(BackendPolicies).policy(use.key, use.port)
         if chosen is not None and chosen.key in statuses:
             _apply(statuses[chosen.key], use, faults[chosen.key])
     _conflicts(ordered, statuses)

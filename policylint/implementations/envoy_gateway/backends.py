@@ -20,7 +20,7 @@ Fault = tuple[str, str]
 """Reason and message."""
 
 
-class Chosen:
+class BackendPolicies:
     """The BackendTLSPolicies of a world by what they target: of each target the first policy is used."""
 
     def __init__(self, world: World) -> None:
@@ -68,7 +68,7 @@ def invalid(backend: Resource, world: World) -> Fault | None:
         return None
     tls = backend.spec.get("tls")
     if isinstance(tls, dict) and tls.get("insecureSkipVerify") is not True and not _names_ca(tls):
-        policies = world.once(Chosen).of(backend.key)
+        policies = world.once(BackendPolicies).of(backend.key)
         ports = {str(mapping(address).get("port")) for each in endpoints(backend) for address in each.values()}
         if not any(_names_ca(policy.spec.get("validation")) for policy in policies.get("", ())) and (
             not ports or not ports <= set(policies)

@@ -8,34 +8,22 @@ set -euo pipefail
 . "$ACTION_PATH/.github/action/isolated.sh"
 
 readonly most_bytes=20000000 # as policylint/report/diff/stored.py has it
-python=$RUNNER_TEMP/policylint/bin/python
 case $PL_REPORT in /*) ;; *) PL_REPORT=$checkout/$PL_REPORT ;; esac
-data=$PL_REPORT/diff.json
-PL_COMMENT_FILE=$RUNNER_TEMP/policylint-comment.md
-rm -f "$PL_COMMENT_FILE"
+PL_DATA=$PL_REPORT/diff.json
+number=$PL_REPORT/pr-number
 
-if [ -L "$PL_REPORT" ] || [ -L "$data" ] || ! [ -f "$data" ]; then
+if [ -L "$PL_REPORT" ] || [ -L "$PL_DATA" ] || ! [ -f "$PL_DATA" ]; then
   echo "::notice::policylint: that run left no report"
   printf '%s\n' posted=false result=nothing >>"$GITHUB_OUTPUT"
   exit 0
 fi
-if [ "$(wc -c <"$data")" -gt "$most_bytes" ]; then
+if [ "$(wc -c <"$PL_DATA")" -gt "$most_bytes" ]; then
   echo "::error::policylint: the report of that run is larger than $most_bytes bytes"
   exit 2
 fi
-
-token=$(alone "$python" -I -c 'import secrets; print(secrets.token_hex(32))')
-code=0
-printf '::stop-commands::%s\n' "$token"
-alone "$python" -I -m policylint diff --from-json "$data" --output "markdown=$PL_COMMENT_FILE" \
-  --comment-key "${PL_COMMENT_KEY:-default}" --graph "${PL_GRAPH:-}" --links "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/blob/$PL_HEAD_SHA" || code=$?
-printf '\n::%s::\n' "$token"
-if [ "$code" -ne 0 ]; then
-  echo "::error::policylint: the report of that run is not as policylint writes it"
-  exit 2
-fi
-PL_CONTENT=$(alone "$python" -I "$ACTION_PATH/.github/action/outputs.py" "$data" | sed -n 's/^has-content=//p')
-
-needed+=("${network[@]}" GH_TOKEN PL_REPORT PL_HEAD_SHA PL_HEAD_REPOSITORY PL_RUN_ID PL_COMMENT PL_COMMENT_FILE PL_CONTENT)
-needed+=(GITHUB_API_URL GITHUB_SERVER_URL GITHUB_REPOSITORY GITHUB_OUTPUT)
-alone "$python" -I "$ACTION_PATH/.github/action/comment.py"
+PL_PR=
+if [ -f "$number" ] && ! [ -L "$number" ]; then PL_PR=$(head -c 1000 <"$number"); fi
+PL_LINKS=$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/blob/$PL_HEAD_SHA
+GITHUB_RUN_ID=${PL_RUN_ID:-${GITHUB_RUN_ID:-}}
+export GITHUB_RUN_ID
+. "$ACTION_PATH/.github/action/comment.sh"

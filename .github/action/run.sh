@@ -102,6 +102,7 @@ if [ -n "$base$rendered" ]; then
   command+=(--output "json-v1=$data" --comment-key "${PL_COMMENT_KEY:-default}")
   # Manifests that the job rendered stand nowhere to be linked to.
   if [ -n "${GITHUB_REPOSITORY:-}" ] && { [ -z "$rendered" ] || asked ls-files --error-unmatch -- "$PL_RENDERED_AFTER"; }; then
+    shown_at=$links
     command+=(--links "$links")
   fi
   command+=(--graph "${PL_GRAPH:-}")
@@ -152,8 +153,9 @@ fi
     echo "comment-file=$report"
     printf '%s\n' "${PL_PR:-}" >"$folder/pr-number"
     cp -- "$data" "$folder/diff.json"
+    printf '%s\n' "data-file=$data" "links=${shown_at:-}"
     alone "$python" -I "$ACTION_PATH/.github/action/outputs.py" "$data"
   else
-    printf '%s\n' comment-file= new-findings= fixed-findings= routes-changed= has-content=false
+    printf '%s\n' comment-file= data-file= new-findings= fixed-findings= routes-changed=
   fi
 } >>"$GITHUB_OUTPUT"

@@ -30,7 +30,7 @@ PAGES.update((f"{name}.md", f"{name.lower()}.md") for name in ("CHANGELOG", "CON
 NAVIGATION: Mapping[str, tuple[str, ...]] = {
     "Use it": ("getting-started", "lint", "diff", "explain", "trace", "reach", "graph", "network", "clusters", "fixes"),
     "Tasks": ("tasks/roll-out", "tasks/remote-charts", "tasks/from-other-linters", "guardrails", "tasks/comment"),
-    "Where it runs": ("github-action", "gitlab", "ci", "editors", "kubectl", "python", "mcp", "playground"),
+    "Where it runs": ("github-action", "comment", "ci", "editors", "kubectl", "python", "mcp", "playground"),
     "Reference": (
         "configuration", "suppressing", "severity-and-confidence", "verdicts", "policy-kinds", "implementations",
         "rendering", "status", "json", "speed", "dependencies",

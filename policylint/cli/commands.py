@@ -26,6 +26,7 @@ COMMANDS = {
     "reach": "Every way in, for all requests at once, and what each is asked for.",
     "graph": "Topology, policies and their effects as mermaid, dot, svg or one html page.",
     "diff": "What a change does to effective policy, between two revisions.",
+    "comment": "What a change does, as the one comment of its pull request.",
     "upgrade": "What another release makes of the same manifests.",
     "list": "Tables of policies, routes, Gateways, listeners and backends.",
     "simulate": "The whole computed state: policies, routes, effective policies.",
@@ -42,7 +43,7 @@ COMMANDS = {
 """Name → line in the list of commands. `lint` is `policylint.cli.lint:lint`, and so on."""
 
 _GROUPS = {
-    "Check": ("lint", "diff", "upgrade", "baseline"),
+    "Check": ("lint", "diff", "comment", "upgrade", "baseline"),
     "Ask": ("explain", "trace", "reach", "graph", "list", "simulate", "rule", "kinds"),
     "Manage": ("init", "config"),
     "Integrate": ("lsp", "mcp", "completion", "man"),

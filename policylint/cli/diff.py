@@ -6,12 +6,14 @@ import click
 
 from policylint.cli import options
 from policylint.cli.commands import INCOMPLETE, OK, say
-from policylint.cli.options import INPUT, OUTPUT, RULES, Command, option
+from policylint.cli.options import INPUT, OUTPUT, RULES, Command, option, together
 from policylint.cli.reporting import ReportingRun
 from policylint.cli.run import gather, is_empty, showing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from policylint.report.diff.report import DiffReport
     from policylint.session.diff import DiffResult
     from policylint.session.revisions import DiffRequest
@@ -39,6 +41,48 @@ class DiffRun(ReportingRun):
     has_files = True
 
 
+comparing = together(
+    options.what_is_read,
+    option(INPUT, "--staged", is_flag=True, help="Compare with the index instead of the work tree."),
+    option(INPUT, "--rendered-before", metavar="DIR", help="Rendered manifests of before, instead of a revision."),
+    option(INPUT, "--rendered-after", metavar="DIR", help="Rendered manifests of after."),
+    option(
+        INPUT,
+        "--from-json",
+        metavar="FILE",
+        help="Read no tree, but what `diff -o json-v1` wrote, and write it as markdown or summary.",
+    ),
+    options.strict,
+    options.select,
+    options.ignore,
+    options.min_severity(),
+    options.show_unknown,
+    options.fail_on(" of a new finding"),
+    option(RULES, "--exit-code", "exit_code", is_flag=True, help="Exit 1 also when only effective policy changes."),
+    option(OUTPUT, "--show", type=click.Choice(("unchanged",)), help="Also list findings that were there before."),
+)
+shown_in_markdown = together(
+    option(
+        OUTPUT, "--links", metavar="URL", default="", help="Where files of after can be read; markdown links to it."
+    ),
+    option(
+        OUTPUT,
+        "--graph",
+        metavar="URL",
+        default="",
+        help="Where the page of `policylint graph` can be opened; markdown links rows to it.",
+    ),
+    option(
+        OUTPUT,
+        "--revisions",
+        metavar="A..B",
+        default="",
+        help="What commands in markdown call the revisions: readers have no merge commit of CI.",
+    ),
+    option(OUTPUT, "--comment-key", metavar="KEY", default="default", help="Tells several markdown comments apart."),
+)
+
+
 @click.command(
     cls=Command,
     examples="""\
@@ -52,43 +96,11 @@ class DiffRun(ReportingRun):
     exit_codes="""0 no new finding at or above --fail-on, 1 new findings (with --exit-code also any
 change in effect), 2 wrong usage or unknown revision, 3 incomplete.""",
 )
-@options.what_is_read
-@option(INPUT, "--staged", is_flag=True, help="Compare with the index instead of the work tree.")
-@option(INPUT, "--rendered-before", metavar="DIR", help="Rendered manifests of before, instead of a revision.")
-@option(INPUT, "--rendered-after", metavar="DIR", help="Rendered manifests of after.")
-@option(
-    INPUT,
-    "--from-json",
-    metavar="FILE",
-    help="Read no tree, but what `diff -o json-v1` wrote, and write it as markdown or summary.",
-)
+@comparing
 @option(
     INPUT, "--hook", is_flag=True, help="For pre-push: PRE_COMMIT_FROM_REF and TO_REF; with --staged for pre-commit."
 )
-@options.strict
-@options.select
-@options.ignore
-@options.min_severity()
-@options.show_unknown
-@options.fail_on(" of a new finding")
-@option(RULES, "--exit-code", "exit_code", is_flag=True, help="Exit 1 also when only effective policy changes.")
-@option(OUTPUT, "--show", type=click.Choice(("unchanged",)), help="Also list findings that were there before.")
-@option(OUTPUT, "--links", metavar="URL", default="", help="Where files of after can be read; markdown links to it.")
-@option(
-    OUTPUT,
-    "--graph",
-    metavar="URL",
-    default="",
-    help="Where the page of `policylint graph` can be opened; markdown links rows to it.",
-)
-@option(
-    OUTPUT,
-    "--revisions",
-    metavar="A..B",
-    default="",
-    help="What commands in markdown call the revisions: readers have no merge commit of CI.",
-)
-@option(OUTPUT, "--comment-key", metavar="KEY", default="default", help="Tells several markdown comments apart.")
+@shown_in_markdown
 @options.form_option(FORMATS, default="auto")
 @options.outputs
 @showing
@@ -100,10 +112,6 @@ def diff(run: DiffRun) -> int:
     Without one: HEAD and the work tree. PATHs say what to report on. The configuration of the side before judges
     both, and what the change does to it is reported.
     """
-    if run.revisions and not _is_range(run.revisions):
-        raise click.UsageError(f"--revisions takes A..B or A...B, not {run.revisions!r}")
-    if run.graph and not _is_address(run.graph):
-        raise click.UsageError(f"--graph takes the https address of a page, not {run.graph!r}")
     if run.from_json is not None:
         return _stored(run, run.from_json)
     if run.hook:
@@ -114,35 +122,55 @@ def diff(run: DiffRun) -> int:
         if not run.staged and not pushed_range():
             say("nothing to compare with: pre-commit names no revisions for a first push and for --all-files")
             return OK
+    form, files = run.formats(FORMATS[1:])
+    report, code = compared(run, {form, *(name for name, _ in files)})
+    put_all(run, report, form, files)
+    return code
+
+
+def put_all(run: DiffRun, report: DiffReport, form: str, files: Sequence[tuple[str, str]]) -> None:
+    """Write a report to stdout, unless there is no `form`, and to files."""
     from policylint.cli.output import put, save
     from policylint.report.diff.report import write
+
+    if form:
+        put(write(form, report._replace(report=run.styled(report.report))), commands=form == "github")
+    for name, file in files:
+        save(file, write(name, report))
+
+
+def compared(run: DiffRun, formats: set[str]) -> tuple[DiffReport, int]:
+    """Compare; the report for these formats, and the exit code.
+
+    Raises:
+        click.UsageError: an option cannot be used.
+    """
+    if run.revisions and not _is_range(run.revisions):
+        raise click.UsageError(f"--revisions takes A..B or A...B, not {run.revisions!r}")
+    if run.graph and not _is_address(run.graph):
+        raise click.UsageError(f"--graph takes the https address of a page, not {run.graph!r}")
     from policylint.session.diff import run_diff
     from policylint.session.revisions import DiffOptions, resolve
     from policylint.session.rules import chosen
 
-    form, files = run.formats(FORMATS[1:])
-    compared = DiffOptions(run.staged, run.rendered_before, run.rendered_after, run.hook)
+    sides_named = DiffOptions(run.staged, run.rendered_before, run.rendered_after, run.hook)
     if run.live:
         run.no_config |= not (run.paths or run.config)
-        compared = compared._replace(live=run.objects(run.setup()))
-    request = resolve(run.options(), compared)
+        sides_named = sides_named._replace(live=run.objects(run.setup()))
+    request = resolve(run.options(), sides_named)
     setup = request.setup
     rules = chosen(setup)
     sides = run.open_sides(request)
     run.lap("read and simulate")
     result = run_diff(sides, rules, run.lap)
-    report = _report(run, request, result, rules, {form, *(name for name, _ in files)})
-    put(write(form, report._replace(report=run.styled(report.report))), commands=form == "github")
-    for name, file in files:
-        save(file, write(name, report))
-    run.lap("report")
+    report = _report(run, request, result, rules, formats)
     run.end(result.after.coverage)
     new = report.known("new")
     unfinished = any(run.incomplete(False, (), side) for side in (result.before, result.after))
     unfinished |= any(env.requests is not None and env.requests.is_cut_off for env in result.comparison.environments)
     if unfinished or run.incomplete(run.strict and is_empty(result.after.coverage), new, result.after):
-        return INCOMPLETE
-    return run.verdict(setup, new, changes=run.exit_code and result.changes_policy)
+        return report, INCOMPLETE
+    return report, run.verdict(setup, new, changes=run.exit_code and result.changes_policy)
 
 
 def _is_range(text: str) -> bool:
@@ -165,14 +193,25 @@ def _stored(run: DiffRun, file: str) -> int:
     Raises:
         click.UsageError: the file cannot be read, is no such diff, or the format is another one.
     """
-    from policylint.cli.output import put, save
-    from policylint.report.diff.report import write
-    from policylint.report.diff.stored import MOST_BYTES, NotADiffError, read
-
     _, files = run.formats(STORED)
     form = "markdown" if run.form == "auto" else run.form
-    if run.paths or form not in STORED:
-        raise click.UsageError("--from-json takes no revision and no PATH, and writes markdown or summary")
+    if form not in STORED:
+        raise click.UsageError("--from-json writes markdown or summary")
+    report = read_stored(run, file)
+    put_all(run, report, form if run.form != "auto" or not files else "", files)
+    return OK
+
+
+def read_stored(run: DiffRun, file: str) -> DiffReport:
+    """Return a diff that was stored as JSON, by whomever.
+
+    Raises:
+        click.UsageError: the file cannot be read, or is no such diff.
+    """
+    from policylint.report.diff.stored import MOST_BYTES, NotADiffError, read
+
+    if run.paths:
+        raise click.UsageError("--from-json takes no revision and no PATH")
     try:
         with open(file, "rb") as stream:  # noqa: PTH123 - pathlib is not imported for this
             report = read(stream.read(MOST_BYTES + 1))
@@ -180,12 +219,9 @@ def _stored(run: DiffRun, file: str) -> int:
         raise click.UsageError(f"cannot read {file!r}: {(error.strerror or str(error)).lower()}") from None
     except NotADiffError as error:
         raise click.UsageError(f"{file!r} is not a diff written by policylint: {error}") from None
-    report = report._replace(links=run.links, graph=run.graph, key=run.comment_key)
-    if run.form != "auto" or not files:
-        put(write(form, report))
-    for name, place in files:
-        save(place, write(name, report))
-    return OK
+    return report._replace(
+        links=run.links, graph=run.graph, key=run.comment_key, readers=run.revisions or report.readers
+    )
 
 
 def _report(

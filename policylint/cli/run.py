@@ -197,13 +197,16 @@ class Run:
 
 
 def gather(kind: type[Run]) -> Callable[[Decorated], Decorated]:
-    """Hand the options of a run on as one value, before those of the command's own arguments."""
+    """Hand the options of a run on as one value, before those of the command's own arguments.
+
+    Options that a command does not have are as the class of its runs says.
+    """
 
     def decorate(function: Decorated) -> Decorated:
         @wraps(function)
         def call(*arguments: Any, **values: Any) -> Any:
             is_repeated = values.pop("watch", False)
-            fields = {name: values.pop(name) for name in kind.fields()}
+            fields = {name: values.pop(name) for name in kind.fields() if name in values}
 
             def once() -> int:
                 run = kind(**fields)

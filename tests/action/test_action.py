@@ -57,7 +57,7 @@ class Runner:
         """Run the second script; what it prints."""
         outputs = self.outputs()
         asked = {"PL_COMMENT": "auto", "PL_PR": "12", "PL_FORK": "false", "GH_TOKEN": "not-a-token"}
-        asked |= {"PL_COMMENT_FILE": outputs.get("comment-file", ""), "PL_CONTENT": outputs.get("has-content", "")}
+        asked |= {"PL_DATA": outputs.get("data-file", ""), "PL_LINKS": outputs.get("links", "")}
         with serving(github):
             done = self.script("comment.sh", GITHUB_API_URL=github.url, **asked | given)
         assert done.returncode == 0, done.stderr
@@ -152,7 +152,7 @@ def test_comment_is_found_on_a_later_page_and_by_key(runner: Runner) -> None:
         github.add(f"comment {number}", "somebody")
     github.add(f"{MARKER}\nof another key")
     mine = github.add("<!-- policylint:v1 key=prod -->\r\nold")
-    assert "comment updated" in runner.comment(github)
+    assert "comment updated" in runner.comment(github, PL_COMMENT_KEY="prod")
     assert [path for _, path, _ in github.calls] == [f"/repos/o/r/issues/comments/{mine}"]
     assert github.pages_read == 3
 
@@ -244,28 +244,15 @@ def test_a_link_in_the_folder_leads_nowhere(runner: Runner, handed_over: Path, t
 def test_nothing_to_say_posts_nothing_and_resolves_what_is_there(history: History, runner: Runner) -> None:
     MAKE.git(runner.directory, "checkout", "-q", history[1][3])
     outputs = runner.report()
-    assert (outputs["exit-code"], outputs["new-findings"], outputs["has-content"]) == ("0", "0", "false")
+    assert (outputs["exit-code"], outputs["new-findings"]) == ("0", "0")
     github = GitHub()
-    assert "comment nothing" in runner.comment(github)
+    assert "there is nothing to say" in runner.comment(github)
     assert (github.calls, runner.outputs()["posted"]) == ([], "false")
     assert "comment created" in runner.comment(github, PL_COMMENT="always")
     other = GitHub()
     other.add(f"{MARKER}\n### policylint: 1 route loses a protection")
     assert "comment updated" in runner.comment(other)
     assert other.bodies()[0].startswith(f"{MARKER}\n### policylint: no route changes its effective policy")
-
-
-def test_a_report_that_is_too_long_is_cut_between_lines(runner: Runner, tmp_path: Path) -> None:
-    runner.report()
-    long = tmp_path / "long.md"
-    long.write_text(f"{MARKER}\n### policylint\n<details>\n```diff\n" + "+ a line of the report\n" * 5000)
-    github = GitHub()
-    assert "comment created" in runner.comment(github, PL_COMMENT_FILE=str(long))
-    (body,) = github.bodies()
-    assert len(body) <= 65_536
-    assert "actions/runs/7" in body
-    assert body.count("```") % 2 == 0
-    assert body.count("<details>") == body.count("</details>")
 
 
 def test_the_comment_links_to_the_summary_of_its_run(runner: Runner) -> None:

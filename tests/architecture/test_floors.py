@@ -48,6 +48,7 @@ FLOORS = {
     "errors": -1,
     "namedtuple": -1.5,
     "budget": -1,
+    "forges": 0,
     "cel": 1.2,
     "lean": -2,
     "patterns": -2,
@@ -229,3 +230,24 @@ def test_only_the_command_line_knows_of_click() -> None:
     """So that whoever imports the package, or a room of it, needs no terminal, and imports no click."""
     assert importing("click"), "cli imports it, or this test looks for the wrong thing"
     assert {name for name in importing("click") if room(name) != "cli"} == set()
+
+
+def test_only_one_room_can_open_a_connection_and_only_one_command_enters_it() -> None:
+    """SECURITY.md: no other code can."""
+    network = {
+        "urllib.request",
+        "http.client",
+        "http.server",
+        "socket",
+        "ssl",
+        "ftplib",
+        "smtplib",
+        "asyncio",
+        "requests",
+    }
+    able = {module.name for module in read() for name, *_ in module.imports if name in network}
+    assert able == {"forges.asking"}
+    entering = {
+        each.importer for each in imports() if room(each.imported) == "forges" and room(each.importer) != "forges"
+    }
+    assert entering == {"cli.comment"}

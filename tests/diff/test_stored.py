@@ -28,8 +28,7 @@ def rendered(place: Path, document: Any, *arguments: str) -> tuple[int, str, str
 
 
 def bare(text: str) -> str:
-    """A comment without what JSON does not keep: the diagram, seconds, and whose rules apply."""
-    text = re.sub(r"<details><summary>How policy reaches .*?</details>\n\n", "", text, flags=re.DOTALL)
+    """A comment without what JSON does not keep: seconds, and whose rules apply."""
     return re.sub(r" · (?:rules of [\w, -]+|0\.0 s)(?= · )", "", steady(text))
 
 
@@ -73,6 +72,23 @@ def test_what_it_says_stays_text(tmp_path: Path, name: str) -> None:
 def document(history: History) -> Any:
     directory, ids = history
     return json.loads(run(directory, "diff", f"{ids[0]}..{ids[1]}", "-o", "json-v1")[1])
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        'flowchart LR\n  click n1 href "https://evil.example"',
+        'flowchart LR\n  n1["a"]\n```\n<b>',
+        'flowchart LR\n  n1["[a](https://evil.example)"]',
+        "all is well",
+    ],
+)
+def test_a_diagram_is_nodes_and_arrows_and_nothing_else(document: Any, tmp_path: Path, drawn: str) -> None:
+    assert document["diagrams"][0]["mermaid"].startswith('flowchart LR\n  n1["Gateway ')
+    document["diagrams"] = [{"environment": document["environments"][0], "mermaid": drawn}]
+    code, out, err = rendered(tmp_path, document)
+    assert (code, out) == (2, "")
+    assert "wants it, at /diagrams/0/mermaid" in err
 
 
 def test_what_is_no_diff_is_refused_in_a_sentence(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from policylint.report.diff import stored
 from tests.diff.history import MAKE, ROOT, commit, run
 from tests.hostile.test_action import Job
 from tests.worlds import gateway, gateway_class, manifest, policy, route
@@ -260,5 +261,6 @@ def test_the_action_comments_where_only_the_configuration_changes(tmp_path: Path
     commit(job.checkout, {".policylint.yaml": "fail-on: never\n"})
     job.installed()
     done = job.step(ROOT / "action.yml", "Run policylint", GITHUB_EVENT_NAME="pull_request", PL_PR="12")
-    assert (done.returncode, job.outputs()["has-content"]) == (0, "true")
+    data = Path(job.outputs()["data-file"]).read_bytes()
+    assert (done.returncode, stored.read(data).has_content) == (0, True)
     assert "`.policylint.yaml` is new and sets `fail-on`" in done.stdout

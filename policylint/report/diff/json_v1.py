@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.model import ResourceKey
 from policylint.report.diff import requests as request_changes
+from policylint.report.diff.mermaid import drawings
 from policylint.report.diff.report import DiffReport
 from policylint.report.findings.fingerprint import fingerprints
 from policylint.report.findings.json_v1 import coverage_entry, finding_entry, suppressed_entries
@@ -81,6 +82,8 @@ def write(report: DiffReport) -> str:
     ]
     if placements:
         content["placements"] = placements
+    if diagrams := [{"environment": env.name, "mermaid": drawn} for env, drawn in drawings(report)]:
+        content["diagrams"] = diagrams
     if report.configuration is not None:
         content["configuration"] = _configuration(report, report.configuration)
     if report.silenced:

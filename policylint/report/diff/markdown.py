@@ -7,6 +7,7 @@ comes from manifests is escaped, for the comment may be posted with a write toke
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +18,7 @@ from policylint.model import Finding, Location
 from policylint.model.words import count, leading
 from policylint.report.diff import requests
 from policylint.report.diff.comment import OPENING, QUIET, Comment, CommentRow, comment, own
-from policylint.report.diff.mermaid import diagram
+from policylint.report.diff.mermaid import drawings
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import (
     alike,
@@ -44,10 +45,37 @@ MOST_ROWS, MOST_FINDINGS, MOST_UNKNOWN = 5, 4, 3
 MOST_OF_RULE = 50
 """New findings of one rule and severity that are listed at all."""
 MOST_DETAILS = 10
+MOST_TITLES = 400
+"""Characters that name what a forge cannot fold."""
 MOST_LINES, _LONGEST = 60, 200
 """Lines of one setting before and after, and the characters of each."""
 _TABLE = "| | before | after |\n|---|---|---|"
 _WARNING = "\u26a0\ufe0f "
+
+
+class _Unfolded(MarkdownPage):
+    """A page where nothing folds: what would be folded is left out, and named at the end."""
+
+    def __init__(self, room: int, again: str) -> None:
+        self._again = again
+        self._titles: list[str] = []
+        super().__init__(room - MOST_TITLES)
+
+    def add(self, section: str) -> None:
+        if not section.startswith("<details>"):
+            super().add(section)
+
+    def add_list(self, head: str, rows: Sequence[str], tail: str, more: str, share: float = 1.0) -> None:
+        """Add a list that is seen at once; keep the title of one that would be folded, unless it holds names."""
+        title = re.match(r"<details><summary>([\w ,]+)</summary>", head)
+        if not head.startswith("<details>"):
+            super().add_list(head, rows, tail, more, share)
+        elif rows and title and not title[1].startswith("all "):
+            self._titles.append(title[1])
+
+    def text(self) -> str:
+        folded = f"\n\nNot shown here: {', '.join(self._titles)} ({self._again})" if self._titles else ""
+        return super().text() + folded[:MOST_TITLES]
 
 
 def write(report: DiffReport, budget: int | None = BUDGET) -> str:
@@ -58,8 +86,10 @@ def write(report: DiffReport, budget: int | None = BUDGET) -> str:
     """
     said = comment(report)
     footer = _footer(report)
-    marker = f"<!-- policylint:v1 key={_key(report.key)} -->"
-    page = MarkdownPage((budget or sys.maxsize) - len(footer) - len(marker) - 8)
+    dialect = report.dialect
+    marker = dialect.mark.format(_key(report.key))
+    room = (min(budget, dialect.most) if budget == BUDGET else budget or sys.maxsize) - len(footer) - len(marker) - 8
+    page = MarkdownPage(room) if dialect.has_html else _Unfolded(room, code(reproduced(report), table=False))
     page.add(f"### {_WARNING if said.warns else ''}policylint: {spoken(said.headline, table=False)}")
     if report.configuration is not None:
         page.add(f"> **Configuration**: {spoken(report.configuration.message, table=False)}")
@@ -76,12 +106,10 @@ def write(report: DiffReport, budget: int | None = BUDGET) -> str:
     for section in _folded(report, said, rest, findings[MOST_FINDINGS:], unknown[MOST_UNKNOWN:]):
         page.add_list(*section)
     ways = [alike(environment.known) for environment in report.comparison.environments]
-    for environment, groups in zip(report.comparison.environments, ways, strict=True):
-        if drawn := diagram(environment, groups):
-            known = [subject for subject in environment.known if subject.parts] or environment.known
-            title = _subjects(known) or "what changes"
-            page.add(f"<details><summary>How policy reaches {title}</summary>\n\n```mermaid\n{drawn}\n```\n</details>")
-            break
+    for environment, drawn in drawings(report) if dialect.has_diagrams else ():
+        known = [subject for subject in environment.known if subject.parts] or environment.known
+        title = _subjects(known) or "what changes"
+        page.add(f"<details><summary>How policy reaches {title}</summary>\n\n```mermaid\n{drawn}\n```\n</details>")
     for detail in islice(_details(chain.from_iterable(ways)), budget and MOST_DETAILS):
         page.add(detail)
     _add_known_before(page, report)
@@ -107,7 +135,8 @@ def _row(report: DiffReport, row: CommentRow, *, is_first: bool = False) -> str:
     small = [] if is_first else [*_tags(row), *_causes(report, row)[:1]]
     if row.doubt:
         small.insert(0, spoken(f"as far as seen: {cut(row.doubt, 100)}"))
-    note = f"<br><sub>{' · '.join(small)}</sub>" if small else ""
+    note = f"<br><sub>{' · '.join(small)}</sub>" if report.dialect.has_html else f" ({' · '.join(small)})"
+    note = note if small else ""
     before = " · ".join(spoken(part) for part in row.before if part)
     return f"| {_who(report, row)} | {before} | {_after(row)}{note} |"
 
@@ -294,7 +323,7 @@ def _place(report: DiffReport, location: Location, *, before: bool = False) -> s
 
     address = report.links.rstrip("/") + "/" + quote(relative, safe="/-._~", errors="replace")
     shown = code(f"{relative.rpartition('/')[2]}:{line}")
-    return f"[{shown}]({address}#L{line})"
+    return f"[{shown}]({address}{report.dialect.line.format(line)})"
 
 
 def _notes(finding: Finding) -> str:
@@ -390,4 +419,4 @@ def _footer(report: DiffReport) -> str:
     if report.report.seconds is not None:
         parts.append(f"{report.report.seconds:.1f} s")
     parts.append(f"reproduce: {code(reproduced(report), table=False)}")
-    return f"<sub>{' · '.join(parts)}</sub>"
+    return f"<sub>{' · '.join(parts)}</sub>" if report.dialect.has_html else " · ".join(parts)

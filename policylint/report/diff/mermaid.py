@@ -6,16 +6,17 @@ Labels hold nothing but letters, digits and a few signs: the text may come from 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from policylint.model import ResourceKey
-from policylint.report.diff.wording import own_policies
+from policylint.report.diff.wording import alike, own_policies
 
 if TYPE_CHECKING:
     from policylint.compare.change import ContextChange, EnvironmentChange, SubjectChange
     from policylint.policy.results import Effective
+    from policylint.report.diff.report import DiffReport
 
 MOST_EDGES = 60
 """GitHub's limit is 500; nobody reads more than this."""
@@ -56,6 +57,15 @@ class _Diagram:
         lines = [f"  {shape}" for key, shape in self.shapes.items() if self.nodes[key] in used]
         lines += [f"  {start} {arrow} {end}" for start, arrow, end in self.edges]
         return "\n".join(["flowchart LR", *lines])
+
+
+def drawings(report: DiffReport) -> Iterator[tuple[EnvironmentChange, str]]:
+    """Yield the first environment of which there is something to draw, with its diagram."""
+    for environment in report.comparison.environments:
+        stored = None if report.diagrams is None else report.diagrams.get(environment.name, "")
+        if drawn := diagram(environment, alike(environment.known)) if stored is None else stored:
+            yield environment, drawn
+            return
 
 
 def diagram(environment: EnvironmentChange, groups: Iterable[Sequence[SubjectChange]] = ()) -> str:

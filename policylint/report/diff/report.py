@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import SEVERITIES, Finding, Location, Severity
 from policylint.namedtuple import NamedTuple
+from policylint.report.diff.dialect import DIALECTS, Dialect
 from policylint.report.findings import Report
 from policylint.report.findings import write as write_findings
 
@@ -56,6 +57,8 @@ class DiffReport(NamedTuple):
         links: the address below which files of the side after can be read, "" for none.
         graph: the address of the page of `policylint graph`, to whose views markdown links; "" for none.
         key: distinguishes comments.
+        dialect: the Markdown of the forge.
+        diagrams: environment → its diagram, where a document holds them; None where they can be drawn.
         silenced: findings after that files suppress since the change.
         configuration: what the change does to the configuration, by which it is not judged; None where nothing.
     """
@@ -72,6 +75,8 @@ class DiffReport(NamedTuple):
     links: str = ""
     graph: str = ""
     key: str = "default"
+    dialect: Dialect = DIALECTS["github"]
+    diagrams: Mapping[str, str] | None = None
     silenced: Sequence[Suppressed] = ()
     configuration: ConfigurationChange | None = None
 
@@ -87,6 +92,20 @@ class DiffReport(NamedTuple):
         """Return the findings of a state to list, for people: worst first, of one severity those that are certain, and
         those that are alike and are not certain as one."""
         return sorted(self._of(state).folded(default), key=lambda finding: SEVERITIES.index(finding.severity))
+
+    @property
+    def has_content(self) -> bool:
+        """Whether the change does anything that is worth a comment."""
+        if self.configuration is not None or self.silenced:
+            return True
+        if any(compared.state != "unchanged" for compared in self.comparison.findings):
+            return True
+        return any(
+            environment.subjects or environment.policies or environment.connections or environment.placements
+            or any(touched.change != "changed" for touched in environment.objects)
+            or (environment.requests is not None and (environment.requests.changes or environment.requests.unknown))
+            for environment in self.comparison.environments
+        )  # fmt: skip
 
     def of_after(self) -> list[Finding]:
         """Return the findings of the side after: the new ones, and those that were there before."""

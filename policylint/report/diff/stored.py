@@ -1,7 +1,7 @@
 """A diff read back from its `json-v1`, so that a job that trusts nobody's Markdown can write its own.
 
 The document may come from anybody: it is held to its schema, and to bounds that no schema states. What Markdown does
-not show (contexts, and with them the diagram) is not restored.
+not show (contexts) is not restored.
 """
 
 from __future__ import annotations
@@ -144,6 +144,7 @@ def _report(document: Entry) -> DiffReport:
         span=document["compared"],
         readers=document.get("revisions", ""),
         files_differ=coverage["files_differ"],
+        diagrams={entry["environment"]: entry["mermaid"] for entry in document.get("diagrams", ())},
         silenced=tuple(map(_silenced, document.get("suppressed", ()))),
         configuration=_configuration(document.get("configuration")),
     )

@@ -102,10 +102,10 @@ def checked(place: PullRequest) -> PullRequest:
             raise UsageError(f"--{option} is needed where {variable} does not say it{job}")
     if not re.fullmatch(r"[0-9]{1,10}", place.number):
         raise UsageError(f"the number of a pull request is not {place.number[:60]!r}")
-    form = r"[\w.-]+" if place.forge == "azure" else r"[\w.-]+(?:(?:/|%2F)[\w.-]+)*"
     repository = quote(place.repository, safe="%") if place.forge == "gitlab" else place.repository
     parts = re.split("/|%2F", repository)
-    if not re.fullmatch(form, repository, re.ASCII) or {".", ".."} & set(parts):
+    is_deep = len(parts) > 1 and place.forge == "azure"
+    if is_deep or {".", ".."} & set(parts) or not all(re.fullmatch(r"[\w.-]+", part, re.ASCII) for part in parts):
         raise UsageError(f"the name of a repository is not {place.repository[:60]!r}")
     return place._replace(repository=repository, api=place.api.rstrip("/"))
 

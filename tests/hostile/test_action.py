@@ -147,9 +147,9 @@ def test_commenting_loads_nothing_of_the_checkout(job: Job, file: str) -> None:
     job.spring()
     github = GitHub()
     github.heads[12] = "beef" * 10
-    given = {"GH_TOKEN": "not-a-token", "PL_COMMENT": "auto", "PL_PR": "12", "PL_CONTENT": "true"}
+    given = {"GH_TOKEN": "not-a-token", "PL_COMMENT": "auto", "PL_PR": "12"}
     if file == "action.yml":
-        given["PL_COMMENT_FILE"] = job.outputs()["comment-file"]
+        given["PL_DATA"] = job.outputs()["data-file"]
     else:
         given |= {"PL_REPORT": "report", "PL_HEAD_SHA": "beef" * 10, "PL_HEAD_REPOSITORY": "m/r"}
         given |= {"ACTION_PATH": str(ROOT / ".github" / "action" / "post"), "GITHUB_SERVER_URL": "https://github.com"}

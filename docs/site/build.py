@@ -39,6 +39,7 @@ NAVIGATION: Mapping[str, tuple[str, ...]] = {
 """Heading → pages of docs/, those that are there; the rules, the design and the rest follow."""
 _LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^()\s]+)\)")
 _LABEL = re.compile(r"^```yaml (bad|good)[ \t]*$", re.MULTILINE)
+_OWN = re.compile(r"^https://github\.com/[\w.-]+/policylint/(?:blob|raw)/main/")
 _CODE = re.compile(r"^```.*?^```[^\n]*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
@@ -93,6 +94,7 @@ def linked(text: str, source: str, pages: Mapping[str, str]) -> str:
         words, target = match[1], match[2]
         if "](" in words:  # a picture that is a link
             words = f"[{_LINK.sub(replaced, words[1:-1])}]"
+        target = _OWN.sub("", target) if source == "README.md" else target  # PyPI shows it, too, so its links are whole
         if re.match(r"[a-z]+:|#", target):
             return match[0]
         path, mark, fragment = target.partition("#")

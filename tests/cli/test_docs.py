@@ -88,6 +88,19 @@ def test_links_between_pages_lead_somewhere() -> None:
                 assert anchor[1:] in anchors(there), f"{file.name}: {target}{anchor}"
 
 
+def test_the_readme_is_for_its_first_reader_and_whole_on_pypi() -> None:
+    """Sixty lines; and links that lead somewhere without the repository around them."""
+    text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert text.count("\n") <= 60
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert [target for target in targets if not target.startswith("https://")] == []
+    own = [target.partition("/blob/main/")[2] for target in targets if "/policylint/blob/main/" in target]
+    assert len(own) > 8
+    for path, _, anchor in (target.partition("#") for target in own):
+        assert (DOCS.parent / path).exists(), path
+        assert not anchor or anchor in anchors(DOCS.parent / path)
+
+
 def anchors(file: Path) -> set[str]:
     """The anchors that GitHub gives the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", file.read_text(), re.MULTILINE)

@@ -38,6 +38,8 @@ class Catalog:
         groups: what `kinds()` is limited to; None for all.
         settings: the user's settings of controllers, by implementation.
         releases: the releases in use, by product, where they are known: `{"envoy-gateway": (1, 9)}`.
+        told: what in the tree names such a release, by product; the others are stated.
+        configured_in_tree: settings of controllers, as the tree states them; those of the user win.
     """
 
     def __init__(
@@ -48,8 +50,12 @@ class Catalog:
         groups: Collection[str] | None,
         settings: Mapping[str, Mapping[str, Any]] | None = None,
         releases: Mapping[str, tuple[int, ...]] | None = None,
+        told: Mapping[str, str] | None = None,
+        configured_in_tree: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self.releases = releases or {}
+        self.told = told or {}
+        self._configured_in_tree = configured_in_tree or {}
         self._settings = settings or {}
         self._files = tuple(files)
         self._configured = configured
@@ -65,17 +71,19 @@ class Catalog:
         self._limits: dict[str | None, tuple[frozenset[str], str]] = {}
 
     def of_releases(
-        self, releases: Mapping[str, tuple[int, ...]], settings: Mapping[str, Mapping[str, Any]]
+        self,
+        releases: Mapping[str, tuple[int, ...]],
+        settings: Mapping[str, Mapping[str, Any]],
+        told: Mapping[str, str] | None = None,
     ) -> Catalog:
         """Return the same catalog where these releases are in use.
 
         Args:
             settings: of controllers, as the tree states them; those of the user win.
+            told: what in the tree names a release, by product; the others are stated.
         """
-        stated = {
-            name: {**settings.get(name, {}), **self._settings.get(name, {})} for name in {*settings, *self._settings}
-        }
-        return Catalog(self._files, self._configured, self._derived, self._groups, stated, releases)
+        own = (self._files, self._configured, self._derived, self._groups, self._settings)
+        return Catalog(*own, releases, told, settings)
 
     def get(self, group: str, kind: str) -> PolicyKind | None:
         """Return what is known of a kind: from configuration, else catalog, else CRD, else its group's `*` entry.
@@ -220,8 +228,10 @@ class Catalog:
         """Return the settings of an implementation's controller: its defaults, overridden by what the user says."""
         if implementation not in self._settled:
             release = self.releases.get(implementation)
+            in_tree, by_user = (each.get(implementation, {}) for each in (self._configured_in_tree, self._settings))
+            stated = {**in_tree, **by_user}
             self._settled[implementation] = {
-                name: self._settings.get(implementation, {}).get(name, setting.default_of(release))
+                name: stated.get(name, setting.default_of(release))
                 for name, setting in self.known_settings(implementation).items()
             }
         return self._settled[implementation]

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from policylint.documents import read
+from policylint.errors import UsageError
 from policylint.model.resource import mapping, sequence, text, texts
 from policylint.model.shipped import data_directory, shipped_data, shipped_files
 from policylint.namedtuple import NamedTuple
@@ -131,6 +132,31 @@ def shown(release: Version) -> str:
     return ".".join(map(str, release))
 
 
+def stated(written: Mapping[str, str]) -> dict[str, Version]:
+    """Return the releases that a configuration states.
+
+    Raises:
+        UsageError: one names no product or release that is known.
+    """
+    return dict(parsed(name, said, f"releases.{name}: {said}") for name, said in written.items())
+
+
+def parsed(name: str, written: str, whole: str) -> tuple[str, Version]:
+    """Return a product and its release, for `whole` as somebody wrote it.
+
+    Raises:
+        UsageError: there is no such product, or release of it.
+    """
+    if name not in names():
+        raise UsageError(f"{whole!r}: no releases of {name!r} (known: {', '.join(names())})")
+    numbers = version(written)
+    known = about(name).releases
+    if numbers is None or numbers not in known:
+        listed = ", ".join(map(shown, sorted(known)))
+        raise UsageError(f"{whole!r}: no release {written!r} of {about(name).title} is known (known: {listed})")
+    return name, numbers
+
+
 @cache
 def names() -> tuple[str, ...]:
     """Return the names of the products."""
@@ -139,10 +165,21 @@ def names() -> tuple[str, ...]:
 
 
 @cache
+def about(name: str) -> ReleasedProduct:
+    """Return what is known of a product, but for what its releases change: that is most of the file."""
+    file = f"{name}.yaml"
+    head = shipped_data("schemas", "releases", file).partition(b"\nchanges:")[0]
+    return _product(name, mapping(read(head, file).documents[0].value))
+
+
+@cache
 def product(name: str) -> ReleasedProduct:
     """Return what is known of a product's releases."""
     file = f"{name}.yaml"
-    content = mapping(read(shipped_data("schemas", "releases", file), file).documents[0].value)
+    return _product(name, mapping(read(shipped_data("schemas", "releases", file), file).documents[0].value))
+
+
+def _product(name: str, content: Mapping[str, Any]) -> ReleasedProduct:
     return ReleasedProduct(
         name,
         text(content.get("title")),

@@ -18,10 +18,12 @@ _LONG_SERVED = ("GRPCRoute", "Gateway", "GatewayClass", "HTTPRoute", "ReferenceG
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    unserved = {finding.resources[0]: finding for finding in _unserved(simulation)}
+    yield from unserved.values()
     for kind, versions in SUPERSEDED.items():
         for resource in simulation.world.of_kind(*kind):
             old = versions.get(resource.version)
-            if old is not None:
+            if old is not None and resource.key not in unserved and not _is_too_new(simulation, resource, old):
                 yield _version(resource, old)
     for state in simulation.policies.values():
         instead = state.kind.deprecated_versions.get(state.policy.version)
@@ -29,6 +31,51 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             name, _, version = instead.rpartition(" of ")  # `ListenerPolicy of gateway.kgateway.dev/v1alpha1`
             yield _version(state.policy, Superseded(version, name))
         yield from _fields(state)
+
+
+def _unserved(simulation: Simulation) -> Iterator[Finding]:
+    """Yield objects that the release in use serves in no such version, where no CRD of the tree says what is served."""
+    catalog, world = simulation.catalog, simulation.world
+    if not catalog.releases:
+        return
+    from policylint.catalog.releases import kinds, product, shown
+    from policylint.schema.released import served
+
+    for (group, kind), (name, _) in kinds().items():
+        release = catalog.releases.get(name)
+        if release is None or not world.of_kind(group, kind) or world.definitions(group, kind):
+            continue
+        title = f"{product(name).title} {shown(release)}"
+        listed = served(group, kind).get(release, {})
+        because = catalog.told.get(name, "")
+        for resource in world.of_kind(group, kind):
+            if resource.version not in listed and not resource.provisional:
+                instead = f"`apiVersion: {group}/{next(iter(listed))}`" if listed else ""
+                yield Finding(
+                    RULE,
+                    "error",
+                    f"{resource.key} uses {resource.api_version}, which {title} does not serve",
+                    resource.location("apiVersion"),
+                    resources=(resource.key,),
+                    label=f"{title} has {', '.join(listed) or f'no {kind}'}",
+                    help=(f"fix: write {instead}, or upgrade first" if instead else "fix: upgrade first",),
+                    confidence="assumed" if because else "certain",
+                    ground=f"{because} names the release" if because else "",
+                    field="apiVersion",
+                )
+
+
+def _is_too_new(simulation: Simulation, resource: Resource, old: Superseded) -> bool:
+    """Tell whether the release in use does not serve what would be written instead."""
+    if not simulation.catalog.releases:
+        return False
+    from policylint.catalog.releases import product_of
+    from policylint.schema.released import served
+
+    group, _, version = old.instead.rpartition("/")
+    kind = old.kind or resource.key.kind
+    release = simulation.catalog.releases.get(product_of(group, kind))
+    return release is not None and version not in served(group, kind).get(release, {})
 
 
 def _version(resource: Resource, old: Superseded) -> Finding:

@@ -105,10 +105,16 @@ def _finding(broken: BrokenObject, violation: Violation, notes: tuple[str, ...])
         related=related,
         help=(*help_, *notes),
         confidence=confidence,
-        ground=f"it rests on the CRD of {broken.schema.release}, and the cluster may have another version",
+        ground=_ground(broken),
         field=path(violation.pointer),
         fixes=fixes,
     )
+
+
+def _ground(broken: BrokenObject) -> str:
+    if broken.schema.told:
+        return f"it rests on the CRD of {broken.schema.release}, the release that {broken.schema.told} names"
+    return f"it rests on the CRD of {broken.schema.release}, and the cluster may have another version"
 
 
 def _grade(broken: BrokenObject, violation: Violation) -> tuple[Severity, Confidence]:
@@ -141,7 +147,8 @@ def _advise(broken: BrokenObject, violation: Violation, guess: str) -> tuple[str
                 (f"fix: indent it as {place}", _DROPPED),
                 (),
             )
-        label = f'no such field (did you mean "{guess}"?)' if guess else "no such field"
+        no_field = f"no such field in {broken.schema.release}" if broken.schema.told else "no such field"
+        label = f'{no_field} (did you mean "{guess}"?)' if guess else no_field
         if not guess:
             return label, (_DROPPED,), ()
         return label, (f"fix: write `{guess}`", _DROPPED), rename_key(location, wrong, guess, violation.wanted)

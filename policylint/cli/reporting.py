@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 class ReportingRun(Run):
     """A run that reports findings, and fails where there are any that count."""
 
+    says_releases = False
     strict: bool
     hook: bool
     select: tuple[str, ...]

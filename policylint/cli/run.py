@@ -56,6 +56,8 @@ class Run:
     timing: bool
     has_files = False
     """Whether --live without PATH means the files of the git root beside the cluster, not the cluster alone."""
+    says_releases = True
+    """Whether the releases by which objects are judged are said on stderr: no report of the command has them."""
 
     def __init__(self, **values: Any) -> None:
         vars(self).update(values)
@@ -189,6 +191,9 @@ class Run:
         if self.verbose:
             for line in (*_coverage_in_words(coverage), *more):
                 say(line)
+        elif self.says_releases:
+            for release in coverage.releases:
+                say(f"judged by: {release}")
         if self.timing:
             for part, seconds in (*self._parts, ("all", self.seconds)):
                 say(f"{seconds:8.3f} s  {part}")
@@ -255,6 +260,8 @@ def _coverage_in_words(coverage: Coverage) -> Iterator[str]:
     yield f"read {coverage.files} files, {coverage.documents} documents{unread}, {coverage.resources} objects"
     for reason, number in sorted(coverage.skipped.items()):
         yield f"skipped {count(number, 'file')}: {reason}"
+    for release in coverage.releases:
+        yield f"judged by: {release}"
     for entry in coverage.left_out:
         yield f"not checked: {entry}"
     for sentence in coverage.not_rendered:

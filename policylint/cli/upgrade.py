@@ -16,6 +16,7 @@ FORMATS = ("text", "markdown", "json")
 class UpgradeRun(Run):
     """A run of upgrade."""
 
+    says_releases = False
     to: tuple[str, ...]
     start: tuple[str, ...]
     needed: bool
@@ -26,6 +27,7 @@ class UpgradeRun(Run):
 @click.command(
     cls=Command,
     examples="""\
+  policylint upgrade
   policylint upgrade --to gateway-api=1.6
   policylint upgrade --from gateway-api=1.4 --to gateway-api=1.6 --needed clusters/prod
   policylint upgrade --to gateway-api=1.6 -o markdown > upgrade.md
@@ -39,9 +41,9 @@ class UpgradeRun(Run):
     "--to",
     metavar="NAME=VERSION",
     multiple=True,
-    required=True,
     shell_complete=releases,
-    help="The release to go to, e.g. gateway-api=1.6; repeatable.",
+    help="The release to go to, e.g. gateway-api=1.6; repeatable. Default: the newest of everything whose release is "
+    "known.",
 )
 @option(
     INPUT,
@@ -70,18 +72,19 @@ def upgrade(run: UpgradeRun) -> int:
 
     NAME is gateway-api, envoy-gateway, istio, kgateway, agentgateway, kuadrant or nginx-gateway-fabric.
     """
+    from policylint.catalog.releases import stated
     from policylint.cli.output import put, wants_color
     from policylint.report.kit.display import Paint
     from policylint.report.upgrade import write
-    from policylint.session.upgrade import configured, reaches, run_upgrade, what_is_needed
+    from policylint.session.upgrade import newest, reaches, run_upgrade, what_is_needed
     from policylint.session.upgrade import releases as read
 
-    targets = read(run.to)
+    chosen = read(run.to)
     setup = run.setup()
-    stated = {**configured(setup.settings.releases), **read(run.start)}
+    in_use = {**stated(setup.settings.releases), **read(run.start)}
     workspace = run.open(setup)
     run.lap("read and simulate")
-    result = run_upgrade(workspace, targets, stated, run.lap)
+    result = run_upgrade(workspace, chosen or newest(workspace, in_use), in_use, run.lap)
     put(write(run.form, what_is_needed(result) if run.needed else result, Paint(wants_color(run.color))))
     run.lap("report")
     run.end(workspace.coverage)

@@ -37,6 +37,7 @@ class Coverage(NamedTuple):
         unevaluated: the objects that filters and annotations name and nobody judges: `2 KongPlugins by annotation`.
         unseen: the Gateways and ListenerSets, as `Kind namespace/name`, that routes name and that are not in the tree.
         left_out: what lies in the tree and was not checked, what matters most first.
+        releases: those of Gateway API and implementations by which objects are judged, with what says so.
     """
 
     files: int
@@ -54,6 +55,7 @@ class Coverage(NamedTuple):
     network_policies: int = 0
     cluster_policies: int = 0
     left_out: tuple[LeftOut, ...] = ()
+    releases: tuple[str, ...] = ()
 
     @property
     def checked(self) -> int:
@@ -87,4 +89,5 @@ class Coverage(NamedTuple):
             unseen=tuple(sorted({*self.unseen, *other.unseen})),
             unevaluated=tuple(dict.fromkeys((*self.unevaluated, *other.unevaluated))),
             left_out=tuple(dict.fromkeys((*self.left_out, *other.left_out))),
+            releases=tuple(dict.fromkeys((*self.releases, *other.releases))),
         )

@@ -64,7 +64,10 @@ class BrokenObject(NamedTuple):
 
 
 def broken_objects(
-    world: World, cut: list[Note], releases: Mapping[str, tuple[int, ...]] | None = None
+    world: World,
+    cut: list[Note],
+    releases: Mapping[str, tuple[int, ...]] | None = None,
+    told: Mapping[str, str] | None = None,
 ) -> tuple[BrokenObject, ...]:
     """Return every object that breaks its schema, where it has several all of them; by kind, sorted.
 
@@ -72,9 +75,10 @@ def broken_objects(
 
     Args:
         releases: the releases in use, by product.
+        told: what in the tree says so, by product.
     """
     broken: list[BrokenObject] = []
-    schemas = Schemas(world.definitions, world.is_deployed, releases)
+    schemas = Schemas(world.definitions, world.is_deployed, releases, told)
     for group, kind in world.kinds():
         is_built_in = (group, kind) in BUILT_IN
         if "." not in group and not is_built_in:
@@ -109,6 +113,12 @@ def _refusal(
     whether that is certain."""
     if resource.provisional:
         return None, True
+    if known[0].told:
+        refusal = _first(by_schema[0], _is_no_field)
+        newest = known[0].newest
+        if refusal is None or newest is None or _is_valid(newest.checker, resource.body):
+            return refusal, refusal is None
+        return refusal, _refusal(resource, (newest,), _violations((newest,), resource))[1]
     each = list(zip(known, by_schema, strict=True))
     certain = [_first(found, partial(_is_refused, schema, version=resource.version)) for schema, found in each]
     if all(certain):
@@ -120,6 +130,10 @@ def _refusal(
         for one, (schema, found) in zip(certain, each, strict=True)
     ]
     return (likely[0], False) if all(likely) else (None, True)
+
+
+def _is_no_field(violation: Violation) -> bool:
+    return violation.code != "unknown-field"
 
 
 def _first(violations: list[Violation], holds: Callable[[Violation], bool]) -> Violation | None:
@@ -173,9 +187,17 @@ def _is_no_word(violation: Violation) -> bool:
 
 def is_lasting(broken: BrokenObject, violation: Violation) -> bool:
     """Tell whether a violation of a shipped schema is one in every release: what all of them forbid, or a misspelt
-    field."""
+    field. What the release says that the tree names is one where the newest says so as well, for the same reason."""
+    newest = broken.schema.newest
+    if broken.schema.told:
+        others = [] if newest is None else _violations((newest,), broken.resource)[0]
+        return newest is not None and any(
+            (other.code, other.pointer) == (violation.code, violation.pointer)
+            and is_lasting(broken._replace(schema=newest), other)
+            for other in others
+        )
     if violation.code == "unknown-field":
-        return _is_mistaken(violation) and not is_passing(broken.schema, violation.pointer)
+        return broken.schema.exact or (_is_mistaken(violation) and not is_passing(broken.schema, violation.pointer))
     if violation.code == "rule" and broken.schema.origin is None:  # Gateway API keeps its rules, others may not
         return broken.schema.lasting and not is_passing(broken.schema, violation.pointer)
     return _is_refused(broken.schema, violation, broken.resource.version)
@@ -183,7 +205,9 @@ def is_lasting(broken: BrokenObject, violation: Violation) -> bool:
 
 def is_passing(schema: Known, pointer: Pointer) -> bool:
     """Tell whether a shipped schema's location lies in a field that not every release of Gateway API has."""
-    return not schema.exact and (not _RETIRED.isdisjoint(pointer) or is_experimental(schema.schema, pointer))
+    if schema.exact or schema.told:
+        return False
+    return not _RETIRED.isdisjoint(pointer) or is_experimental(schema.schema, pointer)
 
 
 def is_open(broken: BrokenObject, violation: Violation) -> bool:
@@ -196,7 +220,7 @@ def is_open(broken: BrokenObject, violation: Violation) -> bool:
 
 
 def _is_open(schema: Known, violation: Violation, version: str) -> bool:
-    if schema.origin is not None or schema.exact:
+    if schema.origin is not None or schema.exact or schema.told:
         return False
     may_change = "alpha" in version or "beta" in version
     if violation.code == "unknown-field" and may_change and not _is_mistaken(violation):
@@ -222,11 +246,11 @@ def as_stored(broken: BrokenObject) -> Resource:
 
     Source: Kubernetes, «Custom Resources: pruning». Unknown fields that resemble none stay: the release in the cluster
     may have them, and of a CRD that merely sketches its kind (`spec: {type: object}`) they are all there is. Where the
-    release is known, it drops all that it has not.
+    release is known, or named by the tree, it drops all that it has not.
     """
     body: Any = broken.resource.body
     for violation in broken.violations:
-        if violation.code == "unknown-field" and (broken.schema.exact or _is_mistaken(violation)):
+        if violation.code == "unknown-field" and (broken.schema.exact or broken.schema.told or _is_mistaken(violation)):
             body = _without(body, violation.pointer)
     return broken.resource if body is broken.resource.body else broken.resource.replaced(body=body)
 

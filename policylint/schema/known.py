@@ -79,6 +79,8 @@ class Known(NamedTuple):
         release: what a shipped one was made from, such as `Envoy Gateway @ d32f282942`.
         lasting: whether its types, enums and required fields are the same in every release, as Gateway API promises.
         exact: whether it is that of the release in use.
+        told: what in the tree says that the release is in use; then `newest` is the shipped schema, which holds more
+            releases than one.
     """
 
     schema: Mapping[str, Any]
@@ -88,6 +90,8 @@ class Known(NamedTuple):
     release: str = ""
     lasting: bool = False
     exact: bool = False
+    told: str = ""
+    newest: Known | None = None
 
 
 class Schemas:
@@ -99,19 +103,22 @@ class Schemas:
     Args:
         is_deployed: returns whether a document is among what is deployed with the objects.
         releases: the releases in use, by product: theirs are the schemas, whatever CRDs the tree holds.
+        told: what in the tree says so, by product; CRDs that are deployed with the objects count more than that.
 
     Attributes:
         fuel: what the rules of the tree's CRDs may still take.
     """
 
-    __slots__ = ("_definitions", "_found", "_is_deployed", "_releases", "fuel")
+    __slots__ = ("_definitions", "_found", "_is_deployed", "_releases", "_told", "fuel")
 
     def __init__(
         self,
         definitions: Definitions,
         is_deployed: Callable[[Document], bool] = lambda document: True,  # noqa: ARG005
         releases: Mapping[str, tuple[int, ...]] | None = None,
+        told: Mapping[str, str] | None = None,
     ) -> None:
+        self._told = told or {}
         self._definitions = definitions
         self._releases = releases or {}
         self._is_deployed = is_deployed
@@ -125,15 +132,23 @@ class Schemas:
         if schemas is None and self._releases:
             from policylint.schema.released import as_released
 
-            schemas = as_released(*key, self._releases)
+            schemas = as_released(*key, {name: each for name, each in self._releases.items() if name not in self._told})
             if schemas is not None:
                 self._found[key] = schemas
         if schemas is None:
             schemas = tuple(_defined(self._definitions(*key[:2]), *key, self.fuel))
             if not any(known.origin is not None and self._is_deployed(known.origin) for known in schemas):
-                schemas += shipped_schema(*key)
+                schemas = self._as_told(key) or (*schemas, *shipped_schema(*key))
             self._found[key] = schemas
         return schemas
+
+    def _as_told(self, key: tuple[str, str, str]) -> tuple[Known, ...]:
+        """Return the schema of the release that something in the tree names; none where nothing does."""
+        if not self._told:
+            return ()
+        from policylint.schema.released import as_told
+
+        return as_told(*key, self._releases, self._told)
 
 
 @lru_cache(maxsize=256)

@@ -8,7 +8,7 @@ from typing import Any
 
 from policylint.catalog.releases import Version, kinds, product, product_of, shown, version
 from policylint.cel.evaluation import Fuel
-from policylint.schema.known import Known, ManifestChecker, read_shipped
+from policylint.schema.known import GATEWAY_API, Known, ManifestChecker, read_shipped, shipped_schema
 
 Releases = Mapping[str, Version]
 """Release by product, of those that are known."""
@@ -53,4 +53,18 @@ def as_released(group: str, kind: str, served_as: str, releases: Releases) -> tu
     return None if known is None else (known,)
 
 
-__all__ = ["Releases", "as_released", "released_schema", "served", "shown"]
+def as_told(group: str, kind: str, served_as: str, releases: Releases, told: Mapping[str, str]) -> tuple[Known, ...]:
+    """Return the schema of a version of a kind in the release that something in the tree names; none where nothing
+    does, or where the release does not serve the version.
+
+    Nothing of it is certain: the CRDs of a cluster may be of another release than its controller.
+    """
+    name = product_of(group, kind)
+    known = released_schema(group, kind, served_as, releases[name]) if name in told else None
+    if known is None:
+        return ()
+    newest = next(iter(shipped_schema(group, kind, served_as)), None)
+    return (known._replace(exact=False, lasting=group in GATEWAY_API, told=told[name], newest=newest),)
+
+
+__all__ = ["Releases", "as_released", "as_told", "released_schema", "served", "shown"]

@@ -174,6 +174,7 @@ class Setup(NamedTuple):
             settings.implementations,
             settings.clusters,
             settings.network,
+            settings.releases,
         )
 
     @property

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from policylint.catalog.releases import ReleasedProduct, Version, kinds, names, product, shown, version
+from policylint.catalog.releases import ReleasedProduct, Version, kinds, names, parsed, product, shown
 from policylint.compare import pair_sides
 from policylint.compare.contexts import changed_contexts
 from policylint.compare.requests import request_changes
 from policylint.errors import UsageError
 from policylint.model import GATEWAY_GROUP, SEVERITIES, text
+from policylint.render.in_use import InUse, in_use
 from policylint.simulation import simulate
 from policylint.upgrade import Consequence, Move, Upgrade
 from policylint.upgrade.changes import Looking
-from policylint.upgrade.in_use import InUse, in_use
 from policylint.upgrade.schemas import of_schemas
 
 if TYPE_CHECKING:
@@ -30,27 +30,21 @@ def releases(written: Iterable[str]) -> dict[str, Version]:
     Raises:
         UsageError: one is no such text, or names no product or release that is known.
     """
-    return dict(_release(*whole.partition("=")[::2], whole=whole) for whole in written)
+    split = ((whole, *whole.partition("=")[::2]) for whole in written)
+    return dict(parsed(name, said, whole) for whole, name, said in split)
 
 
-def configured(stated: Mapping[str, str]) -> dict[str, Version]:
-    """Return the releases of a configuration.
-
-    Raises:
-        UsageError: as `releases`.
-    """
-    return dict(_release(name, str(written), whole=f"releases.{name}: {written}") for name, written in stated.items())
-
-
-def _release(name: str, written: str, whole: str) -> tuple[str, Version]:
-    if name not in names():
-        raise UsageError(f"{whole!r}: no releases of {name!r} (known: {', '.join(names())})")
-    numbers = version(written)
-    known = product(name).releases
-    if numbers is None or numbers not in known:
-        listed = ", ".join(map(shown, sorted(known)))
-        raise UsageError(f"{whole!r}: no release {written!r} of {product(name).title} is known (known: {listed})")
-    return name, numbers
+def newest(workspace: Workspace, stated: Mapping[str, Version]) -> dict[str, Version]:
+    """Return the newest release of every product of which a workspace has something and whose release is known, but for
+    those that are stated to have it."""
+    known = {
+        name
+        for simulation in workspace.simulations
+        for name in names()
+        if _is_there(product(name), simulation)
+        and (stated[name] < product(name).newest if name in stated else in_use(product(name), simulation.world, workspace.kustomizations))
+    }
+    return {name: product(name).newest for name in names() if name in known}
 
 
 def run_upgrade(
@@ -125,7 +119,7 @@ def _moves(
     known = dict(stated)
     for name in names():
         about = product(name)
-        uses = [] if name in stated else in_use(about, simulation.world, workspace.files, workspace.source_lines)
+        uses = [] if name in stated else in_use(about, simulation.world, workspace.kustomizations)
         if uses:
             known[name] = uses[0].release
         if name not in targets or not (uses or _is_there(about, simulation)):

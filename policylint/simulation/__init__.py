@@ -234,7 +234,7 @@ def _simulate(world: World, catalog: Catalog) -> Simulation:
     have a status are judged like policies (kgateway's DirectResponse).
     """
     cut: list[Note] = []
-    broken = broken_objects(world, cut, catalog.releases)
+    broken = broken_objects(world, cut, catalog.releases, catalog.told)
     refused = {each.resource.key: each for each in broken if _is_refused(each, catalog)}
     accepted = world.setting_aside(refused, _REFUSED) if refused else world
     taken = [each for each in broken if each.resource.key not in refused]

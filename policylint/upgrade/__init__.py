@@ -13,7 +13,7 @@ from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.compare.requests import RequestChanges
-    from policylint.upgrade.in_use import InUse
+    from policylint.render.in_use import InUse
 
 Severity = Literal["error", "warning", "note"]
 

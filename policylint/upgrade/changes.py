@@ -11,15 +11,16 @@ from policylint.catalog.content import places
 from policylint.catalog.releases import Place, ReleaseChange, ReleasedProduct, Version, version
 from policylint.cel.evaluation import Fuel, Program
 from policylint.cel.syntax import tree
-from policylint.documents import Document, Pointer, read
+from policylint.documents import Pointer
 from policylint.model import GATEWAY_GROUP, Location, Resource, mapping, sequence, text
-from policylint.model.resource import Spot, deepest_written, dotted, value_at
+from policylint.model.resource import Spot, deepest_written, dotted
 from policylint.namedtuple import NamedTuple
 from policylint.regex import expression
+from policylint.render.controllers import Configuration, configurations, locating, settings, there, values_of_charts
+from policylint.render.in_use import InUse, Lines
 from policylint.simulation import Simulation
 from policylint.topology.ancestry import implementation_of
 from policylint.upgrade import Consequence
-from policylint.upgrade.in_use import InUse, Lines, charts
 
 _LONGEST = 4_000
 """Characters of a line, beyond which nothing is looked for in it."""
@@ -166,7 +167,7 @@ class Looking:
         for file, number, line in self._telling:
             if file not in told and wanted.is_within(line):
                 told.add(file)
-                yield Examined(file, line, partial(_there, Location(Spot(file, number)))), ()
+                yield Examined(file, line, partial(there, Location(Spot(file, number)))), ()
 
     @cached_property
     def _telling(self) -> list[tuple[str, int, str]]:
@@ -189,77 +190,38 @@ class Looking:
         if kind == "Installation":
             return [*self._installation()]
         if kind == "Values":
-            return [*self._values(())]
+            return self._examined(values_of_charts(self.product, self.simulation.world))
         if kind == text(self.product.configuration.get("kind")):
-            return [*self._configurations()]
+            return self._examined(self._configurations())
         world = self.simulation.world
-        return [Examined(str(each.key), each.body, _locating(each), each) for each in world.of_kind(*_split(kind))]
+        return [Examined(str(each.key), each.body, locating(each), each) for each in world.of_kind(*_split(kind))]
 
     def _installation(self) -> Iterator[Examined]:
         """Yield what stands for the whole product: what says its release, else its class, else a Gateway of it."""
         if self.uses:
             use = self.uses[0]
-            yield Examined(use.said, {}, partial(_there, use.location))
+            yield Examined(use.said, {}, partial(there, use.location))
             return
         simulation, name = self.simulation, self.product.name
         for resource in simulation.world.of_kind(GATEWAY_GROUP, "GatewayClass"):
             controller = text(resource.spec.get("controllerName"))
             if simulation.catalog.implementation_of_controller(controller) == name:
-                yield Examined(str(resource.key), resource.body, _locating(resource), resource)
+                yield Examined(str(resource.key), resource.body, locating(resource), resource)
                 return
         for state in simulation.topology.gateways:
             if implementation_of(state, simulation.catalog) == name:
-                yield Examined(str(state.gateway.key), state.gateway.body, _locating(state.gateway), state.gateway)
+                yield Examined(str(state.gateway.key), state.gateway.body, locating(state.gateway), state.gateway)
                 return
 
-    def _values(self, path: tuple[str, ...]) -> Iterator[Examined]:
-        """Yield the values of the product's charts, or what they hold at a path."""
-        for _, chart in charts(self.product, self.simulation.world):
-            values = value_at(chart.values, path)
-            if isinstance(values, dict):
-                at = (*chart.values_at, *path)
-                yield Examined(f"{chart.holder.key} ({dotted(at)})", values, _locating(chart.holder, at))
-
-    def _configurations(self) -> Iterator[Examined]:
-        """Yield the configurations of the controller: in the values of its chart, and in files, ConfigMaps as well."""
-        kind, path = text(self.product.configuration.get("kind")), text(self.product.configuration.get("values"))
-        yield from self._values(tuple(path.split(".")))
-        for file in self.files:
-            written = "\n".join(self.lines(file))
-            if f"kind: {kind}\n" not in f"{written}\n":
-                continue
-            for document in read(written.encode(), file).documents:
-                body = mapping(document.value)
-                if body.get("kind") == kind:
-                    yield Examined(f"{kind} in {file}", body, _locating_in(document))
-                for name, value in mapping(body.get("data")).items() if body.get("kind") == "ConfigMap" else ():
-                    for inner in read(text(value).encode(), file).documents if f"kind: {kind}" in text(value) else ():
-                        at = Location(document, ("data", name), True)
-                        yield Examined(f"{kind} in {file}", mapping(inner.value), partial(_there, at))
+    def _examined(self, found: Iterable[Configuration]) -> list[Examined]:
+        return [Examined(each.name, each.body, each.locate) for each in found]
 
     def settings(self, release: Version) -> dict[str, Any]:
         """Return what the configuration of the controller says of the settings that the catalog knows."""
-        kind = text(self.product.configuration.get("kind"))
-        said: dict[str, Any] = {}
-        for subject in self.subjects(kind) if kind else ():
-            for entry in map(mapping, sequence(self.product.configuration.get("settings"))):
-                value = value_at(subject.body, tuple(text(entry.get("from")).split(".")))
-                since = version(text(entry.get("since"))) or release
-                if isinstance(value, bool) and since <= release:
-                    said[text(entry.get("name"))] = value != (entry.get("inverted") is True)
-        return said
+        return settings(self.product, release, self._configurations())
 
-
-def _there(location: Location, _pointer: Pointer) -> Location:
-    return location
-
-
-def _locating(resource: Resource, root: Pointer = ()) -> Callable[[Pointer], Location]:
-    return lambda pointer: resource.location(*root, *pointer, key=True)
-
-
-def _locating_in(document: Document) -> Callable[[Pointer], Location]:
-    return lambda pointer: Location(document, pointer, True)
+    def _configurations(self) -> list[Configuration]:
+        return [*configurations(self.product, self.simulation.world, self.files, self.lines)]
 
 
 def _split(kind: str) -> tuple[str, str]:

@@ -32,6 +32,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import EVALUATED
 from policylint.outside import belongs
 from policylint.patterns import Pattern
+from policylint.render.in_use import Naming, may_tell, naming
 from policylint.render.live import NOT_LIVE
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
@@ -67,6 +68,7 @@ class Workspace:
         coverage: how much was read, and what could not be.
         mentioning: files (as shown) with the word `policylint` in them: they may hold suppressions.
         scope: what its findings are to concern; None for everything.
+        kustomizations: those that may name releases of controllers and CRDs.
     """
 
     def __init__(
@@ -77,7 +79,9 @@ class Workspace:
         mentioning: frozenset[str] = frozenset(),
         scope: ReportScope | None = None,
         beside: Sequence[Simulation] = (),
+        kustomizations: tuple[Naming, ...] = (),
     ) -> None:
+        self.kustomizations = kustomizations
         self._source = source
         self._beside = beside
         self.scope = scope
@@ -167,13 +171,16 @@ class Workspace:
         simulations = sorted((*self.simulations, *apart.simulations), key=lambda simulation: simulation.world.name)
         mentioning = self.mentioning | apart.mentioning
         coverage = self.coverage.plus(apart.coverage)
-        return Workspace(self._source, simulations, coverage, mentioning, self.scope, self._beside)
+        kustomizations = (*self.kustomizations, *apart.kustomizations)
+        return Workspace(self._source, simulations, coverage, mentioning, self.scope, self._beside, kustomizations)
 
     def with_simulations(self, simulations: Iterable[Simulation]) -> Workspace:
         """Return the same workspace with other states of its environments; those of others are left out."""
         names = {simulation.world.name for simulation in self.simulations}
         kept = [simulation for simulation in simulations if simulation.world.name in names]
-        return Workspace(self._source, kept, self.coverage, self.mentioning, self.scope)
+        return Workspace(
+            self._source, kept, self.coverage, self.mentioning, self.scope, kustomizations=self.kustomizations
+        )
 
 
 def _place(finding: Finding) -> tuple[object, ...]:
@@ -251,6 +258,7 @@ def open_workspace(
     tree = _Tree(
         *(source, loaded, definitions, LeftUnread(loaded.unread, definitions.read), groups, cluster_scoped, given),
         *(semantics, snapshot, dump, shared, others, templates),
+        naming(loaded.documents, {file.path: file.relative for file in loaded.files}) if loaded.places else (),
     )
     budget, faults = Budget(len(loaded.documents)), list(loaded.faults)
     picked = None if all_environments else scope
@@ -261,7 +269,7 @@ def open_workspace(
         simulations = [simulation for simulation in written if not picked or picked.of(simulation.world).has_part()]
         beside = [simulation for simulation in written if simulation not in simulations]
     coverage = _coverage(loaded, simulations, others, cut_off=budget.cut is not None)
-    return Workspace(source, simulations, coverage, loaded.mentioning, scope, beside)
+    return Workspace(source, simulations, coverage, loaded.mentioning, scope, beside, tree.kustomizations)
 
 
 def known_groups() -> frozenset[str]:
@@ -299,6 +307,7 @@ class _Tree(NamedTuple):
     shared: Shared | None
     languages: Mapping[str, int]
     templates: Templates
+    kustomizations: tuple[Naming, ...]
 
     def rendered(
         self,
@@ -365,7 +374,7 @@ class _Tree(NamedTuple):
             )
             world.is_deployed = partial(_is_among, environment.entries, relative)
             if scope is None or scope.of(world).has_part():
-                simulations.append(simulate(world, catalog))
+                simulations.append(simulate(world, self._judged(world, catalog)))
         return simulations
 
     def _may_have_part(self, scope: ReportScope | None, environment: Environment) -> bool:
@@ -417,28 +426,26 @@ class _Tree(NamedTuple):
             not_rendered = (*not_rendered, f"{count(len(tests), 'file')} in {places}, which nothing deploys")
         worlds = list(self._worlds(objects, groups_of_files, catalog, alternatives=alternatives))
         _check_names(env, [world.name for world in worlds])
-        return [
-            simulate(
-                self._world(
-                    name,
-                    own,
-                    notes=notes,
-                    unseen=made_elsewhere,
-                    problems=[
-                        problem for problem in loaded.problems if problem.file not in tests and self._is_ours(problem)
-                    ],
-                    movable=movable,
-                    not_rendered=not_rendered,
-                    orphans=elsewhere,
-                    plain=True,
-                    alternative=is_alternative,
-                    faults=faults,
-                ),
-                catalog,
+        problems = [problem for problem in loaded.problems if problem.file not in tests and self._is_ours(problem)]
+        simulations = []
+        for name, own, elsewhere, is_alternative in worlds:
+            if env and name not in env:
+                continue
+            world = self._world(
+                name,
+                own,
+                notes=notes,
+                unseen=made_elsewhere,
+                problems=problems,
+                movable=movable,
+                not_rendered=not_rendered,
+                orphans=elsewhere,
+                plain=True,
+                alternative=is_alternative,
+                faults=faults,
             )
-            for name, own, elsewhere, is_alternative in worlds
-            if not env or name in env
-        ]
+            simulations.append(simulate(world, self._judged(world, catalog)))
+        return simulations
 
     def _is_ours(self, problem: Problem) -> bool:
         """Return whether a file that cannot be read would hold manifests: not the index of a chart, or an OpenAPI
@@ -507,6 +514,14 @@ class _Tree(NamedTuple):
         objects = self.given.completed(objects)
         catalog = _catalog(objects, self.semantics, self.given, faults)
         return _cluster_scoped_policies(objects, catalog), catalog
+
+    def _judged(self, world: World, catalog: Catalog) -> Catalog:
+        """Return the catalog for the releases that are in use in an environment, as far as they are known."""
+        if not self.given.releases and not self.kustomizations and not may_tell(world):
+            return catalog
+        from policylint.workspace.releases import judged
+
+        return judged(world, catalog, self.given.releases, self.kustomizations)
 
     def _policy_groups(self, catalog: Catalog) -> frozenset[str]:
         return self.groups | {kind.group for kind in catalog.kinds()}
@@ -615,7 +630,17 @@ def _coverage(
         unseen=tuple(sorted({str(key) for simulation in simulations for key in simulation.topology.unseen})),
         unevaluated=_unevaluated(simulations),
         left_out=tuple(left_out(loaded, simulations, other_languages)),
+        releases=_releases(simulations),
     )
+
+
+def _releases(simulations: Sequence[Simulation]) -> tuple[str, ...]:
+    """Return the releases by which environments are judged, with what says that they are in use."""
+    if not any(simulation.catalog.releases for simulation in simulations):
+        return ()
+    from policylint.workspace.releases import in_words
+
+    return in_words(simulations)
 
 
 def _unevaluated(simulations: Sequence[Simulation]) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ class Assumptions(NamedTuple):
         settings: of controllers, by implementation and name.
         clusters: what is known of the clusters of a hub, by name: `set`, `labels`, `claims`, `taints`.
         network: what is known of the network (docs/network.md).
+        releases: the releases in use, by product, as written.
     """
 
     excluded: Callable[[str], bool] | None = None
@@ -38,6 +39,7 @@ class Assumptions(NamedTuple):
     settings: Mapping[str, Mapping[str, Any]] = {}
     clusters: Mapping[str, Mapping[str, Any]] = {}
     network: Mapping[str, Any] = {}
+    releases: Mapping[str, str] = {}
 
     def groups(self) -> frozenset[str]:
         """Return the API groups of the configured kinds."""

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from policylint.catalog.releases import product, shown
-from policylint.upgrade.in_use import in_use
+from policylint.render.in_use import in_use
 from policylint.workspace import open_workspace
 
 GATEWAY = """\
@@ -23,9 +23,7 @@ spec: {gatewayClassName: eg, listeners: [{name: http, port: 80, protocol: HTTP}]
 def releases(name: str, folder: Path) -> list[str]:
     workspace = open_workspace([str(folder)])
     (simulation,) = workspace.simulations
-    return [
-        shown(use.release) for use in in_use(product(name), simulation.world, workspace.files, workspace.source_lines)
-    ]
+    return [shown(use.release) for use in in_use(product(name), simulation.world, workspace.kustomizations)]
 
 
 OBJECTS = {

@@ -128,6 +128,7 @@ def _report(document: Entry) -> DiffReport:
             0,
             0,
             left_out=tuple(_left_out(entry) for entry in coverage.get("left_out", [])),
+            releases=tuple(coverage.get("releases", [])),
         ),
         environments=tuple(document["environments"]),
         names={rule: page.name for rule, page in pages.items()},

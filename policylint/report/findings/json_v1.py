@@ -57,6 +57,7 @@ def coverage_entry(report: Report) -> dict[str, Any]:
         "not_rendered": list(coverage.not_rendered),
         **({"unevaluated": list(coverage.unevaluated)} if coverage.unevaluated else {}),
         "left_out": [{"sort": entry.sort, "number": entry.number, "words": str(entry)} for entry in coverage.left_out],
+        **({"releases": list(coverage.releases)} if coverage.releases else {}),
         **({"elsewhere": list(coverage.unseen)} if coverage.unseen else {}),
     }
 

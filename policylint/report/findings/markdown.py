@@ -136,7 +136,8 @@ def _details(report: Report, finding: Finding) -> str:
 
 
 def _footer(report: Report) -> str:
-    parts = [f"Not seen: {spoken(sentence, table=False)}" for sentence in report.coverage.not_rendered[:5]]
+    parts = [f"Judged by: {spoken(release, table=False)}" for release in report.coverage.releases]
+    parts += [f"Not seen: {spoken(sentence, table=False)}" for sentence in report.coverage.not_rendered[:5]]
     if report.coverage.unevaluated:
         parts.append(f"Not evaluated: {spoken(listing(report.coverage.unevaluated), table=False)}")
     parts += [f"Not checked: {spoken(str(entry), table=False)}" for entry in report.coverage.left_out[:5]]

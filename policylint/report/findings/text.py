@@ -69,10 +69,11 @@ def summary(report: Report, paint: Paint) -> list[str]:
 
 
 def not_seen(report: Report, paint: Paint) -> list[str]:
-    """Return the sentences on what was not checked, on what was not rendered, and on what nobody judges, each with its
-    head."""
+    """Return the sentences on the releases that count, on what was not checked or not rendered, and on what nobody
+    judges, each with its head."""
     lines: list[str] = []
-    sentences = [("not checked: ", str(entry)) for entry in report.coverage.left_out]
+    sentences = [("judged by: ", release) for release in report.coverage.releases]
+    sentences += [("not checked: ", str(entry)) for entry in report.coverage.left_out]
     sentences += [("not seen: ", sentence) for sentence in report.coverage.not_rendered]
     if report.coverage.unevaluated:
         sentences.append(("not evaluated: ", listing(report.coverage.unevaluated)))

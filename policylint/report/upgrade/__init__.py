@@ -9,13 +9,13 @@ from typing import Any
 from policylint.catalog.releases import product, shown
 from policylint.compare.requests import RequestChange, difference_in_words, doors_in_words, sets_in_words
 from policylint.model.words import count, listing
+from policylint.render.in_use import InUse
 from policylint.report.diff.requests import MARKS, WORDS
 from policylint.report.kit.display import Paint, one_line
 from policylint.report.kit.escape import spoken
 from policylint.report.kit.identity import json_text
 from policylint.trace.request import arguments
 from policylint.upgrade import Consequence, Move, Upgrade
-from policylint.upgrade.in_use import InUse
 
 VERSION = "upgrade-v1"
 FORMATS = ("text", "markdown", "json")
@@ -109,7 +109,7 @@ def summary(upgrade: Upgrade) -> str:
     if upgrade.absent:
         there.append(f"nothing here is of {listing(sorted(upgrade.absent), word='or')}")
     if not upgrade.moves:
-        return "; ".join(there)
+        return "; ".join(there) or f"no release in use is known here that has a newer one: {_NOTHING}"
     parts = []
     for severity, one, several in (
         ("error", "must be changed first", "must be changed first"),

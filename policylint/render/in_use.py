@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.catalog.releases import ReleasedProduct, Version, kinds, version
-from policylint.documents import Document, read
+from policylint.documents import Document
 from policylint.model import Location, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
@@ -17,6 +18,13 @@ _APPLICATION = ("argoproj.io", "Application")
 _OF_K3S = ("helm.cattle.io", "HelmChart")
 _WORKLOADS = ("Deployment", "DaemonSet", "StatefulSet")
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_HOLDERS = (
+    *(_RELEASE, _APPLICATION, _OF_K3S),
+    *((_SOURCES, kind) for kind in ("OCIRepository", "HelmChart", "GitRepository")),
+    *(("apps", kind) for kind in _WORKLOADS),
+)
+"""Kinds of objects that may tell a release."""
+_ONE = re.compile(r"[~=]?\s*v?\d+\.\d+(\.(\d+|[xX*]))?([-+][\w.+-]+)?")
 Lines = Callable[[str], Sequence[str]]
 
 
@@ -26,11 +34,18 @@ class InUse(NamedTuple):
     Args:
         said: how, such as `chart gateway-helm v1.8.0 of HelmRelease envoy-gateway-system/eg`.
         location: where.
+        written: the version, tag or range as it stands there.
     """
 
     release: Version
     said: str
     location: Location
+    written: str
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it names one minor release: no range that goes beyond it."""
+        return _ONE.fullmatch(self.written) is not None
 
 
 class Installed(NamedTuple):
@@ -43,11 +58,43 @@ class Installed(NamedTuple):
     values_at: tuple[str | int, ...]
 
 
-def in_use(product: ReleasedProduct, world: World, files: Iterable[str], lines: Lines) -> list[InUse]:
+class Naming(NamedTuple):
+    """A kustomization that may name charts or addresses with tags.
+
+    Args:
+        directory: in which it lies, below the root.
+    """
+
+    directory: str
+    document: Document
+
+
+def naming(documents: Iterable[Document], relative: Mapping[str, str]) -> tuple[Naming, ...]:
+    """Return the kustomizations among documents that name charts or addresses.
+
+    Args:
+        relative: the paths of files below the root, by the paths that findings show.
+    """
+    found = []
+    for document in documents:
+        if document.file.endswith(_KUSTOMIZATIONS):
+            content = mapping(document.value)
+            if content.get("helmCharts") or any("/" in text(entry) for entry in sequence(content.get("resources"))):
+                path = relative.get(document.file, document.file)
+                found.append(Naming(path.rpartition("/")[0], document))
+    return tuple(found)
+
+
+def in_use(product: ReleasedProduct, world: World, kustomizations: Iterable[Naming]) -> list[InUse]:
     """Return what a tree says of the release of a product, the oldest release first."""
     found = [*_of_charts(product, world), *_of_images(product, world), *_of_crds(product, world)]
-    found += [*_of_repositories(product, world), *_of_kustomizations(product, world, files, lines)]
+    found += [*_of_repositories(product, world), *_of_kustomizations(product, world, kustomizations)]
     return sorted(found, key=lambda use: (use.release, use.location.sort_key()))
+
+
+def may_tell(world: World) -> bool:
+    """Tell whether anything in an environment may tell a release; kustomizations and CRDs may as well."""
+    return not {*world.kinds()}.isdisjoint(_HOLDERS)
 
 
 def charts(product: ReleasedProduct, world: World) -> Iterator[tuple[str, Installed]]:
@@ -103,7 +150,7 @@ def _of_charts(product: ReleasedProduct, world: World) -> Iterator[InUse]:
     for name, chart in charts(product, world):
         release = version(chart.version)
         if release is not None and name in telling:
-            yield InUse(release, f"chart {name} {chart.version} of {chart.holder.key}", chart.location)
+            yield InUse(release, f"chart {name} {chart.version} of {chart.holder.key}", chart.location, chart.version)
 
 
 def _of_images(product: ReleasedProduct, world: World) -> Iterator[InUse]:
@@ -119,7 +166,7 @@ def _of_images(product: ReleasedProduct, world: World) -> Iterator[InUse]:
                 release = version(tag)
                 if release is not None and repository.endswith(images):
                     at = ("spec", "template", "spec", "containers", number, "image")
-                    yield InUse(release, f"image {image} of {workload.key}", workload.location(*at))
+                    yield InUse(release, f"image {image} of {workload.key}", workload.location(*at), tag)
 
 
 def _of_crds(product: ReleasedProduct, world: World) -> Iterator[InUse]:
@@ -133,7 +180,8 @@ def _of_crds(product: ReleasedProduct, world: World) -> Iterator[InUse]:
             written = text(value_at(document.value, ("metadata", "annotations", annotation)))
             release = version(written)
             if release is not None and world.is_deployed(document):
-                yield InUse(release, f"{annotation}: {written}", Location(document, ("metadata", "annotations")))
+                at = Location(document, ("metadata", "annotations"))
+                yield InUse(release, f"{annotation}: {written}", at, written)
                 return
 
 
@@ -145,40 +193,25 @@ def _of_repositories(product: ReleasedProduct, world: World) -> Iterator[InUse]:
         field = next((field for field in ("tag", "semver") if field in ref), "")
         release = version(_said(ref.get(field)))
         if release is not None and url.endswith(repositories):
-            yield InUse(release, f"{field} {ref[field]} of {source.key}", source.location("spec", "ref", field))
+            at = source.location("spec", "ref", field)
+            yield InUse(release, f"{field} {ref[field]} of {source.key}", at, _said(ref[field]))
     for application in world.of_kind(*_APPLICATION):
         stated = mapping(application.spec.get("source"))
         release = version(_said(stated.get("targetRevision")))
         url = text(stated.get("repoURL")).removesuffix(".git").rstrip("/")
         if release is not None and url.endswith(repositories):
             said = f"targetRevision {stated['targetRevision']} of {application.key}"
-            yield InUse(release, said, application.location("spec", "source", "targetRevision"))
+            at = application.location("spec", "source", "targetRevision")
+            yield InUse(release, said, at, _said(stated["targetRevision"]))
 
 
-def _of_kustomizations(product: ReleasedProduct, world: World, files: Iterable[str], lines: Lines) -> Iterator[InUse]:
+def _of_kustomizations(product: ReleasedProduct, world: World, kustomizations: Iterable[Naming]) -> Iterator[InUse]:
     """Yield what kustomizations name: charts with their versions, and addresses with a tag."""
     repositories = tuple(text(name) for name in sequence(product.found.get("repositories")))
     names = {text(name) for name in sequence(product.found.get("charts"))}
-    for file in files:
-        if file.rpartition("/")[2] not in _KUSTOMIZATIONS:
-            continue
-        written = "\n".join(lines(file))
-        if not any(name in written for name in (*repositories, *names)):
-            continue
-        if _is_deployed(world, file.rpartition("/")[0], files):
-            for document in read(written.encode(), file).documents:
-                yield from _of_kustomization(document, repositories, names)
-
-
-def _is_deployed(world: World, directory: str, files: Iterable[str]) -> bool:
-    """Tell whether a directory, as shown, is among what an environment deploys, which it names below the root."""
-    deployed = {place for places in world.entries.values() for place in places}
-    top = min((file.rpartition("/")[0] for file in files), key=len, default="")
-    return (
-        not world.entries
-        or ("" in deployed and directory == top)
-        or any(place and f"/{directory}".endswith(f"/{place}") for place in deployed)
-    )
+    for directory, document in kustomizations:
+        if not world.entries or any(directory in deployed for deployed in world.entries.values()):
+            yield from _of_kustomization(document, repositories, names)
 
 
 def _of_kustomization(document: Document, repositories: tuple[str, ...], names: set[str]) -> Iterator[InUse]:
@@ -188,13 +221,14 @@ def _of_kustomization(document: Document, repositories: tuple[str, ...], names: 
         named = next((name for name in repositories if f"{name}/" in address or f"{name}?" in address), "")
         release = version(address.partition(named)[2]) if named else None
         if release is not None:
-            yield InUse(release, address, Location(document, ("resources", number)))
+            tag = re.search(r"v?\d+\.\d+[\w.+-]*", address.partition(named)[2])
+            yield InUse(release, address, Location(document, ("resources", number)), tag[0] if tag else "")
     for number, listed in enumerate(sequence(content.get("helmCharts"))):
         chart = mapping(listed)
         stated, release = _said(chart.get("version")), version(_said(chart.get("version")))
         if release is not None and _last(chart.get("name")) in names:
             at = Location(document, ("helmCharts", number, "version"))
-            yield InUse(release, f"chart {chart['name']} {stated}", at)
+            yield InUse(release, f"chart {chart['name']} {stated}", at, stated)
 
 
 def _last(written: object) -> str:

@@ -1,0 +1,77 @@
+"""The releases by which an environment is judged: those that the configuration states, else those that its tree names.
+
+A tree names a release where everything in it that does names the same one, and no range. What it says is evidence, and
+no proof: nothing that rests on it alone is certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from policylint.catalog.kinds import Catalog
+from policylint.catalog.releases import ReleasedProduct, Version, about, kinds, names, shown, stated
+from policylint.model import GATEWAY_GROUP, World, text
+from policylint.render.in_use import InUse, Naming, in_use
+from policylint.simulation import Simulation
+
+
+def judged(world: World, catalog: Catalog, written: Mapping[str, str], kustomizations: Iterable[Naming]) -> Catalog:
+    """Return a catalog for the releases that are in use in an environment, as far as they are known.
+
+    Args:
+        written: the releases of the configuration, by product.
+        kustomizations: those of the tree that may name releases.
+
+    Raises:
+        UsageError: the configuration names a product or release that is not known.
+    """
+    releases: dict[str, Version] = stated(written)
+    told: dict[str, str] = {}
+    settings: dict[str, dict[str, Any]] = {}
+    for product in present(world, catalog):
+        uses = [] if product.name in releases else in_use(product, world, kustomizations)
+        if uses and _is_one(uses) and uses[0].release in product.releases:
+            releases[product.name] = uses[0].release
+            told[product.name] = uses[0].said
+        if product.name in releases and product.configuration:
+            settings[product.name] = _settings(product, world, catalog, releases[product.name])
+    return catalog.of_releases(releases, settings, told) if releases else catalog
+
+
+def _is_one(uses: Sequence[InUse]) -> bool:
+    return all(use.is_one and use.release == uses[0].release for use in uses)
+
+
+def present(world: World, catalog: Catalog) -> Iterator[ReleasedProduct]:
+    """Yield the products of whose kinds an environment has objects, and those that serve its GatewayClasses."""
+    own = {*world.kinds()}
+    found = {name for kind, (name, _) in kinds().items() if kind in own}
+    for each in world.of_kind(GATEWAY_GROUP, "GatewayClass"):
+        found.add(catalog.implementation_of_controller(text(each.spec.get("controllerName"))) or "")
+    return (about(name) for name in names() if name in found)
+
+
+def _settings(product: ReleasedProduct, world: World, catalog: Catalog, release: Version) -> dict[str, Any]:
+    """Return the settings of a controller: as the values of its chart state them, where all of them are there; else
+    its defaults of no release, since what is not seen may say otherwise."""
+    from policylint.render.controllers import are_values_seen, configurations, settings
+
+    known = catalog.known_settings(product.name)
+    unseen = {} if are_values_seen(product, world) else {name: setting.default for name, setting in known.items()}
+    return unseen | settings(product, release, configurations(product, world, (), lambda _: ()))
+
+
+def in_words(simulations: Iterable[Simulation]) -> tuple[str, ...]:
+    """Return the releases by which environments are judged, with what says that they are in use, each once.
+
+    A product of which an environment has no object judges nothing there.
+    """
+    found: dict[str, None] = {}
+    for simulation in simulations:
+        catalog = simulation.catalog
+        for product in present(simulation.world, catalog) if catalog.releases else ():
+            if product.name in catalog.releases:
+                because = catalog.told.get(product.name) or "as stated"
+                found[f"{product.title} {shown(catalog.releases[product.name])} ({because})"] = None
+    return tuple(found)

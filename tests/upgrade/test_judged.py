@@ -1,0 +1,208 @@
+"""Objects are judged by the release in use: stated, or named by the tree, which makes nothing certain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from policylint.cli import main
+from policylint.errors import UsageError
+from policylint.model import Finding
+from policylint.workspace import Workspace, open_workspace
+from policylint.workspace.assumptions import Assumptions
+
+EDGE = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: eg}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec: {gatewayClassName: eg, listeners: [{name: http, port: 80, protocol: HTTP}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec:
+  parentRefs: [{name: edge}]
+  rules: [{filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]}]
+---
+"""
+FORWARDING = """\
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: keys, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}]
+  apiKeyAuth: {credentialRefs: [{name: keys}], extractFrom: [{headers: [key]}], sanitize: true}
+---
+"""
+"""`sanitize` is there since 1.5."""
+SCRIPT = """\
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: EnvoyExtensionPolicy
+metadata: {name: script, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}]
+  lua: [{type: Inline, inline: "function envoy_on_request(handle) end"}]
+---
+"""
+
+
+def chart(version: str, more: str = "") -> str:
+    return f"""\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: eg, namespace: infra}}
+spec:
+  chart: {{spec: {{chart: gateway-helm, version: "{version}", sourceRef: {{kind: HelmRepository, name: eg}}}}}}
+  {more}
+---
+"""
+
+
+def repository(tag: str) -> str:
+    return f"""\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {{name: gateway-api, namespace: infra}}
+spec: {{url: "https://github.com/kubernetes-sigs/gateway-api", ref: {{tag: {tag}}}}}
+---
+"""
+
+
+def opened(folder: Path, manifests: str, releases: Mapping[str, str] | None = None) -> Workspace:
+    (folder / "all.yaml").write_text(manifests)
+    return open_workspace([str(folder)], given=Assumptions(releases=releases or {}))
+
+
+def found(workspace: Workspace, rule: str) -> list[Finding]:
+    return [finding for finding in workspace.findings({rule}) if finding.confidence != "unknown"]
+
+
+@pytest.mark.parametrize(("version", "expected"), [("v1.4.2", ["assumed"]), ("v1.5.0", []), ("1.4.x", ["assumed"])])
+def test_a_field_of_a_later_release(version: str, expected: list[str], tmp_path: Path) -> None:
+    findings = found(opened(tmp_path, EDGE + FORWARDING + chart(version)), "GWP501")
+    assert [finding.confidence for finding in findings] == expected
+    assert all("chart gateway-helm" in finding.ground for finding in findings)
+
+
+@pytest.mark.parametrize("version", ["^1.4.0", ">=1.4.0", "1.x", "v0.5.0", "v7.1.0"])
+def test_ranges_and_unknown_releases_judge_nothing(version: str, tmp_path: Path) -> None:
+    workspace = opened(tmp_path, EDGE + FORWARDING + chart(version))
+    assert found(workspace, "GWP501") == []
+    assert workspace.coverage.releases == ()
+
+
+def test_two_releases_judge_nothing(tmp_path: Path) -> None:
+    other = chart("v1.9.0").replace("name: eg, namespace: infra", "name: eg, namespace: other")
+    assert opened(tmp_path, EDGE + FORWARDING + chart("v1.4.2") + other).coverage.releases == ()
+
+
+def test_what_the_configuration_states_is_certain(tmp_path: Path) -> None:
+    workspace = opened(tmp_path, EDGE + FORWARDING + chart("v1.9.0"), {"envoy-gateway": "1.4"})
+    (finding,) = found(workspace, "GWP501")
+    assert (finding.severity, finding.confidence) == ("error", "certain")
+    assert workspace.coverage.releases == ("Envoy Gateway 1.4 (as stated)",)
+
+
+def test_a_release_that_nobody_knows_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no release '7\.7' of Envoy Gateway is known"):
+        opened(tmp_path, EDGE, {"envoy-gateway": "7.7"})
+
+
+def test_what_is_wrong_in_every_release_stays_certain(tmp_path: Path) -> None:
+    misspelt = EDGE.replace("parentRefs", "parentRef") + repository("v1.3.0")
+    (finding,) = found(opened(tmp_path, misspelt), "GWP501")
+    assert (finding.severity, finding.confidence) == ("error", "certain")
+
+
+def test_the_trees_own_crd_counts_more(tmp_path: Path) -> None:
+    crd = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: securitypolicies.gateway.envoyproxy.io}
+spec:
+  group: gateway.envoyproxy.io
+  names: {kind: SecurityPolicy, plural: securitypolicies}
+  scope: Namespaced
+  versions:
+    - name: v1alpha1
+      served: true
+      schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}
+---
+"""
+    assert found(opened(tmp_path, EDGE + FORWARDING + chart("v1.4.2") + crd), "GWP501") == []
+
+
+@pytest.mark.parametrize(("tag", "expected"), [("v1.3.0", ["ListenerSet shop/more"]), ("v1.5.0", [])])
+def test_a_version_that_the_release_does_not_serve(tag: str, expected: list[str], tmp_path: Path) -> None:
+    more = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: ListenerSet
+metadata: {name: more, namespace: shop}
+spec: {parentRef: {name: edge}, listeners: [{name: more, port: 81, protocol: HTTP}]}
+---
+"""
+    findings = found(opened(tmp_path, EDGE + more + repository(tag)), "GWP502")
+    assert [str(finding.resources[0]) for finding in findings] == expected
+
+
+@pytest.mark.parametrize(("tag", "told"), [("v1.3.0", False), ("v1.5.1", True)])
+def test_a_newer_version_is_advised_where_the_release_serves_it(tag: str, told: bool, tmp_path: Path) -> None:
+    old = """\
+apiVersion: gateway.networking.k8s.io/v1alpha2
+kind: TLSRoute
+metadata: {name: raw, namespace: shop}
+spec: {parentRefs: [{name: edge}], hostnames: [a.example.com], rules: [{backendRefs: [{name: raw, port: 1}]}]}
+---
+"""
+    assert bool(found(opened(tmp_path, EDGE + old + repository(tag)), "GWP502")) is told
+
+
+LUA = {
+    "before it was off": (chart("v1.8.0", "values: {}"), "Enforced"),
+    "off by default": (chart("v1.9.0", "values: {}"), "Invalid"),
+    "switched on": (
+        chart("v1.9.0", "values: {config: {envoyGateway: {extensionApis: {enableLua: true}}}}"),
+        "Enforced",
+    ),
+    "whose values are not all here": (
+        chart("v1.9.0", "valuesFrom: [{kind: ConfigMap, name: more}]"),
+        "Enforced",
+    ),
+    "of no known release": ("", "Enforced"),
+}
+
+
+@pytest.mark.parametrize("case", LUA)
+def test_defaults_of_the_release(case: str, tmp_path: Path) -> None:
+    manifests, verdict = LUA[case]
+    (simulation,) = opened(tmp_path, EDGE + SCRIPT + manifests).simulations
+    assert [state.verdict for key, state in simulation.policies.items() if key.name == "script"] == [verdict]
+
+
+def test_outputs_say_it(tmp_path: Path) -> None:
+    opened(tmp_path, EDGE + FORWARDING + chart("v1.4.2"))
+    said = "judged by: Envoy Gateway 1.4 (chart gateway-helm v1.4.2 of HelmRelease infra/eg)"
+    for command in (["lint"], ["trace", "GET", "http://a.example.com/"], ["explain", "keys"], ["reach"], ["simulate"]):
+        result = CliRunner().invoke(main, [*command, str(tmp_path)])
+        assert said in " ".join(result.output.split()), command
+
+
+def test_upgrade_without_a_target_goes_to_the_newest(tmp_path: Path) -> None:
+    opened(tmp_path, EDGE + SCRIPT + chart("v1.8.0", "values: {}"))
+    result = CliRunner().invoke(main, ["upgrade", str(tmp_path)])
+    assert result.output.startswith("Envoy Gateway 1.8 -> 1.9\n")
+    assert "lua-off" in result.output
+
+
+def test_upgrade_without_a_known_release_says_so(tmp_path: Path) -> None:
+    opened(tmp_path, EDGE)
+    result = CliRunner().invoke(main, ["upgrade", str(tmp_path)])
+    assert (result.exit_code, result.output.startswith("no release in use is known here")) == (0, True)

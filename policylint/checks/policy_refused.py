@@ -10,7 +10,7 @@ from policylint.documents import Pointer
 from policylint.model import Finding, Location, ResourceKey
 from policylint.model.words import count
 from policylint.policy.results import FaultyPart, PolicyState
-from policylint.policy.validity import SCHEMA
+from policylint.policy.validity import SCHEMA, SWITCHED_OFF
 from policylint.simulation import Simulation
 
 RULE = "GWP111"
@@ -36,7 +36,9 @@ def _refused(simulation: Simulation) -> Iterator[Finding]:
     for state in refused:
         if state.key not in broken:  # the API server refuses it first
             prevailing = [group for group in simulation.groups if group.effective.refused == state.key]
-            yield _finding(state, len({key for group in prevailing for key in group.routes()}))
+            failing = len({key for group in prevailing for key in group.routes()})
+            named = simulation.catalog.told.get(state.kind.implementation, "")
+            yield _finding(state, failing, named if state.invalid_code == SWITCHED_OFF else "")
 
 
 def _is_reported(state: PolicyState) -> bool:
@@ -48,7 +50,13 @@ def _is_reported(state: PolicyState) -> bool:
     return any(target.problem for target in state.targets)
 
 
-def _finding(state: PolicyState, failing: int) -> Finding:
+def _finding(state: PolicyState, failing: int, told: str) -> Finding:
+    """Return the finding about a refused policy.
+
+    Args:
+        failing: how many routes fail with it.
+        told: what names the release whose defaults switch off what it needs; "" where that is stated.
+    """
     reason, label = _reason(state), "no part of this policy takes effect"
     if any(state.key in group.effective.owners.values() for group in state.groups):
         label = "this part of the policy does not take effect"
@@ -61,6 +69,8 @@ def _finding(state: PolicyState, failing: int) -> Finding:
         _place(state, state.invalid_pointer),
         resources=(state.key,),
         label=label,
+        confidence="assumed" if told else "certain",
+        ground=f"{told} names a release whose default that is" if told else "",
         field=path(state.invalid_pointer),
     )
 

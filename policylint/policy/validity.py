@@ -8,6 +8,8 @@ from policylint.policy.results import Target
 
 SCHEMA = "schema"
 """The code of a policy that the API server refuses by the schema of its kind."""
+SWITCHED_OFF = "switched-off"
+"""The code of a policy that needs a feature which the settings of its controller switch off."""
 
 
 def structural(policy: Resource, kind: PolicyKind, targets: tuple[Target, ...]) -> Reading:

@@ -37,13 +37,16 @@ def releases(written: Iterable[str]) -> dict[str, Version]:
 def newest(workspace: Workspace, stated: Mapping[str, Version]) -> dict[str, Version]:
     """Return the newest release of every product of which a workspace has something and whose release is known, but for
     those that are stated to have it."""
-    known = {
-        name
-        for simulation in workspace.simulations
-        for name in names()
-        if _is_there(product(name), simulation)
-        and (stated[name] < product(name).newest if name in stated else in_use(product(name), simulation.world, workspace.kustomizations))
-    }
+    known = set()
+    for simulation in workspace.simulations:
+        for name in names():
+            about = product(name)
+            if name in stated:
+                has_newer = stated[name] < about.newest
+            else:
+                has_newer = bool(in_use(about, simulation.world, workspace.kustomizations))
+            if has_newer and _is_there(about, simulation):
+                known.add(name)
     return {name: product(name).newest for name in names() if name in known}
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from policylint.catalog.kinds import Catalog
 from policylint.catalog.releases import ReleasedProduct, Version, about, kinds, names, shown, stated
 from policylint.model import GATEWAY_GROUP, World, text
+from policylint.model.words import listing
 from policylint.render.in_use import InUse, Naming, in_use
 from policylint.simulation import Simulation
 
@@ -62,16 +63,21 @@ def _settings(product: ReleasedProduct, world: World, catalog: Catalog, release:
     return unseen | settings(product, release, configurations(product, world, (), lambda _: ()))
 
 
-def in_words(simulations: Iterable[Simulation]) -> tuple[str, ...]:
-    """Return the releases by which environments are judged, with what says that they are in use, each once.
+def in_words(simulations: Sequence[Simulation]) -> tuple[str, ...]:
+    """Return the releases by which environments are judged, with what says that they are in use, each once, and where
+    not in all environments.
 
     A product of which an environment has no object judges nothing there.
     """
-    found: dict[str, None] = {}
+    found: dict[str, list[str]] = {}
     for simulation in simulations:
         catalog = simulation.catalog
         for product in present(simulation.world, catalog) if catalog.releases else ():
             if product.name in catalog.releases:
                 because = catalog.told.get(product.name) or "as stated"
-                found[f"{product.title} {shown(catalog.releases[product.name])} ({because})"] = None
-    return tuple(found)
+                said = f"{product.title} {shown(catalog.releases[product.name])} ({because})"
+                found.setdefault(said, []).append(simulation.world.name)
+    return tuple(
+        said if len(where) == len(simulations) else f"{said} in {listing(sorted(where), most=4)}"
+        for said, where in found.items()
+    )

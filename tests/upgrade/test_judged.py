@@ -134,7 +134,8 @@ spec:
   versions:
     - name: v1alpha1
       served: true
-      schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}
+      schema:
+        openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
 ---
 """
     assert found(opened(tmp_path, EDGE + FORWARDING + chart("v1.4.2") + crd), "GWP501") == []
@@ -185,6 +186,14 @@ def test_defaults_of_the_release(case: str, tmp_path: Path) -> None:
     manifests, verdict = LUA[case]
     (simulation,) = opened(tmp_path, EDGE + SCRIPT + manifests).simulations
     assert [state.verdict for key, state in simulation.policies.items() if key.name == "script"] == [verdict]
+
+
+@pytest.mark.parametrize(("releases", "expected"), [({}, "assumed"), ({"envoy-gateway": "1.9"}, "certain")])
+def test_what_a_named_release_switches_off_is_assumed(
+    releases: Mapping[str, str], expected: str, tmp_path: Path
+) -> None:
+    workspace = opened(tmp_path, EDGE + SCRIPT + chart("v1.9.0", "values: {}"), releases)
+    assert [finding.confidence for finding in found(workspace, "GWP111")] == [expected]
 
 
 def test_outputs_say_it(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ from policylint.policy.results import (
     Refusal,
     Target,
 )
+from policylint.policy.validity import SWITCHED_OFF
 from policylint.topology import Condition, GatewayState, ListenerSetState, ParentState, RouteState, Topology, whole
 from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants
@@ -124,7 +125,7 @@ class EnvoyGateway(Implementation):
 
     def answers_with_errors(self, state: PolicyState) -> bool:
         """Return whether the routes answer 500: its content does not translate (§9), or needs a feature that is off."""
-        is_off = state.invalid_code == feature_flags.OFF and state.kind.kind in feature_flags.ANSWERING
+        is_off = state.invalid_code == SWITCHED_OFF and state.kind.kind in feature_flags.ANSWERING
         if state.invalid_code != content.CODE and not is_off:
             return False
         self._failing[state.key] = state.invalid_pointer
@@ -269,7 +270,7 @@ class EnvoyGateway(Implementation):
         status = self._statuses.get(state.key)
         if status is None:
             return ()
-        if state.invalid_code == feature_flags.OFF and state.kind.kind == "EnvoyPatchPolicy":
+        if state.invalid_code == SWITCHED_OFF and state.kind.kind == "EnvoyPatchPolicy":
             return feature_flags.disabled(status.ancestors(), state.invalid)
         return status.ancestors()
 

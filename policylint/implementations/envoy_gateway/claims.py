@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 
 from policylint.implementations.envoy_gateway.content import CODE, EARLY
 from policylint.implementations.envoy_gateway.deprecated import warning
-from policylint.implementations.envoy_gateway.feature_flags import OFF
 from policylint.implementations.envoy_gateway.managed import Fleet, Scope, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.implementations.envoy_gateway.references import OPEN
 from policylint.model import ROUTE_KINDS, Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment, PolicyState, Target
+from policylint.policy.validity import SWITCHED_OFF
 from policylint.topology import Condition
 
 
@@ -123,7 +123,7 @@ def of_states(states: Iterable[PolicyState]) -> list[TargetClaim]:
     for state in states:
         if state.invalid_code in ("", EARLY):
             claims += _of_state(state)
-        elif state.invalid_code in (OFF, CODE, OPEN):
+        elif state.invalid_code in (SWITCHED_OFF, CODE, OPEN):
             setting = str(state.invalid_pointer[1])
             claims += [claim._replace(setting=setting, refusal=state.invalid) for claim in _of_state(state)]
     return claims

@@ -10,10 +10,9 @@ from policylint.implementations.generic import walk
 from policylint.model import Resource, text
 from policylint.policy.declared import Reading
 from policylint.policy.results import Ancestor
+from policylint.policy.validity import SWITCHED_OFF
 from policylint.topology import BackendState, Condition
 
-OFF = "switched-off"
-"""The invalid_code of a policy that needs a feature that is off."""
 ANSWERING = frozenset({"EnvoyExtensionPolicy", "SecurityPolicy"})
 """Kinds for whose policies of that sort the routes answer 500: to the translator it is an error like any other.
 
@@ -26,16 +25,16 @@ def switched_off(policy: Resource, settings: Mapping[str, Any]) -> Reading:
     kind = policy.key.kind
     if kind == "EnvoyPatchPolicy" and settings.get("enableEnvoyPatchPolicy") is False:
         reason = "EnvoyPatchPolicy is disabled in the EnvoyGateway configuration"
-        return Reading(code=OFF, reason=reason, pointer=("metadata", "name"))
+        return Reading(code=SWITCHED_OFF, reason=reason, pointer=("metadata", "name"))
     if kind == "EnvoyExtensionPolicy" and policy.spec.get("lua") and settings.get("disableLua") is True:
         reason = "Lua: Skipping Lua EnvoyExtensionPolicy as feature is disabled in the Gateway."
-        return Reading(code=OFF, reason=reason, pointer=("spec", "lua"))
+        return Reading(code=SWITCHED_OFF, reason=reason, pointer=("spec", "lua"))
     if settings.get("enableBackend") is False:
         for pointer, value in walk(policy.spec, ("spec",)):
             if isinstance(value, dict) and (value.get("group"), value.get("kind")) == (GROUP, "Backend"):
                 why = "Backend is disabled in Envoy Gateway configuration."
                 reason = f"resource {text(value.get('name'))} of type Backend cannot be used since {why}"
-                return Reading(code=OFF, reason=reason, pointer=pointer)
+                return Reading(code=SWITCHED_OFF, reason=reason, pointer=pointer)
     return Reading()
 
 

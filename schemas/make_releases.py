@@ -53,13 +53,17 @@ def table() -> Iterator[str]:
     yield "# What releases change"
     yield ""
     yield "What [`policylint upgrade`](upgrading.md) looks for beyond the schemas of the releases, and what of the"
-    yield "notes on breaking changes the schemas show by themselves. Made by `python schemas/make_releases.py --table`."
+    yield "notes on breaking changes the schemas show by themselves, or no manifest shows. Made by `python"
+    yield "schemas/make_releases.py --table`."
     for name in names():
         about = product(name)
         tags = ", ".join(f"`{tag}`" for _, tag in sorted(about.releases.items()))
         yield from ("", f"## {about.title}", "", f"`{name}`: {tags}.")
+        if missing := sorted(about.releases.keys() - about.with_schemas):
+            yield f"There are no schemas of {', '.join(map(shown, missing))}."
         rows = [(change.release, f"`{change.name}`", change.effect, change.says) for change in about.changes]
         rows += [(release, "by schema", "refused", said) for release, said in about.by_schemas]
+        rows += [(release, "no manifest shows it", "–", said) for release, said in about.hidden]
         if rows:
             yield from ("", "| since | change | effect | what becomes of it |", "|---|---|---|---|")
         for release, change, effect, said in sorted(rows, key=lambda row: row[0]):

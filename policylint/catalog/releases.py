@@ -95,6 +95,8 @@ class ReleasedProduct(NamedTuple):
         found: how its release is told from a tree: `charts`, `images`, `repositories`, `annotation`.
         controllers: patterns of `spec.controllerName`.
         by_schemas: what its notes call breaking and its schemas show, in words: such changes need no entry.
+        hidden: what its notes call breaking and no manifest shows, in words.
+        with_schemas: the releases whose schemas are there.
         configuration: where the controller's own configuration stands: its kind, and the path in the chart's values.
     """
 
@@ -106,6 +108,8 @@ class ReleasedProduct(NamedTuple):
     configuration: Mapping[str, Any]
     changes: tuple[ReleaseChange, ...]
     by_schemas: tuple[tuple[Version, str], ...] = ()
+    hidden: tuple[tuple[Version, str], ...] = ()
+    with_schemas: frozenset[Version] = frozenset()
 
     @property
     def newest(self) -> Version:
@@ -113,8 +117,8 @@ class ReleasedProduct(NamedTuple):
         return max(self.releases)
 
     def between(self, start: Version, end: Version) -> list[Version]:
-        """Return the releases after one, up to another, oldest first."""
-        return [release for release in sorted(self.releases) if start < release <= end]
+        """Return the releases with schemas after one, up to another, oldest first."""
+        return [release for release in sorted(self.with_schemas) if start < release <= end]
 
     def tag(self, release: Version) -> str:
         """Return `Envoy Gateway v1.9.0`."""
@@ -180,20 +184,29 @@ def product(name: str) -> ReleasedProduct:
 
 
 def _product(name: str, content: Mapping[str, Any]) -> ReleasedProduct:
+    releases = _tagged(content.get("releases"))
     return ReleasedProduct(
         name,
         text(content.get("title")),
-        {numbers: text(tag) for tag in sequence(content.get("releases")) if (numbers := version(text(tag)))},
+        releases,
         mapping(content.get("found")),
         tuple(texts(content.get("controllers"))),
         mapping(content.get("configuration")),
         tuple(_changes(content)),
-        tuple(
-            (version(text(release)) or (), said)
-            for release, listed in mapping(content.get("bySchemas")).items()
-            for said in texts(listed)
-        ),
+        tuple(_in_words(content.get("bySchemas"))),
+        tuple(_in_words(content.get("hidden"))),
+        frozenset(_tagged(content["schemas"]) if "schemas" in content else releases),
     )
+
+
+def _tagged(listed: object) -> dict[Version, str]:
+    return {numbers: text(tag) for tag in sequence(listed) if (numbers := version(text(tag)))}
+
+
+def _in_words(by_release: object) -> Iterator[tuple[Version, str]]:
+    for release, listed in mapping(by_release).items():
+        for said in texts(listed):
+            yield version(text(release)) or (), said
 
 
 def _changes(content: Mapping[str, Any]) -> Iterator[ReleaseChange]:

@@ -38,14 +38,15 @@ def _unserved(simulation: Simulation) -> Iterator[Finding]:
     catalog, world = simulation.catalog, simulation.world
     if not catalog.releases:
         return
-    from policylint.catalog.releases import kinds, product, shown
+    from policylint.catalog.releases import about, kinds, shown
     from policylint.schema.released import served
 
+    present = {*world.kinds()}
     for (group, kind), (name, _) in kinds().items():
-        release = catalog.releases.get(name)
-        if release is None or not world.of_kind(group, kind) or world.definitions(group, kind):
+        release = catalog.releases.get(name) if (group, kind) in present else None
+        if release is None or release not in about(name).with_schemas or world.definitions(group, kind):
             continue
-        title = f"{product(name).title} {shown(release)}"
+        title = f"{about(name).title} {shown(release)}"
         listed = served(group, kind).get(release, {})
         because = catalog.told.get(name, "")
         for resource in world.of_kind(group, kind):

@@ -26,7 +26,8 @@ def of_schemas(product: ReleasedProduct, world: World, start: Version, end: Vers
 def _of_object(product: ReleasedProduct, resource: Resource, start: Version, end: Version) -> Iterator[Consequence]:
     """Yield what becomes of one object: what is wrong with it already in the release in use is left out."""
     group, kind = resource.key[:2]
-    known = released_schema(group, kind, resource.version, start)
+    first = max((release for release in product.with_schemas if release <= start), default=None)
+    known = None if first is None else released_schema(group, kind, resource.version, first)
     if known is None or resource.provisional:
         return
     before = _violations(known, resource)

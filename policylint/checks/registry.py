@@ -242,6 +242,9 @@ RULES: dict[str, RuleEntry] = {
     "GWP212": RuleEntry("extension_order_unstated", of_kind("TrafficExtension", "WasmPlugin")),
     "GWP213": RuleEntry("sidecar_conflict", several_sidecars),
     "GWP214": RuleEntry("generated_policy", has("MCPRoute")),
+    "GWP215": RuleEntry(
+        "policy_overrides", some_policy(lambda policy: policy.verdict in ("Overridden", "PartiallyEnforced"))
+    ),
     "GWP301": RuleEntry("route_without_authentication", routes_and_authentication),
     "GWP302": RuleEntry("authentication_removed", runs="on changes", where="policylint.compare.requests.findings"),
     "GWP303": RuleEntry("backend_tls_dropped", of_kind("BackendTLSPolicy")),

@@ -20,6 +20,7 @@ from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.simulation.acting import leads_down
 from policylint.simulation.certificates import CertificateDemands, served
+from policylint.simulation.winning import Taken, taken
 from policylint.topology import GatewayState, ListenerState, RouteState, Topology, whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.backends import ports
@@ -53,6 +54,11 @@ class Explanation(NamedTuple):
     extensions: tuple[tuple[ObjectBinding, ObjectBinding | None], ...]
     findings: tuple[Finding, ...]
     other_systems: tuple[Fact, ...] = ()
+
+    @property
+    def taken(self) -> tuple[Taken, ...]:
+        """What a policy takes from others."""
+        return taken(self.subject.simulation).get(self.subject.key, ())
 
     @property
     def environment(self) -> str:

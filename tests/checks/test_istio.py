@@ -229,7 +229,7 @@ def test_disable_lifts_a_strict_of_the_mesh(tmp_path: Path) -> None:
     """ambient/authorization.go, convertedSelectorPeerAuthentications: it is no longer effectively strict."""
     strict = policy("PeerAuthentication", "mesh", "mtls: {mode: STRICT}", namespace="istio-system")
     open_again = policy("PeerAuthentication", "p", "mtls: {mode: DISABLE}")
-    assert only(lint(tmp_path, AMBIENT, deployment(), strict, open_again)).rule == "GWP203"
+    assert [said.rule for said in lint(tmp_path, AMBIENT, deployment(), strict, open_again)] == ["GWP203", "GWP215"]
 
 
 def test_a_namespace_whose_workloads_were_not_seen_is_no_finding(tmp_path: Path) -> None:

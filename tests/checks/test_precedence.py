@@ -83,7 +83,7 @@ def test_a_rule_is_its_own_subject(tmp_path: Path) -> None:
 
 def test_what_the_winner_sets_itself_is_not_dropped(tmp_path: Path) -> None:
     found = lint(tmp_path, *WORLD, security("edge", ON_GATEWAY, JWT), security("checkout", ON_ROUTE, JWT))
-    assert rules(found) == ["GWP203"]
+    assert rules(found) == ["GWP203", "GWP215"]
     assert only(found, "GWP203").severity == "note"
 
 
@@ -150,14 +150,36 @@ def test_overrides_of_a_parent_are_no_drop(tmp_path: Path) -> None:
     said = only(found, "GWP203")
     assert said.message == "RateLimitPolicy shop/mine has no effect: infra/edge overrides all of it"
     assert said.severity == "warning"
-    assert rules(found) == ["GWP203"]
+    assert rules(found) == ["GWP203", "GWP215"]
+    winner = only(found, "GWP215")
+    assert (winner.severity, winner.message) == (
+        "note",
+        "RateLimitPolicy infra/edge overrides all of RateLimitPolicy shop/mine",
+    )
+    assert winner.related == ("RateLimitPolicy shop/mine loses it",)
+
+
+def test_what_several_override_together_is_said_of_each_in_part(tmp_path: Path) -> None:
+    above = kuadrant("edge", "Gateway", "edge", f"defaults: {{{LIMIT}}}")
+    mine = kuadrant("mine", "HTTPRoute", "checkout", LIMIT)
+    other = kuadrant("other", "HTTPRoute", "other", LIMIT)
+    found = lint(tmp_path, *WORLD, route("other"), above, mine, other)
+    assert [finding.message for finding in found if finding.rule == "GWP215"] == [
+        "RateLimitPolicy shop/mine overrides limits of RateLimitPolicy infra/edge",
+        "RateLimitPolicy shop/other overrides limits of RateLimitPolicy infra/edge",
+    ]
+
+
+def test_a_drop_is_told_at_the_winner_once(tmp_path: Path) -> None:
+    own = security("own", ON_ROUTE, "cors: {allowMethods: [GET]}")
+    assert rules(lint(tmp_path, *WORLD, security("login", ON_GATEWAY, JWT), own)) == ["GWP201"]
 
 
 def test_conditions_of_a_policy_go_with_it_and_are_no_loss(tmp_path: Path) -> None:
     when = "when: [{predicate: \"request.path != '/docs'\"}]"
     above = kuadrant("edge", "Gateway", "edge", f"defaults: {{{when}, {LIMIT}}}")
     found = lint(tmp_path, *WORLD, above, kuadrant("mine", "HTTPRoute", "checkout", LIMIT))
-    assert rules(found) == ["GWP203"]
+    assert rules(found) == ["GWP203", "GWP215"]
 
 
 def test_what_hangs_on_age_is_told_once(tmp_path: Path) -> None:

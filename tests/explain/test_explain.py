@@ -402,3 +402,17 @@ spec:
     "apps/open.yaml": CLOSED.replace("NAME", "open"),
     "policies/closed.yaml": CLOSED.replace("NAME", "closed"),
 }
+
+
+def test_a_policy_that_prevails_says_over_whom() -> None:
+    over = data("RateLimitPolicy/platform/api-ceiling", "kuadrant-platform")["overrides"]
+    assert over == [
+        {"policy": "RateLimitPolicy platform/fair-use", "settings": ["limits"], "whole": False},
+        {"policy": "RateLimitPolicy team-b/orders", "settings": ["limits"], "whole": False},
+    ]
+    named = "limits of RateLimitPolicy platform/fair-use and limits of RateLimitPolicy team-b/orders"
+    assert f"  overrides {named}\n" in text("RateLimitPolicy/platform/api-ceiling", "kuadrant-platform")
+    assert f"- overrides: {named}\n" in text(
+        "RateLimitPolicy/platform/api-ceiling", "kuadrant-platform", "-o", "markdown"
+    ).replace("\\", "")
+    assert data("RateLimitPolicy/platform/fair-use", "kuadrant-platform")["overrides"] == []

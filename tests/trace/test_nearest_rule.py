@@ -123,3 +123,93 @@ OTHERS = {
 def test_every_implementation_that_judges_requests_says_it(case: str) -> None:
     world, policy, expected = OTHERS[case]
     assert near(*world, ROUTE, service(), policy, address="192.0.2.1") == expected
+
+
+EQUALS = "selector: context.request.http.{field}, operator: eq, value: {value}"
+OF_KUADRANT = {
+    "patterns: [{predicate: 'request.method == \"GET\"'}, {predicate: 'request.path == \"/a\"'}]": (
+        'only: predicate: request.path == "/a"'
+    ),
+    f"patterns: [{{patternRef: read}}, {{{EQUALS.format(field='path', value='/')}}}]": (
+        "only: selector: context.request.http.method, operator: eq, value: PUT"
+    ),
+    f"patterns: [{{all: [{{{EQUALS.format(field='method', value='GET')}}}, "
+    f"{{{EQUALS.format(field='path', value='/b')}}}]}}]": (
+        "only: selector: context.request.http.path, operator: eq, value: /b"
+    ),
+    f"patterns: [{{any: [{{{EQUALS.format(field='path', value='/a')}}}]}}]": (
+        "only: any: selector: context.request.http.path, operator: eq, value: /a"
+    ),
+}
+
+
+@pytest.mark.parametrize("patterns", OF_KUADRANT)
+def test_the_first_pattern_of_kuadrant_that_does_not_match(patterns: str) -> None:
+    rules = f"{{authorization: {{open: {{opa: {{rego: allow = true}}}}, only: {{patternMatching: {{{patterns}}}}}}}}}"
+    named = f"patterns: {{read: {{allOf: [{{{EQUALS.format(field='method', value='PUT')}}}]}}}}"
+    policy = worlds.policy(
+        "kuadrant.io/v1",
+        "AuthPolicy",
+        "only",
+        "HTTPRoute/checkout",
+        f"{named}, rules: {rules}",
+        "shop",
+        field="targetRef",
+    )
+    assert near(*ISTIO[:3], service(), policy) == ("rules.authorization.only", OF_KUADRANT[patterns])
+
+
+def pods(name: str, inject: str = "enabled") -> str:
+    template = (
+        f"{{metadata: {{labels: {{app: {name}}}, annotations: {{linkerd.io/inject: {inject}}}}}, "
+        f"spec: {{serviceAccountName: {name}, containers: [{{name: c, image: i, ports: [{{containerPort: 80}}]}}]}}}}"
+    )
+    body = f"spec: {{selector: {{matchLabels: {{app: {name}}}}}, template: {template}}}"
+    return worlds.manifest("apps/v1", "Deployment", name, "shop", body)
+
+
+def linkerd(kind: str, name: str, spec: str, version: str = "v1alpha1") -> str:
+    return worlds.manifest(f"policy.linkerd.io/{version}", kind, name, "shop", f"spec: {{{spec}}}")
+
+
+def asking(name: str, *kinds: str) -> str:
+    references = ", ".join(
+        f"{{group: policy.linkerd.io, kind: {kind}, name: {named}}}"
+        for kind, _, named in (each.partition(" ") for each in kinds)
+    )
+    target = "targetRef: {group: policy.linkerd.io, kind: Server, name: web}"
+    return linkerd("AuthorizationPolicy", name, f"{target}, requiredAuthenticationRefs: [{references}]")
+
+
+SERVED = (
+    pods("web"),
+    pods("cart"),
+    service("web", more="selector: {app: web}"),
+    linkerd("Server", "web", "podSelector: {matchLabels: {app: web}}, port: 80", "v1beta3"),
+    linkerd("MeshTLSAuthentication", "cart", "identities: ['cart.shop.serviceaccount.identity.linkerd.cluster.local']"),
+    linkerd("MeshTLSAuthentication", "admin", "identityRefs: [{kind: ServiceAccount, name: admin}]"),
+    linkerd("NetworkAuthentication", "office", "networks: [{cidr: 10.0.0.0/8}]"),
+)
+OF_LINKERD = {
+    (asking("a", "MeshTLSAuthentication admin"),): (
+        "a",
+        "MeshTLSAuthentication shop/admin: identityRefs: kind: ServiceAccount, name: admin",
+    ),
+    (
+        asking("a", "MeshTLSAuthentication admin"),
+        asking("b", "MeshTLSAuthentication cart", "NetworkAuthentication office"),
+    ): (
+        "b",
+        "NetworkAuthentication shop/office: networks: cidr: 10.0.0.0/8",
+    ),
+    (asking("a", "MeshTLSAuthentication gone"),): ("a", "MeshTLSAuthentication shop/gone, which does not exist"),
+}
+
+
+@pytest.mark.parametrize("policies", OF_LINKERD)
+def test_the_first_authentication_of_linkerd_that_does_not_hold(policies: tuple[str, ...]) -> None:
+    simulation = simulated(*SERVED, *policies)
+    asked = {"service": "shop/web", "client": "Deployment/shop/cart", "address": "192.0.2.1"}
+    found = Tracer(simulation).trace(request(asked)).near_miss
+    assert found is not None and found[0] is not None
+    assert (found[0].name, found[1].unmet) == OF_LINKERD[policies]

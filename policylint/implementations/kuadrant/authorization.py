@@ -36,7 +36,7 @@ def decide(spec: Mapping[str, Any], message: RequestFacts) -> Decision | None:
             False,
             (*place, name),
             unknown if answer is None else "",
-            unmet=partial(_wants, name, mapping(authorization[name])) if answer is False else None,
+            unmet=partial(_wants, name, mapping(authorization[name]), patterns) if answer is False else None,
         )
         for name, answer in answers.items()
     )
@@ -44,10 +44,10 @@ def decide(spec: Mapping[str, Any], message: RequestFacts) -> Decision | None:
     return decision._replace(status=status) if decision.answer == "denied" and isinstance(status, int) else decision
 
 
-def _wants(name: str, rule: Mapping[str, Any]) -> str:
-    """Return what a rule asks for, in brief, after its name."""
-    patterns = mapping(rule.get("patternMatching")).get("patterns")
-    return f"{name}: {in_brief(patterns)}" if patterns else name
+def _wants(name: str, rule: Mapping[str, Any], patterns: Patterns) -> str:
+    """Return the first pattern of a rule that a request does not match, in brief, after the rule's name."""
+    unmet = patterns.first_unmet(mapping(rule.get("patternMatching")).get("patterns"))
+    return f"{name}: {in_brief(unmet)}" if unmet else name
 
 
 def _answer(rule: Mapping[str, Any], patterns: Patterns) -> bool | None:

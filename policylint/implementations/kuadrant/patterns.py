@@ -36,6 +36,15 @@ class Patterns:
         """Return whether all patterns of a list hold; None where that is not known."""
         return self._combined(patterns, every)
 
+    def first_unmet(self, patterns: object) -> Mapping[str, Any]:
+        """Return the first of a list's patterns that does not hold, looked up by name and within `all` of them."""
+        for entry in map(mapping, sequence(patterns)):
+            if self._is_dangling(entry) or self._holds(entry) is not False:
+                continue
+            named = mapping(self._named.get(text(entry.get("patternRef")))).get("allOf")
+            return self.first_unmet(named if named else entry.get("all")) or entry
+        return {}
+
     def _combined(self, patterns: object, combine: Callable[[Iterable[bool | None]], bool | None]) -> bool | None:
         """Return whether patterns hold together; a name that no pattern has adds nothing to a list."""
         entries = (mapping(entry) for entry in sequence(patterns))

@@ -101,10 +101,7 @@ def _at_server(
     answers = [(policy, _lets_in(policy, call, world)) for policy in asked.values()]
     answers += [(policy, _lets_in_old(policy, call, world)) for policy in _server_authorizations(server, world)]
     doubt = "who the client is, or its address"
-    allowing = [
-        AuthorizationRule(answer, True, ("spec",), doubt, policy, unmet=None if answer else partial(_asks, policy))
-        for policy, answer in answers
-    ]
+    allowing = [_rule(policy, answer, doubt, call, world) for policy, answer in answers]
     others = f"none of its {len(answers)} authorizations lets it in" if len(answers) > 1 else ""
     why = others or ("its authorization does not let it in" if answers else "no authorization is for it")
     decision = first_match(allowing, otherwise(("spec",), why, server, allows=False))
@@ -179,11 +176,28 @@ def _by_default(policy: str, call: RequestFacts, denied: Decision, world: World)
     return denied._replace(answer="depends", why=_CLIENT)
 
 
-def _asks(policy: Resource) -> str:
-    """Return what an authorization asks of clients, in brief."""
-    references = map(mapping, sequence(policy.spec.get("requiredAuthenticationRefs")))
-    named = [f"{text(each.get('kind'))} {text(each.get('name'))}" for each in references]
-    return in_brief(named) if named else f"client: {in_brief(policy.spec.get('client'))}"
+def _rule(policy: Resource, answer: bool | None, doubt: str, call: RequestFacts, world: World) -> AuthorizationRule:
+    """Return an authorization as a rule: all authentications that it refers to must hold."""
+    if answer is not False:
+        return AuthorizationRule(answer, True, ("spec",), doubt, policy)
+    references = [mapping(each) for each in sequence(policy.spec.get("requiredAuthenticationRefs"))]
+    home = policy.key.namespace
+    met = [_authenticates(each, home, call, world) is not False for each in references]
+    unmet = partial(_asks, policy, references[met.index(False)] if False in met else {}, world)
+    return AuthorizationRule(False, True, ("spec",), doubt, policy, unmet=unmet, met=sum(met))
+
+
+def _asks(policy: Resource, reference: Mapping[str, Any], world: World) -> str:
+    """Return what an authentication of a policy, or a ServerAuthorization, asks of clients, in brief."""
+    if not reference:
+        return f"client: {in_brief(policy.spec.get('client'))}"
+    kind, name = text(reference.get("kind")), text(reference.get("name"))
+    place = ResourceKey(_POLICY, kind, text(reference.get("namespace")) or policy.key.namespace, name)
+    found = world.get(place)
+    if kind != "ServiceAccount" and found is None:
+        return f"{kind} {place.path}, which does not exist"
+    said = "" if found is None else in_brief(found.spec)
+    return f"{kind} {place.path}" + (f": {said}" if said else "")
 
 
 def _lets_in(policy: Resource, call: RequestFacts, world: World) -> bool | None:

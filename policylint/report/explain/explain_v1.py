@@ -96,6 +96,10 @@ def _policy(explanation: Explanation, names: Names) -> Entry:
         "class": state.kind.policy_class,
         "status": state.verdict,
         "by": names.keys(state.by),
+        "overrides": [
+            {"policy": names.key(took.loser), "settings": list(took.settings), "whole": took.whole}
+            for took in explanation.taken
+        ],
         **({"invalid": state.invalid} if state.invalid else {}),
         "targets": [_target(state, target, names) for target in state.targets],
         "refused": [{"target": names.node(each.attachment.node), "by": names.key(each.by)} for each in state.refused],

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from policylint.explain.explanation import Explanation
 from policylint.explain.settings import Setting, settings
 from policylint.explain.wording import Crowd, all_rules, chains, level_of, where
+from policylint.model.words import listing
 from policylint.report.explain.radius import Radius
 from policylint.report.explain.text import how
 from policylint.report.kit.display import one_line, place, short_place
@@ -68,6 +69,8 @@ def _policy(explanation: Explanation, names: Names) -> Iterator[str]:
     assert state is not None and reach is not None
     by = f" by {', '.join(names.keys(state.by))}" if state.by else ""
     yield f"- verdict: {escape(state.verdict + by)}\n"
+    if took := explanation.taken:
+        yield f"- overrides: {escape(listing(took))}\n"
     for target in state.targets:
         problem = target.detail or target.problem or target.resolution.state
         yield f"- target: {escape(names.target(target))}: {escape(problem)}\n"

@@ -16,7 +16,7 @@ from policylint.explain.unattached import target_place
 from policylint.explain.wording import Crowd, all_rules, chains, implementation_of, level_of, none_acts, strategy, where
 from policylint.implementations import implementation
 from policylint.model import Finding, Location, ResourceKey
-from policylint.model.words import count, leading
+from policylint.model.words import count, leading, listing
 from policylint.report.explain.radius import Radius
 from policylint.report.kit import extensions
 from policylint.report.kit.connections import connection_in_words
@@ -228,6 +228,9 @@ class ExplanationText:
             yield f"  sets      {one_line(', '.join(declared) or 'nothing')}\n"
         by = f" by {', '.join(key.path for key in state.by)}" if state.by else ""
         yield f"  verdict   {self.paint(_style(state.verdict), one_line(f'{state.verdict}{by}'))}\n"
+        if took := explanation.taken:
+            lines = wrapped(one_line(listing(took)), self.room - 12)
+            yield from (f"  {'' if number else 'overrides':9} {line}\n" for number, line in enumerate(lines))
         if state.invalid:
             yield f"  invalid   {one_line(state.invalid)}\n"
         lines = wrapped(f"{implementation_of(state.kind)}: {strategy(state.kind)}", self.room - 12)

@@ -10,6 +10,7 @@ from policylint.network.kinds import has_policies
 from policylint.policy.results import Group, PolicyState
 from policylint.report.kit.identity import Names, json_losses, json_place
 from policylint.simulation import Simulation
+from policylint.simulation.winning import Taken, taken
 from policylint.topology import Condition, GatewayState, ListenerState, ParentState, RouteState
 
 VERSION = "simulation-v1"
@@ -66,20 +67,24 @@ def _environment(simulation: Simulation) -> Entry:
 
 def _policies(simulation: Simulation, names: Names) -> Iterator[Entry]:
     for state in simulation.policies.values():
-        yield _policy(state, names)
+        yield _policy(state, names, taken(simulation).get(state.key, ()))
     if has_policies(simulation.world):
         from policylint.report.simulate import network_v1
 
         yield from network_v1.policies(simulation, names)
 
 
-def _policy(state: PolicyState, names: Names) -> Entry:
+def _policy(state: PolicyState, names: Names, took: Sequence[Taken]) -> Entry:
     entry: Entry = {
         "policy": names.key(state.key),
         **verdict(state.verdict),
         "by": names.keys(state.by),
         "location": json_place(state.policy.name_location),
     }
+    if took:
+        entry["overrides"] = [
+            {"policy": names.key(each.loser), "settings": list(each.settings), "whole": each.whole} for each in took
+        ]
     if state.kind.status == "conditions":
         entry["conditions"] = conditions(state.conditions)
     if state.ancestors or state.kind.status != "conditions":

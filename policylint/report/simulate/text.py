@@ -10,6 +10,7 @@ from policylint.policy.results import Group, PolicyState
 from policylint.report.kit.display import Paint, one_line
 from policylint.report.kit.identity import Names, json_losses
 from policylint.simulation import Simulation
+from policylint.simulation.winning import Taken, taken
 from policylint.topology import ParentState
 
 _MOST_LOST = 6
@@ -42,7 +43,8 @@ def _environment(simulation: Simulation, names: Names, paint: Paint) -> Iterator
     yield f"{paint('strong', name)}: {policies}, {count(len(simulation.routes), 'route')}, {gateways}\n"
     states = sorted(simulation.policies.values(), key=lambda state: names.key(state.key))
     if states:
-        rows = [row for state in states for row in _policy_rows(state, names)]
+        took = taken(simulation)
+        rows = [row for state in states for row in _policy_rows(state, names, took.get(state.key, ()))]
         yield "\n" + _table(("POLICY", "VERDICT", "TARGETS", "BY / WHY"), rows, paint)
     routes = sorted(simulation.routes, key=lambda route: names.key(route.route.key))
     if routes:
@@ -58,9 +60,11 @@ def _environment(simulation: Simulation, names: Names, paint: Paint) -> Iterator
         yield from lines
 
 
-def _policy_rows(state: PolicyState, names: Names) -> Iterator[Row]:
+def _policy_rows(state: PolicyState, names: Names, took: Sequence[Taken]) -> Iterator[Row]:
     targets = [names.target_and_trouble(target) for target in state.targets]
     why = [f"by {name}" for name in names.keys(state.by)]
+    why += [f"over {names.key(each.loser)}" for each in took[:_MOST_LOST]]
+    why += [f"over {len(took) - _MOST_LOST} more"] if len(took) > _MOST_LOST else []
     if state.invalid:
         why.append(state.invalid)
     troubled = (target for target in state.targets if target.problem or not target.nodes)

@@ -23,16 +23,16 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             for winner in superseders(simulation, state):
                 losers[winner].add(state.key)
     for winner, beaten in losers.items():
-        state = simulation.policies.get(winner)
-        target = next((target for target in state.targets if target.nodes), None) if state is not None else None
+        prevailing = simulation.policies.get(winner)
         took = [each for each in taken(simulation).get(winner, ()) if each.loser in beaten]
-        if state is None or target is None or not took:
+        target = next((target for target in prevailing.targets if target.nodes), None) if prevailing else None
+        if prevailing is None or target is None or not took:
             continue
         yield Finding(
             RULE,
             "note",
             f"{winner} overrides {listing(took, most=_MOST)}",
-            target_at(state.policy, target),
+            target_at(prevailing.policy, target),
             resources=(winner, *(each.loser for each in took[:_MOST])),
             label="this prevails there",
             related=tuple(

@@ -33,10 +33,35 @@ class _Word(NamedTuple):
         )
 
 
+class Deciding(NamedTuple):
+    """What a kind outside of the catalog does: it guards, it spares something, or decides in another way.
+
+    Args:
+        holding: a field that an object of the kind must have below its spec.
+    """
+
+    guards: bool
+    spares: bool
+    holding: str
+
+
+@lru_cache(maxsize=1)
+def _table() -> Mapping[str, Any]:
+    return mapping(read(shipped_data("schemas", "weakenings.yaml"), "weakenings.yaml").documents[0].value)
+
+
 @lru_cache(maxsize=1)
 def _words() -> tuple[_Word, ...]:
-    table = mapping(read(shipped_data("schemas", "weakenings.yaml"), "weakenings.yaml").documents[0].value)
-    return tuple(_word(mapping(entry)) for entry in sequence(table.get("words")))
+    return tuple(_word(mapping(entry)) for entry in sequence(_table().get("words")))
+
+
+@lru_cache(maxsize=1024)
+def deciding(group: str, kind: str) -> Deciding | None:
+    """Return what objects of a kind decide that nobody evaluates, None where they decide nothing."""
+    for entry in map(mapping, sequence(_table().get("deciding"))):
+        if re.fullmatch(entry["group"], group) and re.fullmatch(entry["kind"], kind):
+            return Deciding(bool(entry.get("guards")), bool(entry.get("spares")), text(entry.get("with")))
+    return None
 
 
 def _word(entry: Mapping[str, Any]) -> _Word:
@@ -102,4 +127,4 @@ def _differing(before: Any, after: Any, above: _Steps) -> Iterator[_Steps]:
             )
 
 
-__all__ = ["common_weaknesses"]
+__all__ = ["Deciding", "common_weaknesses", "deciding"]

@@ -56,6 +56,7 @@ def compare(sides: Iterable[Sides]) -> list[EnvironmentChange]:
 
 def _environment(sides: Sides) -> EnvironmentChange:
     """Return what changes in one environment."""
+    from policylint.compare.protection.anywhere import decides_beside
     from policylint.compare.protection.extensions import acts_beside
     from policylint.compare.requests import request_changes
 
@@ -65,7 +66,7 @@ def _environment(sides: Sides) -> EnvironmentChange:
     unknown = unknown_subjects(sides, {subject.key for subject in subjects})
     changed = changed_keys(sides)
     come_or_gone = _come_or_gone(sides)
-    whole = not (unknown or contexts.truncated or before.cut or after.cut or acts_beside(sides))
+    whole = not (unknown or contexts.truncated or before.cut or after.cut or acts_beside(sides) or decides_beside(sides))
     return EnvironmentChange(
         after.world.name,
         come_or_gone,

@@ -43,6 +43,24 @@ GROUPS = frozenset(
     }
 )
 
+_BESIDE = frozenset(
+    {
+        "kyverno.io",
+        "policies.kyverno.io",
+        "constraints.gatekeeper.sh",
+        "templates.gatekeeper.sh",
+        "admissionregistration.k8s.io",
+        "authorino.kuadrant.io",
+        "limitador.kuadrant.io",
+        "projectcontour.io",
+        "install.istio.io",
+        "sailoperator.io",
+        "getambassador.io",
+        "gateway.getambassador.io",
+    }
+)
+"""Groups of kinds that decide and are not evaluated: what a change makes of them is told (schemas/weakenings.yaml)."""
+
 
 class Loaded(NamedTuple):
     """Everything read from a source.
@@ -102,7 +120,7 @@ def load(
         rendered: whether anything will be rendered; else the values of HelmReleases, much of the bytes of real
             repositories, are not kept.
     """
-    groups = GROUPS | known_groups
+    groups = GROUPS | _BESIDE | known_groups
 
     def wanted(api_version: str, kind: str) -> bool:
         group, slash, _ = api_version.rpartition("/")

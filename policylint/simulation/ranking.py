@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.implementations import implementation
 from policylint.matches import Match
-from policylint.model import Resource, mapping, sequence
+from policylint.model import GATEWAY_GROUP, Resource, mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.topology import GatewayState
 from policylint.topology.ancestry import implementation_of
@@ -39,7 +39,7 @@ class Ranking(NamedTuple):
 
 def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
     """Return how the routes of a Gateway rank, None for one that was not seen."""
-    if gateway is not None and gateway.gateway.key.kind != "Gateway":
+    if gateway is not None and gateway.gateway.key[:2] != (GATEWAY_GROUP, "Gateway"):
         return Ranking(stated=True)
     name = None if gateway is None else implementation_of(gateway, simulation.catalog)
     if name is None:

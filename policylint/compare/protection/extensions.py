@@ -37,11 +37,11 @@ def extension_weakened(sides: Sides, others: Callable[[Path, PolicyKind, str], b
     """
     before, after, pairing = sides
     for old in _gone(sides):
-        for weakening in weakenings(_weaknesses(after, old, {}), _said(old), {}):
+        for weakening in weakenings(_weaknesses(after, old, {}), said_by(old), {}):
             cause = weakened(weakening, old, old, f"keep {old.key}, or say what takes its place")
             yield cause._replace(own=True, location=None), "", (whole(old.key),)
     for old, new in edited(sides):
-        said = _said(old), _said(new)
+        said = said_by(old), said_by(new)
         changes = list(weakenings(_weaknesses(after, old, said[1]), *said))
         if not changes:
             continue
@@ -64,7 +64,7 @@ def _weaknesses(side: Simulation, old: Resource, said: Mapping[str, Any]) -> Ite
     """Yield what fields of an object mean where it says something else now, nothing if it is gone."""
     kind = side.catalog.get(*old.key[:2])
     yield from () if kind is None else kind.weaker
-    yield from common_weaknesses(old.key.kind, _said(old), said, kind)
+    yield from common_weaknesses(old.key.kind, said_by(old), said, kind)
 
 
 def _is_alone(side: Simulation, resource: Resource) -> bool:
@@ -94,7 +94,7 @@ def edited(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
             continue
         if kind is not None and kind.policy_class != "Other" and not _is_whole(kind):
             continue  # kinds with contexts of their own are compared by their settings
-        yield from ((old, new) for old, new in sides.edited(group, name) if _said(new) != _said(old))
+        yield from ((old, new) for old, new in sides.edited(group, name) if said_by(new) != said_by(old))
 
 
 def weakened(weakening: Weakening, old: Resource, new: Resource, fix: str) -> Cause:
@@ -139,7 +139,8 @@ def _place(resource: Resource) -> Pointer:
     return ("spec",) if "spec" in resource.body else ()
 
 
-def _said(resource: Resource) -> Mapping[str, Any]:
+def said_by(resource: Resource) -> Mapping[str, Any]:
+    """Return what an object says, below its spec where it has one."""
     return resource.spec if _place(resource) else {**resource.body, "metadata": None}
 
 

@@ -17,6 +17,7 @@ from policylint.compare.change import ContextChange, SettingChange
 from policylint.compare.contexts import MOST_CONTEXTS, identity
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.annotations import annotations_weakened
+from policylint.compare.protection.anywhere import weakened_anywhere
 from policylint.compare.protection.cause import (
     AffectedObjects,
     Cause,
@@ -50,7 +51,7 @@ def weakened(sides: Sides, contexts: Iterable[ContextChange]) -> list[Weakened]:
     by_cause: dict[tuple[int, str], Weakened] = {}
     others = _OtherKinds(sides.after)
     ways = chain(_weakened_settings(sides, contexts, others), extension_weakened(sides, others.serve))
-    of_objects = handshakes_widened(sides), annotations_weakened(sides), filters_weakened(sides)
+    of_objects = handshakes_widened(sides), annotations_weakened(sides), filters_weakened(sides), weakened_anywhere(sides)
     for cause, void, way in chain(ways, *of_objects):
         if not redirects.lies_on(way):
             one = by_cause.setdefault((id(cause), void), Weakened(cause._replace(void=void), AffectedObjects()))

@@ -25,6 +25,8 @@ from policylint.policy.results import holds
 _LONGEST = 60
 """Most characters of a value or name in a message."""
 _HASHED = Pattern(r":(?:\{SHA\}|\$)\S*$")
+_LISTED = Pattern(r"[\s,;]+|(?<=[A-Z0-9]):(?=[A-Z])")
+"""Between the entries of a list that is written as a text."""
 _NAMES = ("name", "issuer")
 """Fields by which an entry of a list is known."""
 
@@ -205,6 +207,8 @@ def _exchange(weak: Weakness, before: Any, after: Any) -> str:
         return ""  # of a list that gains or loses entries alone other words speak
     if _data(before) is not None and _data(before) == _data(after):
         return ""  # the same, written otherwise
+    if _terms(before) == _terms(after):
+        return ""  # in another order
     was, now = text(before), text(after)
     return f"goes from {was} to {now}" if len(was) <= _LONGEST >= len(now) else "is another text"
 
@@ -217,6 +221,13 @@ def _data(value: Any) -> Any:
         return json.loads(value)
     except (ValueError, RecursionError):
         return None
+
+
+def _terms(value: Any) -> list[str] | str:
+    """Return the sorted words of an expression whose terms may stand in any order, any other text as it is."""
+    words = value.split() if isinstance(value, str) else []
+    operators = {word for word in words if word in ("&&", "||")}
+    return sorted(words) if len(operators) == 1 and words[1::2] == words[1:2] * (len(words) // 2) else text(value)
 
 
 def _is_mixed(before: list[Any], after: Any) -> bool:
@@ -345,7 +356,7 @@ def _admits(weak: Weakness, value: object) -> str:
     """Return how a value lets everybody in, "" if it does not."""
     if weak.presence:
         return "is there now" if value is not None else ""
-    entries = value if isinstance(value, list) else [value]
+    entries = value if isinstance(value, list) else _LISTED.split(value) if isinstance(value, str) else [value]
     admitted = [entry for entry in entries if entry in weak.everybody]
     return f"now holds {admitted[0]}" if admitted else ""
 

@@ -1,0 +1,110 @@
+"""GWP304 for objects that the catalog does not know: by the names of their fields, and by what goes with them.
+
+Nobody evaluates them. Words mean the same in every kind (schemas/weakenings.yaml), and a policy that refused
+something does so no longer once it is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from policylint.catalog.content import known_object
+from policylint.catalog.weakenings import Deciding, common_weaknesses, deciding
+from policylint.compare.pairing import Sides
+from policylint.compare.protection.cause import Cause, WeakenedWay
+from policylint.compare.protection.extensions import said_by, weakened
+from policylint.compare.protection.spec import weakenings
+from policylint.documents import read
+from policylint.model import GATEWAY_GROUP, Resource, is_symbolic, mapping, sequence, text
+from policylint.topology import whole
+
+_ELSEWHERE = frozenset(
+    {
+        "", "apps", "batch", "networking.k8s.io", "discovery.k8s.io", "rbac.authorization.k8s.io", "policy",
+        "apiextensions.k8s.io", "autoscaling", "storage.k8s.io", GATEWAY_GROUP, "policy.open-cluster-management.io",
+        "work.open-cluster-management.io", "operator.open-cluster-management.io",
+    }
+)  # fmt: skip
+"""Groups of kinds that have no such fields, or are compared elsewhere."""
+_CONFIG_MAP = ("", "ConfigMap")
+_APPLICATION = ("argoproj.io", "Application")
+
+
+def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
+    """Yield causes with the objects themselves."""
+    for group, name in sides.after.world.kinds():
+        if _is_foreign(sides, group, name):
+            for old, new in sides.edited(group, name):
+                said = _said(old), _said(new)
+                for weakening in weakenings(common_weaknesses(name, *said), *said):
+                    cause = weakened(weakening, old, new, "keep it as it was, or say what takes its place")
+                    kept = cause if deciding(group, name) else cause._replace(severity="note")
+                    yield kept._replace(own=True), "", (whole(new.key),)
+    for change, resource, says in (
+        *(("is gone", each, "what it refused passes") for each in _of(sides.before, sides.pairing.removed, "guards")),
+        *(("is new", each, "it spares some of what policies refuse") for each in _of(sides.after, sides.pairing.added, "spares")),
+    ):
+        fix = f"keep {resource.key}" if change == "is gone" else f"leave {resource.key} out"
+        now, was = (resource.name_location, None) if change == "is new" else (None, resource.name_location)
+        cause = Cause(resource.key.kind, change, says, (resource.key,), location=now, before=was, fix=fix)
+        yield cause._replace(own=True), "", (whole(resource.key),)
+
+
+def decides_beside(sides: Sides) -> bool:
+    """Tell whether a change touches objects that decide on something and that nobody evaluates."""
+    before, after, pairing = sides
+    both = [(side.world.get(key), None) for side, keys in ((before, pairing.removed), (after, pairing.added)) for key in keys]
+    kinds = (kind for kind in after.world.kinds() if deciding(*kind) is not None)
+    both += ((new, old) for kind in kinds for old, new in sides.edited(*kind) if said_by(old) != said_by(new))
+    return any(each is not None and _applies(deciding(*each.key[:2]), each) for each, _ in both)
+
+
+def _applies(entry: Deciding | None, resource: Resource) -> bool:
+    return entry is not None and (not entry.holding or entry.holding in resource.spec)
+
+
+def _of(side: Any, keys: Iterable[Any], what: str) -> Iterator[Resource]:
+    """Yield the objects among some that guard, or spare."""
+    for key in keys:
+        entry = deciding(*key[:2])
+        resource = side.world.get(key) if entry is not None and getattr(entry, what) else None
+        if resource is not None and _applies(entry, resource):
+            yield resource
+
+
+def _is_foreign(sides: Sides, group: str, name: str) -> bool:
+    if (group, name) == _CONFIG_MAP:
+        return True
+    known = sides.after.catalog.get(group, name) is not None or known_object(group, name) is not None
+    return not known and group not in _ELSEWHERE
+
+
+def _said(resource: Resource) -> Mapping[str, Any]:
+    if resource.key[:2] == _CONFIG_MAP:
+        entries = mapping(resource.body.get("data"))
+        return {name: value for name, value in entries.items() if isinstance(value, str) and not is_symbolic(value)}
+    if resource.key[:2] == _APPLICATION:
+        sources = [resource.spec.get("source"), *sequence(resource.spec.get("sources"))]
+        return {"values": [_of_helm(mapping(mapping(source).get("helm"))) for source in sources if source]}
+    return said_by(resource)
+
+
+def _of_helm(helm: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a chart as Argo CD puts them together, each parameter at its place."""
+    written = text(helm.get("values"))
+    documents = read(written.encode(), "values").documents[:1] if written else ()
+    values = {"name": "helm", **{key: value for each in documents for key, value in mapping(each.value).items()}}
+    values |= mapping(helm.get("valuesObject"))
+    for parameter in map(mapping, sequence(helm.get("parameters"))):
+        at: dict[str, Any] = values
+        *above, last = text(parameter.get("name")).split(".")
+        for step in above:
+            inner = dict(mapping(at.get(step)))
+            at[step] = inner
+            at = inner
+        at[last] = {"true": True, "false": False}.get(text(parameter.get("value")), parameter.get("value"))
+    return values
+
+
+__all__ = ["decides_beside", "weakened_anywhere"]

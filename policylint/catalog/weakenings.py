@@ -58,10 +58,16 @@ def _words() -> tuple[_Word, ...]:
 @lru_cache(maxsize=1024)
 def deciding(group: str, kind: str) -> Deciding | None:
     """Return what objects of a kind decide that nobody evaluates, None where they decide nothing."""
-    for entry in map(mapping, sequence(_table().get("deciding"))):
-        if re.fullmatch(entry["group"], group) and re.fullmatch(entry["kind"], kind):
+    for (in_group, of_kind), entry in _deciding():
+        if in_group.fullmatch(group) and of_kind.fullmatch(kind):
             return Deciding(bool(entry.get("guards")), bool(entry.get("spares")), text(entry.get("with")))
     return None
+
+
+@lru_cache(maxsize=1)
+def _deciding() -> tuple[tuple[tuple[re.Pattern[str], re.Pattern[str]], Mapping[str, Any]], ...]:
+    entries = map(mapping, sequence(_table().get("deciding")))
+    return tuple(((re.compile(entry["group"]), re.compile(entry["kind"])), entry) for entry in entries)
 
 
 def _word(entry: Mapping[str, Any]) -> _Word:

@@ -66,7 +66,9 @@ def _environment(sides: Sides) -> EnvironmentChange:
     unknown = unknown_subjects(sides, {subject.key for subject in subjects})
     changed = changed_keys(sides)
     come_or_gone = _come_or_gone(sides)
-    whole = not (unknown or contexts.truncated or before.cut or after.cut or acts_beside(sides) or decides_beside(sides))
+    whole = not (
+        unknown or contexts.truncated or before.cut or after.cut or acts_beside(sides) or decides_beside(sides)
+    )
     return EnvironmentChange(
         after.world.name,
         come_or_gone,

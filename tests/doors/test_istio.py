@@ -58,6 +58,7 @@ def ends(
 ORDERED = (
     "[{match: [{uri: {prefix: /api}}], route: [{destination: {host: next}}]}, {route: [{destination: {host: web}}]}]"
 )
+LONGER = "{match: [{uri: {prefix: /api/deep}}], directResponse: {status: 403}}"
 TWO = "[{route: [{destination: {host: web}, weight: 90}, {destination: {host: next}, weight: 10}]}]"
 
 
@@ -86,6 +87,7 @@ TWO = "[{route: [{destination: {host: web}, weight: 90}, {destination: {host: ne
         ((gateway(), virtual(ORDERED)), f"{SHOP}/api/x", "next"),
         ((gateway(), virtual(ORDERED)), f"{SHOP}/apix", "next"),
         ((gateway(), virtual(ORDERED)), f"{SHOP}/", "web"),
+        ((gateway(), virtual(ORDERED.replace("]}, {route", "]}, " + LONGER + ", {route"))), f"{SHOP}/api/deep", "next"),
         (
             (gateway(), virtual("[{route: [{destination: {host: web}}]}, " + ORDERED[1:])),
             f"{SHOP}/api",

@@ -16,7 +16,8 @@ from policylint.compare.protection.cause import Cause, WeakenedWay
 from policylint.compare.protection.extensions import said_by, weakened
 from policylint.compare.protection.spec import weakenings
 from policylint.documents import read
-from policylint.model import GATEWAY_GROUP, Resource, is_symbolic, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, is_symbolic, mapping, sequence, text
+from policylint.simulation import Simulation
 from policylint.topology import whole
 
 _ELSEWHERE = frozenset(
@@ -43,7 +44,10 @@ def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
                     yield kept._replace(own=True), "", (whole(new.key),)
     for change, resource, says in (
         *(("is gone", each, "what it refused passes") for each in _of(sides.before, sides.pairing.removed, "guards")),
-        *(("is new", each, "it spares some of what policies refuse") for each in _of(sides.after, sides.pairing.added, "spares")),
+        *(
+            ("is new", each, "it spares some of what policies refuse")
+            for each in _of(sides.after, sides.pairing.added, "spares")
+        ),
     ):
         fix = f"keep {resource.key}" if change == "is gone" else f"leave {resource.key} out"
         now, was = (resource.name_location, None) if change == "is new" else (None, resource.name_location)
@@ -54,17 +58,19 @@ def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
 def decides_beside(sides: Sides) -> bool:
     """Tell whether a change touches objects that decide on something and that nobody evaluates."""
     before, after, pairing = sides
-    both = [(side.world.get(key), None) for side, keys in ((before, pairing.removed), (after, pairing.added)) for key in keys]
-    kinds = (kind for kind in after.world.kinds() if deciding(*kind) is not None)
-    both += ((new, old) for kind in kinds for old, new in sides.edited(*kind) if said_by(old) != said_by(new))
-    return any(each is not None and _applies(deciding(*each.key[:2]), each) for each, _ in both)
+    kinds = [kind for kind in after.world.kinds() if deciding(*kind) is not None]
+    touched = [new for kind in kinds for old, new in sides.edited(*kind) if said_by(old) != said_by(new)]
+    for side, keys in ((before, pairing.removed), (after, pairing.added)):
+        touched += filter(None, map(side.world.get, keys))
+    return any(_applies(deciding(*each.key[:2]), each) for each in touched)
 
 
 def _applies(entry: Deciding | None, resource: Resource) -> bool:
+    """Tell whether an object is one of those that an entry speaks of."""
     return entry is not None and (not entry.holding or entry.holding in resource.spec)
 
 
-def _of(side: Any, keys: Iterable[Any], what: str) -> Iterator[Resource]:
+def _of(side: Simulation, keys: Iterable[ResourceKey], what: str) -> Iterator[Resource]:
     """Yield the objects among some that guard, or spare."""
     for key in keys:
         entry = deciding(*key[:2])

@@ -51,7 +51,12 @@ def weakened(sides: Sides, contexts: Iterable[ContextChange]) -> list[Weakened]:
     by_cause: dict[tuple[int, str], Weakened] = {}
     others = _OtherKinds(sides.after)
     ways = chain(_weakened_settings(sides, contexts, others), extension_weakened(sides, others.serve))
-    of_objects = handshakes_widened(sides), annotations_weakened(sides), filters_weakened(sides), weakened_anywhere(sides)
+    of_objects = (
+        handshakes_widened(sides),
+        annotations_weakened(sides),
+        filters_weakened(sides),
+        weakened_anywhere(sides),
+    )
     for cause, void, way in chain(ways, *of_objects):
         if not redirects.lies_on(way):
             one = by_cause.setdefault((id(cause), void), Weakened(cause._replace(void=void), AffectedObjects()))

@@ -74,7 +74,11 @@ def weakenings(
     reported: list[Pointer] = []
     gone: list[Pointer] = []
     exchanged: set[Pointer] = set()
+    beside: set[str] = set()
+    told: set[tuple[Pointer, str]] = set()
     for weak in weaknesses:
+        if weak.path in beside:
+            continue  # it is what makes another field weaker, which is reported
         for weakening in _compared(weak, before, after):
             place = weakening.after
             if weak.anchor:
@@ -88,6 +92,10 @@ def weakenings(
                 continue  # what the new entry lets in has been reported
             if any(pointer == place[: len(pointer)] for pointer in gone):
                 continue  # with what held it
+            if (place, weakening.change) in told:
+                continue  # in other words
+            told.add((place, weakening.change))
+            beside.update(weak.where)
             reported.append(place)
             gone += [place] if weak.presence == "demands" else []
             opens = weakening.opens and not any(_stands(after, path) for path in weak.unless)

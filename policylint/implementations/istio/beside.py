@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer, read
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts, value_at
 from policylint.policy.beside import Beside
 
 _GROUP = "networking.istio.io"
@@ -22,6 +22,11 @@ _LEFT = (
     "does not merge slashes: a rule on `/admin` does not hold for `//admin`",
     "does not decode slashes: a rule on `/a/b` does not hold for `/a%2Fb`",
 )
+_INSTALLING: tuple[tuple[str, str, Pointer], ...] = (
+    ("install.istio.io", "IstioOperator", ("meshConfig",)),
+    ("sailoperator.io", "Istio", ("values", "meshConfig")),
+)
+"""Objects that install the control plane, with where they hold its configuration."""
 _AUTHORIZERS = ("envoyExtAuthzHttp", "envoyExtAuthzGrpc")
 _HARMLESS = frozenset({"match", "name", "route", "timeout", "retries"})
 """Fields of a VirtualService's rule that leave a request, and where it goes, as they are."""
@@ -45,7 +50,12 @@ def beside(world: World, root: str) -> Iterator[Beside]:
 
 
 def _configurations(world: World, root: str) -> Iterator[tuple[Resource, Pointer, Mapping[str, Any]]]:
-    """Yield the configurations of the mesh, each with where it is written."""
+    """Yield the configurations of the mesh, each with where it is written: istiod's, or what installs it."""
+    for group, kind, place in _INSTALLING:
+        for installation in world.of_kind(group, kind):
+            stated = mapping(value_at(installation.spec, place))
+            if stated:
+                yield installation, ("spec", *place), stated
     for config in world.in_namespace("", "ConfigMap", root):
         written = mapping(config.body.get("data")).get("mesh")
         if (config.key.name == "istio" or config.key.name.startswith("istio-")) and isinstance(written, str):
@@ -65,6 +75,10 @@ def _of_mesh(holder: Resource, pointer: Pointer, config: Mapping[str, Any]) -> I
         yield Beside(holder, pointer, f"takes the identities of {alias} for those of the mesh")
     if config.get("enableAutoMtls") is False:
         yield Beside(holder, pointer, "lets sidecars send plain text where no DestinationRule says otherwise")
+    if text(mapping(config.get("meshMTLS")).get("minProtocolVersion")).upper() != "TLSV1_3":
+        yield Beside(holder, pointer, "lets proxies of the mesh speak TLS 1.2 to each other")
+    root = text(config.get("rootNamespace")) or "istio-system"
+    yield Beside(holder, pointer, f"takes the policies of namespace {root} for those of the mesh")
     topology = mapping(mapping(config.get("defaultConfig")).get("gatewayTopology"))
     hops = topology.get("numTrustedProxies")
     if hops:

@@ -21,6 +21,8 @@ from policylint.spaces.predicates import Predicate
 from policylint.topology import whole
 
 _TRAFFIC = "traffic.sidecar.istio.io/"
+_INTERCEPTION = "sidecar.istio.io/interceptionMode"
+_BYPASSED = "ambient.istio.io/bypass-inbound-capture"
 _OTHER_RANGES = ("includeOutboundIPRanges", "excludeOutboundIPRanges")
 
 
@@ -102,7 +104,11 @@ class Sender:
 
 
 def takes_inbound(proxy: Proxy, port: int | None) -> bool | None:
-    """Return whether a sidecar takes the connections to a port of its pods, None where that is not known."""
+    """Return whether a proxy takes the connections to a port of its pods, None where that is not known."""
+    if proxy.ambient:
+        return text(proxy.annotations.get(_BYPASSED)) != "true"
+    if text(proxy.annotations.get(_INTERCEPTION)) == "NONE":
+        return False
     included = text(proxy.annotations.get(f"{_TRAFFIC}includeInboundPorts"), "*")
     named = included if included != "*" else text(proxy.annotations.get(f"{_TRAFFIC}excludeInboundPorts"))
     if not named:
@@ -112,6 +118,10 @@ def takes_inbound(proxy: Proxy, port: int | None) -> bool | None:
 
 def takes_outbound(proxy: Proxy, port: int | None) -> bool | None:
     """Return whether the sidecar of a client takes its connections to a port, None where that is not known."""
+    if proxy.ambient:
+        return True
+    if text(proxy.annotations.get(_INTERCEPTION)) == "NONE":
+        return None  # it does where the client asks for that
     if _lists(text(proxy.annotations.get(f"{_TRAFFIC}excludeOutboundPorts")), port):
         return False
     if _lists(text(proxy.annotations.get(f"{_TRAFFIC}includeOutboundPorts")), port):

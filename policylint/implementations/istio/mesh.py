@@ -60,7 +60,7 @@ class Proxy(NamedTuple):
         root: the root namespace of its istiod where that is not the mesh's.
         services: the Services and ServiceEntries bound to a waypoint.
         serves_pods: whether requests to the addresses of workloads pass a waypoint.
-        annotations: of the pods that a sidecar is injected into.
+        annotations: of the pods that a sidecar is injected into, or whose connections a ztunnel takes.
         own: the workload's own settings, None without any.
         revision: of its control plane, or the tag that its labels name.
     """
@@ -244,7 +244,7 @@ def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
     on_host = spec.get("hostNetwork") is True
     place = membership(pod_labels, annotations, workload.key.namespace, around, on_host=on_host)
     if place == "ambient":
-        yield Proxy(node, pod_labels, ambient=True)
+        yield Proxy(node, pod_labels, ambient=True, annotations=annotations)
     elif place is not None:
         inject = _inject(pod_labels, annotations)
         revision = text(pod_labels.get(labels.REVISION)) or text(around.get(labels.REVISION))

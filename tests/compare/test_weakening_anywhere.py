@@ -1,0 +1,101 @@
+"""GWP304 for objects of kinds that the catalog does not know, and what is not sworn of requests beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.compare import compare, removed_protections
+from tests.checks.linting import GATEWAY, SERVICE, route
+from tests.compare.test_weakening import sides
+
+BINDING = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: routes}
+spec: {policyName: routes, validationActions: [Deny]}
+"""
+ADMITTING = """\
+apiVersion: kyverno.io/v1
+kind: ClusterPolicy
+metadata: {name: routes}
+spec:
+  failurePolicy: Fail
+  rules: [{name: login, match: {any: [{resources: {kinds: [HTTPRoute]}}]}, exclude: {any: [{resources: {names: [a]}}]}}]
+"""
+SPARED = """\
+apiVersion: kyverno.io/v2
+kind: PolicyException
+metadata: {name: demo, namespace: shop}
+spec: {exceptions: [{policyName: routes, ruleNames: [login]}]}
+"""
+HOST_POLICY = """\
+apiVersion: cilium.io/v2
+kind: CiliumClusterwideNetworkPolicy
+metadata: {name: nodes}
+spec: {nodeSelector: {matchLabels: {}}, ingress: [{fromEntities: [cluster]}]}
+"""
+RELEASE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: shop, namespace: shop}
+spec: {interval: 1h, chart: {spec: {chart: shop}}, values: {login: {auth: {enabled: true}}, office: [10.0.0.0/8]}}
+"""
+APPLICATION = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: shop, namespace: argocd}
+spec:
+  destination: {namespace: shop}
+  source:
+    repoURL: https://charts.example.com
+    chart: shop
+    helm: {parameters: [{name: auth.enabled, value: "true"}]}
+"""
+DOOR = """\
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: shop, namespace: shop}
+spec: {virtualhost: {fqdn: shop.example.com, authorization: {authPolicy: {disabled: false}}}}
+"""
+CHANGES = [
+    (BINDING, BINDING.replace("[Deny]", "[Audit]"), "goes from"),
+    (BINDING, BINDING.replace("[Deny]", "[Deny, Audit]"), ""),
+    (BINDING, "", "is gone"),
+    (ADMITTING, ADMITTING.replace("Fail", "Ignore"), "goes from Fail to Ignore"),
+    (ADMITTING, ADMITTING.replace("Ignore", "Fail").replace("names: [a]", "names: [a]"), ""),
+    (ADMITTING, ADMITTING + "---\n" + SPARED, "is new"),
+    (HOST_POLICY, "", "is gone"),
+    (RELEASE, RELEASE.replace("enabled: true", "enabled: false"), "values.login.auth"),
+    (RELEASE, RELEASE.replace("[10.0.0.0/8]", "[10.0.0.0/8, 0.0.0.0/0]"), "now holds 0.0.0.0/0"),
+    (RELEASE, RELEASE.replace("interval: 1h", "interval: 2h"), ""),
+    (APPLICATION, APPLICATION.replace('value: "true"', 'value: "false"'), "auth"),
+    (DOOR, DOOR.replace("disabled: false", "disabled: true"), "authPolicy"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), CHANGES)
+def test_unknown_kinds_are_read_by_their_words(tmp_path: Path, before: str, after: str, expected: str) -> None:
+    pair = sides(tmp_path, (GATEWAY, SERVICE, route("checkout"), before), (GATEWAY, SERVICE, route("checkout"), after))
+    found = [each.message for each in removed_protections([pair], compare([pair]), {"GWP304"})]
+    assert len(found) == bool(expected), found
+    assert expected in "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sworn"),
+    [
+        (BINDING, BINDING.replace("[Deny]", "[Deny, Audit]"), False),
+        (DOOR, DOOR.replace("shop.example.com", "www.example.com"), False),
+        (HOST_POLICY, HOST_POLICY.replace("cluster", "host"), False),
+        (DOOR, DOOR.replace("namespace: shop", "namespace: shop, labels: {team: web}"), True),
+    ],
+)
+def test_what_decides_and_is_not_evaluated_keeps_nobody_from_swearing(
+    tmp_path: Path, before: str, after: str, sworn: bool
+) -> None:
+    pair = sides(tmp_path, (GATEWAY, SERVICE, route("checkout"), before), (GATEWAY, SERVICE, route("checkout"), after))
+    (change,) = compare([pair])
+    assert change.requests is not None
+    assert change.requests.same == sworn

@@ -197,7 +197,26 @@ def test_accepted_and_ignored(tmp_path: Path, kind: str, namespace: str, spec: s
     assert said.help[0].startswith("fix: ")
 
 
-@pytest.mark.parametrize(("kind", "spec"), [("RequestAuthentication", JWT), ("AuthorizationPolicy", ALLOW)])
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [
+        ("PeerAuthentication", "mtls: {mode: STRICT}"),
+        ("AuthorizationPolicy", "action: ALLOW, rules: [{from: [{source: {namespaces: [edge]}}]}]"),
+        ("AuthorizationPolicy", "action: DENY, rules: [{to: [{operation: {ports: ['9090']}}]}]"),
+    ],
+)
+def test_ztunnels_enforce_it_where_the_workloads_come_from_elsewhere(tmp_path: Path, kind: str, spec: str) -> None:
+    assert lint(tmp_path, WAYPOINT, policy(kind, "p", spec)) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [
+        ("RequestAuthentication", JWT),
+        ("AuthorizationPolicy", "action: ALLOW, rules: [{to: [{operation: {methods: [GET]}}]}]"),
+        ("AuthorizationPolicy", "action: CUSTOM, provider: {name: authz}, rules: [{}]"),
+    ],
+)
 def test_a_namespace_of_waypoints(tmp_path: Path, kind: str, spec: str) -> None:
     said = only(lint(tmp_path, WAYPOINT, policy(kind, "p", spec)))
     assert said.rule == "GWP106"

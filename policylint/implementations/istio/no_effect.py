@@ -5,8 +5,10 @@ Source: docs/design/implementations/istio-analyzers.md §2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from policylint.implementations.istio import labels, ztunnel
-from policylint.implementations.istio.mesh import Mesh
+from policylint.implementations.istio.mesh import Mesh, Proxy
 from policylint.model import World, mapping, text
 from policylint.policy.results import Idle, PolicyState, Target
 
@@ -104,7 +106,17 @@ def _namespace(state: PolicyState, target: Target, mesh: Mesh, root: str) -> Idl
         return None  # workloads are often in another repository: nothing can be said
     if all(proxy.ambient for proxy in proxies):
         return Idle(target, _at_ztunnel(state), "name a waypoint's Gateway or a Service in targetRefs")
-    if all(proxy.ambient or proxy.waypoint for proxy in proxies):
+    if all(proxy.ambient or proxy.waypoint for proxy in proxies) and not _may_act_behind(state, proxies):
         why = "waypoints take only policies that name them or what is behind them"
         return Idle(target, why, "name the waypoint's Gateway or a Service in targetRefs")
     return None
+
+
+def _may_act_behind(state: PolicyState, proxies: Sequence[Proxy]) -> bool:
+    """Return whether ztunnels enforce all of it at workloads beside the waypoints, of which the tree shows none."""
+    if any(proxy.ambient for proxy in proxies):
+        return False
+    if state.key.kind == labels.AUTHORIZATION:
+        support = ztunnel.support(state.policy)
+        return support.enforced and not support.unsupported
+    return state.key.kind == labels.PEER_AUTHENTICATION

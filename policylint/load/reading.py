@@ -27,6 +27,7 @@ GROUPS = frozenset(
         "kustomize.toolkit.fluxcd.io",
         "helm.toolkit.fluxcd.io",
         "source.toolkit.fluxcd.io",
+        "source.extensions.fluxcd.io",
         "fluxcd.controlplane.io",
         "argoproj.io",
         "helm.cattle.io",

@@ -89,12 +89,14 @@ class Custom(NamedTuple):
 
     Args:
         makes: the kinds that its operator makes of it, where that is known.
+        maker: who makes them, where that is no operator of such resources.
     """
 
     kind: str
     namespace: str
     name: str
     makes: frozenset[Kind] | None = None
+    maker: str = ""
 
 
 class Unseen:
@@ -149,7 +151,8 @@ class Unseen:
         name."""
         if not _is_stated(resource.namespace):
             resource = resource._replace(namespace="")
-        self.add(f"the operator of {resource.kind} may create it", resource.namespace, kinds=resource.makes or OPERATED)
+        maker = resource.maker or f"the operator of {resource.kind}"
+        self.add(f"{maker} may create it", resource.namespace, kinds=resource.makes or OPERATED)
         if resource.makes is None:
             self._owners[resource.name].append(resource)
 

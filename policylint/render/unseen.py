@@ -35,6 +35,10 @@ _BACKENDS = frozenset(
 _MOST_READ = 1_000
 """Custom resources that are read for their names."""
 _OF_PODS = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("", "Pod")})
+_ROLE = ("rbac.authorization.k8s.io", "Role")
+_MAKES_PODS = {"pods": "", "deployments": "apps", "statefulsets": "apps", "jobs": "batch"}
+"""Resources (as Roles name them) that are pods, or of which controllers make some → their groups."""
+_MOST_ROLES = 200
 _PLACING = frozenset({"argoproj.io", "kustomize.config.k8s.io", "fluxcd.controlplane.io", "helm.cattle.io"})
 
 
@@ -138,6 +142,8 @@ def _add_unread(
     for group, kind in sorted(unread):
         if group in _PLACING:
             continue
+        if (group, kind) == _ROLE:
+            generators.add_later(partial(_who_may_make_pods, unread[group, kind][:_MOST_ROLES], read, placed=placed))
         made = products(group, kind)
         if made is None and _is_operated(group, kind, known_groups):
             customs += unread[group, kind]
@@ -179,6 +185,30 @@ def _makers_of_pods(
                 namespace = text(mapping(body.get("metadata")).get("namespace")) or ("" if placed else "default")
                 if namespace:
                     yield Custom(text(body.get("kind")), namespace, "", pods)
+
+
+def _who_may_make_pods(
+    unread: Iterable[Unread], read: Callable[[Unread], Iterable[Document]], *, placed: bool
+) -> Iterator[Custom]:
+    """Yield the Roles that let accounts create pods in a namespace: a program starts some while it runs."""
+    for document in unread:
+        for again in read(document):
+            for body, _ in objects_of(again.value):
+                metadata = mapping(body.get("metadata"))
+                namespace = text(metadata.get("namespace")) or ("" if placed else "default")
+                if namespace and any(map(_lets_make_pods, map(mapping, sequence(body.get("rules"))))):
+                    role = f"Role {namespace}/{text(metadata.get('name'))}"
+                    yield Custom("Role", namespace, "", _OF_PODS, maker=f"an account that {role} lets create pods")
+
+
+def _lets_make_pods(rule: Mapping[str, object]) -> bool:
+    groups, resources, verbs = (
+        frozenset(map(str, sequence(rule.get(field)))) for field in ("apiGroups", "resources", "verbs")
+    )
+    return not verbs.isdisjoint(("create", "*")) and any(
+        not groups.isdisjoint((group, "*")) and not resources.isdisjoint((resource, "*"))
+        for resource, group in _MAKES_PODS.items()
+    )
 
 
 def _customs(unread: list[Unread], read: Callable[[Unread], Iterable[Document]], *, placed: bool) -> Iterator[Custom]:

@@ -201,7 +201,7 @@ class DiffSides:
 
     def _opened(self, *, alternatives: bool = True) -> list[Workspace]:
         both: dict[str, Any] = {"shared_facts": SharedFacts(), "shared": Shared(), "alternatives": alternatives}
-        both |= {"scope": self.scope, "all_environments": True, "paths": ()}
+        both |= {"scope": self.scope, "undeployed": False, "all_environments": True, "paths": ()}
         setup, live = self.request.setup, self.request.options.live
         if live is None:
             return [open_workspace_of(setup, source=source, **both) for source in self.sources]

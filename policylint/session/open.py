@@ -82,6 +82,7 @@ def open_workspace_of(
     shared_facts: SharedFacts | None = None,
     shared: Shared | None = None,
     alternatives: bool = True,
+    undeployed: bool = True,
     all_environments: bool = False,
 ) -> Workspace:
     """Return the workspace of some paths, with the options of a run.
@@ -92,6 +93,7 @@ def open_workspace_of(
         shared_facts: what is known of contents from another workspace of the run.
         shared: what was rendered for another workspace.
         alternatives: whether plain directories that write the same objects are environments of their own.
+        undeployed: whether files are taken as they are where nothing of what is to be checked is deployed.
         all_environments: whether environments that have no part in the scope are simulated as well.
 
     Raises:
@@ -101,7 +103,8 @@ def open_workspace_of(
 
     options, settings = setup.options, setup.settings
     more: dict[str, Any] = {"given": setup.assumptions, "source": source, "shared": shared, "env": options.environments}
-    more |= {"alternatives": alternatives, "scope": scope, "all_environments": all_environments}
+    more |= {"alternatives": alternatives, "undeployed": undeployed}
+    more |= {"scope": scope, "all_environments": all_environments}
     if renderer := setup.renderer:
         more["render"] = renderer
     try:

@@ -14,7 +14,7 @@ from policylint.catalog.kinds import Catalog, CatalogError, load_catalog
 from policylint.clusters.kinds import POLICY
 from policylint.config import PROGRAMS
 from policylint.documents import Document, Problem
-from policylint.documents.problem import YAML_SYNTAX
+from policylint.documents.problem import DUPLICATE_KEY, YAML_SYNTAX
 from policylint.errors import UsageError
 from policylint.load.definitions import Definitions
 from policylint.load.left_unread import LeftUnread
@@ -208,6 +208,7 @@ def open_workspace(
     shared: Shared | None = None,
     settings: Mapping[str, Mapping[str, object]] | None = None,
     alternatives: bool = True,
+    undeployed: bool = False,
     scope: ReportScope | None = None,
     all_environments: bool = False,
 ) -> Workspace:
@@ -229,6 +230,7 @@ def open_workspace(
         settings: of controllers that stand in no manifest, by implementation and name (docs/implementations.md); they
             win over those of `given`.
         alternatives: whether plain directories that write the same objects are environments of their own.
+        undeployed: whether files are taken as they are where nothing of what is to be checked is deployed.
         scope: what findings are to concern.
         all_environments: whether environments in which nothing concerns the scope are simulated as well.
 
@@ -269,7 +271,26 @@ def open_workspace(
         simulations = [simulation for simulation in written if not picked or picked.of(simulation.world).has_part()]
         beside = [simulation for simulation in written if simulation not in simulations]
     coverage = _coverage(loaded, simulations, others, cut_off=budget.cut is not None)
+    if (
+        undeployed
+        and not (coverage.checked or env or stated or scope)
+        and (lonely := _not_deployed(coverage, simulations))
+    ):
+        simulations = tree.as_written((), faults, alternatives=alternatives, cut=budget.cut, not_seen=(lonely,))
+        coverage = _coverage(loaded, simulations, others, cut_off=budget.cut is not None)
     return Workspace(source, simulations, coverage, loaded.mentioning, scope, beside, tree.kustomizations)
+
+
+def _not_deployed(coverage: Coverage, simulations: Sequence[Simulation]) -> str:
+    """Return a sentence for the coverage line on what nothing deploys; "" where nothing is, or a build that fails is
+    why."""
+    from policylint.render.stops import STOPPED
+
+    number = coverage.orphans
+    if not number or any(note.rule == STOPPED for simulation in simulations for note in simulation.world.notes):
+        return ""
+    what = "it" if number == 1 else "them"
+    return f"what deploys {count(number, 'object')}: no Flux, Argo CD or kustomize root references {what}"
 
 
 def known_groups() -> frozenset[str]:
@@ -388,13 +409,20 @@ class _Tree(NamedTuple):
         return scope.has_part(environment.entries, files)
 
     def as_written(
-        self, env: Sequence[str], faults: list[Fault], *, alternatives: bool, cut: Cut | None
+        self,
+        env: Sequence[str],
+        faults: list[Fault],
+        *,
+        alternatives: bool,
+        cut: Cut | None,
+        not_seen: tuple[str, ...] = (),
     ) -> list[Simulation]:
         """Simulate the files as they are: together, or those that exclude each other one by one.
 
         Args:
             faults: errors of our own so far.
             cut: where rendering was cut off, before anything came of it.
+            not_seen: sentences for the coverage line.
         """
         documents, movable = self.loaded.documents, self.loaded.places
         objects = resources(
@@ -424,6 +452,7 @@ class _Tree(NamedTuple):
         if tests:
             places = leading([f"{test}/" for test in sorted(set(tests.values()))], 3)
             not_rendered = (*not_rendered, f"{count(len(tests), 'file')} in {places}, which nothing deploys")
+        not_rendered = (*not_seen, *not_rendered)
         worlds = list(self._worlds(objects, groups_of_files, catalog, alternatives=alternatives))
         _check_names(env, [world.name for world in worlds])
         problems = [problem for problem in loaded.problems if problem.file not in tests and self._is_ours(problem)]
@@ -448,9 +477,9 @@ class _Tree(NamedTuple):
         return simulations
 
     def _is_ours(self, problem: Problem) -> bool:
-        """Return whether a file that cannot be read would hold manifests: not the index of a chart, or an OpenAPI
+        """Return whether a file with a problem would hold manifests: not the index of a chart, or an OpenAPI
         document."""
-        if problem.code != YAML_SYNTAX or self.source.named or self.source.root is None:
+        if problem.code not in (YAML_SYNTAX, DUPLICATE_KEY) or self.source.named or self.source.root is None:
             return True
         return any(_OF_MANIFESTS.match(line) for line in self.source.text(problem.file))
 

@@ -59,3 +59,38 @@ def test_what_makes_pods_may_make_those_that_are_meant(version: str, kind: str, 
 )
 def test_nothing_else_does(custom: str, tmp_path: Path) -> None:
     assert rules(tmp_path, custom) == ["GWP601", "GWP607"]
+
+
+ROLE = """
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {{name: runner, namespace: {namespace}}}
+rules: [{{apiGroups: ["{group}"], resources: [{resource}], verbs: [{verb}]}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("group", "resource", "verb"),
+    [("", "pods", "create"), ("batch", "jobs", "create"), ("apps", "deployments", '"*"'), ("*", '"*"', '"*"')],
+)
+def test_a_program_that_may_create_pods_may_make_those_that_are_meant(
+    tmp_path: Path, group: str, resource: str, verb: str
+) -> None:
+    role = ROLE.format(namespace="monitoring", group=group, resource=resource, verb=verb)
+    assert rules(tmp_path, role) == []
+
+
+@pytest.mark.parametrize(
+    ("namespace", "group", "resource", "verb"),
+    [
+        ("monitoring", "", "pods", "list"),
+        ("monitoring", "", "pods/exec", "create"),
+        ("monitoring", "", "configmaps", "create"),
+        ("other", "", "pods", "create"),
+    ],
+)
+def test_a_program_that_may_not_create_pods_there_does_not(
+    tmp_path: Path, namespace: str, group: str, resource: str, verb: str
+) -> None:
+    role = ROLE.format(namespace=namespace, group=group, resource=resource, verb=verb)
+    assert rules(tmp_path, role) == ["GWP601", "GWP607"]

@@ -225,3 +225,35 @@ def test_a_route_that_only_the_values_of_an_undeployed_release_speak_of_is_an_or
     )
     world = workspace(tmp_path, files).simulations[0].world
     assert [str(key) for key in world.orphans] == ["HTTPRoute ?/player", "Service ?/shop"]
+
+
+def generator(source: str, *copies: tuple[str, str]) -> str:
+    """An ArtifactGenerator of the artifact `shop`."""
+    steps = "".join(f"        - {{from: '{origin}', to: '{to}'}}\n" for origin, to in copies)
+    return (
+        "apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\n"
+        "metadata: {name: shop, namespace: flux-system}\nspec:\n"
+        f"  sources: [{{alias: repo, kind: GitRepository, name: {source}}}]\n"
+        f"  artifacts:\n    - name: shop\n      copy:\n{steps}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "copies"),
+    [
+        ("./", [("@repo/app/**", "@artifact/")]),
+        ("./app", [("@repo/app", "@artifact/")]),
+        ("./here", [("@repo/app/**", "@artifact/here/")]),
+        ("./here", [("@repo/app", "@artifact/here")]),
+        ("./in/app", [("@repo/clusters/**", "@artifact/in/app/"), ("@repo/app/**", "@artifact/in/app/")]),
+    ],
+)
+def test_an_artifact_is_copied_from_the_tree(tmp_path: Path, path: str, copies: list[tuple[str, str]]) -> None:
+    """fluxcd/source-watcher: what a Kustomization deploys is what the generator copies there."""
+    app = kustomization("app", path, source="shop").replace("kind: GitRepository", "kind: ExternalArtifact")
+    files = cluster(app, **{"clusters/prod/shop.yaml": generator("flux-system", *copies)})
+    found = workspace(tmp_path, files)
+    assert [key for key in deployed(found)["prod"] if "shop" in key and "default" in key] == [
+        "HTTPRoute default/shop",
+        "Service default/shop",
+    ]

@@ -9,7 +9,7 @@ import pytest
 
 from policylint.workspace import open_workspace
 from policylint.workspace.left_out import folded
-from tests.diff.history import run
+from tests.diff.history import commit, run
 
 ROUTE = """apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
@@ -152,20 +152,56 @@ def test_alternatives_are_checked_each(tmp_path: Path) -> None:
     assert left_out(tmp_path, files) == []
 
 
+OF_OTHERS = {
+    "kustomization.yaml": "resources: [service.yaml]\n",
+    "service.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n",
+    "apps/kustomization.yaml": "resources: []\n",
+}
+
+
+@pytest.mark.parametrize(("number", "objects"), [(1, "1 object: no"), (2, "2 objects: no")])
+def test_what_nothing_deploys_is_checked_where_nothing_else_is(tmp_path: Path, number: int, objects: str) -> None:
+    written(tmp_path, {**OF_OTHERS, **{f"apps/{name}.yaml": ROUTE.format(name=name) for name in "ab"[:number]}})
+    code, out, err = run(tmp_path, "lint")
+    assert (code, err) == (0, "")
+    assert f"not seen: what deploys {objects} Flux, Argo CD or kustomize root references" in out
+    assert f"0 policies on {number} route" in out
+
+
+def test_what_nothing_deploys_is_not_checked_beside_what_is(tmp_path: Path) -> None:
+    written(tmp_path, {**OF_OTHERS, "apps/b.yaml": ROUTE.format(name="b"), "a.yaml": ROUTE.format(name="a")})
+    written(tmp_path, {"kustomization.yaml": "resources: [service.yaml, a.yaml]\n"})
+    out = run(tmp_path, "lint")[1]
+    assert "0 policies on 1 route" in out
+    assert "not checked: 1 Gateway API object or policy in a file that no Flux" in out
+
+
 @pytest.mark.parametrize(("number", "pronoun"), [(1, "it"), (2, "them")])
 def test_nothing_was_checked_says_where_there_is_something(tmp_path: Path, number: int, pronoun: str) -> None:
-    written(
-        tmp_path, {"kustomization.yaml": "resources: [service.yaml]\n", "apps/kustomization.yaml": "resources: []\n"}
-    )
-    written(tmp_path, {"service.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n"})
-    written(tmp_path, {f"apps/{name}.yaml": ROUTE.format(name=name) for name in "ab"[:number]})
+    """Where a build that fails takes away what would be deployed, that is what is wrong."""
+    written(tmp_path, {**OF_OTHERS, **{f"apps/{name}.yaml": ROUTE.format(name=name) for name in "ab"[:number]}})
+    twice = {"kustomization.yaml": "resources: [service.yaml, copy.yaml]\n", "copy.yaml": OF_OTHERS["service.yaml"]}
+    written(tmp_path, twice)
     code, out, err = run(tmp_path, "lint")
-    assert (code, "0 Gateway API resources" in err) == (0, False)
+    assert (code, "0 Gateway API resources" in err) == (1, False)
+    assert "error[GWP914]" in out
     assert err.startswith("nothing was checked: ") and f"references (--show-orphans lists {pronoun})" in err
-    assert (out.startswith("nothing was checked"), "0 findings" in out) == (True, False)
     assert f"not checked: {number} Gateway API" in out
     (entry,) = json.loads(run(tmp_path, "lint", "-o", "json")[1])["coverage"]["left_out"]
     assert (entry["sort"], entry["number"]) == ("orphans", number)
+
+
+def test_a_loss_is_no_other_way_to_deploy(tmp_path: Path) -> None:
+    """`diff` asks what is deployed: a route that a kustomization no longer names is gone."""
+    files = {
+        **OF_OTHERS,
+        "kustomization.yaml": "resources: [service.yaml, apps]\n",
+        "apps/a.yaml": ROUTE.format(name="a"),
+    }
+    commit(tmp_path, {**files, "apps/kustomization.yaml": "resources: [a.yaml]\n"})
+    commit(tmp_path, files)
+    out = run(tmp_path, "diff", "HEAD~1..HEAD")[1]
+    assert "HTTPRoute shop/a" in out
 
 
 def test_sentences_of_many_environments_are_one() -> None:

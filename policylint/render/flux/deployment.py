@@ -253,6 +253,10 @@ class Cluster:
         path = text(owner.spec.get("path")) or "."
         reference = mapping(owner.spec.get("sourceRef"))
         source = (text(reference.get("kind")), text(reference.get("name")))
+        copied = self._sources.copied(owner)
+        if copied is not None:
+            *source_of_copy, path = copied
+            source = (source_of_copy[0], source_of_copy[1])
         is_own = source == self._own_source or source[1] in _OWN_SOURCES
         artifact = self._sources.pushed(owner)
         directory = join(self._prefix if artifact is None else artifact, path.lstrip("/"))

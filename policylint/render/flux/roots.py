@@ -211,7 +211,8 @@ def _kustomizations(tree: Tree) -> Iterator[_Candidate]:
     for path, manifest in live_manifests(tree, is_kustomization):
         if is_kustomization(manifest.body) and manifest.spec.get("sourceRef") and manifest.metadata.get("name"):
             written = text(manifest.spec.get("path"))
-            directory = (_NOWHERE, "") if is_symbolic(written) else tree.placed(path, written)
+            of_artifact = mapping(manifest.spec["sourceRef"]).get("kind") == "ExternalArtifact"
+            directory = (_NOWHERE, "") if of_artifact or is_symbolic(written) else tree.placed(path, written)
             if directory is not None:
                 yield _Candidate(path, *directory)
 

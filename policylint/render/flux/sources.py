@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection
+from posixpath import normpath
 from typing import Any
 
-from policylint.model import is_symbolic, mapping, text
+from policylint.model import is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.by_hand import pushed
@@ -15,6 +16,7 @@ from policylint.render.kustomize.build import Kustomizer
 from policylint.render.provenance import Manifest, manifests_of
 
 GROUP = "source.toolkit.fluxcd.io"
+_GENERATORS = "source.extensions.fluxcd.io"
 Source = tuple[str, str, str]
 """Kind, namespace and name of a source."""
 _ADDRESS = Pattern(r"^(?:[a-z+]+://)?(?:[^@/]+@)?([^/:]+)(?::\d+(?=/))?[/:]+(.*?)(?:\.git)?/*$")
@@ -65,7 +67,7 @@ class FluxSources:
     def take_in(self, manifests: Collection[Manifest]) -> None:
         """Take down the sources among objects as they are deployed."""
         for manifest in manifests:
-            if manifest.group == GROUP:
+            if manifest.group in (GROUP, _GENERATORS):
                 self._seen[manifest.kind, manifest.namespace or "flux-system", manifest.name] = manifest
 
     def begin_at(self, owner: Manifest | None) -> None:
@@ -97,6 +99,40 @@ class FluxSources:
         if self._pushed is None:
             self._pushed = pushed(self._kustomizer.tree)
         return self._pushed.get(text(source.spec.get("url")).rstrip("/").rpartition("/")[2])
+
+    def copied(self, owner: Manifest) -> tuple[str, str, str] | None:
+        """Return the kind and name of the source from which an ArtifactGenerator copies what a Kustomization deploys,
+        and the path there; None where it deploys no such artifact, or the generator was not seen.
+
+        Source: fluxcd/source-watcher, docs/spec/v1beta1/artifactgenerators.md: `dir/**` copies what is in a directory,
+        `dir` the directory, and what is copied later comes on top.
+        """
+        reference = mapping(owner.spec.get("sourceRef"))
+        if reference.get("kind") != "ExternalArtifact":
+            return None
+        namespace = text(reference.get("namespace")) or owner.namespace or "flux-system"
+        wanted = normpath(text(owner.spec.get("path")).lstrip("/") or ".")
+        for generator in self._generators(owner):
+            if (generator.namespace or namespace) != namespace:
+                continue
+            sources = {text(each.get("alias")): each for each in map(mapping, sequence(generator.spec.get("sources")))}
+            for made in map(mapping, sequence(generator.spec.get("artifacts"))):
+                if made.get("name") != reference.get("name"):
+                    continue
+                for copy in reversed([*map(mapping, sequence(made.get("copy")))]):
+                    alias, _, below = text(copy.get("from")).removeprefix("@").partition("/")
+                    path = _origin(below, text(copy.get("to")).removeprefix("@artifact").lstrip("/"), wanted)
+                    if path is not None and alias in sources:
+                        return text(sources[alias].get("kind")), text(sources[alias].get("name")), path
+        return None
+
+    def _generators(self, owner: Manifest) -> list[Manifest]:
+        """Return the ArtifactGenerators of the cluster, else those that are written nearest to a Kustomization."""
+        known = [each for (kind, _, _), each in self._seen.items() if kind == "ArtifactGenerator"]
+        if known:
+            return known
+        written = [each for (kind, _), all_ in self._all().items() if kind == "ArtifactGenerator" for each in all_]
+        return sorted(written, key=lambda manifest: -_shared(manifest.file, owner.file))
 
     def other_revision(self, owner: Manifest) -> str:
         """Return at which revision a Kustomization deploys its source where that need not be what stands here; "" where
@@ -136,10 +172,31 @@ class FluxSources:
             self._written = defaultdict(list)
             tree = self._kustomizer.tree
             for path, document in tree.all_documents():
-                if text(mapping(document.value).get("apiVersion")).startswith(f"{GROUP}/") and tree.is_live(path):
+                group = text(mapping(document.value).get("apiVersion")).partition("/")[0]
+                if group in (GROUP, _GENERATORS) and tree.is_live(path):
                     for manifest in manifests_of([document]):
                         self._written[manifest.kind, manifest.name].append(manifest)
         return self._written
+
+
+def _origin(pattern: str, place: str, wanted: str) -> str | None:
+    """Return the path in a source from which a path of an artifact is copied; None where it is not.
+
+    Args:
+        pattern: what is copied, with wildcards.
+        place: where to; below it with the name of what is copied, if it ends with a slash.
+        wanted: the path of the artifact, normalized.
+    """
+    steps = pattern.split("/")
+    number = next((number for number, step in enumerate(steps) if "*" in step), len(steps))
+    kept = "/".join(steps[:number])
+    if number == len(steps) and (place.endswith("/") or not place):
+        place = f"{place}{steps[-1]}"
+    place = normpath(place or ".")
+    if place not in (".", wanted) and not wanted.startswith(f"{place}/"):
+        return None
+    below = wanted if place == "." else wanted[len(place) + 1 :]
+    return normpath(f"{kept}/{below}" if below else kept).lstrip("/")
 
 
 def _branch(source: Manifest) -> str:

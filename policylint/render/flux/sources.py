@@ -104,7 +104,7 @@ class FluxSources:
         """Return the kind and name of the source from which an ArtifactGenerator copies what a Kustomization deploys,
         and the path there; None where it deploys no such artifact, or the generator was not seen.
 
-        Source: fluxcd/source-watcher, docs/spec/v1beta1/artifactgenerators.md: `dir/**` copies what is in a directory,
+        Source: fluxcd/source-watcher, the specification of ArtifactGenerators: `dir/**` copies what is in a directory,
         `dir` the directory, and what is copied later comes on top.
         """
         reference = mapping(owner.spec.get("sourceRef"))

@@ -30,6 +30,7 @@ COMMANDS = {
     "upgrade": "What another release makes of the same manifests.",
     "list": "Tables of policies, routes, Gateways, listeners and backends.",
     "simulate": "The whole computed state: policies, routes, effective policies.",
+    "export": "The same as tables for databases, to ask many repositories at once.",
     "rule": "What a rule means and how to fix it.",
     "kinds": "The policy kinds that policylint knows.",
     "init": "Write a configuration that fits this repository.",
@@ -44,7 +45,7 @@ COMMANDS = {
 
 _GROUPS = {
     "Check": ("lint", "diff", "comment", "upgrade", "baseline"),
-    "Ask": ("explain", "trace", "reach", "graph", "list", "simulate", "rule", "kinds"),
+    "Ask": ("explain", "trace", "reach", "graph", "list", "simulate", "export", "rule", "kinds"),
     "Manage": ("init", "config"),
     "Integrate": ("lsp", "mcp", "completion", "man"),
 }

@@ -132,6 +132,8 @@ class Document:
 
         The root is 0; after a mapping come key, value, key…, after a sequence its items.
         """
+        if not pointer:
+            return 0
         if self._spans is None:
             self._spans = _spans(self.value, len(self._positions()[0]))
         spans = self._spans

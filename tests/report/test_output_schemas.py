@@ -25,6 +25,8 @@ from policylint.model.policy_kind import PolicyClass
 from policylint.model.resolution import State as Resolved
 from policylint.model.suppression import Form
 from policylint.policy.results import Verdict
+from policylint.report.export import TABLES as EXPORTED
+from policylint.report.export import Export
 from policylint.topology.state import Status
 from policylint.trace.expecting import FACTS
 from policylint.trace.request import FIELDS
@@ -206,6 +208,9 @@ def sample(name: str) -> Any:
             return written("upgrade", *releases, shop, "-o", "json", "--fail-on", "never")
         case "list-v1":
             return written("list", "policies", shop, "-o", "json")
+        case "export-v1":
+            export = Export(workspace.open_workspace([shop]).simulations, "shop", "")
+            return {table: list(export.rows(table)) for table in EXPORTED}
         case "simulation-v1":
             return written("simulate", shop, "-o", "json")
         case "status":
@@ -226,6 +231,7 @@ REQUIRED = {
     "explain-v1": ["explanations/0/contexts", "explanations/0/contexts/0/policies/0/settings/0/how"],
     "kinds-v1": ["kinds/0/implementation", "kinds/0/merge/strategy"],
     "lint-json-v1": ["findings/0/confidence", "findings/0/location/end_column", "summary/note"],
+    "export-v1": ["ways", "policies/0/verdict", "settings/0/by", "ways/0/authentication"],
     "list-v1": ["version", "policies/0/verdict"],
     "reach-v1": ["ways/0/outcome", "ways/0/asked/authentication/state", "ways/3/asked/authentication/by/0/policy"],
     "rules-v1": ["rules/0/references"],

@@ -279,16 +279,16 @@ def _plain(value: object) -> str:
 def _json(found: Found) -> Iterator[str]:
     """Yield the document; a long one is not held as a whole, and has one way on each line."""
     if len(found.rows) <= MOST_INDENTED:
-        yield json_text({"version": VERSION, "ways": [_entry(row, found) for row in found.rows]})
+        yield json_text({"version": VERSION, "ways": [entry_of(row, found) for row in found.rows]})
         return
     yield f'{{\n  "version": "{VERSION}",\n  "ways": [\n    '
     for start in range(0, len(found.rows), _AT_ONCE):
-        entries = [_entry(row, found) for row in found.rows[start : start + _AT_ONCE]]
+        entries = [entry_of(row, found) for row in found.rows[start : start + _AT_ONCE]]
         yield (",\n    " if start else "") + json_lines(entries, ",\n    ")
     yield "\n  ]\n}\n"
 
 
-def _entry(row: Row, found: Found) -> dict[str, Any]:
+def entry_of(row: Row, found: Found) -> dict[str, Any]:
     """Return one way of `reach-v1`."""
     entry, trace, names = row.way.entry, row.way.trace, found.names
     content: dict[str, Any] = {"environment": row.simulation.world.name} if found.several else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from policylint.assistant import commands
+from policylint.assistant import answers, commands
+from policylint.assistant.answers import ROOM
 from policylint.errors import UsageError
 from tests.diff.history import MAKE
 
@@ -46,9 +48,9 @@ def session(directory: Path, talk: Callable[[ClientSession], Awaitable[None]]) -
 
 
 async def answer(client: ClientSession, tool: str, **arguments: Any) -> tuple[bool, str]:
-    """Whether it is an error, and the first text."""
+    """Whether it is an error, and the text: that of the error, or the document."""
     result: Any = await client.call_tool(tool, arguments)
-    return bool(result.is_error), result.content[0].text
+    return bool(result.is_error), result.content[0 if result.is_error else 1].text
 
 
 def printed(shop: Path, *arguments: str) -> str:
@@ -105,6 +107,7 @@ def test_what_cannot_be_answered_is_an_error_in_words(shop: Path) -> None:
             ("lint", {"paths": ["../.."]}, "is not below"),
             ("lint", {"paths": ["/etc"]}, "is not below"),
             ("lint", {"rules": ["GWP999"]}, "GWP999"),
+            ("lint", {"part": "lists"}, "no list 'lists': there are findings"),
             ("diff", {"revisions": "--output=json=x"}, "is no name"),
         ):
             failed, text = await answer(client, tool, **arguments)
@@ -119,3 +122,43 @@ def test_a_link_out_of_the_directory_is_not_below_it(tmp_path: Path) -> None:
     (tmp_path / "inside" / "out").symlink_to(tmp_path)
     with pytest.raises(UsageError, match="is not below"):
         commands.lint(str(tmp_path / "inside"), ["out"], [], unknown=False)
+
+
+def test_a_long_answer_is_read_to_its_end_part_by_part(tmp_path: Path) -> None:
+    """A hundred and fifty policies with a typo: the first line counts them, and says how to go on."""
+    policies = [
+        "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\n"
+        f"metadata: {{name: p{number}}}\n"
+        "spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: ruote}]}\n"
+        for number in range(150)
+    ]
+    route = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: route}\n"
+    (tmp_path / "a.yaml").write_text("---\n".join([route, *policies]))
+
+    async def talk(client: ClientSession) -> None:
+        seen: list[str] = []
+        arguments: dict[str, Any] = {"rules": ["GWP101"]}
+        for _ in range(20):
+            result: Any = await client.call_tool("lint", arguments)
+            said, document = result.content[0].text, result.content[1].text
+            assert said.startswith("150 errors, 0 warnings, 0 notes; GWP101 x150 (error)")
+            assert len(document) <= ROOM
+            seen += [finding["resources"][0] for finding in json.loads(document)["findings"]]
+            going_on = re.search(r"findings: \d+ more; go on with part='findings', start=(\d+)", said)
+            if going_on is None:
+                break
+            arguments |= {"part": "findings", "start": int(going_on[1])}
+        assert len(seen) == len(set(seen)) == 150
+
+    session(tmp_path, talk)
+
+
+def test_what_an_answer_comes_to() -> None:
+    way = {"asked": {"authentication": {"state": "open", "by": []}}}
+    login = {"asked": {"authentication": {"state": "asked", "by": []}}}
+    assert answers.summary({"ways": [way, login, way]}) == "3 ways in: 2 without a login, 1 with a login"
+    inner = {"object": "Gateway a/b", "facts": [{"value": "x" * 100}] * 1000}
+    said, text = answers.answer(json.dumps({"version": "explain-v1", "explanations": [inner]}))
+    assert said.startswith("about Gateway a/b\nexplanations.facts: ")
+    assert len(text) <= ROOM
+    assert len(json.loads(text)["explanations"][0]["facts"]) == 50

@@ -136,7 +136,7 @@ def _of_findings(document: Mapping[str, Any]) -> str:
 
 
 def _of_ways(ways: list[Mapping[str, Any]]) -> str:
-    words = {"asked": "with a login", "open": "without a login", "unknown": "of which the login is unknown"}
+    words = {"asked": "with a login", "open": "without a login", "unknown": "with an unknown login"}
     logins = Counter(
         way["asked"]["authentication"]["state"] for way in ways if "authentication" in (way["asked"] or {})
     )

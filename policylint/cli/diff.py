@@ -244,7 +244,7 @@ def _report(
         report._replace(findings=result.new, environments=environments, suppressed=result.suppressed),
         before_lines=lru_cache(maxsize=64)(before.source_lines),
         before_relative=lru_cache(maxsize=None)(partial(below_root, before.root)),
-        again=request.again,
+        again=" ".join([request.again, *run.of_cluster[1:]]),
         span=request.span,
         readers=run.revisions,
         files_differ=result.files_differ,

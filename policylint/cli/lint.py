@@ -132,7 +132,9 @@ def lint(run: LintRun) -> int:
         suppressed=len(result.suppressed),
         silenced=result.suppressed,
         accepted=result.accepted,
-        again=None if "-" in run.paths else (*(("-C", run.directory) if run.directory else ()), *run.paths),
+        again=None
+        if "-" in run.paths
+        else (*(("-C", run.directory) if run.directory else ()), *run.paths, *run.of_cluster),
     )
     if run.add_ignore is not None:
         from policylint.cli.add_ignore import add_ignores

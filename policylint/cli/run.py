@@ -61,12 +61,27 @@ class Run:
 
     def __init__(self, **values: Any) -> None:
         vars(self).update(values)
+        self.live = self.live or self._means_cluster()
         self._start = self._last = perf_counter()
         self._parts: list[tuple[str, float]] = []
         self._notified = False
         self._opened: list[Workspace] = []
         if self.directory:
             os.chdir(self.directory)
+
+    def _means_cluster(self) -> bool:
+        """Tell whether kubectl was asked to run it, and nothing says that files or revisions alone are meant."""
+        context = click.get_current_context(silent=True)
+        if context is None or (context.find_root().info_name or "").split() != ["kubectl", "policylint"]:
+            return False
+        named = ("snapshot", "revision", "revisions", "staged", "rendered_before", "from_json")
+        given = context.params
+        return not any(given.get(name) for name in named) and all(map(os.path.lexists, self.paths))
+
+    @property
+    def of_cluster(self) -> tuple[str, ...]:
+        """The options by which another command asks the same cluster."""
+        return ("--live", *(("--context", self.context) if self.context else ())) if self.live else ()
 
     @classmethod
     def fields(cls) -> list[str]:
@@ -117,7 +132,7 @@ class Run:
         """Read the cluster alone, or beside the paths that are named."""
         from policylint.session.live import beside, cluster
         from policylint.session.open import open_at, open_tree
-        from policylint.sources.kubectl import CLUSTER
+        from policylint.sources.kubectl import by_object
         from policylint.sources.text import Text
 
         data = self.objects(setup)
@@ -125,7 +140,7 @@ class Run:
             return open_at(beside(setup, data), revision)
         if revision:
             raise click.UsageError("--at needs a PATH: a cluster has no revisions")
-        return open_tree(cluster(setup), source=Text(data, CLUSTER))
+        return open_tree(cluster(setup), source=Text(by_object(data)))
 
     def objects(self, setup: Setup) -> bytes:
         """Return what the cluster holds, as the user's kubectl prints it."""

@@ -309,13 +309,13 @@ def open_sides(request: DiffRequest) -> DiffSides:
 
 
 def _of_cluster(request: DiffRequest, live: bytes) -> DiffSides:
-    from policylint.sources.kubectl import CLUSTER
+    from policylint.sources.kubectl import by_object
     from policylint.sources.text import Text
 
     for path in request.paths:
         if not os.path.lexists(path):
             raise UsageError(f"no such file or directory: {path!r}")
-    return DiffSides(request, (Text(live, CLUSTER), open_source(list(request.paths), exclude=request.setup.exclude)))
+    return DiffSides(request, (Text(by_object(live)), open_source(list(request.paths), exclude=request.setup.exclude)))
 
 
 def _of_directories(request: DiffRequest) -> DiffSides:

@@ -10,6 +10,7 @@ Secrets and ConfigMaps are not asked for.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Sequence
 from typing import IO, Final
 
@@ -108,6 +109,37 @@ class Kubectl(NamedTuple):
         if program is None:
             raise UsageError(f"no {self.program!r} in PATH outside of what is read (POLICYLINT_KUBECTL names another)")
         return program
+
+
+def by_object(data: bytes) -> dict[str, bytes]:
+    """Return the objects of a list as kubectl prints it, each as `kubectl get KIND NAME -o yaml` would, by their names.
+
+    Where the list is written in another way, it is one file.
+    """
+    head, *items = re.split(rb"^- ", data.partition(b"\nkind: List")[0], flags=re.MULTILINE)
+    found: dict[str, bytes] = {}
+    if not head.rstrip().endswith(b"items:"):
+        return {CLUSTER: data}
+    for item in items:
+        text = re.sub(rb"^  ", b"", item, flags=re.MULTILINE)
+        name, group = _name_of(text.decode("utf-8", "replace"))
+        if not name:
+            return {CLUSTER: data}
+        found[f"{CLUSTER}/{name}" if f"{CLUSTER}/{name}" not in found else f"{CLUSTER}/{group}/{name}"] = text
+    return found or {CLUSTER: data}
+
+
+def _name_of(text: str) -> tuple[str, str]:
+    """Return `HTTPRoute/shop/checkout` and the API group of an object that is written in block style."""
+    kind = re.search(r"^kind: (\w+)$", text, re.MULTILINE)
+    group = re.search(r"^apiVersion: ([\w./-]+)$", text, re.MULTILINE)
+    metadata = re.search(r"^metadata:\n((?:[ ]+.*\n?)+)", text, re.MULTILINE)
+    fields = dict(
+        re.findall(r"^  (name|namespace): [\"']?([\w.:-]+)[\"']?$", metadata[1] if metadata else "", re.MULTILINE)
+    )
+    if kind is None or group is None or "name" not in fields:
+        return "", ""
+    return "/".join(filter(None, (kind[1], fields.get("namespace"), fields["name"]))), group[1].partition("/")[0]
 
 
 def _spoken(command: Sequence[str]) -> str:

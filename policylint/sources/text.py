@@ -1,8 +1,8 @@
-"""A text in memory as a source of one file."""
+"""Texts in memory as a source: one file, or several."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from policylint.sources.source import MAX_BYTES, NOT_FOUND, SourceError, SourceFile, SourceProblem, lines_of
@@ -11,16 +11,17 @@ NAME: Final = "<text>"
 
 
 class Text:
-    """A source of one file that lies on no disk, shown as NAME. What is not in it may exist elsewhere."""
+    """A source of files that lie on no disk. What is not in them may exist elsewhere."""
 
-    def __init__(self, data: bytes, name: str = NAME) -> None:
+    def __init__(self, data: bytes | Mapping[str, bytes], name: str = NAME) -> None:
         """Take the bytes of a file: any number of documents, YAML or JSON, UTF-8 or with a byte order mark.
 
         Args:
-            name: what the file is shown as.
+            data: of one file, or of several by what they are shown as.
+            name: what one file is shown as.
         """
-        self._data = data
-        self._file = SourceFile(name, self, name)
+        self._data = {name: data} if isinstance(data, bytes) else data
+        self._files = {name: SourceFile(name, self, name) for name in sorted(self._data)}
 
     @property
     def root(self) -> str | None:
@@ -43,15 +44,15 @@ class Text:
         return []
 
     def files(self) -> list[SourceFile]:
-        return [self._file]
+        return list(self._files.values())
 
     def announce(self, files: Sequence[SourceFile]) -> None:
         """Do nothing: nothing is to be fetched."""
 
     def file(self, path: str) -> SourceFile:
-        if path != self._file.path:
+        if path not in self._files:
             raise SourceError(NOT_FOUND, "no such file or directory", path)
-        return self._file
+        return self._files[path]
 
     def at(self, path: str, shown: str) -> SourceFile:  # noqa: ARG002 - as every Source
         raise SourceError(NOT_FOUND, "no such file or directory", shown)
@@ -66,17 +67,18 @@ class Text:
         return frozenset()
 
     def text(self, path: str) -> list[str]:
-        return lines_of(self._data) if path == self._file.path else []
+        return lines_of(self._data[path]) if path in self._data else []
 
     def relative(self, place: Any, shown: str) -> str:  # noqa: ARG002 - as every FileReader
-        return shown
+        """Return the name as a path of one step: no directory says what these files are for."""
+        return shown.replace("/", ":")
 
-    def data(self, place: Any, shown: str) -> bytes:  # noqa: ARG002 - as every FileReader
-        if len(self._data) > MAX_BYTES:
+    def data(self, place: Any, shown: str) -> bytes:
+        if len(self._data[place]) > MAX_BYTES:
             from policylint.sources.regular_file import too_large
 
-            raise too_large(len(self._data), shown)
-        return self._data
+            raise too_large(len(self._data[place]), shown)
+        return self._data[place]
 
     def content_id(self, place: Any) -> None:
         """Return None: it takes reading, as in the work tree."""

@@ -94,7 +94,7 @@ def test_what_acts_on_a_route_of_the_cluster(cluster: Cluster) -> None:
     assert result.exit_code == 0, result.stderr
     (explanation,) = json.loads(result.stdout)["explanations"]
     assert "dropped" in result.stdout and "edge-jwt" in result.stdout
-    assert explanation["location"]["file"] == "<cluster>"
+    assert explanation["location"]["file"] == "<cluster>/HTTPRoute/shop/checkout"
     assert cluster.asked == [
         "api-resources --verbs=list --output=name --no-headers=true",
         f"get {WANTED} --all-namespaces --output=yaml",
@@ -118,7 +118,7 @@ def test_lint_of_a_cluster_heeds_no_configuration_of_the_directory() -> None:
     Path(".policylint.yaml").write_text("severity: {GWP201: 'off'}\n")
     result = run("lint", "--live", "-o", "concise")
     assert result.exit_code == 1
-    assert "GWP201" in result.stdout and "<cluster>:" in result.stdout
+    assert "<cluster>/SecurityPolicy/shop/checkout-cors:17:11: error[GWP201]" in result.stdout
     assert "certificate" not in result.stdout, "Secrets were not asked for, and so are not missing"
 
 
@@ -196,6 +196,56 @@ def test_kubectl_finds_the_plugin_by_its_name(
         kubectl_plugin()
     assert ended.value.code == 0
     assert capsys.readouterr().out.startswith("Usage: kubectl policylint explain ")
+
+
+def plugin(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments, prog_name="kubectl policylint")
+
+
+def test_the_plugin_means_the_cluster_and_says_where_in_it(cluster: Cluster) -> None:
+    """Places are objects and the lines that `kubectl get -o yaml` prints of them; hints ask the same cluster."""
+    said = plugin("lint", "--context", "staging").stdout
+    assert "  --> <cluster>/SecurityPolicy/shop/checkout-cors:17:11\n" in said
+    assert "17 |     name: checkout\n" in said
+    assert "  ::: <cluster>/SecurityPolicy/infra/edge-jwt:" in said
+    assert "= see: policylint explain HTTPRoute/shop/checkout --live --context staging\n" in said
+    assert len(cluster.asked) == 2
+    assert plugin("explain", "HTTPRoute/shop/checkout").exit_code == 0
+    assert len(cluster.asked) == 4
+
+
+@pytest.mark.usefixtures("cluster")
+def test_the_plugin_takes_files_and_revisions_for_what_they_are(tmp_path: Path) -> None:
+    part = tmp_path / "part"
+    part.mkdir()
+    shutil.copy(SHOP / "shop" / "checkout-cors.yaml", part)
+    assert plugin("diff", str(part)).stdout.startswith("no route changes its effective policy ")
+    assert (
+        "unknown revision" in plugin("diff", "main..HEAD").stderr or "not a git" in plugin("diff", "main..HEAD").stderr
+    )
+    said = CliRunner().invoke(main, ["lint", "-"], prog_name="kubectl policylint", input="").output
+    assert "no Gateway API manifests" in said
+
+
+def test_objects_of_one_name_and_namespaces_of_any_are_told_apart() -> None:
+    item = "- apiVersion: {0}/v1\n  kind: Gateway\n  metadata:\n    name: edge\n    namespace: {1}\n"
+    written = f"apiVersion: v1\nitems:\n{item.format('a.io', 'tests')}{item.format('b.io', 'tests')}kind: List\n"
+    found = kubectl.by_object(written.encode())
+    assert list(found) == ["<cluster>/Gateway/tests/edge", "<cluster>/b.io/Gateway/tests/edge"]
+    assert found["<cluster>/Gateway/tests/edge"] == (
+        b"apiVersion: a.io/v1\nkind: Gateway\nmetadata:\n  name: edge\n  namespace: tests\n"
+    )
+    assert list(kubectl.by_object(b'{"kind": "List", "items": []}')) == ["<cluster>"]
+
+
+def test_an_object_of_a_namespace_called_tests_is_one_of_the_cluster(cluster: Cluster) -> None:
+    for each in cluster.objects:
+        if each["metadata"].get("namespace") == "shop":
+            each["metadata"]["namespace"] = "tests"
+        if each["kind"] == "Namespace" and each["metadata"]["name"] == "shop":
+            each["metadata"]["name"] = "tests"
+    cluster.hold()
+    assert "<cluster>/SecurityPolicy/tests/checkout-cors:" in run("lint", "--live", "-o", "concise").stdout
 
 
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl")

@@ -138,7 +138,7 @@ def _indented(text: str, room: int) -> list[str]:
 
 
 def _notes(report: Report, finding: Finding, see: bool) -> list[str]:
-    notes = [one_line(note) for note in finding.notes]
+    notes = [one_line(_asking_there(report, note)) for note in finding.notes]
     more = len(finding.related) - MOST_RELATED
     if more > 0:
         notes.insert(0, f"note: and {more} more {'place' if more == 1 else 'places'}")
@@ -151,6 +151,16 @@ def _notes(report: Report, finding: Finding, see: bool) -> list[str]:
         address = report.address_of(finding.rule) if report.options.addresses else ""
         further.append(address or f"policylint rule {finding.rule}")
     return notes + [f"see: {line}" for line in _together(further, report.options.width - _MARGIN)]
+
+
+def _asking_there(report: Report, note: str) -> str:
+    """Return a note, a command of which asks the cluster that was asked here."""
+    again = [*(report.again or ())]
+    if "--live" not in again or not note.startswith("see: policylint "):
+        return note
+    from shlex import join
+
+    return f"{note} {join(again[again.index('--live') :])}"
 
 
 def _together(commands: list[str], room: int) -> list[str]:

@@ -75,6 +75,7 @@ class DoorRule(NamedTuple):
         body: as a rule of a route, with `precedence`, its weights among those of the host.
         pointer: of the entry in the object.
         guards: what is asked, in order.
+        unknown: why it is not known whether the rule is there; "" where it is.
     """
 
     holder: Resource
@@ -84,6 +85,7 @@ class DoorRule(NamedTuple):
     body: Mapping[str, Any]
     pointer: Pointer
     guards: tuple[Guard, ...] = ()
+    unknown: str = ""
 
 
 class Door(NamedTuple):
@@ -91,7 +93,7 @@ class Door(NamedTuple):
 
     Args:
         state: with its listeners.
-        routes: one for each object, host and port.
+        routes: one for each object, host and port, those that may not be there apart.
         whole: by object, all of it.
         groups: the guards.
     """
@@ -170,11 +172,11 @@ def door(
         0,
     )
     numbers: dict[ResourceKey, dict[str, int]] = {}
-    by_route: dict[tuple[ResourceKey, str, Opening], list[DoorRule]] = {}
+    by_route: dict[tuple[ResourceKey, str, Opening, str], list[DoorRule]] = {}
     for rule in rules:
         own = numbers.setdefault(rule.holder.key, {})
         own.setdefault(rule.name, len(own))
-        by_route.setdefault((rule.holder.key, rule.host, rule.opening), []).append(rule)
+        by_route.setdefault((rule.holder.key, rule.host, rule.opening, rule.unknown), []).append(rule)
     whole: dict[ResourceKey, RouteState] = {}
     for key, own in numbers.items():
         entries = list({rule.name: rule for rule in rules if rule.holder.key == key}.values())
@@ -182,8 +184,8 @@ def door(
         lowered = _lowered(entries, own, hosts)
         whole[key] = RouteState(lowered, hosts, (), backends(lowered))
     routes = tuple(
-        _route(state, listeners[opening], host, entries, numbers[key], whole[key].backends)
-        for (key, host, opening), entries in by_route.items()
+        _route(state, listeners[opening], host, entries, numbers[key], whole[key].backends, unknown)
+        for (key, host, opening, unknown), entries in by_route.items()
     )
     for key, route in whole.items():
         parents = tuple(parent for each in routes if each.route.key == key for parent in each.parents)
@@ -228,6 +230,7 @@ def _route(
     entries: Sequence[DoorRule],
     numbers: Mapping[str, int],
     backends: Iterable[BackendState],
+    unknown: str,
 ) -> RouteState:
     route = _lowered(entries, numbers, (host,))
     key = gateway.gateway.key
@@ -241,7 +244,9 @@ def _route(
         resolution=Resolution("found", "", gateway.gateway),
         section_found=True,
         mesh=False,
-        candidates=(Candidate(listener.node, gateway.gateway, ("metadata", "name"), hostnames=(host,)),),
+        candidates=(
+            Candidate(listener.node, gateway.gateway, ("metadata", "name"), hostnames=(host,), unknown=unknown),
+        ),
         gateway=key,
         controller=gateway.controller,
         conditions=(),

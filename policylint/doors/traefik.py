@@ -1,6 +1,8 @@
 """Traefik's IngressRoutes as doors: rules in its own language, by priority, with the Middlewares that they name.
 
-Source: doc.traefik.io/traefik/reference/routing-configuration/kubernetes/crd/http/ingressroute, .../http/routing/rules.
+Source: doc.traefik.io/traefik/reference/routing-configuration/kubernetes/crd/http/ingressroute, .../http/routing/rules;
+.../install-configuration/providers/kubernetes/kubernetes-crd (allowCrossNamespace; without it there is no router for a
+rule that names an object of another namespace: traefik/traefik#8380, #11517, #12976).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
+from policylint.topology.workloads import pod_spec
 
 KIND = ("traefik.io", "IngressRoute")
 _DOOR = ResourceKey("traefik.io", "EntryPoints", "", "traefik")
@@ -25,6 +28,9 @@ _OPENINGS = {"web": Opening("http", 80), "websecure": Opening("https", 443)}
 _OF_ITS_OWN = 0
 """The port of an entry point whose port no manifest states."""
 _ASKING = frozenset({"RequireAnyClientCert", "RequireAndVerifyClientCert"})
+_SAME_PROVIDER = "@kubernetescrd"
+_CROSSING = "--providers.kubernetescrd.allowcrossnamespace"
+_OF_CRDS = "--providers.kubernetescrd"
 _TOKEN = Pattern(r"\s*(&&|\|\||!|\(|\)|,|[A-Za-z]\w*|`[^`]*`|\"[^\"]*\")")
 _MOST = 64
 """Alternatives of one rule, beyond which it is not read."""
@@ -47,13 +53,51 @@ def traefik_doors(world: World, backends: Backends) -> Iterator[Door]:
     routes = world.of_kind(*KIND)
     if routes:
         holder = made_of(routes[0], {}, {}, _DOOR)
-        rules = [rule for route in routes for rule in _rules(world, route)]
+        crossing = _allows_crossing(world)
+        rules = [rule for route in routes for rule in _rules(world, route, crossing=crossing)]
         openings = tuple(_OPENINGS.values())
         yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING), openings)
 
 
-def _rules(world: World, ingress: Resource) -> Iterator[DoorRule]:
+def _allows_crossing(world: World) -> bool | None:
+    """Return whether rules may name objects of other namespaces; None where no arguments of Traefik were seen."""
+    asked = None
+    for kind in ("Deployment", "DaemonSet"):
+        for workload in world.of_kind("apps", kind):
+            for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
+                said = [argument.lower() for argument in texts(container.get("args"))]
+                if any(argument in (_CROSSING, f"{_CROSSING}=true") for argument in said):
+                    return True
+                asked = False if any(argument.startswith(_OF_CRDS) for argument in said) else asked
+    return asked
+
+
+def _crosses(world: World, ingress: Resource, route: Mapping[str, Any]) -> str:
+    """Return the object of another namespace that a rule names, in words; "" where it names none."""
+    home = ingress.key.namespace
+    for service in map(mapping, sequence(route.get("services"))):
+        if text(service.get("namespace")) not in ("", home):
+            return f"{text(service.get('kind'), 'Service')} {service['namespace']}/{text(service.get('name'))}"
+    for middleware in map(mapping, sequence(route.get("middlewares"))):
+        name, namespace = text(middleware.get("name")), text(middleware.get("namespace")) or home
+        if name.endswith(_SAME_PROVIDER):
+            return f"Middleware {name}"
+        if "@" not in name and namespace != home:
+            return f"Middleware {namespace}/{name}"
+        found = world.get(ResourceKey(KIND[0], "Middleware", home, name))
+        chain = mapping(mapping(found.spec if found is not None else {}).get("chain"))
+        for member in map(mapping, sequence(chain.get("middlewares"))):
+            if text(member.get("namespace")) not in ("", home):
+                return f"Middleware {member['namespace']}/{text(member.get('name'))}, by its chain {home}/{name},"
+    return ""
+
+
+def _rules(world: World, ingress: Resource, *, crossing: bool | None) -> Iterator[DoorRule]:
     for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
+        crossed = "" if crossing else _crosses(world, ingress, route)
+        if crossed and crossing is False:
+            continue
+        unknown = f"it names {crossed} of another namespace, which Traefik takes only with allowCrossNamespace"
         written = text(route.get("match"))
         priority = route.get("priority")
         rank = priority if isinstance(priority, int) and priority else len(written)
@@ -65,7 +109,8 @@ def _rules(world: World, ingress: Resource) -> Iterator[DoorRule]:
             for host in hosts:
                 for opening in _openings(ingress):
                     said = {**body, "matches": [match], "precedence": (rank, 0, 0, 0, 0)}
-                    yield DoorRule(ingress, opening, host, f"route-{number}.{further}", said, pointer, asked)
+                    name = f"route-{number}.{further}"
+                    yield DoorRule(ingress, opening, host, name, said, pointer, asked, unknown if crossed else "")
 
 
 def _openings(ingress: Resource) -> Iterator[Opening]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import pytest
 
 from policylint.doors.traefik import Matcher, alternatives
+from policylint.trace import Tracer
+from policylint.trace.request import from_url
 from tests.doors.asking import answer
 from tests.worlds import manifest, service, simulated
 
@@ -31,6 +33,14 @@ def ends(
     *objects: str, url: str = "http://shop.example.com/", client: str = "", method: str = "GET"
 ) -> tuple[str, str]:
     return answer(simulated(service("web"), service("next"), *objects), url, client, method=method)
+
+
+def ended(*objects: str) -> tuple[str, str]:
+    """Return where a request ends, and what is noted about that."""
+    trace = Tracer(simulated(service("web"), service("next"), *objects), nearest=False).trace(
+        from_url("GET", "http://shop.example.com/")
+    )
+    return next((key.path for key in trace.outcome.backends), str(trace.outcome.status)), "; ".join(trace.notes)
 
 
 SHOP = "Host(`shop.example.com`)"
@@ -91,11 +101,52 @@ NAMED = "middlewares: [{name: m}]"
             ("web", "forwardAuth"),
         ),
         ((ingress_route(to(SHOP, more=NAMED)), middleware("{compress: {}}")), ("web", "")),
-        ((ingress_route(to(SHOP, more="middlewares: [{name: m, namespace: other}]")),), ("web", "not known")),
+        ((ingress_route(to(SHOP, more="middlewares: [{name: m@file}]")),), ("web", "not known")),
     ],
 )
 def test_what_middlewares_ask(objects: tuple[str, ...], end: tuple[str, str]) -> None:
     assert ends(*objects) == end
+
+
+def traefik(*arguments: str) -> str:
+    container = f"{{name: traefik, image: traefik, args: [{', '.join(arguments)}]}}"
+    template = f"{{metadata: {{labels: {{app: t}}}}, spec: {{containers: [{container}]}}}}"
+    body = f"spec: {{selector: {{matchLabels: {{app: t}}}}, template: {template}}}"
+    return manifest("apps/v1", "Deployment", "traefik", "traefik", body)
+
+
+CRDS, CROSSING = "--providers.kubernetescrd", "--providers.kubernetescrd.allowCrossNamespace=true"
+ELSEWHERE = {
+    "Middleware other/m of another namespace": (to(SHOP, more="middlewares: [{name: m, namespace: other}]"),),
+    "Middleware other-m@kubernetescrd of another namespace": (
+        to(SHOP, more="middlewares: [{name: other-m@kubernetescrd}]"),
+    ),
+    "Middleware other/login, by its chain shop/m, of another namespace": (
+        to(SHOP, more=NAMED),
+        middleware("{chain: {middlewares: [{name: login, namespace: other}]}}"),
+        middleware("{basicAuth: {secret: s}}", "login").replace("namespace: shop", "namespace: other"),
+    ),
+    "Service other/web of another namespace": (to(SHOP).replace("port: 80", "port: 80, namespace: other"),),
+}
+
+
+@pytest.mark.parametrize("named", ELSEWHERE)
+def test_objects_of_other_namespaces_are_taken_where_that_is_allowed(named: str) -> None:
+    rule, *others = ELSEWHERE[named]
+    objects = (ingress_route(rule), *others, service("web", "other"))
+    end, note = ended(*objects)
+    assert end.endswith("/web")
+    assert note.startswith(
+        f"IngressRoute shop/web may not be attached: it names {named}, which Traefik takes only with"
+    )
+    assert ended(*objects, traefik(CRDS)) == ("404", "")
+    assert ended(*objects, traefik(CRDS, CROSSING)) == (end, "")
+
+
+def test_the_other_rules_of_the_object_are_there() -> None:
+    elsewhere = to(f"{SHOP} && Path(`/a`)", more="middlewares: [{name: m, namespace: other}]")
+    objects = ingress_route(elsewhere, to(f"{SHOP} && PathPrefix(`/b`)", "next"))
+    assert ends(objects, url="http://shop.example.com/b")[0] == "next"
 
 
 def test_certificates_are_asked_for_by_tls_options() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from policylint.checks import OF_CHANGES, guarded
 from policylint.compare.at_home import at_home
-from policylint.compare.change import Comparison, EnvironmentChange, FindingChange, PolicyChange
+from policylint.compare.change import Comparison, EnvironmentChange, FindingChange, PolicyChange, SubjectChange
 from policylint.compare.connections import connection_changes
 from policylint.compare.contexts import changed_contexts
 from policylint.compare.creation_order import with_ages, with_reasons
@@ -22,7 +22,7 @@ from policylint.compare.objects import changed_keys, object_changes
 from policylint.compare.pairing import Pairing, Sides
 from policylint.compare.placements import placement_changes
 from policylint.compare.subjects import subject_changes
-from policylint.compare.unknown import unknown_subjects
+from policylint.compare.unknown import undeployed_subjects, unknown_subjects
 from policylint.model import SEVERITIES, Severity, World
 from policylint.simulation import simulate
 
@@ -51,11 +51,14 @@ def pair_sides(before: Sequence[Simulation], after: Sequence[Simulation]) -> lis
 
 def compare(sides: Iterable[Sides]) -> list[EnvironmentChange]:
     """Return what changes in each environment."""
-    return [_environment(pair) for pair in sides]
+    pairs = list(sides)
+    # What nothing deploys is the same for all environments, and told once.
+    undeployed = undeployed_subjects(pairs[0], [pair.after.world for pair in pairs]) if pairs else []
+    return [_environment(pair, () if number else undeployed) for number, pair in enumerate(pairs)]
 
 
-def _environment(sides: Sides) -> EnvironmentChange:
-    """Return what changes in one environment."""
+def _environment(sides: Sides, undeployed: Sequence[SubjectChange]) -> EnvironmentChange:
+    """Return what changes in one environment, and beside it what changes in files that nothing deploys."""
     from policylint.compare.protection.anywhere import decides_beside
     from policylint.compare.protection.extensions import acts_beside
     from policylint.compare.requests import request_changes
@@ -63,7 +66,7 @@ def _environment(sides: Sides) -> EnvironmentChange:
     before, after, pairing = sides
     contexts = changed_contexts(before, after, pairing)
     subjects = subject_changes(sides, contexts.changes)
-    unknown = unknown_subjects(sides, {subject.key for subject in subjects})
+    unknown = [*unknown_subjects(sides, {subject.key for subject in subjects}), *undeployed]
     changed = changed_keys(sides)
     come_or_gone = _come_or_gone(sides)
     whole = not (

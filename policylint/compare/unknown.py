@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from policylint.compare.change import SubjectChange
 from policylint.compare.pairing import Sides, differs
-from policylint.model import Resource, ResourceKey
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 
@@ -37,10 +37,38 @@ def _targets(sides: Sides) -> Iterator[SubjectChange]:
 def _of_policy(state: PolicyState, side: Simulation) -> Iterator[SubjectChange]:
     """Yield the targets of a policy that no manifest shows."""
     for target in state.targets:
-        if target.resolution.unknown and not target.nodes and target.selector is None:
-            reason = f"{state.key} changes; {target.resolution.reason}"
+        if target.resolution.unknown and not target.nodes:
             location = state.policy.location(*target.pointer)
-            yield SubjectChange(side.world.name, target.key, "unknown", location, reason=reason)
+            if target.selector is None:
+                key, reason = target.key, f"{state.key} changes; {target.resolution.reason}"
+            else:  # what it selects has no name
+                key, reason = state.key, f"what it selects was not seen: {target.resolution.reason}"
+            yield SubjectChange(side.world.name, key, "unknown", location, reason=reason)
+
+
+def undeployed_subjects(sides: Sides, others: Collection[World]) -> list[SubjectChange]:
+    """Return the policies and objects of Gateway API that change or go in files that nothing here deploys, sorted.
+
+    What deploys them stands elsewhere, or nothing does: which of the two, and so what becomes of requests, no manifest
+    says. New ones change nothing that is there.
+
+    Args:
+        others: the environments of the side after, where an object may be deployed now.
+    """
+    before, after = sides.before.world, sides.after.world
+    catalog = sides.after.catalog
+    subjects = []
+    for key, was in sorted(() if after.plain else before.orphans.items()):
+        now = after.orphans.get(key)
+        if key[0] != GATEWAY_GROUP and catalog.get(*key[:2]) is None:
+            continue
+        if now is None and any(key in other.resources for other in others):
+            continue
+        if now is None or differs(was, now):
+            place = was if now is None else now
+            reason = f"{'goes' if now is None else 'changes'}, and nothing here deploys {place.document.file}"
+            subjects.append(SubjectChange(after.name, key, "unknown", place.name_location, reason=reason))
+    return subjects
 
 
 def _charts(sides: Sides) -> Iterator[SubjectChange]:

@@ -15,6 +15,7 @@ from changes import commit_all, write_history, write_staged
 from corpus import write_corpus
 from measure import Spent, interleaved
 from monorepo import write_monorepo
+from policies import write_policies
 from wide import CHANGES, write_wide
 
 HERE = Path(__file__).resolve().parent
@@ -101,6 +102,22 @@ def _against_load(bench: Bench, name: str, what: str, path: Path, *options: str)
 def lint(bench: Bench) -> list[Row]:
     """Lint of the generated documents."""
     return _against_load(bench, "lint", "10k generated documents", bench.corpus)
+
+
+def policies(bench: Bench) -> list[Row]:
+    """Lint of 10,000 documents of which two fifths are policies, of eight implementations, one in twelve wrong."""
+    place = write_policies(bench.scratch / "policies")
+    return _against_load(bench, "policies", "10k documents with 4,000 policies", place)
+
+
+def export(bench: Bench) -> list[Row]:
+    """What the tables of export cost beyond a lint, those of ways left out: these are what `reach` measures."""
+    tables = ("objects", "policies", "settings", "findings", "placements")
+    command = [str(bench.tool), "export", str(bench.corpus), "--to", str(bench.scratch / "export")]
+    command += [word for table in tables for word in ("--table", table)]
+    spent = interleaved({"export": command, "lint": bench.lint(bench.corpus)}, bench.rounds(7, 3), LINT_CODES)
+    what = "export without ways / lint, 10k generated documents, CPU"
+    return [_cpu("export", what, spent["export"], spent["lint"], 1.2)]
 
 
 def rules(bench: Bench) -> list[Row]:
@@ -302,6 +319,7 @@ def _yaml_bytes(tree: Path) -> int:
 
 BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "lint": lint,
+    "policies": policies,
     "rules": rules,
     "trees": trees,
     "parse": parse,
@@ -309,6 +327,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "hook": hook,
     "monorepo": monorepo,
     "diff": diff,
+    "export": export,
     "wide": wide,
     "growth": growth,
     "networks": networks,

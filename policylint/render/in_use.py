@@ -11,6 +11,7 @@ from policylint.documents import Document
 from policylint.model import Location, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
+from policylint.sources import SourceFile
 
 _RELEASE = ("helm.toolkit.fluxcd.io", "HelmRelease")
 _SOURCES = "source.toolkit.fluxcd.io"
@@ -69,20 +70,25 @@ class Naming(NamedTuple):
     document: Document
 
 
-def naming(documents: Iterable[Document], relative: Mapping[str, str]) -> tuple[Naming, ...]:
-    """Return the kustomizations among documents that name charts or addresses.
+def naming(documents: Iterable[Document], files: Iterable[SourceFile]) -> tuple[Naming, ...]:
+    """Return the kustomizations among documents that name charts, or addresses with a version in them.
 
     Args:
-        relative: the paths of files below the root, by the paths that findings show.
+        files: those of the tree.
     """
-    found = []
-    for document in documents:
-        if document.file.endswith(_KUSTOMIZATIONS):
-            content = mapping(document.value)
-            if content.get("helmCharts") or any("/" in text(entry) for entry in sequence(content.get("resources"))):
-                path = relative.get(document.file, document.file)
-                found.append(Naming(path.rpartition("/")[0], document))
-    return tuple(found)
+    named = [
+        document
+        for document in documents
+        if document.file.endswith(_KUSTOMIZATIONS) and _may_name(mapping(document.value))
+    ]
+    by_path = {file.path: file for file in files} if named else {}
+    paths = (by_path[each.file].relative if each.file in by_path else each.file for each in named)
+    return tuple(Naming(path.rpartition("/")[0], each) for path, each in zip(paths, named, strict=True))
+
+
+def _may_name(content: Mapping[str, Any]) -> bool:
+    entries = map(text, sequence(content.get("resources")))
+    return bool(content.get("helmCharts")) or any("/" in entry and version(entry) is not None for entry in entries)
 
 
 def in_use(product: ReleasedProduct, world: World, kustomizations: Iterable[Naming]) -> list[InUse]:

@@ -260,7 +260,7 @@ def open_workspace(
     tree = _Tree(
         *(source, loaded, definitions, LeftUnread(loaded.unread, definitions.read), groups, cluster_scoped, given),
         *(semantics, snapshot, dump, shared, others, templates),
-        naming(loaded.documents, {file.path: file.relative for file in loaded.files}) if loaded.places else (),
+        naming(loaded.documents, loaded.files) if loaded.places else (),
     )
     budget, faults = Budget(len(loaded.documents)), list(loaded.faults)
     picked = None if all_environments else scope

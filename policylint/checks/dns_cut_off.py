@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from policylint.model import Finding, ResourceKey, mapping, text
+from policylint.model import Finding, ResourceKey, is_symbolic, mapping, text
 from policylint.model.words import leading
 from policylint.network.ports import PortSpec
-from policylint.network.rules import ANYBODY, TIERS, Entity, Pods
+from policylint.network.rules import ANYBODY, TIERS, Entity, Pods, RuleSpec
 from policylint.network.walk import Entry
 from policylint.simulation import Simulation
+from policylint.topology.namespaces import NAME_LABEL
 
 RULE = "GWP610"
 _PORT = 53
+_OF_OPENSHIFT = 5353
+"""The port of the DNS pods of OpenShift: policies see it, not that of the Service."""
+_SERVED_IN = ("kube-system", "openshift-dns")
 _NAMED = (ANYBODY, Entity("names"))
 
 
@@ -32,7 +36,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     policies = {policy.key: policy for policy in network.policies}
     for (key, udp), keys in sorted(cut.items()):
         policy = policies[key]
-        missing = "TCP 53, to which resolvers turn with long answers" if udp else "UDP 53"
+        port = _OF_OPENSHIFT if any(_is_openshift(rule) for rule in policies[key].rules) else _PORT
+        missing = f"TCP {port}, to which resolvers turn with long answers" if udp else f"UDP {port}"
+        missing += ", on which the DNS pods of OpenShift listen" if port == _OF_OPENSHIFT else ""
         yield Finding(
             RULE,
             "note" if udp else "warning",
@@ -40,7 +46,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             policy.resource.name_location,
             resources=(key, *keys[:20]),
             label="other destinations are opened, whose names cannot be looked up",
-            help=("fix: open UDP and TCP 53 to the cluster's DNS",),
+            help=(f"fix: open UDP and TCP {port} to the cluster's DNS",),
             field="tcp" if udp else "udp",
         )
 
@@ -76,16 +82,36 @@ def _are_looked_up(peer: object) -> bool:
 
 
 def _opens(entry: Entry, protocol: str) -> bool:
-    """Return whether a policy opens port 53, to whomever; DNS of OpenShift listens on 5353."""
+    """Return whether a policy opens the port of DNS to whoever may serve it; without ports a rule opens it, too."""
     return any(
         rule.action == "Allow"
-        and (rule.ports is None or any(_is_dns(port, protocol) for port in rule.ports))
-        and bool(rule.peers)
+        and (
+            any(_may_serve_names(peer) for peers, _ in rule.peers for peer in peers)
+            if rule.ports is None
+            else bool(rule.peers) and any(_is_dns(port, protocol, _is_openshift(rule)) for port in rule.ports)
+        )
         for rule, _ in entry.rules
     ) or (entry.policy.tier != TIERS[1] and not entry.policy.rules)
 
 
-def _is_dns(port: PortSpec, protocol: str) -> bool:
+def _may_serve_names(peer: object) -> bool:
+    """Return whether the cluster's DNS may be among a peer: pods of another namespace than its own are not."""
+    if not isinstance(peer, Pods):
+        return True
+    stated = mapping(peer.namespaces.get("matchLabels")).get(NAME_LABEL)
+    names = [name for name in (peer.home, stated) if isinstance(name, str)]
+    return not names or any(name in _SERVED_IN or is_symbolic(name) for name in names)
+
+
+def _is_openshift(rule: RuleSpec) -> bool:
+    """Return whether a rule opens something to the DNS pods of OpenShift alone."""
+    peers = [peer for peers, _ in rule.peers for peer in peers]
+    named = (mapping(peer.namespaces.get("matchLabels")).get(NAME_LABEL) for peer in peers if isinstance(peer, Pods))
+    return bool(peers) and [*named] == ["openshift-dns"] * len(peers)
+
+
+def _is_dns(port: PortSpec, protocol: str, openshift: bool) -> bool:
     if port.protocol not in ("", protocol):
         return False
-    return bool(port.name) or not port.certain or any(port.low <= number <= port.high for number in (_PORT, 5353))
+    numbers = (_OF_OPENSHIFT,) if openshift else (_PORT, _OF_OPENSHIFT)
+    return bool(port.name) or not port.certain or any(port.low <= number <= port.high for number in numbers)

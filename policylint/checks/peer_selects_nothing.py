@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.network import may_be_elsewhere, peer_places, rules
+from policylint.checks.kit.network import may_be_elsewhere, meant_by_name, peer_places, rules
 from policylint.model import Finding
 from policylint.simulation import Simulation
+from policylint.topology.namespaces import NAME_LABEL
 
 RULE = "GWP607"
 
@@ -16,7 +17,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     network = simulation.network
     for _, policy, rule in rules(simulation):
         for peer, pointer in peer_places(rule):
-            if network.universe.select(peer).maybe or may_be_elsewhere(network, peer):
+            chosen, named = network.universe.select(peer), meant_by_name(network, peer)
+            if chosen.sure or (not named and (chosen.maybe or may_be_elsewhere(network, peer))):
                 continue
             inside = network.universe.namespaces(peer.namespaces).maybe if peer.home is None else 1
             way = "from" if rule.direction == "ingress" else "to"
@@ -26,6 +28,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 f"{policy.key} names pods in {rule.direction}[{rule.position}].{way} that do not exist",
                 policy.resource.location(*pointer),
                 resources=(policy.key,),
-                label="no pod has these labels" if inside else "no namespace with pods has these labels",
+                label="no pod has these labels" if inside and not named else "no namespace with pods has these labels",
+                help=(f"fix: select Namespace {named} by its label {NAME_LABEL}",) if named else (),
                 field=path(pointer),
             )

@@ -245,6 +245,9 @@ RULES: dict[str, RuleEntry] = {
     "GWP215": RuleEntry(
         "policy_overrides", some_policy(lambda policy: policy.verdict in ("Overridden", "PartiallyEnforced"))
     ),
+    "GWP216": RuleEntry(
+        "authorizer_not_configured", some_policy(lambda policy: policy.policy.spec.get("action") == "CUSTOM")
+    ),
     "GWP301": RuleEntry("route_without_authentication", routes_and_authentication),
     "GWP302": RuleEntry("authentication_removed", runs="on changes", where="policylint.compare.requests.findings"),
     "GWP303": RuleEntry("backend_tls_dropped", of_kind("BackendTLSPolicy")),

@@ -31,6 +31,7 @@ _AGES = "the older of the two routes wins, and the manifests do not state their 
 _SLASHES = "some controllers do not count the slash at the end of a prefix"
 _EXPRESSIONS = "where regular expressions rank is up to the controller, which is not known"
 _KINDS = ("GRPCRoute", "HTTPRoute")
+_OF_STREAMS = ("TCPRoute", "UDPRoute")
 _MOST_COMPARED = 100_000
 """Pairs of matches of one place of which at least one holds a regular expression."""
 
@@ -121,6 +122,41 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         rival = simulation.world.get(refused[0].rival) if refused and refused[0].rival is not None else None
         if rival is not None:
             yield _refused(simulation, state.route, refused[0], rival)
+    yield from _streams(simulation)
+
+
+def _streams(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the routes of connections that get none: at each of their listeners an older one takes all."""
+    at_listener: dict[Node, list[RouteState]] = defaultdict(list)
+    for state in simulation.topology.routes:
+        if state.route.key.kind in _OF_STREAMS and rules(state.route):
+            for node in _attached(state):
+                at_listener[node].append(state)
+    first = {node: min(states, key=lambda state: state.route.age) for node, states in at_listener.items()}
+    for state in {state.route.key: state for states in at_listener.values() for state in states}.values():
+        places = _attached(state)
+        winners = [first[node].route for node in places]
+        if all(winner.key != state.route.key for winner in winners):
+            winner = winners[0]
+            stated = bool(state.route.created and winner.created)
+            yield Finding(
+                RULE,
+                "warning",
+                f"{state.route.key} gets no connections: {winner.key} takes all of {places[0]}",
+                at(state.route, ("spec", "parentRefs", 0), "sectionName", "name"),
+                resources=(state.route.key, winner.key),
+                label="of two routes at one port the older gets all connections",
+                related=(Related("this route gets them", winner.name_location),),
+                help=("fix: give it a listener of its own, or name both backends in one rule",),
+                confidence="certain" if stated else "assumed",
+                ground="" if stated else _AGES,
+            )
+
+
+def _attached(state: RouteState) -> list[Node]:
+    """Return the listeners to which a route is certainly attached."""
+    candidates = (candidate for parent in state.parents for candidate in parent.candidates)
+    return list(dict.fromkeys(each.node for each in candidates if not each.failure and not each.unknown))
 
 
 def _narrowed_ties(simulation: Simulation) -> Iterator[_Tie]:

@@ -62,3 +62,35 @@ def test_the_port_of_the_api_server_is_meant_for_it(tmp_path: Path, ports: str, 
     policy = WORKLOAD.replace("[{to: [%s], ports: [{port: 6443}]}]", f"[{{ports: [{ports}]}}]")
     (tmp_path / "all.yaml").write_text(policy)
     assert [each.rule for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP610"] == found
+
+
+OPENSHIFT = "{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: openshift-dns}}}"
+
+
+@pytest.mark.parametrize(
+    ("egress", "said"),
+    [
+        ("{to: [{podSelector: {}}]}", "no rule opens UDP 53"),
+        (f"{{to: [{AN_APPLICATION}]}}", "no rule opens UDP 53"),
+        ("{to: [{podSelector: {}}]}, {to: [{namespaceSelector: {}}]}", ""),
+        ("{to: [{podSelector: {}}]}, {to: [{namespaceSelector: {matchLabels: {role: system}}}]}", ""),
+        ("{to: [{podSelector: {}}]}, {to: [{ipBlock: {cidr: 10.96.0.10/32}}]}", ""),
+        ("{to: [{podSelector: {}}]}, {}", ""),
+        (
+            f"{{to: [{AN_APPLICATION}]}}, {{to: [{OPENSHIFT}], ports: [{{port: 53, protocol: UDP}}, {{port: 53}}]}}",
+            "no rule opens UDP 5353, on which the DNS pods of OpenShift listen",
+        ),
+        (
+            (f"{{to: [{AN_APPLICATION}]}}, "
+            f"{{to: [{OPENSHIFT}], ports: [{{port: 5353, protocol: UDP}}, {{port: 5353}}]}}"),
+            "",
+        ),
+        (f"{{to: [{AN_APPLICATION}]}}, {{to: [{OPENSHIFT}]}}", ""),
+    ],
+)
+def test_who_may_serve_names_and_where(tmp_path: Path, egress: str, said: str) -> None:
+    """A rule without ports opens all of them, but only to its peers; policies see the port of the pods."""
+    world = WORKLOAD[: WORKLOAD.index("  egress:")] + f"  egress: [{egress}]\n"
+    (tmp_path / "all.yaml").write_text(world)
+    found = [each.message for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP610"]
+    assert [message.rpartition(": ")[2] for message in found] == ([said] if said else [])

@@ -592,3 +592,31 @@ def test_identities_at_a_gateway(tmp_path: Path, listeners: str, of_class: str, 
         ),
     )
     assert [each.rule for each in found if each.rule == "GWP315"] == said
+
+
+MESH = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: istio, namespace: istio-system}
+data:
+  mesh: |
+    extensionProviders:
+    - {name: opa, envoyExtAuthzGrpc: {service: opa, port: 1}}
+    - {name: zipkin, zipkin: {}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("mesh", "provider", "label"),
+    [
+        (MESH, "opa", ""),
+        (MESH, "zipkin", 'it names "opa"'),
+        (MESH.replace("extensionProviders", "others"), "opa", "it names none"),
+        (MESH.replace("name: istio,", "name: other,"), "gone", ""),
+    ],
+    ids=["there", "no authorizer", "none", "not seen"],
+)
+def test_authorizers_of_the_mesh(tmp_path: Path, mesh: str, provider: str, label: str) -> None:
+    custom = policy("AuthorizationPolicy", "p", f"action: CUSTOM, provider: {{name: {provider}}}, rules: [{{}}]")
+    found = [said for said in lint(tmp_path, mesh, deployment(), custom) if said.rule == "GWP216"]
+    assert [said.label.rpartition("; ")[2] for said in found] == ([label] if label else [])

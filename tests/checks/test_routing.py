@@ -222,3 +222,47 @@ def test_routes_tie_where_the_listener_leaves_both_one_host(case: str) -> None:
         simulation = worlds.simulated(worlds.gateway_class(controller=controller), *objects)
         said = [finding.message for finding in run(simulation, select={"GWP408"})]
         assert any("shop.example.com: both match" in message for message in said) is (tied and by_intersection)
+
+
+def stream(name: str, created: str = "", section: str = "db", kind: str = "TCPRoute") -> str:
+    sent = f"rules: [{{backendRefs: [{{name: {name}, port: 80}}]}}]"
+    spec = f"spec: {{parentRefs: [{{name: db, sectionName: {section}}}], {sent}}}"
+    return worlds.manifest("gateway.networking.k8s.io/v1", kind, name, "infra", spec, created)
+
+
+PORTS = worlds.manifest(
+    "gateway.networking.k8s.io/v1",
+    "Gateway",
+    "db",
+    "infra",
+    "spec: {gatewayClassName: eg, listeners: [{name: db, port: 5432, protocol: TCP}, {name: other, port: 5433, "
+    "protocol: TCP}, {name: dns, port: 53, protocol: UDP}]}",
+)
+SERVED = tuple(worlds.service(name, "infra") for name in "ab")
+OLD, YOUNG = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("routes", "said"),
+    [
+        ((stream("a"), stream("b")), [("TCPRoute infra/b", "assumed")]),
+        ((stream("a", YOUNG), stream("b", OLD)), [("TCPRoute infra/a", "certain")]),
+        (
+            (stream("a", kind="UDPRoute", section="dns"), stream("b", kind="UDPRoute", section="dns")),
+            [("UDPRoute infra/b", "assumed")],
+        ),
+        ((stream("a"), stream("b", section="other")), []),
+        ((stream("a"), stream("b").replace("sectionName: db", "sectionName: db}, {name: db, sectionName: other")), []),
+        ((stream("a"), stream("b", section="dns")), []),
+    ],
+    ids=["by name", "by age", "UDP", "another port", "one more port", "refused there"],
+)
+def test_one_route_of_connections_gets_all_of_a_port(
+    tmp_path: Path, routes: tuple[str, ...], said: list[tuple[str, str]]
+) -> None:
+    found = lint(tmp_path, PORTS, *SERVED, *routes)
+    assert [
+        (finding.message.partition(" gets no connections")[0], finding.confidence)
+        for finding in found
+        if finding.rule == "GWP408"
+    ] == said

@@ -94,3 +94,54 @@ def test_a_program_that_may_not_create_pods_there_does_not(
 ) -> None:
     role = ROLE.format(namespace=namespace, group=group, resource=resource, verb=verb)
     assert rules(tmp_path, role) == ["GWP601", "GWP607"]
+
+
+def test_a_label_that_is_to_name_the_namespace_does_not(tmp_path: Path) -> None:
+    """kubernetes/kubernetes#47797: selectors see labels, and of names only `kubernetes.io/metadata.name`."""
+    names = {
+        "name: shop": ["GWP607"],
+        "example.com/namespace: shop": ["GWP607"],
+        "team: shop": [],
+        "name: elsewhere": [],
+        "kubernetes.io/metadata.name: shop": [],
+    }
+    for number, (label, found) in enumerate(names.items()):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "all.yaml").write_text(NAMED % label)
+        said = open_workspace([str(tmp_path / str(number))]).findings()
+        assert [each.rule for each in said] == found, label
+        assert [each.help for each in said] == [
+            ("fix: select Namespace shop by its label kubernetes.io/metadata.name",)
+        ] * len(found)
+
+
+NAMED = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: example.com/web:1}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: db, namespace: data}
+spec:
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: db, image: example.com/db:1}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: in, namespace: data}
+spec:
+  podSelector: {matchLabels: {app: db}}
+  ingress: [{from: [{namespaceSelector: {matchLabels: {%s}}}]}]
+"""

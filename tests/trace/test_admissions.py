@@ -83,6 +83,13 @@ def when(key: str, values: str) -> str:
     return rule("p", f"rules: [{{when: [{{key: '{key}', {values}}}]}}]")
 
 
+def providers(*names: str) -> str:
+    """Return the configuration of the mesh with some authorizers."""
+    entries = "".join(f"    - {{name: {name}, envoyExtAuthzHttp: {{service: {name}, port: 80}}}}\n" for name in names)
+    data = f"data:\n  mesh: |\n    extensionProviders:\n{entries}"
+    return worlds.manifest("v1", "ConfigMap", "istio", "istio-system", data)
+
+
 SIDECAR = {
     "no policy": ((), {}, "allowed"),
     "allow-nothing": ((rule("p", ""),), {}, "403"),
@@ -128,6 +135,12 @@ SIDECAR = {
     "CUSTOM for other paths": ((operation("paths: [/x]", "CUSTOM", "provider: {name: opa}, "),), {}, "allowed"),
     "DENY after CUSTOM": (
         (rule("c", "action: CUSTOM, provider: {name: opa}, rules: [{}]"), operation("paths: [/]", "DENY")), {}, "403"),
+    "CUSTOM with a provider of the mesh": (
+        (operation("paths: [/]", "CUSTOM", "provider: {name: opa}, "), providers("opa")), {}, "depends"),
+    "CUSTOM with a provider that the mesh lacks": (
+        (operation("paths: [/]", "CUSTOM", "provider: {name: opa}, "), providers("other")), {}, "403"),
+    "nor does it deny other paths": (
+        (operation("paths: [/x]", "CUSTOM", "provider: {name: opa}, "), providers("other")), {}, "allowed"),
 }  # fmt: skip
 
 

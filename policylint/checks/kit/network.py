@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.documents import Pointer
-from policylint.model import Location, mapping
+from policylint.model import Location, ResourceKey, mapping
 from policylint.model.resource import value_at
 from policylint.network.rules import Peer, Pods, PolicySpec, RuleSpec
 from policylint.network.state import Network
 from policylint.network.walk import Stretch
 from policylint.simulation import Simulation
 from policylint.topology.namespaces import NAME_LABEL
+
+_BY_NAME = ("name", "namespace", "ns")
+"""How labels are called that hold the name of their namespace where somebody sets them."""
 
 
 def acting(simulation: Simulation) -> Iterator[tuple[int, PolicySpec]]:
@@ -63,3 +66,14 @@ def may_be_elsewhere(network: Network, peer: Peer | None) -> bool:
         return not universe.members(name) or not network.is_whole_namespace(name)
     around = universe.namespaces(peer.namespaces).maybe
     return world.partial or not around or bool(around & universe.open)
+
+
+def meant_by_name(network: Network, peer: Peer | None) -> str:
+    """Return the namespace that a selector names by a label such as `name`, which its manifest does not have."""
+    if not isinstance(peer, Pods) or peer.home is not None:
+        return ""
+    for key, value in mapping(peer.namespaces.get("matchLabels")).items():
+        found = network.world.get(ResourceKey("", "Namespace", "", value)) if isinstance(value, str) else None
+        if found is not None and str(key).rpartition("/")[2] in _BY_NAME and key not in (NAME_LABEL, *found.labels):
+            return found.key.name
+    return ""

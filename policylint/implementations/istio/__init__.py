@@ -16,7 +16,7 @@ once per Service behind them. What each module knows:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
@@ -81,6 +81,13 @@ class Istio(Implementation):
         """Return meshConfig.trustDomain, then its aliases."""
         own = text(self.settings.get("trustDomain"), "cluster.local")
         return (own, *map(text, sequence(self.settings.get("trustDomainAliases"))))
+
+    @cached_property
+    def _authorizers(self) -> Callable[[World], frozenset[str] | None]:
+        """What returns the providers of authorization that the mesh's configuration names: the same for `once`."""
+        from policylint.implementations.istio.beside import authorizers
+
+        return partial(authorizers, root=self.root_namespace)
 
     @property
     def _open_gateways(self) -> bool:
@@ -202,6 +209,7 @@ class Istio(Implementation):
             self._trust_domains,
             several_providers=self.settings.get("multipleCustomProviders") is True,
             strips_ports=self.settings.get("stripHostPort") is True,
+            authorizers=world.once(self._authorizers),
         )
         return admission.admit(call, hop, here, world, past, rules)
 

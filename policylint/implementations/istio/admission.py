@@ -69,12 +69,14 @@ class OfMesh(NamedTuple):
         trust_domains: the mesh's own one, then its aliases.
         several_providers: whether policies with action CUSTOM may name different providers.
         strips_ports: whether Gateways take the port off the Host header.
+        authorizers: those that its configuration names; None where that was not seen.
     """
 
     root: str
     trust_domains: Sequence[str]
     several_providers: bool
     strips_ports: bool
+    authorizers: frozenset[str] | None = None
 
 
 def admit(
@@ -108,7 +110,7 @@ def admit(
     if asked is not None:
         revision = labels.DEFAULT_REVISION if proxy is None else proxy.revision
         judge = _Judge(call, sender, token_rules, past.outputs, rules.trust_domains, revision, ambient=ambient)
-        decision = _authorize(judge, asked, several_providers=rules.several_providers)
+        decision = _authorize(judge, asked, rules)
         decisions.append(decision._replace(resets=ambient or call.stream))
     given = [_of_revision(decision, proxy) for decision in decisions if decision is not None]
     chosen = next((each for answer in _WEIGHTIEST for each in given if each.answer == answer), None)
@@ -170,15 +172,15 @@ def _mutual(mode: str, by: Resource | None, place: Pointer, sender: Sender) -> D
     return Decision("denied", place, "it takes no plain text", by=by, resets=True)
 
 
-def _authorize(judge: _Judge, group: Group, *, several_providers: bool) -> Decision:
+def _authorize(judge: _Judge, group: Group, mesh: OfMesh) -> Decision:
     """Return what the AuthorizationPolicies of a context make of a request: CUSTOM, DENY, ALLOW."""
     by_action: dict[str, list[Resource]] = {}
     for attachment in group.effective.stack:
         by_action.setdefault(text(attachment.policy.spec.get("action")) or "ALLOW", []).append(attachment.policy)
     asking = by_action.get("CUSTOM", [])
-    several = len(set(map(_provider, asking))) > 1 and not several_providers
+    several = len(set(map(_provider, asking))) > 1 and not mesh.several_providers
     denying = (rule for policy in by_action.get("DENY", ()) for rule in judge.rules(policy, "DENY"))
-    asked = (_of_provider(rule, several=several) for policy in asking for rule in judge.rules(policy, "CUSTOM"))
+    asked = (_of_provider(rule, mesh, several=several) for policy in asking for rule in judge.rules(policy, "CUSTOM"))
     allowing = by_action.get("ALLOW", [])
     allowed: Iterable[AuthorizationRule] = (rule for policy in allowing for rule in judge.rules(policy, "ALLOW"))
     default = otherwise((), allows=True)
@@ -192,15 +194,21 @@ def _authorize(judge: _Judge, group: Group, *, several_providers: bool) -> Decis
 
 
 def _provider(policy: Resource) -> str:
+    """Return the name of the provider that a policy asks."""
     return text(mapping(policy.spec.get("provider")).get("name"))
 
 
-def _of_provider(rule: AuthorizationRule, *, several: bool) -> AuthorizationRule:
-    """Return a rule of CUSTOM, whose provider decides on what it matches; where there are several, nobody is asked."""
+def _of_provider(rule: AuthorizationRule, mesh: OfMesh, *, several: bool) -> AuthorizationRule:
+    """Return a rule of CUSTOM, whose provider decides on what it matches; several, or one that the mesh does not have,
+    are not asked, and what the rule matches is denied (pilot/pkg/security/authz/builder, getBadCustomDenyRules)."""
     if rule.matches is False or rule.by is None:
         return rule
-    if several:
-        on = "CUSTOM policies of several providers meet" if rule.matches else rule.on
+    missing = mesh.authorizers is not None and _provider(rule.by) not in mesh.authorizers
+    if several or missing:
+        why = (
+            "CUSTOM policies of several providers meet" if several else f"the mesh has no provider {_provider(rule.by)}"
+        )
+        on = why if rule.matches else rule.on
         return rule._replace(allows=False, on=on)
     asks = EXTERNAL if rule.matches else ""
     on = f"the answer of {_provider(rule.by) or 'its provider'}"

@@ -49,6 +49,14 @@ def beside(world: World, root: str) -> Iterator[Beside]:
                 )
 
 
+def authorizers(world: World, root: str) -> frozenset[str] | None:
+    """Return the authorizers that the configuration of the mesh names; None where none was seen."""
+    seen = [config for _, _, config in _configurations(world, root)]
+    named = (mapping(each) for config in seen for each in sequence(config.get("extensionProviders")))
+    names = (text(provider.get("name")) for provider in named if any(field in provider for field in _AUTHORIZERS))
+    return frozenset(names) if seen else None
+
+
 def _configurations(world: World, root: str) -> Iterator[tuple[Resource, Pointer, Mapping[str, Any]]]:
     """Yield the configurations of the mesh, each with where it is written: istiod's, or what installs it."""
     for group, kind, place in _INSTALLING:

@@ -1,0 +1,36 @@
+"""GWP216: an AuthorizationPolicy that asks a provider which the configuration of the mesh does not name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.checks.kit.mesh_policies import AUTHORIZATION, action
+from policylint.implementations.istio.beside import authorizers
+from policylint.model import Finding, mapping, text
+from policylint.model.words import quoted
+from policylint.simulation import Simulation
+
+RULE = "GWP216"
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    root = text(simulation.catalog.settings("istio").get("rootNamespace"), "istio-system")
+    known = authorizers(simulation.world, root)
+    if known is None:
+        return
+    for state in simulation.policies.values():
+        if (state.key.group, state.key.kind) != AUTHORIZATION or action(state.policy) != "CUSTOM":
+            continue
+        name = text(mapping(state.policy.spec.get("provider")).get("name"))
+        if name and name not in known:
+            there = f"it names {quoted(sorted(known))}" if known else "it names none"
+            yield Finding(
+                RULE,
+                "error",
+                f"{state.key} asks the provider {name}, which the mesh does not have: what it is about is denied",
+                state.policy.location("spec", "provider", "name"),
+                resources=(state.key,),
+                label=f"no entry of extensionProviders with an authorizer has this name; {there}",
+                help=("fix: name a provider of the mesh's configuration, or add this one to it",),
+                field=name,
+            )

@@ -81,8 +81,10 @@ OPENSHIFT = "{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: ope
             "no rule opens UDP 5353, on which the DNS pods of OpenShift listen",
         ),
         (
-            (f"{{to: [{AN_APPLICATION}]}}, "
-            f"{{to: [{OPENSHIFT}], ports: [{{port: 5353, protocol: UDP}}, {{port: 5353}}]}}"),
+            (
+                f"{{to: [{AN_APPLICATION}]}}, "
+                f"{{to: [{OPENSHIFT}], ports: [{{port: 5353, protocol: UDP}}, {{port: 5353}}]}}"
+            ),
             "",
         ),
         (f"{{to: [{AN_APPLICATION}]}}, {{to: [{OPENSHIFT}]}}", ""),

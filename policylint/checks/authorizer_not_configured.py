@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.mesh_policies import AUTHORIZATION, action
-from policylint.implementations.istio.beside import authorizers
+from policylint.implementations import implementation
 from policylint.model import Finding, mapping, text
 from policylint.model.words import quoted
 from policylint.simulation import Simulation
@@ -14,8 +14,7 @@ RULE = "GWP216"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    root = text(simulation.catalog.settings("istio").get("rootNamespace"), "istio-system")
-    known = authorizers(simulation.world, root)
+    known = implementation("istio", simulation.catalog.settings("istio")).authorizers(simulation.world)
     if known is None:
         return
     for state in simulation.policies.values():

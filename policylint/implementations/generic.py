@@ -385,6 +385,10 @@ class Implementation:
         """Tell whether an object that is no policy may matter to all requests of the mesh; by default none does."""
         return False
 
+    def authorizers(self, world: World) -> frozenset[str] | None:  # noqa: ARG002
+        """Return the names of the external authorizers that policies may ask; None where they were not seen."""
+        return None
+
     def beside(self, world: World) -> Iterable[Beside]:  # noqa: ARG002
         """Return what decides on requests beside policies and is not evaluated."""
         return ()

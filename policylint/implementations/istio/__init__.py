@@ -83,8 +83,8 @@ class Istio(Implementation):
         return (own, *map(text, sequence(self.settings.get("trustDomainAliases"))))
 
     @cached_property
-    def _authorizers(self) -> Callable[[World], frozenset[str] | None]:
-        """What returns the providers of authorization that the mesh's configuration names: the same for `once`."""
+    def _reading_authorizers(self) -> Callable[[World], frozenset[str] | None]:
+        """What reads them: one and the same for `World.once`."""
         from policylint.implementations.istio.beside import authorizers
 
         return partial(authorizers, root=self.root_namespace)
@@ -209,7 +209,7 @@ class Istio(Implementation):
             self._trust_domains,
             several_providers=self.settings.get("multipleCustomProviders") is True,
             strips_ports=self.settings.get("stripHostPort") is True,
-            authorizers=world.once(self._authorizers),
+            authorizers=self.authorizers(world),
         )
         return admission.admit(call, hop, here, world, past, rules)
 
@@ -231,6 +231,10 @@ class Istio(Implementation):
     def is_of_whole_mesh(self, key: ResourceKey) -> bool:
         """Tell whether an object is a DestinationRule, a Sidecar or the like of the root namespace."""
         return key.group == "networking.istio.io" and key.namespace == self.root_namespace
+
+    def authorizers(self, world: World) -> frozenset[str] | None:
+        """Return the providers of authorization that the mesh's configuration names."""
+        return world.once(self._reading_authorizers)
 
     def beside(self, world: World) -> Iterable[Beside]:
         """Return what MeshConfig, VirtualServices and ServiceEntries say of requests."""

@@ -163,7 +163,7 @@ def any_cluster_policy(simulation: Simulation) -> bool:
 
 def broken_objects(simulation: Simulation) -> bool:
     """Need an object that its schema refuses, or one of a kind whose schema is not shipped."""
-    return bool(simulation.broken) or any_network_policy(simulation)
+    return bool(simulation.broken) or any_network_policy(simulation) or any_cluster_policy(simulation)
 
 
 class RuleEntry(NamedTuple):

@@ -10,13 +10,15 @@ from policylint.checks.kit.fixes import rename_key, set_value
 from policylint.checks.kit.locations import path, value_at
 from policylint.checks.kit.schemas import is_surprising, written_text
 from policylint.checks.kit.wording import near
-from policylint.model import Confidence, Finding, Location, Related, Severity, mapping
+from policylint.clusters.kinds import POLICY, POLICY_GROUP
+from policylint.clusters.templates import policy_templates
+from policylint.model import Confidence, Finding, Location, Related, Resource, ResourceKey, Severity, mapping, text
 from policylint.model.fix import Fix
 from policylint.model.resource import deepest_written
 from policylint.model.words import listing
 from policylint.network.kinds import CLUSTER, has_policies
 from policylint.policy.validity import SCHEMA
-from policylint.schema.broken import BrokenObject, is_lasting, is_open, is_passing
+from policylint.schema.broken import BrokenObject, broken_within, is_lasting, is_open, is_passing
 from policylint.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ _OF_KUBERNETES = "networking.k8s.io"
 _TARGETS = ("targetRef", "targetRefs", "targetSelectors")
 _MISAIMED = ("kind-not-allowed", "malformed", "section-not-allowed")
 _SELECTOR = {"matchLabels", "matchExpressions"}
+_OF_FORM = ("required", "type")
 _DROPPED = "note: kubectl rejects an unknown field; with other clients it is silently dropped"
 
 _FORMER = ("note: a cluster that has it keeps its former state; a new one gets none of it",)
@@ -40,6 +43,31 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 yield _finding(broken, violation, _FORMER if is_refused else ())
     if has_policies(simulation.world):
         yield from _of_network_policies(simulation)
+    if simulation.world.of_kind(*POLICY):
+        yield from _of_templates(simulation)
+
+
+def _of_templates(simulation: Simulation) -> Iterator[Finding]:
+    """Yield what the templates of Policies lack, or have in a wrong form: clusters refuse them, the hub does not."""
+    holders: dict[ResourceKey, Resource] = {}
+    written: list[Resource] = []
+    for key in simulation.hub.policies:
+        policy = simulation.world.resources[key]
+        for template in policy_templates(policy):
+            group, kind = template.kind
+            if group == POLICY_GROUP and isinstance(template.body, dict):
+                inner = ResourceKey(group, kind, "", template.name)
+                version = text(template.body.get("apiVersion")).rpartition("/")[2]
+                root = (*policy.root, *template.pointer)
+                written.append(Resource(inner, version, template.body, policy.document, root))
+                holders[inner] = policy
+    for broken in broken_within(simulation.world, written):
+        for violation in broken.violations:
+            if violation.code in _OF_FORM:
+                found = _finding(
+                    broken, violation, ("note: the hub takes the Policy, and its clusters report an error",)
+                )
+                yield found._replace(resources=(holders[broken.resource.key].key,))
 
 
 def _of_network_policies(simulation: Simulation) -> Iterator[Finding]:

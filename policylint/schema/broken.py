@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +98,17 @@ def broken_objects(
                 message = f"the rules of the CRDs for {kind} and what follows take too much work, and are not judged"
                 cut.append(Note("GWP911", "limit", message, Location(known[0].origin)))
     return tuple(broken)
+
+
+def broken_within(world: World, written: Iterable[Resource]) -> Iterator[BrokenObject]:
+    """Yield those of some objects that break their schemas and are no objects of a world: what others hold."""
+    schemas = Schemas(world.definitions, world.is_deployed)
+    for resource in written:
+        known = schemas.of(resource)
+        if known and not any(_is_valid(schema.checker, resource.body) for schema in known):
+            by_schema = _violations(known, resource)
+            if violations := min(by_schema, key=len):
+                yield BrokenObject(resource, known[0], violations, *_refusal(resource, known, by_schema))
 
 
 def _violations(known: tuple[Known, ...], resource: Resource) -> list[list[Violation]]:

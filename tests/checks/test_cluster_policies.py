@@ -375,3 +375,31 @@ spec: {clusterSelector: {matchLabels: {local-cluster: "true"}}}
 """
     said = only(lint(tmp_path, placement_rule), "GWP502")
     assert "rewrite its spec: Placement has other fields" in said.help[0]
+
+
+CONFIGURATION = {
+    "apiVersion": "policy.open-cluster-management.io/v1",
+    "kind": "ConfigurationPolicy",
+    "metadata": {"name": "c"},
+}
+NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ({"complianceType": "musthave", "objectDefinition": NAMESPACE}, ""),
+        ({"complianceType": "musthave", **NAMESPACE}, "spec.object-templates[0].objectDefinition"),
+        ({"objectDefinition": NAMESPACE}, "spec.object-templates[0].complianceType"),
+        ({"complianceType": "{{hub .x hub}}", "objectDefinition": NAMESPACE}, ""),
+    ],
+    ids=["right", "a level too high", "no compliance type", "from a template"],
+)
+def test_templates_are_held_to_their_own_schemas(tmp_path: Path, template: dict[str, Any], said: str) -> None:
+    """The hub's CRD takes any objectDefinition; what the clusters refuse was wiped out of the policy unseen."""
+    body = {**CONFIGURATION, "spec": {"remediationAction": "inform", "severity": "low", "object-templates": [template]}}
+    held = policy()
+    held["spec"] = {"disabled": False, "policy-templates": [{"objectDefinition": body}]}
+    documents = [yaml.safe_dump(each) for each in (*HERE, held, binding(), placement())]
+    messages = [each.message for each in lint(tmp_path, *documents) if each.rule == "GWP501"]
+    assert messages == ([f"ConfigurationPolicy c lacks {said}"] if said else [])

@@ -3,7 +3,7 @@
 # Markdown to the job summary and to the file that becomes the comment; what a second workflow needs to a folder, as data.
 # Never fails itself: the exit code goes to the step's outputs, and the action's last step ends with it.
 #
-# Reads PL_PATH, PL_BASE, PL_CONFIG, PL_ENVIRONMENTS, PL_RENDERED_BEFORE, PL_RENDERED_AFTER, PL_ARGS, PL_FAIL_ON, PL_SARIF,
+# Reads PL_PATH, PL_BASE, PL_CONFIG, PL_ENVIRONMENTS, PL_CHARTS, PL_RENDERED_BEFORE, PL_RENDERED_AFTER, PL_ARGS, PL_FAIL_ON, PL_SARIF,
 # PL_COMMENT_KEY, PL_GRAPH, PL_HEAD_SHA and PL_PR, what the runner says of the event (GITHUB_*), and writes below
 # RUNNER_TEMP, GITHUB_OUTPUT and GITHUB_STEP_SUMMARY.
 set -euo pipefail
@@ -37,6 +37,8 @@ paths=()
 read -r -d '' -a paths <<<"${PL_PATH:-.}" || true # on whitespace, without expanding wildcards
 environments=()
 read -r -d '' -a environments <<<"${PL_ENVIRONMENTS:-}" || true
+charts=()
+read -r -d '' -a charts <<<"${PL_CHARTS:-}" || true
 rendered=${PL_RENDERED_BEFORE:-}${PL_RENDERED_AFTER:-} # directories in the place of revisions
 
 # What to compare with: the input, else the first parent of the merge commit, else where the branch was before the push.
@@ -54,6 +56,7 @@ fi
 
 common=(--fail-on "${PL_FAIL_ON:-error}")
 for name in ${environments[@]+"${environments[@]}"}; do common+=(--env "$name"); done
+for name in ${charts[@]+"${charts[@]}"}; do common+=(--rendered "$name"); done
 # Code scanning keeps the last report of a branch as its state: what is not in it counts as mended. After a push that is
 # what lint finds in the tree, each alert where it is and was; a pull request has its new findings on the lines it touches.
 of_state=()
@@ -61,6 +64,7 @@ if [ "${PL_SARIF:-true}" = true ]; then
   if [ "${GITHUB_EVENT_NAME:-}" = push ] && [ -n "$base$rendered" ]; then
     of_state=(--fail-on never --format concise --output "sarif=$sarif")
     for name in ${environments[@]+"${environments[@]}"}; do of_state+=(--env "$name"); done
+    if [ "${#charts[@]}" -gt 0 ]; then of_state+=(--rendered "${charts[-1]}"); fi
     if [ -n "${PL_CONFIG:-}" ]; then of_state+=(--config "$PL_CONFIG"); fi
   else
     common+=(--output "sarif=$sarif")

@@ -137,6 +137,14 @@ what_is_read = together(
     ),
     option(
         INPUT,
+        "--rendered",
+        multiple=True,
+        metavar="DIR",
+        type=FILE,
+        help="Charts that were rendered before: DIR/NAMESPACE/RELEASE.yaml. Twice, for the sides of a diff.",
+    ),
+    option(
+        INPUT,
         "--semantics",
         type=click.Choice(("gep-713", "gep-713-2023")),
         help="Edition of the pattern for kinds that do not say which one they follow. Default: gep-713.",

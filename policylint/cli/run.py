@@ -47,6 +47,7 @@ class Run:
     no_config: bool
     env: tuple[str, ...]
     render: str | None
+    rendered: tuple[str, ...]
     semantics: str | None
     snapshot: str | None
     live: bool
@@ -101,6 +102,7 @@ class Run:
             "no_config": self.no_config,
             "environments": self.env,
             "render": self.render,
+            "rendered": self.rendered,
             "semantics": self.semantics,
             "snapshot": self.snapshot,
             "progress": progress,

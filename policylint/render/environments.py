@@ -78,6 +78,7 @@ def environments(
     helm: bool = False,
     shared: Shared | None = None,
     budget: Budget | None = None,
+    rendered: str = "",
 ) -> list[Environment]:
     """Return the environments of what was read, sorted by name; none where nothing says what is deployed where.
 
@@ -91,8 +92,9 @@ def environments(
         programs: whether the user's own kustomize may do what the built-in one does not cover.
         helm: whether the user's own helm may render charts that lie in the tree.
         shared: the share of another tree of the same run.
+        rendered: the directory of charts that were rendered before; "" for none.
     """
-    tree = Tree(source, loaded, cluster_scoped, shared, budget)
+    tree = Tree(source, loaded, cluster_scoped, shared, budget, rendered)
     unread = frozenset((document.api_version.rpartition("/")[0], document.kind) for document in loaded.unread)
     own = external(tree) if programs else None
     charts = None
@@ -253,13 +255,13 @@ def _environment(
     stopped: Stops,
     by_hand: Sequence[Gap],
 ) -> Environment:
-    made, known, unknown = released(deployed.manifests, tree, deployed.journal, charts)
+    made, known, unknown = released(deployed.manifests, tree, deployed.journal, charts, name)
     lacks_helm = charts is not None and not charts.available
     notes = [*stopped.notes, *(note for note in deployed.journal.notes if note not in stopped.causes)]
     sentences = [*_sentences(notes, "not rendered: helm is not installed" if lacks_helm else "not rendered")]
     if unknown:
         sentences.insert(0, f"{count(unknown, 'HelmRelease')} of {known + unknown} not rendered")
-    sentences += left_out
+    sentences += [*tree.rendered_problems, *left_out]
     resources: list[Resource] = []
     manifests = [*deployed.manifests, *made]
     place = manifests[0].origin if manifests else Provenance(Spot(name))

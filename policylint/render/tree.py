@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import islice
@@ -21,11 +21,12 @@ from policylint.model import mapping, text
 from policylint.model.keys import CLUSTER_SCOPED, VARIABLES, taken_between
 from policylint.render.inline import Texts
 from policylint.render.live import Live
-from policylint.render.provenance import Provenance, entries
+from policylint.render.provenance import Manifest, Provenance, entries
 from policylint.sources import Source, SourceError
 from policylint.sources.skipping import HELM_CHART
 
 if TYPE_CHECKING:
+    from policylint.render.helm.rendered import RenderedCharts
     from policylint.render.shared import Shared
 
 _YAML = (".yaml", ".yml")
@@ -54,8 +55,14 @@ class Tree:
         cluster_scoped: frozenset[tuple[str, str]] = frozenset(),
         shared: Shared | None = None,
         budget: Budget | None = None,
+        rendered: str = "",
     ) -> None:
         self._source = source
+        self._given: RenderedCharts | None = None
+        if rendered:
+            from policylint.render.helm.rendered import RenderedCharts
+
+            self._given = RenderedCharts(rendered)
         self.shared = shared
         self.budget = Budget(len(loaded.documents)) if budget is None else budget
         self.placing = Budget(len(loaded.documents), STEPS_OF_PLACING)
@@ -278,6 +285,18 @@ class Tree:
             if not any(directory.startswith(inside(outer, "")) for outer in charts):
                 charts.append(directory)
         return charts
+
+    def given_release(self, namespace: str, name: str, environment: str = "") -> list[Manifest] | None:
+        """Return what was rendered before for a release, for whoever changes it; None where nothing was."""
+        if self._given is None or (objects := self._given.objects(namespace, name, environment)) is None:
+            return None
+        self.budget.spend(sum(manifest.weight for manifest in objects))
+        return [manifest.copy() for manifest in objects]
+
+    @property
+    def rendered_problems(self) -> Sequence[str]:
+        """What could not be read of charts that were rendered before, in sentences."""
+        return () if self._given is None else self._given.problems
 
     def read(self, path: str) -> bytes | None:
         """Return the bytes of any file below the root; None if it is not there or leads out of it."""

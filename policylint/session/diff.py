@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from policylint.model import Finding
     from policylint.session.judge import ConfigurationChange
     from policylint.session.lint import LintResult
-    from policylint.session.settings import Setup
+    from policylint.session.settings import RunOptions, Setup
     from policylint.triage import Suppressed
     from policylint.workspace import Workspace
     from policylint.workspace.scope import ReportScope, WorldScope
@@ -204,7 +204,10 @@ class DiffSides:
         both |= {"scope": self.scope, "undeployed": False, "all_environments": True, "paths": ()}
         setup, live = self.request.setup, self.request.options.live
         if live is None:
-            return [open_workspace_of(setup, source=source, **both) for source in self.sources]
+            return [
+                open_workspace_of(setup._replace(options=options), source=source, **both)
+                for source, options in zip(self.sources, _by_side(setup.options), strict=True)
+            ]
         from policylint.session.live import beside, cluster, of_environment
 
         before, after = self.sources
@@ -306,6 +309,11 @@ def open_sides(request: DiffRequest) -> DiffSides:
         if request.repository is None:
             return _of_directories(request)
         return _of_revisions(request, request.repository)
+
+
+def _by_side(options: RunOptions) -> tuple[RunOptions, RunOptions]:
+    """Return the options of both sides: of two directories of rendered charts each has its own."""
+    return options, options._replace(rendered=options.rendered[-1:])
 
 
 def _of_cluster(request: DiffRequest, live: bytes) -> DiffSides:

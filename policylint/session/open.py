@@ -107,6 +107,10 @@ def open_workspace_of(
     more |= {"scope": scope, "all_environments": all_environments}
     if renderer := setup.renderer:
         more["render"] = renderer
+    if options.rendered:
+        if lacking := [place for place in options.rendered if not os.path.isdir(place)]:  # noqa: PTH112
+            raise UsageError(f"--rendered takes a directory, and {lacking[0]!r} is none")
+        more["rendered"] = options.rendered[0]
     try:
         more |= {"snapshot": setup.snapshot, "stated": setup.environments}
         more["dump"] = setup.files.get(setup.snapshot or "")

@@ -44,6 +44,7 @@ class RunOptions(NamedTuple):
         render: how to find out what is deployed (`workspace.RENDERERS`); None leaves it to the configuration.
         semantics: the edition of the pattern; None leaves it to the configuration.
         snapshot: a dump of the cluster; None leaves it to the configuration.
+        rendered: directories of charts that were rendered before; of two the second is for the side after of a diff.
         strict: read every document.
         select, ignore: ids, names and families of rules that run, and that do not.
         show_orphans: also run the rules that otherwise run only by name.
@@ -60,6 +61,7 @@ class RunOptions(NamedTuple):
     render: str | None = None
     semantics: str | None = None
     snapshot: str | None = None
+    rendered: tuple[str, ...] = ()
     strict: bool = False
     select: Sequence[str] = ()
     ignore: Sequence[str] = ()

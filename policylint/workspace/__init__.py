@@ -203,6 +203,7 @@ def open_workspace(
     source: Source | None = None,
     env: Sequence[str] = (),
     render: str = "builtin",
+    rendered: str = "",
     stated: Mapping[str, Sequence[str]] | None = None,
     shared_facts: SharedFacts | None = None,
     shared: Shared | None = None,
@@ -225,6 +226,7 @@ def open_workspace(
         env: only these environments, by name; none means all.
         stated: environments of the configuration: name → directories at which it begins.
         render: how to find out what is deployed where (RENDERERS); `off` takes the files as they are.
+        rendered: the directory of charts that were rendered before; "" for none.
         shared_facts: what is known of contents from another workspace of the run.
         shared: what was read and rendered for another workspace, taken over where it is the same.
         settings: of controllers that stand in no manifest, by implementation and name (docs/implementations.md); they
@@ -264,7 +266,7 @@ def open_workspace(
     )
     budget, faults = Budget(len(loaded.documents)), list(loaded.faults)
     picked = None if all_environments else scope
-    simulations = None if render == "off" else tree.rendered(env, stated, render, budget, faults, picked)
+    simulations = None if render == "off" else tree.rendered(env, stated, render, budget, faults, picked, rendered)
     beside: list[Simulation] = []
     if simulations is None:
         written = tree.as_written(env, faults, alternatives=alternatives, cut=budget.cut)
@@ -338,6 +340,7 @@ class _Tree(NamedTuple):
         budget: Budget,
         faults: list[Fault],
         scope: ReportScope | None,
+        charts: str,
     ) -> list[Simulation] | None:
         """Simulate each environment that Flux, Argo CD or kustomize make of the tree; None where none of them does.
 
@@ -345,6 +348,7 @@ class _Tree(NamedTuple):
             budget: the work that rendering may cost.
             faults: errors of our own so far; takes that of a rendering that failed.
             scope: only environments that have a part in it.
+            charts: the directory of those that were rendered before.
         """
         if not stated and render != "helm" and not self.loaded.places:
             return None
@@ -354,7 +358,12 @@ class _Tree(NamedTuple):
         places = (self.source, self.loaded, self.cluster_scoped, self.groups, stated)
         try:
             known = environments(
-                *places, programs=render in PROGRAMS, helm=render == "helm", shared=self.shared, budget=budget
+                *places,
+                programs=render in PROGRAMS,
+                helm=render == "helm",
+                shared=self.shared,
+                budget=budget,
+                rendered=charts,
             )
         except NOT_OURS:
             raise

@@ -10,6 +10,7 @@ import pytest
 from tests.action.test_action import Runner, pytestmark
 from tests.diff.history import MAKE, ROOT, commit
 from tests.hostile.test_action import GATEWAY, POLICY
+from tests.worlds import gateway, gateway_class, route
 
 __all__ = ["pytestmark"]
 EXAMPLE = ROOT / "fixtures" / "diff-example"
@@ -105,3 +106,34 @@ def test_rendered_manifests_are_judged_by_the_configuration_of_the_base(plain: R
     assert rendered(plain, PL_BASE="HEAD^1")["exit-code"] == "1"
     plain.output.unlink()
     assert rendered(plain, PL_BASE="HEAD")["exit-code"] == "0"
+
+
+@pytest.mark.parametrize(("charts", "code"), [("charts", "1"), ("charts with", "0"), ("nowhere", "2")])
+def test_charts_that_the_job_rendered(runner: Runner, charts: str, code: str) -> None:
+    """A policy for the route of a chart: missing where the chart makes none, and was not there before either."""
+    release = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: cart, namespace: shop}\n"
+    flux = (
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a, namespace: flux-system}\n"
+    )
+    flux += "spec: {path: ./apps, sourceRef: {kind: GitRepository, name: flux-system}}\n"
+    tree = {
+        "clusters/prod/a.yaml": flux,
+        "apps/release.yaml": release
+        + "spec: {chart: {spec: {chart: cart, sourceRef: {kind: HelmRepository, name: x}}}}\n",
+    }
+    policy = (
+        "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {name: cors, namespace: shop}\n"
+    )
+    tree["apps/edge.yaml"] = "---\n".join(
+        (gateway_class(), gateway(namespace="shop"), route("other", parents="[{name: edge}]"))
+    )
+    policy += "spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: cart}], cors: {}}\n"
+    made = "apiVersion: v1\nkind: Service\nmetadata: {name: cart}\nspec: {ports: [{port: 80}]}\n"
+    made_route = route("cart", parents="[{name: edge}]")
+    runner.directory = runner.directory.parent / "charted"
+    commit(runner.directory, tree)
+    commit(runner.directory, {"apps/cors.yaml": policy})
+    for name, text in (("charts", made), ("with", f"{made}---\n{made_route}")):
+        (runner.directory / name / "shop").mkdir(parents=True)
+        (runner.directory / name / "shop" / "cart.yaml").write_text(text)
+    assert runner.report(PL_CHARTS=charts)["exit-code"] == code

@@ -297,6 +297,9 @@ class Argo:
         self, owner: Manifest, source: Any, place: Provenance, namespace: str, cluster: Deployed
     ) -> list[Manifest]:
         """Return the objects of an app-template release; any other chart is noted, and a gap."""
+        if (given := self._tree.given_release(namespace or "default", owner.name)) is not None:
+            self._in_this_tree = True
+            return given
         helm, helm_place = mapping(source.get("helm")), place.child("helm")
         files = [self._value_file(owner, text(entry), "") for entry in sequence(helm.get("valueFiles"))]
         layers: Layers = [each for path in files if path for each in self._tree.values(path)[:1] if each[0]]

@@ -50,7 +50,7 @@ class _Values(NamedTuple):
 
 
 def released(
-    manifests: list[Manifest], tree: Tree, journal: Journal, charts: Charts | None = None
+    manifests: list[Manifest], tree: Tree, journal: Journal, charts: Charts | None = None, environment: str = ""
 ) -> tuple[list[Manifest], int, int]:
     """Return the objects that releases of known charts create, and how many releases are known and unknown.
 
@@ -58,6 +58,7 @@ def released(
 
     Args:
         charts: renders charts that lie in the tree; None leaves them unknown.
+        environment: the name of the one that they are installed in.
     """
     by_name: _Known = defaultdict(list)
     budget = tree.budget
@@ -72,7 +73,7 @@ def released(
             continue
         with budget.bounded(f"what {manifest} installs", manifest.origin.child("spec")):
             budget.spend(_FOR_A_RELEASE + manifest.weight)
-            installed = _released(manifest, by_name, own, tree, journal, charts)
+            installed = _released(manifest, by_name, own, tree, journal, charts, environment)
             made += installed.objects
             known, unknown = known + installed.is_known, unknown + (not installed.is_known)
     return made, known, unknown
@@ -92,6 +93,7 @@ def _released(
     tree: Tree,
     journal: Journal,
     charts: Charts | None,
+    environment: str,
 ) -> _Installed:
     """Return what one release creates.
 
@@ -99,6 +101,9 @@ def _released(
         ExhaustedError: that is more than the budget of the tree allows.
     """
     target = text(manifest.spec.get("targetNamespace"))
+    if (given := tree.given_release(manifest.namespace or "default", manifest.name, environment)) is not None:
+        fill_in_namespace(given, target or manifest.namespace or "default", tree.cluster_scoped, None)
+        return _Installed(_post_rendered(given, manifest, tree, journal), is_known=True)
     name = text(manifest.spec.get("releaseName")) or (f"{target}-{manifest.name}" if target else manifest.name)
     values = _values(manifest, by_name, tree)
     chart = _chart(manifest, by_name)

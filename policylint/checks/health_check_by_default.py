@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from policylint.model import Finding, PolicyKind, Related, Resource, ResourceKey, mapping, sequence, text
 from policylint.model.policy_kind import HealthProbe
 from policylint.model.resource import value_at
+from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import pod_spec
@@ -19,8 +20,9 @@ _GRPC = "gRPC"
 def check(simulation: Simulation) -> Iterator[Finding]:
     for name, services in _served(simulation).items():
         for kind in simulation.catalog.probing(name):
+            speaking = _speaking(simulation, kind)
             for service, gateway in services.items():
-                if kind.probes is not None and not _is_set(simulation, kind, kind.probes, service):
+                if kind.probes is not None and not _is_set(speaking.get(service.key, ()), kind.probes):
                     for workload in simulation.acting.workloads(service.key):
                         wanted = _wanted(workload)
                         if wanted and kind.probes.unset not in wanted:
@@ -44,12 +46,19 @@ def _served(simulation: Simulation) -> dict[str, dict[Resource, ResourceKey]]:
     return served
 
 
-def _is_set(simulation: Simulation, kind: PolicyKind, probes: HealthProbe, service: Resource) -> bool:
-    """Return whether a policy sets the probe of a Service, or may set it."""
+def _speaking(simulation: Simulation, kind: PolicyKind) -> dict[ResourceKey, list[PolicyState]]:
+    """Return the policies of a kind by what they target."""
+    speaking: dict[ResourceKey, list[PolicyState]] = {}
     for state in simulation.policies.values():
-        is_about = (state.key.group, state.key.kind) == (kind.group, kind.kind)
-        if not is_about or not any(target.key == service.key for target in state.targets):
-            continue
+        if (state.key.group, state.key.kind) == (kind.group, kind.kind):
+            for target in state.targets:
+                speaking.setdefault(target.key, []).append(state)
+    return speaking
+
+
+def _is_set(states: Iterable[PolicyState], probes: HealthProbe) -> bool:
+    """Return whether one of the policies on a Service sets its probe, or may set it."""
+    for state in states:
         if state.verdict == "Unknown" or not state.groups:
             return True  # another rule speaks of it
         paths = [tuple(path.split(".")) for path in (probes.path, probes.grpc) if path]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from policylint.matches import matches
-from policylint.model import Finding, Resource, mapping, sequence, text
+from policylint.model import Finding, Resource, ResourceKey, mapping, sequence, text
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
 
@@ -18,17 +18,20 @@ _OF_POLICIES = ("directresponse", "redirect", "response", "fault", "maintenance"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    answered: set[ResourceKey] | None = None
     for state in simulation.topology.routes:
         if state.route.key.kind not in _KINDS or state.route.provisional:
             continue  # the values of its chart may name a backend
-        if not _is_served_by_gateways(state) or _is_answered(simulation, state):
+        if not _is_served_by_gateways(state):
             continue
         for index, rule in enumerate(map(mapping, sequence(state.route.spec.get("rules")))):
             kinds = {text(mapping(each).get("type")) for each in sequence(rule.get("filters"))}
             backends = [mapping(each) for each in sequence(rule.get("backendRefs"))]
             if _ANSWERING & kinds or any(each.get("weight", 1) != 0 for each in backends):
                 continue
-            yield _finding(state.route, index, backends, is_meant=_is_kept_from(state.route, index))
+            answered = set(_answered(simulation)) if answered is None else answered
+            if answered.isdisjoint({state.route.key, *(parent.gateway for parent in state.parents)}):
+                yield _finding(state.route, index, backends, is_meant=_is_kept_from(state.route, index))
 
 
 def _is_served_by_gateways(state: RouteState) -> bool:
@@ -37,14 +40,11 @@ def _is_served_by_gateways(state: RouteState) -> bool:
     return bool(state.attached) and not any(parent.mesh or parent.wanted.kind != "Gateway" for parent in state.parents)
 
 
-def _is_answered(simulation: Simulation, state: RouteState) -> bool:
-    """Return whether a policy on the route or its Gateways may answer in place of backends."""
-    above = {state.route.key, *(parent.gateway for parent in state.parents)}
-    return any(
-        _answers(policy.policy.spec)
-        for policy in simulation.policies.values()
-        if any(target.key in above for target in policy.targets)
-    )
+def _answered(simulation: Simulation) -> Iterator[ResourceKey]:
+    """Yield the routes and Gateways at which a policy may answer in place of backends."""
+    for policy in simulation.policies.values():
+        if _answers(policy.policy.spec):
+            yield from (target.key for target in policy.targets)
 
 
 def _answers(value: Any) -> bool:

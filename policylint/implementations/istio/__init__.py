@@ -70,6 +70,7 @@ class Istio(Implementation):
     is_mesh = True
     _groups: Sequence[Group] = ()
     _at: dict[tuple[Node, ...], dict[str, Group]]
+    _past: dict[ResourceKey, admission.Past]
 
     @property
     def root_namespace(self) -> str:
@@ -192,7 +193,7 @@ class Istio(Implementation):
     def admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:
         """Ask the policies of a Gateway, a waypoint or a workload that turn requests away."""
         if self._groups is not groups:
-            self._groups, self._at = groups, {}
+            self._groups, self._at, self._past = groups, {}, {}
             for group in groups:
                 for path in group.contexts():
                     self._at.setdefault(path, {})[group.kind.kind] = group
@@ -202,8 +203,12 @@ class Istio(Implementation):
         if here.keys().isdisjoint(admission.ASKED):
             return None
         before = call.sender.workload
-        outputs = {} if before is None else tokens.headers_of(before.key, groups)
-        past = admission.Past(outputs, () if before is None else tokens.rules_at(before.key, groups))
+        past = admission.Past({}, ())
+        if before is not None:
+            if before.key not in self._past:
+                outputs, token_rules = tokens.headers_of(before.key, groups), tokens.rules_at(before.key, groups)
+                self._past[before.key] = admission.Past(outputs, token_rules)
+            past = self._past[before.key]
         rules = admission.OfMesh(
             self.root_namespace,
             self._trust_domains,

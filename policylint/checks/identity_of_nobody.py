@@ -1,15 +1,17 @@
-"""GWP315: a rule about the identity of clients at a Gateway whose clients have none."""
+"""GWP315: a rule about the identity of clients where none of them arrives: at a Gateway, or behind a waypoint."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from policylint.checks.kit.mesh_policies import AUTHORIZATION, action, sources
 from policylint.documents import Pointer
 from policylint.implementations import Implementation, implementation
-from policylint.model import Finding, Resource, ResourceKey, sequence
+from policylint.model import Finding, Resource, ResourceKey, mapping, sequence, texts, value_at
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
+from policylint.topology.workloads import is_workload, services_selecting
 
 RULE = "GWP315"
 _IDENTITIES = ("principals", "namespaces", "serviceAccounts")
@@ -38,6 +40,56 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 help=("fix: ask for what such clients have: `requestPrincipals`, `ipBlocks` or `remoteIpBlocks`",),
                 field=field,
             )
+        if not gateways and action(state.policy) == "DENY":
+            yield from _behind(simulation, state)
+
+
+def _behind(simulation: Simulation, state: PolicyState) -> Iterator[Finding]:
+    """Yield the sources that a DENY at pods names, and that do not arrive there: a waypoint sends as itself."""
+    waypoints = _waypoints(simulation, state)
+    for place, field in _places(state.policy) if waypoints else ():
+        source = mapping(value_at(state.policy.body, place))
+        if any(_is_named(source, waypoint.key) for waypoint in waypoints):
+            continue
+        named = waypoints[0].key
+        yield Finding(
+            RULE,
+            "warning",
+            f"{state.key} denies by {field} behind {named}, which sends as itself: it denies nothing there",
+            state.policy.location(*place, field),
+            resources=(state.key, *(waypoint.key for waypoint in waypoints[:3])),
+            label="at these pods requests for their Services have the identity of the waypoint",
+            help=("fix: target the Service with `targetRefs`, so that the waypoint denies them",),
+            field=field,
+        )
+
+
+def _waypoints(simulation: Simulation, state: PolicyState) -> list[Resource]:
+    """Return the waypoints before the Services of the pods at which a policy acts; none where one has none."""
+    found: dict[ResourceKey, Resource] = {}
+    for path in (path for group in state.groups for path in group.contexts()):
+        workload = simulation.world.get(path[-1].key)
+        if workload is None or not is_workload(*workload.key[:2]):
+            return []
+        services = services_selecting(simulation.world, workload)
+        for service in services:
+            fronts = simulation.acting.fronts(service.key, None)
+            if not fronts or any(front.resource.key == service.key for front in fronts):
+                return []
+            found.update((front.resource.key, front.resource) for front in fronts)
+        if not services:
+            return []
+    return list(found.values())
+
+
+def _is_named(source: Mapping[str, Any], waypoint: ResourceKey) -> bool:
+    """Return whether a source may be a waypoint, which runs as the ServiceAccount of its name."""
+    account = f"{waypoint.namespace}/{waypoint.name}"
+    identity = f"/ns/{waypoint.namespace}/sa/{waypoint.name}"
+    principals = ("*" in each or each.endswith(identity) for each in texts(source.get("principals")))
+    namespaces = ("*" in each or each == waypoint.namespace for each in texts(source.get("namespaces")))
+    accounts = (each in (account, waypoint.name) for each in texts(source.get("serviceAccounts")))
+    return any((*principals, *namespaces, *accounts))
 
 
 def _gateways(simulation: Simulation, state: PolicyState, behaviour: Implementation) -> list[Resource]:

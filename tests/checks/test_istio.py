@@ -620,3 +620,34 @@ def test_authorizers_of_the_mesh(tmp_path: Path, mesh: str, provider: str, label
     custom = policy("AuthorizationPolicy", "p", f"action: CUSTOM, provider: {{name: {provider}}}, rules: [{{}}]")
     found = [said for said in lint(tmp_path, mesh, deployment(), custom) if said.rule == "GWP216"]
     assert [said.label.rpartition("; ")[2] for said in found] == ([label] if label else [])
+
+
+WAY = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: foo, labels: {istio.io/dataplane-mode: ambient%s}}
+"""
+BATCH = "principals: [cluster.local/ns/batch/sa/job]"
+
+
+@pytest.mark.parametrize(
+    ("label", "action", "source", "said"),
+    [
+        (", istio.io/use-waypoint: wp", "DENY", BATCH, ["GWP315"]),
+        (", istio.io/use-waypoint: wp", "DENY", "namespaces: [batch]", ["GWP315"]),
+        (", istio.io/use-waypoint: wp", "DENY", "serviceAccounts: [batch/job]", ["GWP315"]),
+        (", istio.io/use-waypoint: wp", "DENY", "principals: [cluster.local/ns/foo/sa/wp]", []),
+        (", istio.io/use-waypoint: wp", "DENY", "namespaces: [foo]", []),
+        (", istio.io/use-waypoint: wp", "DENY", "principals: ['*']", []),
+        (", istio.io/use-waypoint: wp", "DENY", "ipBlocks: [10.0.0.0/8]", []),
+        ("", "DENY", BATCH, []),
+        (", istio.io/use-waypoint: other", "DENY", BATCH, []),
+    ],
+)
+def test_a_denial_by_clients_behind_a_waypoint(
+    tmp_path: Path, label: str, action: str, source: str, said: list[str]
+) -> None:
+    """The waypoint sends as itself; istio.io, «Use Layer 4 security policy»."""
+    rule = f"selector: {{matchLabels: {{app: web}}}}, action: {action}, rules: [{{from: [{{source: {{{source}}}}}]}}]"
+    found = lint(tmp_path, WAY % label, WAYPOINT, service(), deployment(), policy("AuthorizationPolicy", "p", rule))
+    assert [each.rule for each in found if each.rule == "GWP315"] == said

@@ -235,8 +235,9 @@ class Hops:
                 yield number, "TCP", []
             return
         ports = [mapping(entry) for entry in sequence(service.spec.get("ports"))]
-        entry = next((entry for entry in ports if entry.get("port") == port), None)
-        if entry is None:
+        named = [entry for entry in ports if port is None or entry.get("port") == port]
+        entry = named[0] if named else None
+        if entry is None or (port is None and len(ports) > 1):
             return
         protocol = text(entry.get("protocol"), "TCP")
         for number in self.pods(service):

@@ -9,7 +9,7 @@ from policylint.model.spelling import find, same_kind, spelling
 from policylint.reach.entries import EntryPoint
 from policylint.spaces.dimension import Dimension
 from policylint.spaces.predicates import Predicate
-from policylint.topology.workloads import container_port, is_workload, pod_spec, services_selecting
+from policylint.topology.workloads import container_port, is_workload, pod_spec, service_account, services_selecting
 from policylint.trace import Trace, Tracer
 from policylint.trace.mesh import UNMESHED, consumers
 
@@ -114,7 +114,7 @@ def senders(tracer: Tracer, name: str) -> list[str] | None:
 
 def identities(tracer: Tracer, workload: Resource) -> list[str]:
     """Return the identity of the pods of a workload, "" for none; both where either may be."""
-    account = text(pod_spec(workload).get("serviceAccountName")) or "default"
+    account = service_account(workload)
     proxied = tracer.simulation.meshes.proxied(workload)
     return [*([f"{workload.key.namespace}/{account}"] if proxied is not False else []), *([] if proxied else [""])]
 

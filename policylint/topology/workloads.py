@@ -45,6 +45,12 @@ def pod_spec(workload: Resource) -> Mapping[str, Any]:
     return mapping(pod_template(workload).get("spec"))
 
 
+def service_account(workload: Resource) -> str:
+    """Return the name of the ServiceAccount that a workload's Pods have."""
+    spec = pod_spec(workload)
+    return text(spec.get("serviceAccountName")) or text(spec.get("serviceAccount")) or "default"
+
+
 def servers_selecting(world: World, workload: Resource) -> list[Resource]:
     """Return the Servers (Linkerd's ports of pods) that select a workload's Pods, sorted."""
     labels = pod_labels(workload)

@@ -21,9 +21,7 @@ from policylint.policy.authorizing import (
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.topology.ancestry import implementation_of
-from policylint.topology.workloads import (
-    container_port,
-)
+from policylint.topology.workloads import WORKLOADS, container_port, service_account
 from policylint.trace.precedence import doubt, ordered, rule_candidates
 from policylint.trace.request import Request
 from policylint.trace.result import Outcome, Share, Trace
@@ -151,10 +149,29 @@ class Admissions:
             if own:
                 return own, client
         found: list[PlacedDecision] = []
-        for front in self._acting.fronts(asked_for, caller):
+        for front in self._fronts(asked_for, client):
             found += self._ask(call, front)
             client = Client() if front.doubt else Client(front.resource, front.resource.key.namespace)
         return found, client
+
+    def _fronts(self, asked_for: ResourceKey, client: Client) -> list[Checkpoint]:
+        """Return the waypoints that a client passes; one that is called by its account is whichever workload has it,
+        where all of them pass the same."""
+        callers = [client.workload] if client.workload is not None else self._of_account(client.account)
+        ways = [self._acting.fronts(asked_for, caller) for caller in callers]
+        if ways and all(way == ways[0] for way in ways):
+            return ways[0]
+        return self._acting.fronts(asked_for, None)
+
+    def _of_account(self, account: str | None) -> list[Resource]:
+        """Return the workloads that have an identity, `shop/web`."""
+        namespace, _, name = (account or "").partition("/")
+        workloads = (
+            workload
+            for kind in WORKLOADS
+            for workload in (self._simulation.world.in_namespace(*kind, namespace) if name else ())
+        )
+        return [workload for workload in workloads if service_account(workload) == name]
 
     def _has_routes(self, service: ResourceKey) -> bool:
         """Tell whether a Service has routes of its own namespace for the requests of the mesh."""

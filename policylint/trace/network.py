@@ -68,14 +68,14 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way:
     hops = simulation.hops
     request = trace.request
     if request.client or trace.gateway is None:
-        source = _client(hops, request.client)
-        if source is None and request.pod:
+        sources = _clients(hops, request.client)
+        if not sources and request.pod:
             raise RequestError(f"there is no workload {request.client!r} among the manifests")
-        if source is None:
-            return joined([])
+        if not sources or simulation.acting.fronts(share.key, simulation.world.get(sources[0].key)):
+            return joined([])  # how a waypoint sends requests on is not followed
         if request.pod and share.key.kind != "Service":
-            return joined(_to_pod(hops, source, share, request.scheme.upper()))
-        return joined(hops.to_backend(source, share.key, share.port))
+            return joined(_to_pod(hops, sources[0], share, request.scheme.upper()))
+        return _united([joined(hops.to_backend(source, share.key, share.port)) for source in sources])
     if trace.gateway.kind in PUBLISHED:
         return hops.from_outside(share.key, share.port)
     listener = None if trace.listener is None else trace.listener.port
@@ -90,8 +90,12 @@ def _to_pod(hops: Hops, source: Endpoint, share: Share, protocol: str) -> list[H
     return [hops.to_pod(hops.number(source), target, protocol, share.port)]
 
 
-def _client(hops: Hops, name: str) -> Endpoint | None:
-    """Return the end that a client's name means: a workload that was seen."""
-    by_key = {end.key: end for end in hops.network.universe.endpoints if end.role == "workload"}
+def _clients(hops: Hops, name: str) -> list[Endpoint]:
+    """Return the ends that a client's name means: a workload that was seen, or those that have an account."""
+    ends = [end for end in hops.network.universe.endpoints if end.role == "workload"]
+    kind, _, account = name.partition("/")
+    if kind == "ServiceAccount":
+        return [end for end in ends if f"{end.namespace}/{end.account}" == account]
+    by_key = {end.key: end for end in ends}
     matching = find(name, by_key) if name else []
-    return by_key[matching[0]] if len(matching) == 1 else None
+    return [by_key[matching[0]]] if len(matching) == 1 else []

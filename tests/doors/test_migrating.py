@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -14,8 +15,15 @@ from policylint.cli import main
 
 PAGE = Path(__file__).parents[2] / "docs" / "migrating.md"
 BLOCK = re.compile(r"^```(yaml|console)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-GONE = {"route.yaml": ["ingress.yaml"]}
+GONE = {"route.yaml": ["ingress.yaml"], "gateway.yaml": ["ingress.yaml"]}
 """What a step takes away with what it brings."""
+NAMED = {
+    "policies.yaml": ("route.yaml", "infra}]", "infra, sectionName: https}]"),
+    "redirect.yaml": ("gateway.yaml", "namespace: infra}]", "namespace: infra, sectionName: https}]"),
+}
+"""What a step writes otherwise: file, and what takes the place of what."""
+FIRST = "shop.yaml"
+"""With which a tree of its own begins."""
 IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
 
 
@@ -32,22 +40,25 @@ def printed(command: str) -> str:
     return done.stdout
 
 
-def played(directory: Path) -> Iterator[tuple[str, str, str]]:
+def played(root: Path) -> Iterator[tuple[str, str, str]]:
     """Yield the commands of the page with the output that it shows, and with the one that they have."""
 
     def git(*arguments: str) -> None:
-        subprocess.run(["git", *IDENTITY, *arguments], cwd=directory, check=True, capture_output=True)
+        subprocess.run(["git", *IDENTITY, *arguments], check=True, capture_output=True)
 
-    git("init", "-q", "-b", "main")
-    for kind, name, body in steps():
+    for number, (kind, name, body) in enumerate(steps()):
+        if name == FIRST:
+            tree = root / str(number)
+            tree.mkdir()
+            os.chdir(tree)
+            git("init", "-q", "-b", "main")
         if kind == "yaml":
-            (directory / name).write_text(body, encoding="utf-8")
+            Path(name).write_text(body, encoding="utf-8")
             for gone in GONE.get(name, ()):
-                (directory / gone).unlink()
-            if name == "policies.yaml":
-                route = directory / "route.yaml"
-                named = route.read_text(encoding="utf-8").replace("infra}]", "infra, sectionName: https}]")
-                route.write_text(named, encoding="utf-8")
+                Path(gone).unlink()
+            if name in NAMED:
+                file, former, latter = NAMED[name]
+                Path(file).write_text(Path(file).read_text(encoding="utf-8").replace(former, latter), encoding="utf-8")
             continue
         command, _, shown = body.partition("\n")
         git("add", "-A")
@@ -58,6 +69,6 @@ def played(directory: Path) -> Iterator[tuple[str, str, str]]:
 def test_the_page_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = list(played(tmp_path))
-    assert len(found) == 3
+    assert len(found) == 9
     for command, shown, output in found:
         assert output.strip() == shown.strip(), command

@@ -34,6 +34,7 @@ from policylint.topology.workloads import (
     pod_template,
     server_routes,
     servers_selecting,
+    service_account,
 )
 
 if TYPE_CHECKING:
@@ -287,7 +288,7 @@ def _is_one_of(pairs: list[str], call: RequestFacts, world: World) -> bool | Non
         return call.is_principal("" if call.sender.namespace == "" else call.sender.account, pairs)
     skipped = _names(_SKIP_OUTBOUND, workload, call.dialled, world)
     meshed = False if skipped else injected(workload, world)
-    account = text(pod_spec(workload).get("serviceAccountName")) or "default"
+    account = service_account(workload)
     fits = call.is_principal("" if meshed is False else f"{workload.key.namespace}/{account}", pairs)
     return meshed if fits else fits
 

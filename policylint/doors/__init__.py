@@ -115,6 +115,7 @@ def _opened(simulation: Simulation) -> Simulation:
             state.verdict = "Enforced"
             opened.policies[key] = state
     opened.kept_doors = opened
+    opened.kept_acting = opened.kept_hops = opened.kept_meshes = None  # they may have been asked for without doors
     return opened
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from policylint.explain.clusters import facts as cluster_facts
 from policylint.explain.contexts import ContextAnswers, answers, nodes_of
+from policylint.explain.doors import at_doors
+from policylint.explain.doors import facts as door_facts
 from policylint.explain.fact import Fact
 from policylint.explain.network import facts as network_facts
 from policylint.explain.reach import PolicyReach, reach
@@ -68,13 +70,14 @@ class Explanation(NamedTuple):
 
 def explain(subject: Subject, findings: Iterable[Finding] = ()) -> Explanation:
     """Explain one object; of `findings`, which are lint's, those about the object are kept."""
-    simulation, key, node = subject
-    state = simulation.policies.get(key)
+    simulation = at_doors(subject)
+    key, node = subject.key, subject.node
+    state = subject.simulation.policies.get(key)
     in_force = answers(simulation, nodes_of(simulation, node)) if state is None else ContextAnswers((), False)
     return Explanation(
         subject,
         simulation.world.get(key),
-        tuple(_facts(subject)),
+        (*_facts(subject._replace(simulation=simulation)), *door_facts(simulation, subject)),
         in_force,
         tuple(unattached(simulation, key, node)),
         state,

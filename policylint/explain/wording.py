@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from policylint.explain.contexts import ContextAnswer
+from policylint.explain.doors import at_doors
 from policylint.explain.subject import Subject
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.model.words import leading, listing
@@ -37,6 +38,8 @@ def none_acts(subject: Subject, *, others: bool = False) -> str:
     topology = subject.simulation.topology
     above = {node.key for node in ancestors(topology, [subject.node])}
     unseen = [key for key in topology.unseen if key in above]
+    if at_doors(subject) is not subject.simulation:
+        return "no policy names it"
     if not unseen:
         return "no policy that policylint evaluates acts on it" if others else "no policy acts on it"
     return f"no policy here acts on it; those elsewhere on {listing(unseen)}, which was not seen, are not known"

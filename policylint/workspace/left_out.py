@@ -34,14 +34,16 @@ _ADMISSION = {
     "admissionregistration.k8s.io": "Kubernetes",
 }
 _ROUTING = {
-    ("networking.istio.io", "Gateway"): ("Gateway of Istio's own", "Gateways of Istio's own"),
-    ("networking.istio.io", "VirtualService"): ("VirtualService of Istio", "VirtualServices of Istio"),
-    ("networking.k8s.io", "Ingress"): ("Ingress", "Ingresses"),
-    ("projectcontour.io", "HTTPProxy"): ("HTTPProxy of Contour", "HTTPProxies of Contour"),
-    ("route.openshift.io", "Route"): ("Route of OpenShift", "Routes of OpenShift"),
-    ("traefik.io", "IngressRoute"): ("IngressRoute of Traefik", "IngressRoutes of Traefik"),
+    ("networking.istio.io", "Gateway"): ("Gateway of Istio's own", "Gateways of Istio's own", True),
+    ("networking.istio.io", "VirtualService"): ("VirtualService of Istio", "VirtualServices of Istio", True),
+    ("networking.k8s.io", "Ingress"): ("Ingress", "Ingresses", True),
+    ("projectcontour.io", "HTTPProxy"): ("HTTPProxy of Contour", "HTTPProxies of Contour", False),
+    ("route.openshift.io", "Route"): ("Route of OpenShift", "Routes of OpenShift", True),
+    ("traefik.io", "IngressRoute"): ("IngressRoute of Traefik", "IngressRoutes of Traefik", True),
 }
-"""Kinds of other APIs by which requests come in, past the policies on Gateways and routes."""
+"""Kinds of other APIs by which requests come in, past the policies on Gateways and routes, and whether `reach` and
+`trace` know them."""
+_KNOWN = " (reach and trace know {})"
 _NETWORK_KIND = Pattern(r"\w*(?:NetworkPolicy|NetworkPolicyList|Firewall)")
 _ADMISSION_KIND = Pattern(
     r"(?:Cluster)?Policy|\w*AdmissionPolicy(?:Group)?|(?:Validating|Mutating|Generating|Image\w*)Policy|ConstraintTemplate"
@@ -83,7 +85,7 @@ def left_out(
     kinds = Counter((document.api_version.rpartition("/")[0], document.kind) for document in loaded.unread)
     parsed = {resource.key for simulation in simulations for resource in simulation.world.resources.values()}
     kinds.update(key[:2] for key in parsed)
-    of_engines, of_admission, ways = Counter[str](), Counter[str](), Counter[tuple[str, str]]()
+    of_engines, of_admission, ways = Counter[str](), Counter[str](), Counter[tuple[str, str, bool]]()
     for (group, kind), number in kinds.items():
         if (group, kind) in known:
             continue
@@ -93,8 +95,9 @@ def left_out(
             of_engines[_NETWORK[group]] += number
         elif group in _ADMISSION and _ADMISSION_KIND.fullmatch(kind):
             of_admission[_ADMISSION[group]] += number
-    for (one, several), number in sorted(ways.items()):
-        yield LeftOut("other ways in", number, one, several)
+    for (one, several, is_known), number in sorted(ways.items()):
+        also = [_KNOWN.format(which) if is_known else "" for which in ("it", "them")]
+        yield LeftOut("other ways in", number, one + also[0], several + also[1])
     for engine, number in sorted(of_engines.items()):
         yield LeftOut("network policies", number, f"{engine} network policy", f"{engine} network policies")
     for engine, number in sorted(of_admission.items()):

@@ -21,7 +21,7 @@ FLOORS = {
     "edit": 8,
     "compare": 7,
     "checks": 6.8,
-    "explain": 6,
+    "explain": 6.6,
     "guardrails": 6.7,
     "reach": 6.5,
     "trace": 6,

@@ -48,12 +48,14 @@ REDIRECT = route(
 )
 
 
-def told(tmp_path: Path, before: tuple[str, ...], after: tuple[str, ...]) -> tuple[set[str], list[str]]:
+def told(
+    tmp_path: Path, before: tuple[str, ...], after: tuple[str, ...], around: tuple[str, ...] = EG
+) -> tuple[set[str], list[str]]:
     """Return the changes of requests, each with what is asked otherwise, and the findings of warning or above."""
     simulations = []
     for side, manifests in (("before", before), ("after", after)):
         (tmp_path / side).mkdir()
-        simulations.append(opened(tmp_path / side, *EG, *manifests))
+        simulations.append(opened(tmp_path / side, *around, *manifests))
     (pair,) = pair_sides(*([each] for each in simulations))
     (environment,) = diff = compare([pair])
     assert environment.requests is not None
@@ -112,6 +114,12 @@ SSO = {"auth_url": "http://sso/"}
         (
             (ingress(tls=True),),
             (routed("https"), REDIRECT),
+            {"changed"},
+            [],
+        ),
+        (
+            (ingress(tls=True),),
+            (routed("https"), REDIRECT.replace(f"hostnames: [{HOST}], ", "")),
             {"changed"},
             [],
         ),
@@ -175,6 +183,7 @@ SSO = {"auth_url": "http://sso/"}
         "limit kept",
         "redirect lost",
         "redirect kept",
+        "redirect of all hosts",
         "text prefix",
         "expressions",
         "side by side without the login",

@@ -72,10 +72,10 @@ def test_ways_in_through_other_apis(tmp_path: Path) -> None:
         for number, (version, kind, name) in enumerate(objects)
     }
     assert left_out(tmp_path, files) == [
-        "2 Gateways of Istio's own",
-        "2 Ingresses",
-        "2 Routes of OpenShift",
-        "2 VirtualServices of Istio",
+        "2 Gateways of Istio's own (reach and trace know them)",
+        "2 Ingresses (reach and trace know them)",
+        "2 Routes of OpenShift (reach and trace know them)",
+        "2 VirtualServices of Istio (reach and trace know them)",
     ]
 
 

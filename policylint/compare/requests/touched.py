@@ -67,12 +67,14 @@ def touched_entries(
             hit = set(side.hosts((gateway, scheme, port), hostnames))
             after = gateway if tracer is tracers[1] else sides.pairing.key(gateway)
             patterns = named.setdefault((after, scheme, port), {})
-            served[number][after, scheme, port] = {name for name, routes in hostnames.items() if name and routes}
+            served[number][after, scheme, port] = {name for name, routes in hostnames.items() if routes}
             for hostname in hostnames:
                 patterns[hostname] = patterns.get(hostname, False) or hostname in hit
         services |= {key if tracer is tracers[1] else sides.pairing.key(key) for key in side.services}
     _place_unseen(named)
     moved = moves(*served)
+    for door, hostname in moved:
+        named[door].setdefault(hostname, True)
     left = {(former, hostname) for (_, hostname), former in moved.items()}
     for door, patterns in named.items():
         hit = {hostname for hostname, is_hit in patterns.items() if is_hit}
@@ -96,19 +98,36 @@ def moves(before: Serving, after: Serving) -> dict[tuple[Door, str], tuple[Resou
     them; a host that goes from one Gateway to another one is opened there and closed here.
     """
     found: dict[tuple[Door, str], tuple[ResourceKey, str, int | None]] = {}
-    for door, hostnames in after.items():
-        for hostname in hostnames - before.get(door, set()):
-            others = [
-                other
-                for other, had in before.items()
-                if other[0][:2] != door[0][:2]
-                and not PUBLISHED.intersection((other[0].kind, door[0].kind))
-                and hostname in had
-            ]
+    for door in after:
+        for hostname in _taken(door, before, after):
+            others = [other for other, had in before.items() if _is_another(other, door) and hostname in had]
             others.sort(key=lambda other: (other[1] != door[1], other[1] != "https", hostname in after.get(other, ())))
             if others and (others[0][1] == door[1] or None in (others[0][2], door[2])):
                 found[door, hostname] = others[0]
     return found
+
+
+def _taken(door: Door, before: Serving, after: Serving) -> set[str]:
+    """Return the hosts that a door has come to serve, under a wider pattern those that another door has lost to it."""
+    exact = after[door] - before.get(door, set())
+    wide = [hostname for hostname in exact if not _is_exact(hostname)]
+    lost = (
+        hostname
+        for other, had in before.items()
+        if wide and other[1] == door[1] and _is_another(other, door)
+        for hostname in had - after.get(other, set())
+    )
+    return {hostname for hostname in exact if hostname} | {
+        hostname
+        for hostname in lost
+        if hostname
+        and not any(hostname in named for at, named in after.items() if at[1] == door[1])
+        and any(serves(hostname, pattern) for pattern in wide)
+    }
+
+
+def _is_another(other: Door, door: Door) -> bool:
+    return other[0][:2] != door[0][:2] and not PUBLISHED.intersection((other[0].kind, door[0].kind))
 
 
 def _inside(sides: Sides, tracers: tuple[Tracer, Tracer], services: Collection[ResourceKey]) -> Iterator[EntryPoint]:

@@ -1,0 +1,58 @@
+"""What `explain` says of objects that only doors know: where requests come in, where they end, and what is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.explain.explanation import explain
+from policylint.explain.subject import subjects
+from tests.doors.asking import ingress
+from tests.doors.test_istio import gateway, pods, policy, virtual
+from tests.doors.test_traefik import SHOP, ingress_route, middleware, to
+from tests.worlds import opened, service
+
+REQUEST = "https://shop.example.com every request"
+REQUEST = "https://shop.example.com every request"
+TOKEN = "selector: {matchLabels: {istio: ingressgateway}}, jwtRules: [{issuer: i}]"
+
+
+@pytest.mark.parametrize(
+    ("name", "objects", "facts"),
+    [
+        (
+            "ingress/web",
+            (ingress(auth_url="http://sso/", tls=True),),
+            {
+                "way http://shop.example.com every request -> 308 redirect to https",
+                "way https://shop.example.com every request -> shop/web, login: externalAuth by shop/web",
+            },
+        ),
+        (
+            "virtualservice/web",
+            (gateway(), virtual(), pods(), policy(f"{{{TOKEN}}}", "RequestAuthentication")),
+            {f"way {REQUEST} -> shop/web, login: jwtRules by istio-system/p (not required)"},
+        ),
+        (
+            "ingressroute/web",
+            (ingress_route(to(SHOP, more="middlewares: [{name: m}]")), middleware("{basicAuth: {secret: users}}")),
+            {"way http://shop.example.com every request -> shop/web, login: basicAuth by shop/m"},
+        ),
+        (
+            "middleware/m",
+            (ingress_route(to(SHOP, more="middlewares: [{name: m}]")), middleware("{basicAuth: {secret: users}}")),
+            {"named by IngressRouteRule shop/web#route-0.0 (filter)"},
+        ),
+    ],
+)
+def test_ways_in(name: str, objects: tuple[str, ...], facts: set[str], tmp_path: Path) -> None:
+    simulation = opened(tmp_path, service("web"), *objects)
+    assert simulation.acting is not None  # what was computed without doors does not stand for what is there with them
+    (subject,) = subjects(name, [simulation])
+    assert facts <= {f"{fact.name} {fact.words}" for fact in explain(subject).facts}
+
+
+def test_an_object_that_no_door_knows_has_no_ways(tmp_path: Path) -> None:
+    (subject,) = subjects("service/web", [opened(tmp_path, service("web"), ingress())])
+    assert "way" not in {fact.name for fact in explain(subject).facts}

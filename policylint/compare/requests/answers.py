@@ -483,11 +483,11 @@ def _of_purpose(purpose: str, before: RequestAnswer, after: RequestAnswer) -> Di
             less, more = _is_weaker(old[key], new[key]), _is_weaker(new[key], old[key])
             (other if less == more else weaker if less else stronger).append(key)
     asked, asks = ({asker.setting for asker in given.demands} for given in (was, now))
-    fewer, more = asked - asks, asks - asked  # extensions ask without a setting that could be compared
-    if was.state == now.state and not (lost or gained or weaker or stronger or other or fewer or more):
+    fewer, others = asked - asks, asks - asked  # extensions ask without a setting that could be compared
+    if was.state == now.state and not (lost or gained or weaker or stronger or other or fewer or others):
         return None
     paths = {path for _, path, _ in (*lost, *gained, *weaker, *stronger, *other)}
-    names = tuple(sorted(paths or fewer | more))
+    names = tuple(sorted(paths or fewer | others))
     is_lost = was.state == "asked" and bool(lost or weaker or fewer) and not (gained or stronger or other)
     is_lost = is_lost and not after.unknown and (not after.unread or before.unread == after.unread)
     if was.state == "unknown" or (now.state == "unknown" and not is_lost):
@@ -497,9 +497,9 @@ def _of_purpose(purpose: str, before: RequestAnswer, after: RequestAnswer) -> Di
         change = "opened"
     elif now.state == "asked" != was.state:
         change = "closed"
-    elif (lost or weaker or fewer) and not (gained or stronger or other or more):
+    elif (lost or weaker or fewer) and not (gained or stronger or other or others):
         change = "less-asked"
-    elif (gained or stronger or more) and not (lost or weaker or other or fewer):
+    elif (gained or stronger or others) and not (lost or weaker or other or fewer):
         change = "more-asked"
     words = f"none that was seen ({now.why})" if now.state == "unknown" else purpose_in_words(now)
     return Difference(change, purpose, purpose_in_words(was), words, names, ground=now.why or now.ground)

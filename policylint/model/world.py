@@ -173,6 +173,8 @@ class World:
         """Whether the file of a document is among what is deployed here; the workspace fills it in."""
         self.templated: Callable[[ResourceKey], str] = lambda key: ""  # noqa: ARG005
         """Why a template that nobody rendered may make an object, "" if none does; the workspace fills it in."""
+        self.pods_elsewhere: Callable[[Mapping[str, Any], str], str] = lambda selector, namespace: ""  # noqa: ARG005
+        """Why pods that a selector means may be in a namespace unseen, "" if none may; the workspace fills it in."""
         self.unread: Callable[[ResourceKey], str] = lambda key: ""  # noqa: ARG005
         """Why a document that nobody parsed may be an object, "" if none may; the workspace fills it in."""
         self.network: Mapping[str, Any] = {}

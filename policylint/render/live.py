@@ -113,9 +113,10 @@ class Live:
             self._known[directory] = "/".join(entered) if is_dead else None
         return self._known[directory]
 
-    def test(self, path: str) -> str:
-        """Return the directory of tests that a file lies in, "" where it lies in none or the user named it."""
-        return "" if path in self._files else "/".join(self._entered(path.rpartition("/")[0], TESTS))
+    def out_of_use(self, path: str) -> str:
+        """Return the directory of tests, or the archive, that a file lies in; "" where it lies in none that the user did
+        not name."""
+        return "" if path in self._files else "/".join(self._entered(path.rpartition("/")[0], TESTS | _ARCHIVES))
 
     def _entered(self, directory: str, names: Collection[str]) -> list[str]:
         """Return the steps up to the first one, of those that the user did not name, that is called as some are."""

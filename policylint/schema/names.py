@@ -32,6 +32,13 @@ BUILT_IN = _LABELLED | {
 }
 """Kinds of Kubernetes itself that matter to requests."""
 _LONGEST, _LONGEST_LABEL = 253, 63
+_WORD = re.compile(r"(?:^|[^A-Za-z0-9])[A-Z]{4,}(?:[^A-Za-z0-9]|$)")
+"""A word of capitals alone, which no name of an object has."""
+
+
+def stands_for_another(value: str) -> bool:
+    """Return whether a name or hostname is one to be filled in: `DOMAIN`, `tenant-COMPANY-NAME`."""
+    return _WORD.search(value) is not None
 
 
 def misnamed(resource: Resource) -> Violation | None:
@@ -39,6 +46,8 @@ def misnamed(resource: Resource) -> Violation | None:
     name = resource.metadata.get("name")
     is_label = resource.key[:2] in _LABELLED
     if isinstance(name, str) and (not name or _fits(name, is_label=is_label) or is_symbolic(name) or "{{" in name):
+        return None
+    if isinstance(name, str) and stands_for_another(name) and _fits(name.lower(), is_label=is_label):
         return None
     if not isinstance(name, (str, bool, int, float)):
         return None

@@ -21,7 +21,7 @@ from policylint.load.left_unread import LeftUnread
 from policylint.load.objects import cluster_scoped_kinds, patch_files, resources
 from policylint.load.reading import Loaded, load
 from policylint.load.shared_facts import SharedFacts
-from policylint.model import Finding, Resource, World
+from policylint.model import Finding, Resource, World, mapping
 from policylint.model.coverage import Coverage
 from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.resource import Written
@@ -39,6 +39,7 @@ from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError, open_source
 from policylint.workspace.alternatives import DEFAULT, Alternative, separate
 from policylint.workspace.assumptions import Assumptions
+from policylint.workspace.elsewhere import PodsElsewhere
 from policylint.workspace.left_out import folded, languages, left_out
 from policylint.workspace.templates import Templates
 
@@ -259,9 +260,10 @@ def open_workspace(
     definitions = Definitions(source, loaded)
     others = languages(source, loaded.skipped)
     templates = Templates(source, charts=render != "helm")
+    pods = PodsElsewhere(source, charts=render != "helm", groups=partial(_third_parties, loaded))
     tree = _Tree(
         *(source, loaded, definitions, LeftUnread(loaded.unread, definitions.read), groups, cluster_scoped, given),
-        *(semantics, snapshot, dump, shared, others, templates),
+        *(semantics, snapshot, dump, shared, others, templates, pods),
         naming(loaded.documents, loaded.files) if loaded.places else (),
     )
     budget, faults = Budget(len(loaded.documents)), list(loaded.faults)
@@ -293,6 +295,15 @@ def _not_deployed(coverage: Coverage, simulations: Sequence[Simulation]) -> str:
         return ""
     what = "it" if number == 1 else "them"
     return f"what deploys {count(number, 'object')}: no Flux, Argo CD or kustomize root references {what}"
+
+
+def _third_parties(loaded: Loaded) -> frozenset[str]:
+    """Return the API groups of the objects of a tree that are no part of Kubernetes."""
+    groups = {document.api_version.rpartition("/")[0] for document in loaded.unread}
+    groups.update(
+        str(mapping(document.value).get("apiVersion", "")).rpartition("/")[0] for document in loaded.documents
+    )
+    return frozenset(group for group in groups if not group.endswith("k8s.io"))
 
 
 def known_groups() -> frozenset[str]:
@@ -330,6 +341,7 @@ class _Tree(NamedTuple):
     shared: Shared | None
     languages: Mapping[str, int]
     templates: Templates
+    pods: PodsElsewhere
     kustomizations: tuple[Naming, ...]
 
     def rendered(
@@ -496,7 +508,7 @@ class _Tree(NamedTuple):
         """Return the objects of plain files by what they are for, examples by themselves, and the files left out."""
         counting = {resource.document.file for resource in objects}
         counting.update(problem.file for problem in self.loaded.problems)
-        if all(NOT_LIVE.isdisjoint(file.split("/")) for file in counting):
+        if all(NOT_LIVE.isdisjoint(step.lstrip("._") for step in file.split("/")) for file in counting):
             return {DEFAULT: objects}, {}
         from policylint.workspace.examples import apart
 
@@ -536,6 +548,7 @@ class _Tree(NamedTuple):
         )
         world.definitions, world.lines, world.network = self.definitions, self.source.text, self.given.network
         world.templated = self.templates.reason
+        world.pods_elsewhere = self.pods.reason
         world.unread = self.left_unread.reason
         world.listed = self.given.listed()
         return world

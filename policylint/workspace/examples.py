@@ -22,7 +22,7 @@ def apart(
     resources: Sequence[Resource], paths: Mapping[str, str], named: Sequence[str], root: str
 ) -> tuple[dict[str, list[Resource]], Mapping[str, str]]:
     """Return objects by environment: `default`, and one for each example, by its directory; and the files that were
-    left out, each with the directory of tests that it lies in.
+    left out, each with the directory of tests, or the archive, that it lies in.
 
     Args:
         paths: the path below the root of each file that counts, as shown.
@@ -31,7 +31,7 @@ def apart(
     """
     files = {resource.document.file for resource in resources}
     live = Live({paths.get(file, file) for file in files}, named, root)
-    tests = {file: test for file in {*files, *paths} if (test := live.test(paths.get(file, file)))}
+    tests = {file: test for file in {*files, *paths} if (test := live.out_of_use(paths.get(file, file)))}
     if files <= tests.keys():
         tests = {}
     names = {file: _name(paths.get(file, file), live) for file in files - tests.keys()}

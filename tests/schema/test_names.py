@@ -47,6 +47,8 @@ NAMES = {
     "a.b-1": [],
     "'12'": [],
     "'${NAME}'": [],
+    "tenant-COMPANY-NAME": [],
+    "SHOP": [],
 }
 
 

@@ -17,7 +17,9 @@ def sure(workspace: Workspace) -> list[str]:
     return [finding.rule for finding in loud(workspace) if finding.confidence != "unknown"]
 
 
-@pytest.mark.parametrize("directory", ["pkg/testdata", "test/e2e/login", "conformance/base", "tests"])
+@pytest.mark.parametrize(
+    "directory", ["pkg/testdata", "test/e2e/login", "conformance/base", "tests", "archive", "apps/_deprecated"]
+)
 def test_tests_are_left_out_and_counted(directory: str, tmp_path: Path) -> None:
     """What a test expects to be refused is nobody's to mend; the line of what was not seen names the directory."""
     workspace = tree(tmp_path, {**GOOD, "route.yaml": ROUTE.format(section=""), f"{directory}/route.yaml": BROKEN})

@@ -61,6 +61,8 @@ def may_be_elsewhere(network: Network, peer: Peer | None) -> bool:
     if not isinstance(peer, Pods):
         return True
     world, universe = network.world, network.universe
+    if world.pods_elsewhere(peer.pods, peer.home or ""):
+        return True
     name = peer.home or mapping(peer.namespaces.get("matchLabels")).get(NAME_LABEL)
     if isinstance(name, str):
         return not universe.members(name) or not network.is_whole_namespace(name)

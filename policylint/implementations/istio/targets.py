@@ -98,6 +98,8 @@ def _unseen(
     if world.lands_anywhere(policy):
         return "it names no namespace, and may be applied to any"
     selector = {"matchLabels": wanted_labels}
+    if reason := world.pods_elsewhere(selector, policy.key.namespace):
+        return reason
     elsewhere = any(map(_takes_selectors, mesh.selected(selector)))
     if elsewhere and (world.movable or policy.key.unplaced):
         return "what it selects is there, but a kustomization may set the namespaces"

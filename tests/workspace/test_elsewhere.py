@@ -1,0 +1,85 @@
+"""Pods that no manifest shows though the tree names what makes them: its own charts, operators of its resources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.workspace.test_alternatives import loud, tree
+
+POLICY = """
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {{name: web, namespace: {namespace}}}
+spec: {{podSelector: {{matchLabels: {{{labels}}}}}}}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {{name: backup, namespace: {namespace}}}
+spec: {{jobTemplate: {{spec: {{template: {{metadata: {{labels: {{app: backup}}}}}}}}}}}}
+"""
+MESH = """
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: web, namespace: shop}
+spec: {selector: {matchLabels: {app: web}}, rules: [{}]}
+"""
+TEMPLATE = "apiVersion: apps/v1\nkind: {kind}\nmetadata:\n  name: x\nspec:\n  labels:\n    app: {label}\n"
+ISSUER = "apiVersion: cert-manager.io/v1\nkind: ClusterIssuer\nmetadata: {name: a}\nspec: {}\n"
+
+
+def rules(root: Path, labels: str, more: dict[str, str], namespace: str = "shop") -> list[str]:
+    found = loud(tree(root, {"policy.yaml": POLICY.format(labels=labels, namespace=namespace), **more}))
+    return [finding.rule for finding in found if finding.confidence != "unknown"]
+
+
+def chart(name: str, label: str, kind: str = "Deployment") -> dict[str, str]:
+    return {
+        f"charts/{name}/Chart.yaml": f"apiVersion: v2\nname: {name}\nversion: 1.0.0\n",
+        f"charts/{name}/templates/all.yaml": TEMPLATE.format(kind=kind, label=label),
+    }
+
+
+@pytest.mark.parametrize(
+    ("labels", "name", "label"),
+    [
+        ("app: web", "web", "{{ .Chart.Name }}"),
+        ("app: web", "shop", "web"),
+        ("app: web, app.kubernetes.io/instance: prod", "web", '{{ include "name" . }}'),
+        ("app: web, tier: web", "shop", '"web"'),
+    ],
+)
+def test_a_chart_of_the_tree_may_make_them(tmp_path: Path, labels: str, name: str, label: str) -> None:
+    assert rules(tmp_path, labels, chart(name, label)) == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{}, chart("shop", "{{ .Chart.Name }}"), chart("web", "web", kind="ConfigMap")],
+    ids=["no chart", "one of another name", "one without workloads"],
+)
+def test_another_chart_does_not(tmp_path: Path, more: dict[str, str]) -> None:
+    assert rules(tmp_path, "app: web", more) == ["GWP601"]
+
+
+def test_workloads_of_a_mesh_may_come_from_a_chart_too(tmp_path: Path) -> None:
+    assert rules(tmp_path, "app: backup", {"mesh.yaml": MESH}) == ["GWP105"]
+    assert rules(tmp_path, "app: backup", {"mesh.yaml": MESH, **chart("web", "{{ .Chart.Name }}")}) == []
+
+
+@pytest.mark.parametrize(
+    ("label", "namespace", "expected"),
+    [
+        ("cert-manager", "cert-manager", []),
+        ("cert-manager-webhook", "cert-manager", []),
+        ("webhook", "cert-manager", ["GWP601"]),
+        ("cert-manager", "shop", ["GWP601"]),
+    ],
+)
+def test_the_pods_of_an_operator_run_where_it_does(
+    tmp_path: Path, label: str, namespace: str, expected: list[str]
+) -> None:
+    labels = f"app.kubernetes.io/name: {label}"
+    assert rules(tmp_path, labels, {"issuer.yaml": ISSUER}, namespace) == expected
+    assert rules(tmp_path, labels, {"issuer.yaml": "{}"}, namespace) == ["GWP601"]

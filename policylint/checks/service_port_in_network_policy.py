@@ -12,7 +12,7 @@ from policylint.documents import Pointer
 from policylint.model import Finding, Related, Resource, mapping, sequence, text, value_at
 from policylint.network.endpoints import Endpoint
 from policylint.network.hops import target_ports
-from policylint.network.rules import Block, PolicySpec, RuleSpec
+from policylint.network.rules import Pods, PolicySpec, RuleSpec
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network
 from policylint.simulation import Simulation
@@ -58,10 +58,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 def _destinations(network: Network, number: int, rule: RuleSpec) -> int:
     """Return the set of the pods whose ports a rule means: the subjects of ingress, the peers of egress; none where
-    it names addresses, to which its ports may belong."""
+    its ports may belong to what else it lets through: addresses, or everything."""
     if rule.direction == "ingress":
         return network.subjects[number].maybe
-    if any(isinstance(peer, Block) for peers, _ in rule.peers for peer in peers):
+    if not all(isinstance(peer, Pods) for peers, _ in rule.peers for peer in peers):
         return 0
     first = next(iter(stretches(network, number, rule)), None)
     return 0 if first is None else first[1].maybe & network.universe.pods

@@ -114,8 +114,8 @@ class Live:
         return self._known[directory]
 
     def out_of_use(self, path: str) -> str:
-        """Return the directory of tests, or the archive, that a file lies in; "" where it lies in none that the user did
-        not name."""
+        """Return the directory of tests, or the archive, that a file lies in; "" where it lies in none, or in one that
+        the user named."""
         return "" if path in self._files else "/".join(self._entered(path.rpartition("/")[0], TESTS | _ARCHIVES))
 
     def _entered(self, directory: str, names: Collection[str]) -> list[str]:

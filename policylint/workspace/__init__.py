@@ -508,7 +508,7 @@ class _Tree(NamedTuple):
         """Return the objects of plain files by what they are for, examples by themselves, and the files left out."""
         counting = {resource.document.file for resource in objects}
         counting.update(problem.file for problem in self.loaded.problems)
-        if all(NOT_LIVE.isdisjoint(step.lstrip("._") for step in file.split("/")) for file in counting):
+        if all(NOT_LIVE.isdisjoint(file.split("/")) for file in counting):
             return {DEFAULT: objects}, {}
         from policylint.workspace.examples import apart
 
@@ -548,7 +548,7 @@ class _Tree(NamedTuple):
         )
         world.definitions, world.lines, world.network = self.definitions, self.source.text, self.given.network
         world.templated = self.templates.reason
-        world.pods_elsewhere = self.pods.reason
+        world.pods_elsewhere = self.pods.of(world)
         world.unread = self.left_unread.reason
         world.listed = self.given.listed()
         return world

@@ -1,15 +1,19 @@
-"""Pods that no manifest shows though the tree names what makes them: its charts that nothing of it installs, operators.
+"""Pods that no manifest shows though the tree speaks of what makes them.
 
 A chart that a pipeline or a person installs has templates of workloads; what they are called stands in these, or is the
-chart's own name. And where the tree has resources of `cert-manager.io`, cert-manager runs somewhere.
+chart's own name. Where the tree has resources of `cert-manager.io`, cert-manager runs somewhere. And a repository of
+policies has few of the workloads that it speaks of.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any, Final
 
-from policylint.model import mapping
+from policylint.model import World, mapping
+from policylint.network.endpoints import workloads
 from policylint.patterns import Pattern
 from policylint.sources import Source, SourceError
 from policylint.sources.skipping import HELM_TEMPLATE
@@ -18,12 +22,21 @@ _MOST_READ: Final = 1_000
 """Templates that are looked into."""
 _MAKES_PODS: Final = Pattern(r"(?m)^kind:[ \t]*[\"']?(?:Deployment|StatefulSet|DaemonSet|ReplicaSet|CronJob|Job|Pod)\b")
 _VALUE: Final = Pattern(r"(?m):[ \t]+[\"']?([A-Za-z0-9][\w.-]*)[\"']?[ \t]*\r?$")
+_TO_FILL_IN: Final = Pattern(r"[A-Z]{2,}(?:[_-][A-Z]{2,})+")
 _INSTANCE: Final = "app.kubernetes.io/instance"
 """A label that says how a release is called, which no chart knows."""
+_SELECTING: Final = (
+    ("networking.k8s.io", "NetworkPolicy", "podSelector"),
+    ("cilium.io", "CiliumNetworkPolicy", "endpointSelector"),
+    ("security.istio.io", "AuthorizationPolicy", "selector"),
+    ("security.istio.io", "PeerAuthentication", "selector"),
+    ("security.istio.io", "RequestAuthentication", "selector"),
+)
+"""Policies that mean the pods of their namespace with some labels, and where they say so."""
 
 
 class PodsElsewhere:
-    """The makers of pods that a tree names and does not show.
+    """The makers of pods that a tree speaks of and does not show.
 
     Args:
         source: the tree.
@@ -36,23 +49,36 @@ class PodsElsewhere:
         self._words: dict[str, set[str]] | None = None
         self._products: frozenset[str] | None = None
 
-    def reason(self, selector: Mapping[str, Any], namespace: str) -> str:
-        """Return why pods with the labels of a selector may be in a namespace (in some, where it is "") though no
-        manifest shows them; "" where nothing that the tree names would make them."""
-        labels = {str(key): str(value) for key, value in mapping(selector.get("matchLabels")).items()}
-        wanted = {value for key, value in labels.items() if key != _INSTANCE} or set(labels.values())
-        if not wanted:
-            return ""
+    def of(self, world: World) -> Callable[[Mapping[str, Any], str], str]:
+        """Return what says why pods with the labels of a selector may be in a namespace (in some, where it is "") of an
+        environment though no manifest shows them; "" where nothing that the tree speaks of would make them."""
+        scattered = cache(lambda: _scattered(world))
+
+        def reason(selector: Mapping[str, Any], namespace: str) -> str:
+            labels = {str(key): str(value) for key, value in mapping(selector.get("matchLabels")).items()}
+            wanted = {value for key, value in labels.items() if key != _INSTANCE} or set(labels.values())
+            if not wanted:
+                return ""
+            if namespace in scattered():
+                return f"most pods that policies of namespace {namespace} mean are not among these manifests"
+            return self._made(wanted, {*wanted, *labels}, namespace)
+
+        return reason
+
+    def _made(self, wanted: set[str], words: set[str], namespace: str) -> str:
+        """Return what in the tree may make pods with some values of labels; `words` are these and their keys."""
+        if word := next((value for value in sorted(wanted) if _TO_FILL_IN.fullmatch(value)), ""):
+            return f"{word} is to be filled in"
         if self._products is None:
             self._products = frozenset(group.split(".")[-2] for group in self._groups() if group.count("."))
         for product in sorted(self._products):
             is_its_own = not namespace or product in namespace
-            if is_its_own and any(value == product or value.startswith(f"{product}-") for value in wanted):
+            if is_its_own and any(word == product or word.startswith(f"{product}-") for word in words):
                 return f"the tree has resources of {product}, whose own pods are not among these manifests"
         if self._words is None:
             self._words = self._read() if self._charts else {}
-        for chart, words in self._words.items():
-            if wanted <= words:
+        for chart, known in self._words.items():
+            if wanted <= known:
                 return f"chart {chart} was not rendered, and may make it"
         return ""
 
@@ -69,3 +95,25 @@ class PodsElsewhere:
                 words = found.setdefault(chart, {chart.rpartition("/")[2]})
                 words.update(_VALUE.findall(template))
         return found
+
+
+def _scattered(world: World) -> frozenset[str]:
+    """Return the namespaces of which the tree shows some workloads, but not those that most of its policies mean. Where
+    one is called as a selector says, the labels are the mistake."""
+    meant: dict[str, set[frozenset[tuple[str, str]]]] = defaultdict(set)
+    for group, kind, field in _SELECTING:
+        for policy in world.of_kind(group, kind):
+            labels = mapping(mapping(policy.spec.get(field)).get("matchLabels"))
+            if labels:
+                selector = frozenset((str(key), str(value)) for key, value in labels.items())
+                meant[policy.key.namespace].add(selector)
+    found = set()
+    ends = workloads(world) if any(len(selectors) > 1 for selectors in meant.values()) else []
+    for namespace, selectors in meant.items():
+        around = [end for end in ends if end.namespace == namespace]
+        lost = [selector for selector in selectors if not any(selector <= end.labels.items() for end in around)]
+        names = " ".join(end.key.name for end in around)
+        is_near = any(value in names for selector in lost for _, value in selector)
+        if len(lost) > 1 and 2 * len(lost) > len(selectors) and not is_near:
+            found.add(namespace)
+    return frozenset(found)

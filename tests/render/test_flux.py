@@ -257,3 +257,10 @@ def test_an_artifact_is_copied_from_the_tree(tmp_path: Path, path: str, copies: 
         "HTTPRoute default/shop",
         "Service default/shop",
     ]
+
+
+def test_a_path_that_is_all_variable_is_no_directory_of_this_tree(tmp_path: Path) -> None:
+    app = kustomization("app", "./${CONTEXT}", source="orders")
+    files = {"clusters/prod/app.yaml": app, "scripts/a.yaml": SERVICE, "scripts/kustomization.yaml": KUSTOMIZATION}
+    found = workspace(tmp_path, {SYNC: kustomization("flux-system", "./clusters/prod"), **files})
+    assert "Service default/shop" not in deployed(found)["prod"]

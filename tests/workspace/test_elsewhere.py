@@ -83,3 +83,39 @@ def test_the_pods_of_an_operator_run_where_it_does(
     labels = f"app.kubernetes.io/name: {label}"
     assert rules(tmp_path, labels, {"issuer.yaml": ISSUER}, namespace) == expected
     assert rules(tmp_path, labels, {"issuer.yaml": "{}"}, namespace) == ["GWP601"]
+
+
+SEVERAL = """
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {{name: {name}, namespace: shop}}
+spec: {{podSelector: {{matchLabels: {{app: {name}}}}}}}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        (["cart", "payments"], []),
+        (["backup"], ["GWP601"]),
+        (["cart", "backups"], []),
+        (["cart", "back"], ["GWP601"] * 3),
+    ],
+    ids=["most are not there", "half are there", "another name", "one that is called like a workload"],
+)
+def test_a_repository_of_policies_has_few_of_the_workloads(
+    tmp_path: Path, others: list[str], expected: list[str]
+) -> None:
+    more = {f"{name}.yaml": SEVERAL.format(name=name) for name in others}
+    assert rules(tmp_path, "app: web", more) == expected
+
+
+@pytest.mark.parametrize(("word", "expected"), [("FROM_POD", []), ("MY-APP", []), ("WEB", ["GWP601"])])
+def test_a_word_to_be_filled_in_is_no_label(tmp_path: Path, word: str, expected: list[str]) -> None:
+    assert rules(tmp_path, f"app: {word}", {}) == expected
+
+
+def test_the_gateway_of_a_mesh_is_the_mesh_s_own(tmp_path: Path) -> None:
+    more = {"mesh.yaml": MESH.replace("app: web", "istio: ingressgateway").replace("shop", "istio-system")}
+    assert rules(tmp_path, "app: backup", more, "istio-system") == []

@@ -12,6 +12,7 @@ from typing import Any
 
 from policylint.budget import Budget, size_of
 from policylint.model import Spot, is_symbolic, mapping, sequence, text
+from policylint.model.keys import VARIABLES
 from policylint.namedtuple import NamedTuple
 from policylint.render.flux.applied import applied
 from policylint.render.flux.resource_sets import expanded
@@ -283,7 +284,9 @@ class Cluster:
 
     def _guessed(self, path: str) -> str | None:
         """Return the directory that a path with variables is most likely to mean: the only one that it can, or the one
-        that is called as the cluster is; None where there is none."""
+        that is called as the cluster is; None where there is none, or where the path states nothing else."""
+        if not VARIABLES.sub("", path).strip("./"):
+            return None
         known = self._tree.fitting(path)
         named = [place for place, values in known if self._name in values] or [place for place, _ in known]
         return named[0] if len(named) == 1 else None

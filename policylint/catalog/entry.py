@@ -35,6 +35,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
     )
     entry |= _set(answers={} if kind.answers is None else _set(**kind.answers._asdict()))
     entry |= _set(probes={} if kind.probes is None else _set(**kind.probes._asdict()))
+    entry |= _set(nodePorts={} if kind.node_ports is None else kind.node_ports._asdict())
     entry["references"] = [
         {"path": reference.path, "form": reference.form}
         | _set(deprecated=reference.deprecated, sections=reference.sections)

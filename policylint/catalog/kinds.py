@@ -219,6 +219,11 @@ class Catalog:
         files = (file for file in self._files if file.implementation == implementation and b" probes: " in file.data)
         return [kind for file in files for kind in file.kinds() if kind.probes is not None]
 
+    def by_node_ports(self, implementation: str) -> list[PolicyKind]:
+        """Return the kinds of an implementation that say whether its load balancer sends to the ports of nodes."""
+        files = (file for file in self._files if file.implementation == implementation and b" nodePorts: " in file.data)
+        return [kind for file in files for kind in file.kinds() if kind.node_ports is not None]
+
     def data_plane(self, implementation: str | None) -> list[Mapping[str, Any]]:
         """Return where an implementation's proxies may run, the default first; nothing where that is not known."""
         files = (file for file in self._files if file.implementation == implementation)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from policylint.checks.kit.routing import served_services
 from policylint.model import Finding, PolicyKind, Related, Resource, ResourceKey, mapping, sequence, text
 from policylint.model.policy_kind import HealthProbe
 from policylint.model.resource import value_at
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
-from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import pod_spec
 
 RULE = "GWP314"
@@ -18,7 +18,7 @@ _GRPC = "gRPC"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    for name, services in _served(simulation).items():
+    for name, services in served_services(simulation).items():
         for kind in simulation.catalog.probing(name):
             speaking = _speaking(simulation, kind)
             for service, gateway in services.items():
@@ -28,22 +28,6 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                         if wanted and kind.probes.unset not in wanted:
                             yield _finding(kind, kind.probes.unset, service, gateway, workload, wanted)
                             break
-
-
-def _served(simulation: Simulation) -> dict[str, dict[Resource, ResourceKey]]:
-    """Return the Services that Gateways send requests to, each with one of them, by implementation."""
-    served: dict[str, dict[Resource, ResourceKey]] = {}
-    for route in simulation.topology.routes:
-        for parent in route.parents:
-            gateway = None if parent.gateway is None else simulation.topology.gateway(parent.gateway)
-            if gateway is None or not parent.attached:
-                continue
-            name = implementation_of(gateway, simulation.catalog)
-            for backend in route.backends:
-                service = simulation.world.get(backend.wanted) if backend.wanted[:2] == ("", "Service") else None
-                if name and service is not None:
-                    served.setdefault(name, {}).setdefault(service, gateway.gateway.key)
-    return served
 
 
 def _speaking(simulation: Simulation, kind: PolicyKind) -> dict[ResourceKey, list[PolicyState]]:

@@ -137,6 +137,20 @@ class HealthProbe(NamedTuple):
     grpc: str = ""
 
 
+class NodePorts(NamedTuple):
+    """Whether a load balancer sends to the ports of nodes.
+
+    Args:
+        path: of what says so, below the spec proper.
+        unset: what holds where no policy does.
+        value: the word for the ports of nodes.
+    """
+
+    path: str
+    unset: str
+    value: str
+
+
 class Answer(NamedTuple):
     """How an object that filters name answers requests by itself.
 
@@ -277,6 +291,7 @@ class PolicyKind(NamedTuple):
     extension_ref: bool = False
     answers: Answer | None = None
     probes: HealthProbe | None = None
+    node_ports: NodePorts | None = None
     narrows: str = ""
     consumes: tuple[Consumption, ...] = ()
     sessions: Sessions | None = None
@@ -319,6 +334,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
     settings = mapping(entry.get("settings"))
     answers = mapping(entry.get("answers"))
     probes = mapping(entry.get("probes"))
+    node_ports = mapping(entry.get("nodePorts"))
     clients = mapping(entry.get("clients"))
     sessions = mapping(entry.get("sessions"))
     max_targets = entry.get("maxTargets", 16)
@@ -411,6 +427,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         extension_ref=bool(entry.get("extensionRef", False)),
         answers=Answer(answers["path"], answers.get("unset"), answers.get("alone", False)) if answers else None,
         probes=HealthProbe(**probes) if probes else None,
+        node_ports=NodePorts(**node_ports) if node_ports else None,
         narrows=text(entry.get("narrows")),
         consumes=tuple(Consumption(**mapping(each)) for each in sequence(entry.get("consumes"))),
         sessions=Sessions(sessions["path"], sessions["names"], _texts(sessions["same"]), sessions["domain"])

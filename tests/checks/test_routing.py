@@ -266,3 +266,42 @@ def test_one_route_of_connections_gets_all_of_a_port(
         for finding in found
         if finding.rule == "GWP408"
     ] == said
+
+
+def behind_aws(kind: str = "type: ClusterIP", *more: str, controller: str = "gateway.k8s.aws/alb") -> tuple[str, ...]:
+    return (
+        worlds.gateway_class("alb", controller),
+        worlds.gateway(of_class="alb"),
+        worlds.route(more="rules: [{backendRefs: [{name: checkout, port: 80}]}]"),
+        worlds.service("checkout", more=kind),
+        *more,
+    )
+
+
+def target_group(spec: str) -> str:
+    return worlds.manifest("gateway.k8s.aws/v1beta1", "TargetGroupConfiguration", "t", "shop", f"spec: {{{spec}}}")
+
+
+IP = "defaultConfiguration: {targetType: ip}"
+
+
+@pytest.mark.parametrize(
+    ("world", "said"),
+    [
+        (behind_aws(), ["GWP414"]),
+        (behind_aws(""), ["GWP414"]),
+        (behind_aws("type: NodePort"), []),
+        (behind_aws("type: LoadBalancer"), []),
+        (behind_aws("", target_group(f"targetReference: {{name: checkout}}, {IP}")), []),
+        (behind_aws("", target_group(IP)), []),
+        (behind_aws("", target_group(f"targetReference: {{name: other}}, {IP}")), ["GWP414"]),
+        (
+            behind_aws("", target_group("targetReference: {name: checkout}, defaultConfiguration: {protocol: HTTP}")),
+            ["GWP414"],
+        ),
+        (behind_aws(controller="gateway.envoyproxy.io/gatewayclass-controller"), []),
+    ],
+)
+def test_a_load_balancer_of_instances_needs_node_ports(tmp_path: Path, world: tuple[str, ...], said: list[str]) -> None:
+    """kubernetes-sigs/aws-load-balancer-controller#4804: «your service must be of type 'NodePort' or 'LoadBalancer'»."""
+    assert [each.rule for each in lint(tmp_path, *world) if each.rule == "GWP414"] == said

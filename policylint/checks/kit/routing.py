@@ -9,6 +9,7 @@ from policylint.model import Confidence, Resource, ResourceKey, Severity, mappin
 from policylint.policy.bindings import ObjectBinding
 from policylint.simulation import Simulation
 from policylint.topology import ListenerState, Topology
+from policylint.topology.ancestry import implementation_of
 
 _OF_WAYPOINTS = ("HBONE", "istio.io/PROXY")
 """Protocols of the listeners of waypoints: Istio's own, and those that speak the PROXY protocol with ztunnel."""
@@ -57,3 +58,19 @@ def unusable_filters(simulation: Simulation) -> Iterator[tuple[ObjectBinding, st
             fault = implementation(kind.implementation).filter_fault(resource, simulation.topology)
             if fault:
                 yield binding, fault
+
+
+def served_services(simulation: Simulation) -> dict[str, dict[Resource, ResourceKey]]:
+    """Return the Services that Gateways send requests to, each with one of them, by implementation."""
+    served: dict[str, dict[Resource, ResourceKey]] = {}
+    for route in simulation.topology.routes:
+        for parent in route.parents:
+            gateway = None if parent.gateway is None else simulation.topology.gateway(parent.gateway)
+            if gateway is None or not parent.attached:
+                continue
+            name = implementation_of(gateway, simulation.catalog)
+            for backend in route.backends:
+                service = simulation.world.get(backend.wanted) if backend.wanted[:2] == ("", "Service") else None
+                if name and service is not None:
+                    served.setdefault(name, {}).setdefault(service, gateway.gateway.key)
+    return served

@@ -303,5 +303,5 @@ IP = "defaultConfiguration: {targetType: ip}"
     ],
 )
 def test_a_load_balancer_of_instances_needs_node_ports(tmp_path: Path, world: tuple[str, ...], said: list[str]) -> None:
-    """kubernetes-sigs/aws-load-balancer-controller#4804: «your service must be of type 'NodePort' or 'LoadBalancer'»."""
+    """kubernetes-sigs/aws-load-balancer-controller#4804: with instances as targets a Service must have node ports."""
     assert [each.rule for each in lint(tmp_path, *world) if each.rule == "GWP414"] == said

@@ -65,7 +65,7 @@ class ClusterFleet:
     @property
     def may_be_larger(self) -> bool:
         """Whether there may be clusters that nothing in the input names."""
-        if CLUSTER in self.world.listed:
+        if CLUSTER in self.world.unseen.complete:
             return False
         return not self.seen or bool(self.world.unseen.reason(ResourceKey(*CLUSTER, "", "")))
 

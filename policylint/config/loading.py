@@ -129,6 +129,7 @@ def _settings(content: Mapping[str, Any], places: Positions | None, file: str, d
         namespaces=content.get("namespaces", {}),
         clusters=content.get("clusters", {}),
         assume=tuple(content.get("assume", ())),
+        complete=tuple(content.get("complete", ())),
         kinds=tuple(content.get("kinds", ())),
         implementations=content.get("implementations", {}),
         releases={name: str(release) for name, release in content.get("releases", {}).items()},

@@ -53,6 +53,7 @@ class Settings(NamedTuple):
         suppressions: the entries of `ignore` that name a resource or path.
         severity: by rule, as written.
         assume: objects that exist elsewhere: `Kind[.group] [namespace/]name`, or a mapping with more about it.
+        complete: kinds of which every object is in the tree, and what charts make.
         namespaces: labels of namespaces that the tree does not show.
         clusters: the clusters of a hub that the tree does not show: `set`, `labels`, `claims`, `taints` by name.
         kinds: policy kinds as in schemas/policy-kinds/.
@@ -82,6 +83,7 @@ class Settings(NamedTuple):
     namespaces: Mapping[str, Mapping[str, str]] = {}
     clusters: Mapping[str, Mapping[str, Any]] = {}
     assume: tuple[str | Mapping[str, Any], ...] = ()
+    complete: tuple[str | Mapping[str, Any], ...] = ()
     kinds: tuple[Mapping[str, Any], ...] = ()
     implementations: Mapping[str, Mapping[str, Any]] = {}
     releases: Mapping[str, str] = {}

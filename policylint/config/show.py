@@ -44,6 +44,7 @@ def values(settings: Settings) -> Iterator[tuple[str, Any]]:
     yield "namespaces", settings.namespaces
     yield "clusters", settings.clusters
     yield "assume", list(settings.assume)
+    yield "complete", list(settings.complete)
     yield "kinds", list(settings.kinds)
     yield "implementations", settings.implementations
     yield "releases", settings.releases

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 
+from policylint.model.complete import Complete
 from policylint.model.keys import GATEWAY_GROUP, UNKNOWN_NAMESPACE, VARIABLES, ResourceKey
 from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
@@ -23,6 +24,7 @@ OPERATED = frozenset(
 
 Kind = tuple[str, str]
 """Group and kind."""
+_NETWORKING = frozenset({GATEWAY_GROUP, "networking.k8s.io"})
 NOT_RENDERED, NOT_SEEN = "not rendered", "not seen"
 
 
@@ -48,12 +50,27 @@ class UnseenSource(NamedTuple):
     Args:
         noun: what it is, in the singular: `chart`, `template`, `source`.
         mentions: what its values say of policies and the like.
-        makes: the kinds of Gateway API and of policies that it makes, None where that is not known.
+        makes: the kinds that it makes of Gateway API, of networking.k8s.io and of groups that Kubernetes does not have,
+            None where that is not known.
+        chart: its name, "" where that is not known, or it is none.
     """
 
     noun: str = "source"
     mentions: tuple[Mention, ...] = ()
     makes: frozenset[Kind] | None = None
+    chart: str = ""
+
+    def may_make(self, kind: Kind, complete: Complete) -> bool:
+        """Tell whether it may make objects of a kind, whatever its values say of them."""
+        stated = complete.may_make(self.chart, kind)
+        if stated is not None:
+            return stated
+        return self.makes is None or kind in self.makes or not _is_described(kind[0])
+
+
+def _is_described(group: str) -> bool:
+    """Return whether `makes` names all kinds of a group."""
+    return group in _NETWORKING or ("." in group and not group.endswith(".k8s.io"))
 
 
 class Acting(NamedTuple):
@@ -76,12 +93,12 @@ class _Making(NamedTuple):
     ending: str = ""
     source: UnseenSource = UnseenSource()
 
-    def covers(self, key: ResourceKey) -> bool:
+    def covers(self, key: ResourceKey, complete: Complete) -> bool:
         if self.kinds is not None:
             return key[:2] in self.kinds and (not key.name or key.name.endswith(self.ending))
-        if self.gateway_api or key.group != GATEWAY_GROUP:
+        if any(mention.kind == key.kind.lower() for mention in self.source.mentions):
             return True
-        return any(mention.kind == key.kind.lower() for mention in self.source.mentions)
+        return (self.gateway_api or key.group != GATEWAY_GROUP) and self.source.may_make(key[:2], complete)
 
 
 class Custom(NamedTuple):
@@ -105,11 +122,25 @@ class Unseen:
     A reason holds for one namespace («HelmRelease media/plex is not rendered») or for all of them («a chart whose
     namespace is not stated»). It says whether the generator may make routes and Gateways too (charts) or only some
     kinds (operators).
+
+    Args:
+        complete: what the configuration says of it.
     """
 
-    __slots__ = ("_everywhere", "_in_order", "_later", "_made", "_namespaces", "_owners", "_products", "_unread")
+    __slots__ = (
+        "_everywhere",
+        "_in_order",
+        "_later",
+        "_made",
+        "_namespaces",
+        "_owners",
+        "_products",
+        "_unread",
+        "complete",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, complete: Complete = Complete()) -> None:  # noqa: B008 - immutable
+        self.complete = complete
         self._everywhere: dict[str, _Making] = {}
         self._namespaces: dict[str, dict[str, _Making]] = defaultdict(dict)
         self._in_order: dict[str | None, list[tuple[str, _Making]]] = {}
@@ -166,6 +197,8 @@ class Unseen:
 
     def reason(self, key: ResourceKey) -> str:
         """Return why an object of this identity may exist though nobody saw it; "" when nothing can have made it."""
+        if key[:2] in self.complete:
+            return ""
         made = self._made.get(key) or self._reason(key, operators=False)
         if not made:
             while self._later:
@@ -191,7 +224,7 @@ class Unseen:
     def _reason(self, key: ResourceKey, *, operators: bool) -> str:
         for place in (key.namespace, None) if key.namespace else (*self._namespaces, None):
             for reason, making in self._at(place):
-                if (making.kinds is not None) is operators and making.covers(key):
+                if (making.kinds is not None) is operators and making.covers(key, self.complete):
                     return reason
         return ""
 
@@ -202,7 +235,9 @@ class Unseen:
             self._in_order[namespace] = sorted(reasons.items())
         return self._in_order[namespace]
 
-    def acting(self, concerns: Callable[[str, str], bool], met: Collection[ResourceKey]) -> Acting:
+    def acting(
+        self, concerns: Callable[[str, str], bool], met: Collection[ResourceKey], among: Callable[[], Collection[Kind]]
+    ) -> Acting:
         """Return what unseen sources may do to objects by others that they make: policies, grants.
 
         A chart's policy targets what the chart knows: its own objects, and what its values name. So a source acts on
@@ -211,6 +246,7 @@ class Unseen:
         Args:
             concerns: whether an object of a kind may act so; a kind without a group is in lower case.
             met: what would be acted on, and what that hangs on: a route, its Gateway, its backends.
+            among: returns the kinds that may act so.
         """
         namespaces = {key.namespace for key in met}
         names = {key.name for key in met}
@@ -229,10 +265,18 @@ class Unseen:
                     is_meant = mention.targets is None or not names.isdisjoint(mention.targets)
                     if is_meant and (not mention.kind or concerns(mention.group, mention.kind)):
                         return Acting(_speaking(reason, mention))
-                if source.makes is None or any(concerns(*kind) for kind in source.makes):
+                if self._could(source, concerns, among):
                     counted[source.noun] = counted.get(source.noun, 0) + 1
         words = (f"{count(number, noun)} {_STATES.get(noun, NOT_SEEN)}" for noun, number in sorted(counted.items()))
         return Acting("", ", ".join(words))
+
+    def _could(
+        self, source: UnseenSource, concerns: Callable[[str, str], bool], among: Callable[[], Collection[Kind]]
+    ) -> bool:
+        """Tell whether a source could make a kind that acts on others, though its values do not say so."""
+        if self.complete:
+            return any(source.may_make(kind, self.complete) for kind in among())
+        return source.makes is None or any(concerns(*kind) for kind in source.makes)
 
     def _named_after(self, key: ResourceKey) -> str:
         """Return which custom resource an object is named after, with or without words before and behind: the operator
@@ -247,13 +291,15 @@ class Unseen:
 
     def of_routes(self) -> list[str]:
         """Return the reasons for which routes and Gateways may exist unseen, sorted."""
+        if (GATEWAY_GROUP, "HTTPRoute") in self.complete:
+            return []
         places = (self._everywhere, *self._namespaces.values())
         return sorted(
             {
                 reason
                 for reasons in places
                 for reason, making in reasons.items()
-                if making.gateway_api and making.kinds is None
+                if making.kinds is None and making.covers(_ANY_ROUTE, self.complete)
             }
         )
 
@@ -271,6 +317,7 @@ class Unseen:
         return bool(self._everywhere or self._namespaces or self._made or self._later)
 
 
+_ANY_ROUTE = ResourceKey(GATEWAY_GROUP, "HTTPRoute", "", "")
 _STATES = {"chart": NOT_RENDERED, "template": NOT_RENDERED}
 
 

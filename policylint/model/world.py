@@ -181,8 +181,6 @@ class World:
         """What the configuration says of the network (`network`); the workspace fills it in."""
         self.lines: Callable[[str], list[str]] = lambda file: []  # noqa: ARG005
         """The lines of a file, for what the data no longer tells (quotes); the workspace fills it in."""
-        self.listed: frozenset[tuple[str, str]] = frozenset()
-        """Kinds (group, kind) of which the configuration lists every object; the workspace fills it in."""
         self.resources: dict[ResourceKey, Resource] = {}
         self.duplicates: list[tuple[Resource, Resource]] = []
         """Pairs (earlier, later) with one identity in this environment."""
@@ -302,6 +300,10 @@ class World:
             return Resolution("unknown", f"{elsewhere} exists, and a kustomization may set its namespace")
         if key in self.absent:
             return Resolution("missing", "the change takes it away")
+        if key[:2] in self.unseen.complete:
+            return Resolution(
+                "missing", f"nothing deploys {key}, and the configuration says that all of these are here"
+            )
         reason = self.unseen.reason(key)
         if reason and not (self.unseen.is_operated(key) and self.is_misspelt(key)):
             return Resolution("unknown", reason)
@@ -395,6 +397,7 @@ class World:
         if (
             resolution.missing
             and self.partial
+            and key[:2] not in self.unseen.complete
             and not self.in_namespace(key.group, key.kind, key.namespace)
             and not self.is_near(key)
         ):
@@ -421,6 +424,8 @@ class World:
         """
         if key in self.absent or (key.group and self.orphan(key) is not None) or self.siblings(key):
             return ""
+        if key[:2] in self.unseen.complete:
+            return ""
         if key.group == GATEWAY_GROUP:
             if not self.of_kind(key.group, key.kind):
                 return f"no {key.kind} is in the tree, so they come from elsewhere"
@@ -439,6 +444,8 @@ class World:
         It would where all that is here was read, and its namespace comes from here: the tree has others of the kind
         there, or the Namespace and something that takes part in requests.
         """
+        if key[:2] in self.unseen.complete:
+            return ""
         unread = next((problem.file for problem in self.problems if problem.code != DUPLICATE_KEY), "")
         if unread:
             return f"{unread} cannot be read, and may have it"

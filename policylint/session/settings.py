@@ -177,6 +177,7 @@ class Setup(NamedTuple):
             settings.clusters,
             settings.network,
             settings.releases,
+            settings.complete,
         )
 
     @property

@@ -226,7 +226,7 @@ class Requirements:
         for policy, target in self._doubtful:
             if policy.key.namespace in namespaces and self._may_be(target, met):
                 return f"{policy.key} may ask for it: {target.resolution.reason}", ""
-        acting = simulation.world.unseen.acting(self._may_ask, met)
+        acting = simulation.world.unseen.acting(self._may_ask, met, self._able)
         return (f"{acting.named} may ask for it" if acting.named else ""), acting.ground or self._unconfigured(trace)
 
     def _unconfigured(self, trace: Trace) -> str:
@@ -242,8 +242,16 @@ class Requirements:
         """Tell whether a policy of a kind may ask for anything; its name may be in lower case, its group missing."""
         if (group, kind) not in self._asking:
             named = self._simulation.catalog.named(kind.lower())
-            self._asking[group, kind] = any(_asks(each) for each in named if group in ("", each.group))
+            self._asking[group, kind] = any(self._is_able(each) for each in named if group in ("", each.group))
         return self._asking[group, kind]
+
+    def _is_able(self, kind: PolicyKind) -> bool:
+        """Tell whether a policy of a kind that was not seen may ask for anything."""
+        return _asks(kind) and (kind.group, kind.kind) not in self._simulation.world.unseen.complete
+
+    def _able(self) -> list[tuple[str, str]]:
+        """The kinds of policies that may ask for anything."""
+        return [(each.group, each.kind) for each in self._simulation.catalog.kinds() if self._is_able(each)]
 
     def _may_be(self, target: Target, met: Collection[ResourceKey]) -> bool:
         """Tell whether a target that was not seen may be something that the requests of a route meet."""

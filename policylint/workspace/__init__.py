@@ -393,7 +393,7 @@ class _Tree(NamedTuple):
             its_faults = list(faults)
             objects, catalog = self._completed(environment.resources, its_faults)
             objects = _once(without_repeats(objects), shared)
-            made_elsewhere = Unseen()
+            made_elsewhere = Unseen(self.given.all_here(catalog))
             for gap in environment.gaps:
                 if gap.key is not None:
                     made_elsewhere.add_made(gap.key, gap.reason)
@@ -459,6 +459,7 @@ class _Tree(NamedTuple):
         made_elsewhere, not_rendered = unseen(
             objects, self.left_unread.by_kind, loaded.templates, groups, self.definitions.read, placed=movable
         )
+        made_elsewhere.complete = self.given.all_here(catalog)
         notes: Sequence[Note] = ()
         if cut is not None:
             from policylint.render.journal import Journal
@@ -536,13 +537,14 @@ class _Tree(NamedTuple):
         """The paths of the files below the root, by the paths that findings show."""
         return {file.path: file.relative for file in self.loaded.files}
 
-    def _world(self, name: str, objects: list[Resource], **details: Any) -> World:
+    def _world(self, name: str, objects: list[Resource], unseen: Unseen, **details: Any) -> World:
         world = World(
             name,
             objects,
             assumed=self.given.assumed(),
             cluster_scoped=self.cluster_scoped,
-            partial=not self.source.named,
+            unseen=Unseen(unseen.complete) if unseen.complete.everything else unseen,
+            partial=not (self.source.named or unseen.complete.everything),
             languages=self.languages,
             **details,
         )
@@ -550,7 +552,6 @@ class _Tree(NamedTuple):
         world.templated = self.templates.reason
         world.pods_elsewhere = self.pods.of(world)
         world.unread = self.left_unread.reason
-        world.listed = self.given.listed()
         return world
 
     def _completed(self, objects: list[Resource], faults: list[Fault]) -> tuple[list[Resource], Catalog]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, mapping
+from policylint.model.complete import Complete
 from policylint.model.resource import Written
 from policylint.namedtuple import NamedTuple
+
+if TYPE_CHECKING:
+    from policylint.catalog.kinds import Catalog
 
 _NAMESPACE = ("", "Namespace")
 _POLICIES = "policy.open-cluster-management.io"
@@ -29,6 +33,7 @@ class Assumptions(NamedTuple):
         clusters: what is known of the clusters of a hub, by name: `set`, `labels`, `claims`, `taints`.
         network: what is known of the network (docs/network.md).
         releases: the releases in use, by product, as written.
+        complete: kinds of which every object is in the tree, and what charts make (`Complete`).
     """
 
     excluded: Callable[[str], bool] | None = None
@@ -40,14 +45,16 @@ class Assumptions(NamedTuple):
     clusters: Mapping[str, Mapping[str, Any]] = {}
     network: Mapping[str, Any] = {}
     releases: Mapping[str, str] = {}
+    complete: Sequence[str | Mapping[str, Any]] = ()
 
     def groups(self) -> frozenset[str]:
         """Return the API groups of the configured kinds."""
         return frozenset(str(kind["group"]) for kind in self.kinds if kind.get("group"))
 
-    def listed(self) -> frozenset[tuple[str, str]]:
-        """Return the kinds (group, kind) of which every object is listed."""
-        return frozenset({_CLUSTER} if self.clusters else ())
+    def all_here(self, catalog: Catalog) -> Complete:
+        """Return of which kinds every object is in the tree; an inventory lists all clusters."""
+        listed = [".".join(reversed(_CLUSTER))] if self.clusters else []
+        return Complete([*self.complete, *listed], lambda group, kind: catalog.get(group, kind) is not None)
 
     def assumed(self) -> Assumed:
         """Return the identities of the objects that exist elsewhere."""

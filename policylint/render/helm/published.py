@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from policylint.documents import read
-from policylint.model import mapping, sequence, text, texts
+from policylint.model import ROUTE_KINDS, mapping, text, texts
 from policylint.model.resource import value_at
 from policylint.model.shipped import shipped_data
 from policylint.model.unseen import Kind, UnseenSource
 from policylint.render.helm.mentions import OFF, mentions
+
+ANY_ROUTE: Final = "*Route"
+_NEXT: Final = re.compile(rb"^  [^ ]", re.MULTILINE)
 
 
 def source(chart: str, values: Any) -> UnseenSource:
@@ -20,20 +23,19 @@ def source(chart: str, values: Any) -> UnseenSource:
     Args:
         chart: its name: the last step of its address; "" where nothing says it.
     """
-    return UnseenSource("chart", mentions(values), _made(chart, values))
+    return UnseenSource("chart", mentions(values), _made(chart, values), chart)
 
 
 def _made(chart: str, values: Any) -> frozenset[Kind] | None:
-    """Return the kinds of Gateway API and of policies that a chart makes of values, None where that is not known."""
-    known = _charts().get(chart) if f"\n  {chart}:".encode() in _data() else None
-    if known is None:
+    """Return the kinds that a chart makes of values (schemas/charts.yaml), None where that is not known."""
+    kinds = _kinds(chart)
+    if kinds is None:
         return None
     made: set[Kind] = set()
-    for entry in map(mapping, sequence(known.get("makes"))):
-        paths = texts(entry.get("from"))
+    for written, paths in kinds:
         if not paths or any(_is_on(value_at(mapping(values), tuple(path.split(".")))) for path in paths):
-            kind, _, group = text(entry.get("kind")).partition(".")
-            made.add((group, kind))
+            kind, _, group = written.partition(".")
+            made.update((group, each) for each in (ROUTE_KINDS if kind == ANY_ROUTE else (kind,)))
     return frozenset(made)
 
 
@@ -41,12 +43,14 @@ def _is_on(value: Any) -> bool:
     return value not in OFF and not (isinstance(value, dict) and value.get("enabled") is False)
 
 
-@lru_cache(maxsize=1)
-def _data() -> bytes:
-    return shipped_data("schemas", "charts.yaml")
-
-
-@lru_cache(maxsize=1)
-def _charts() -> Mapping[str, Any]:
-    document = read(_data(), "charts.yaml").documents[0]
-    return mapping(mapping(document.value).get("charts"))
+@lru_cache(maxsize=256)
+def _kinds(chart: str) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
+    """Return the kinds of a chart with the values that switch them on; its entry alone is parsed."""
+    data = shipped_data("schemas", "charts.yaml")
+    begin = data.find(f"\n  {chart}:".encode()) if chart else -1
+    if begin < 0:
+        return None
+    end = _NEXT.search(data, begin + 2)
+    entry = read(data[begin : end.start() if end else len(data)], "charts.yaml").documents[0]
+    makes = mapping(mapping(mapping(entry.value).get(chart)).get("makes"))
+    return tuple((text(kind), tuple(texts(paths))) for kind, paths in makes.items())

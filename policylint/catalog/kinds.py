@@ -116,6 +116,10 @@ class Catalog:
         listed = (kind for kind in known.values() if self._groups is None or kind.group in self._groups)
         return sorted(listed, key=lambda kind: (kind.implementation, kind.group, kind.kind))
 
+    def of_all_groups(self) -> list[PolicyKind]:
+        """Return every kind, of groups that were not chosen, too; all files are parsed."""
+        return [kind for file in self._files for kind in file.kinds()] + list(self._configured.values())
+
     def named(self, name: str) -> list[PolicyKind]:
         """Return the kinds of the catalog with a name in lower case, whatever their group; no other file is parsed."""
         return [kind for file in self._files if file.names(name) for kind in file.kinds() if kind.kind.lower() == name]

@@ -21,6 +21,8 @@ class RepositorySummary(NamedTuple):
         missing: other objects (`Kind namespace/name`) that references name and nothing deploys.
         namespaces: namespaces of routes whose labels no manifest shows, where a listener selects by label.
         not_rendered: sentences on what was not seen.
+        has_policies: whether there are policies in it.
+        charts: charts of which nothing says what they make.
     """
 
     directories: Sequence[str] = ()
@@ -29,6 +31,8 @@ class RepositorySummary(NamedTuple):
     missing: Sequence[str] = ()
     namespaces: Sequence[str] = ()
     not_rendered: Sequence[str] = ()
+    has_policies: bool = False
+    charts: Sequence[str] = ()
 
 
 def configuration(summary: RepositorySummary, version: str, home: str = "") -> str:
@@ -54,6 +58,7 @@ def configuration(summary: RepositorySummary, version: str, home: str = "") -> s
             "",
             *_namespaces(summary),
             "",
+            *_complete(summary),
             *_unseen(summary),
             "# Lowest severity for which the exit code is 1: error, warning, note, never.",
             "fail-on: error",
@@ -121,6 +126,23 @@ def _namespaces(summary: RepositorySummary) -> list[str]:
     lines = ["# Labels of namespaces that no manifest shows; listeners that select by label look at them."]
     entries = [f"#   {namespace}: {{team: …}}" for namespace in summary.namespaces[:10]]
     return [*lines, "# namespaces:", *(entries or ["#   shop: {team: checkout}"])]
+
+
+def _complete(summary: RepositorySummary) -> list[str]:
+    """Return the lines about `complete`."""
+    if not summary.not_rendered:
+        return []
+    lines = [
+        "# What is all in this repository: no chart, operator or other repository makes any, so that answers about",
+        "# it are certain, and one that is not here is missing. `all`, `policies` (every kind of policies), or kinds.",
+        "# complete:",
+        f"#   - {'policies' if summary.has_policies else 'HTTPRoute'}",
+    ]
+    if summary.charts:
+        lines.append(
+            "#   # Charts that policylint does not know, and the kinds of Gateway API and of policies that each makes:"
+        )
+    return [*lines, *(f"#   - {{chart: {_quoted(chart)}, makes: []}}" for chart in summary.charts[:_MOST]), ""]
 
 
 def _unseen(summary: RepositorySummary) -> list[str]:

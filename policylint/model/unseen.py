@@ -62,10 +62,10 @@ class UnseenSource(NamedTuple):
 
     def may_make(self, kind: Kind, complete: Complete) -> bool:
         """Tell whether it may make objects of a kind, whatever its values say of them."""
+        if not _is_described(kind[0]):
+            return True
         stated = complete.may_make(self.chart, kind)
-        if stated is not None:
-            return stated
-        return self.makes is None or kind in self.makes or not _is_described(kind[0])
+        return (self.makes is None or kind in self.makes) if stated is None else stated
 
 
 def _is_described(group: str) -> bool:
@@ -302,6 +302,11 @@ class Unseen:
                 if making.kinds is None and making.covers(_ANY_ROUTE, self.complete)
             }
         )
+
+    def unknown_charts(self) -> set[str]:
+        """Return the names of the charts of which nothing says what they make."""
+        makings = (making for place in (self._everywhere, *self._namespaces.values()) for making in place.values())
+        return {making.source.chart for making in makings if making.source.chart and making.source.makes is None}
 
     def bringing_routes(self) -> list[str]:
         """Return the reasons for which HTTPRoutes and GRPCRoutes may exist unseen: `AIGatewayRoute shop/chat makes

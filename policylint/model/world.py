@@ -162,7 +162,7 @@ class World:
         self.not_rendered = tuple(not_rendered)
         self.cluster_scoped = frozenset(cluster_scoped)
         self.problems = tuple(problems)
-        self.unseen = unseen or Unseen()
+        self.unseen = Unseen() if unseen is None else unseen
         self.assumed = assumed
         self.set_aside: Mapping[ResourceKey, str] = {}
         self.absent: frozenset[ResourceKey] = frozenset()

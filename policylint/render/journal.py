@@ -16,6 +16,9 @@ NOT_RENDERED = "GWP911"
 _Place = tuple[str, str, tuple[str | int, ...]]
 """Message, file and pointer."""
 _ONLY_CRDS = Pattern(r"crds?\b|standard-install|experimental-install", re.IGNORECASE)
+_ONLY_SECRETS = Pattern(r"\b(?:sops|enc)\b|secret|credential", re.IGNORECASE)
+_OF_NO_GROUP = UnseenSource(makes=frozenset())
+"""Makes no policies, routes or custom resources."""
 
 
 class Gap(NamedTuple):
@@ -121,7 +124,15 @@ class Journal:
     def remote(self, entry: str, place: Provenance, namespace: str = "") -> None:
         """Record a base that lies elsewhere; it may hold anything, unless its address says that it holds CRDs."""
         self.note(f"{entry} lies in another repository: not seen", place, code="remote-base")
-        self.gap(f"{entry}, which was not seen, may hold it", namespace, gateway_api=not _ONLY_CRDS.search(entry))
+        only_crds = bool(_ONLY_CRDS.search(entry))
+        source = _OF_NO_GROUP if only_crds else UnseenSource()
+        self.gap(f"{entry}, which was not seen, may hold it", namespace, gateway_api=not only_crds, source=source)
+
+    def absent(self, entry: str) -> None:
+        """Record a file that is not there: encrypted Secrets are often kept out of the tree, and their files say so;
+        were it a route, nothing here could be built."""
+        source = _OF_NO_GROUP if _ONLY_SECRETS.search(entry) else UnseenSource()
+        self.gap(f"{entry}, which does not exist, may hold it", gateway_api=False, source=source)
 
     def move(self, namespace: str) -> None:
         """Move all gaps into a namespace, as a kustomization moves everything."""

@@ -98,7 +98,7 @@ def _of_release(release: Resource, chart: str) -> UnseenSource:
     """Return what is known of the chart of a release, by its name and the values that stand in the release."""
     values = release.spec.get("values") or release.spec.get("valuesContent")
     complete = not release.spec.get("valuesFrom") and not isinstance(values, str)
-    return source(chart.rstrip("/").rpartition("/")[2] if complete else "", values)
+    return source(chart.rstrip("/").rpartition("/")[2], values, seen=complete)
 
 
 def operated(

@@ -251,7 +251,7 @@ class Requirements:
 
     def _able(self) -> list[tuple[str, str]]:
         """The kinds of policies that may ask for anything."""
-        return [(each.group, each.kind) for each in self._simulation.catalog.kinds() if self._is_able(each)]
+        return [(each.group, each.kind) for each in self._simulation.catalog.of_all_groups() if self._is_able(each)]
 
     def _may_be(self, target: Target, met: Collection[ResourceKey]) -> bool:
         """Tell whether a target that was not seen may be something that the requests of a route meet."""

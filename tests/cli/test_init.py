@@ -85,3 +85,21 @@ def test_it_says_what_was_not_seen(tree: Path) -> None:
     text = run("init", "--stdout").stdout
     assert "# Not seen: 1 HelmRelease" in text
     assert "# snapshot: cluster.yaml\n" in text
+
+
+def test_it_proposes_what_is_complete(tree: Path) -> None:
+    """Uncommented, the lines load, and what an unknown chart makes no longer matters."""
+    assert "complete" not in run("init", "--stdout").stdout
+    (tree / "release.yaml").write_text(
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: x, namespace: shop}\n"
+        "spec: {chart: {spec: {chart: shop-web, sourceRef: {kind: HelmRepository, name: x}}}}\n"
+    )
+    text = run("init", "--stdout").stdout
+    head, _, rest = text.partition("# complete:\n")
+    lines = rest.split("\n\n")[0].splitlines()
+    assert "#   - {chart: shop-web, makes: []}" in lines
+    entries = [line.removeprefix("# ") for line in lines if line.startswith("#   - ")]
+    (tree / ".policylint.yaml").write_text(head + "complete:\n" + "\n".join(entries) + "\n")
+    shown = run("config", "show")
+    assert shown.exit_code == 0, shown.stderr
+    assert '"chart": "shop-web"' in shown.stdout

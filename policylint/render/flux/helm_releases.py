@@ -122,12 +122,12 @@ def _released(
     if objects is None:
         may_make_routes = not values.seen or _may_make_routes(manifest.spec, release.values)
         message = f"{manifest} may create it; its chart is not rendered"
-        kinds = published.source(own_name if values.seen else "", release.values)
+        kinds = published.source(own_name, release.values, seen=values.seen)
         journal.gap(message, release.namespace, gateway_api=may_make_routes, source=kinds)
         return _Installed(known_charts.routes(chart.name, release), is_known=False)
     if not values.seen:
         lacking = f"{manifest} may create it; not all of its values are seen"
-        journal.gap(lacking, release.namespace, source=published.source("", release.values))
+        journal.gap(lacking, release.namespace, source=published.source(own_name, release.values, seen=False))
         for made in objects:
             made.leave_open(f"not all values of {manifest} were seen")
     for made in objects if manifest.provisional else ():

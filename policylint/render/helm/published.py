@@ -17,13 +17,14 @@ ANY_ROUTE: Final = "*Route"
 _NEXT: Final = re.compile(rb"^  [^ ]", re.MULTILINE)
 
 
-def source(chart: str, values: Any) -> UnseenSource:
+def source(chart: str, values: Any, *, seen: bool = True) -> UnseenSource:
     """Return what is known of an installation of a chart that is not rendered.
 
     Args:
         chart: its name: the last step of its address; "" where nothing says it.
+        seen: whether these are all of its values.
     """
-    return UnseenSource("chart", mentions(values), _made(chart, values), chart)
+    return UnseenSource("chart", mentions(values), _made(chart, values) if seen else None, chart)
 
 
 def _made(chart: str, values: Any) -> frozenset[Kind] | None:

@@ -404,8 +404,7 @@ class _Run:
         else:
             lacking = path if "." in path.rpartition("/")[2] else f"{path}/"
             self._journal.note(f"resource {entry!r} does not exist", place, code="missing-file", lacking=lacking)
-            # Encrypted Secrets are often kept out of the tree; were it a route, nothing here could be built.
-            self._journal.gap(f"{entry}, which does not exist, may hold it", gateway_api=False)
+            self._journal.absent(entry)
 
     def _base(self, entry: str, path: str, place: Provenance) -> None:
         """Add the objects of another kustomization."""

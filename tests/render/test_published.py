@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,3 +61,17 @@ def test_values_say_what_is_made(chart: str, values: dict[str, Any], made: set[s
 def test_a_chart_that_nobody_looked_through_may_make_anything() -> None:
     assert source("shop", {}).makes is None
     assert source("", {}).makes is None
+
+
+RENDERED: dict[str, dict[str, list[str]]] = yaml.safe_load((Path(__file__).parent / "charts_rendered.yaml").read_text())
+
+
+@pytest.mark.parametrize("name", RENDERED)
+def test_what_helm_made_of_a_chart_is_known(name: str) -> None:
+    """bench/charts.py rendered it with its default values, and with each value that has to do with requests."""
+    for path, kinds in RENDERED[name].items():
+        values: Any = {}
+        for step in reversed(path.split(".") if path != "defaults" else []):
+            values = {step: values or {"enabled": True}}
+        made = source(name, values).makes or frozenset()
+        assert {kind for written in kinds for kind in kinds_of(written)} <= made, path

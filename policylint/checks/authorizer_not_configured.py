@@ -22,14 +22,14 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             continue
         name = text(mapping(state.policy.spec.get("provider")).get("name"))
         if name and name not in known:
-            there = f"it names {quoted(sorted(known))}" if known else "it names none"
+            there = f"there is {quoted(sorted(known))}" if known else "there is none"
             yield Finding(
                 RULE,
                 "error",
-                f"{state.key} asks the provider {name}, which the mesh does not have: what it is about is denied",
+                f"{state.key} denies every request that it matches: the mesh has no provider {name}",
                 state.policy.location("spec", "provider", "name"),
                 resources=(state.key,),
-                label=f"no entry of extensionProviders with an authorizer has this name; {there}",
+                label=f"no authorizer in extensionProviders has this name; {there}",
                 help=("fix: name a provider of the mesh's configuration, or add this one to it",),
                 field=name,
             )

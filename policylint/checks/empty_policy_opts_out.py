@@ -26,7 +26,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             f"{winner.key} sets nothing, which turns {loser.key} off for {winner.node}",
             target_at(winner.policy, winner.target),
             resources=(winner.key, winner.node.key, loser.key),
-            label=f"no {listing(drop.fields, word='or')} here any more",
+            label=f"{listing(drop.fields)} no longer {'applies' if len(drop.fields) == 1 else 'apply'} here",
             related=tuple(Related(f"this no longer applies to {winner.node}", field) for field in fields[:4]),
             help=("fix: remove the policy, or set in it what should be different",),
         )

@@ -120,11 +120,11 @@ def _place(effective: Effective, policy: Resource, pointer: Pointer) -> Location
 
 def _finding(believed: Believed, use: AddressRule) -> Finding:
     trust = believed.trust
-    verb = "counts requests" if use.is_limit else "is guarded"
+    verb, who = "limits" if use.is_limit else "filters", "clients" if trust.certain else "some clients"
     return Finding(
         RULE,
         "warning" if trust.certain else "note",
-        f"{use.subject} {verb} by client addresses that {'clients' if trust.certain else 'some clients'} can forge",
+        f"{use.subject} {verb} requests by client addresses that {who} can spoof",
         believed.place,
         resources=(believed.owner.key, use.holder, use.subject),
         label=trust.why,

@@ -83,14 +83,14 @@ def _finding(
     return Finding(
         RULE,
         "warning",
-        f"{policy.key} turns away all requests to {service.key} that come through {through}",
+        f"{policy.key} rejects every request that reaches {service.key} through {through}",
         policy.location(*place),
         resources=(policy.key, service.key, workload.key, sender.key),
-        label=f"{workload.key} gets them from {through}, whose identity they have, and this asks for {nearest.unmet}",
+        label=f"they arrive at {workload.key} with the identity of {through}, and this asks for {nearest.unmet}",
         related=(Related("what sends the requests on", sender.name_location),),
         help=(
             (
-                f"fix: let the identity of {through} in here, and ask who calls where its proxy knows that "
+                f"fix: allow the identity of {through} here, and check the callers where its proxy knows them "
                 f"(`targetRefs`: {sender.key.kind} or Service)"
             ),
         ),

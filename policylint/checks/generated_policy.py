@@ -56,20 +56,20 @@ def _protecting(state: PolicyState) -> list[str]:
 
 def _finding(maker: Resource, made: Mapping[str, Any], state: PolicyState, lost: list[str]) -> Finding:
     when, kind = text(made["when"]), state.key.kind
-    how = f"the {kind} made of its {when} replaces it, and {listing(lost)} is lost"
+    how = f"the {kind} generated from its {when} replaces it, and {listing(lost)} is lost"
     target = next(target for target in state.targets if target.nodes)
     merges = text(made.get("merges"))
     fix = (f"fix: set `{merges}`, or repeat these settings in `{when}`",) if merges else ()
     return Finding(
         RULE,
         "warning",
-        f"{state.key} does not hold for {maker.key}: {how}",
+        f"{state.key} does not apply to {maker.key}: {how}",
         maker.location("spec", when, key=True),
         resources=(maker.key, state.key),
-        label=f"the controller makes a {kind} of this, on a route of its own",
+        label=f"the controller generates a {kind} from this, for a route of its own",
         related=(Related("this one is replaced there", target_at(state.policy, target)),),
         help=fix,
         confidence="assumed",
-        ground=f"it rests on what the controller makes of a {maker.key.kind}",
+        ground=f"it depends on what the controller generates from {maker.key.kind}s",
         field=f"spec.{when}",
     )

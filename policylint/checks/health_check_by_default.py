@@ -74,10 +74,10 @@ def _finding(
     return Finding(
         RULE,
         "warning" if path == _GRPC else "note",
-        f"{gateway} takes pods of {service.key} for healthy where GET {asked} gets a 200; their {probe} {how}",
+        f"{gateway} considers pods of {service.key} healthy where GET {asked} returns 200; their {probe} {how}",
         service.name_location,
         resources=(service.key, workload.key, gateway),
-        label=f"no {kind.kind} says what to ask healthy pods",
+        label=f"no {kind.kind} says how to check the health of its pods",
         related=(Related(f"its {probe} {how}", workload.name_location),),
         help=(f"fix: add a {kind.kind} for {service.key} that {how}",),
         confidence="certain" if path == _GRPC else "assumed",

@@ -81,13 +81,13 @@ def _finding(policy: Resource, pointer: Pointer, host: str, seen: bool) -> Findi
     return Finding(
         RULE,
         "warning",
-        f"{policy.key} does not act on requests that name a port in their Host header",
+        f"{policy.key} does not match requests with a port in their Host header",
         policy.location(*pointer),
         resources=(policy.key,),
         label=f"does not match {host.replace('*', 'www', 1)}:443",
         help=(
             f"fix: {repair}",
-            f"note: where gateways take the port off (ISTIO_GATEWAY_STRIP_HOST_PORT), set {SETTING}: true",
+            f"note: where gateways strip the port (ISTIO_GATEWAY_STRIP_HOST_PORT), set {SETTING}: true",
         ),
         confidence="certain" if seen else "assumed",
         ground="" if seen else "the workloads that it is for were not seen",

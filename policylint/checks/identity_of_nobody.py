@@ -36,8 +36,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 f"{state.key} asks for {field} at {gateways[0].key}, whose clients have no identity: {effect}",
                 state.policy.location(*place, field),
                 resources=(state.key, *(gateway.key for gateway in gateways[:3])),
-                label="only a certificate of the mesh gives an identity, and no client shows one here",
-                help=("fix: ask for what such clients have: `requestPrincipals`, `ipBlocks` or `remoteIpBlocks`",),
+                label="only a mesh certificate carries an identity, and clients present none here",
+                help=("fix: match what such clients do have: `requestPrincipals`, `ipBlocks` or `remoteIpBlocks`",),
                 field=field,
             )
         if not gateways and action(state.policy) == "DENY":

@@ -48,7 +48,7 @@ def _finding(state: PolicyState, declared: Declared, field: str, other: Attachme
     return Finding(
         RULE,
         "note",
-        f"{state.key} turns {field} off, which is not on: {other.key} sets {listing(meant)}",
+        f"{state.key} turns off {field}, which was never on: {other.key} sets {listing(meant)}",
         state.policy.location(*pointer, key=True),
         resources=(state.key, other.key),
         label=f"{listing(meant)} of {other.node} still applies{f' to {target}' if target else ''}",

@@ -43,7 +43,7 @@ def _finding(simulation: Simulation, dependences: list[OrderDependence]) -> Find
         target_of(winner, node),
         resources=(first.winner, node.key, first.otherwise),
         label=_label(first),
-        related=(Related(f"if this one is older, {first.otherwise.path} wins", target_of(otherwise, node)),),
+        related=(Related("if this one is older, it wins", target_of(otherwise, node)),),
         help=(f"note: {why}", "fix: merge the two policies into one"),
     )
 

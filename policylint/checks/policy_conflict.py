@@ -55,6 +55,6 @@ def _order(loser: Resource, winner: Resource) -> str:
     if loser.created and loser.created == winner.created:
         return f"both were created at {loser.created}, so {winner.key.path} wins by name"
     return (
-        "the manifests do not say which of the two is older; if neither is, "
-        f"{winner.key.path} wins by name, and if {loser.key.path} was created first, that one wins"
+        f"the manifests do not say which of the two is older: if {loser.key.path} was created first, it wins, "
+        f"otherwise {winner.key.path} does"
     )

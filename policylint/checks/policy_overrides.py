@@ -36,7 +36,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             resources=(winner, *(each.loser for each in took[:_MOST])),
             label="this prevails there",
             related=tuple(
-                Related(f"{each.loser} loses it", simulation.policies[each.loser].policy.name_location)
+                Related(f"{each.loser} has no effect there", simulation.policies[each.loser].policy.name_location)
                 for each in took[:_MOST]
             ),
         )

@@ -24,7 +24,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             where = f" on {losing} of {all_routes} routes" if all_routes > 1 else ""
             who = f"{names(state, by)} {'sets' if len(by) == 1 else 'set'}"
             message = f"{state.key} is partly overridden{where}: {who} {listing(fields)}"
-            label = f"its own {listing(fields)} does not apply there"
+            label = f"{listing(fields)} of this policy {'does' if len(fields) == 1 else 'do'} not apply there"
             yield overridden(RULE, "note", message, label, simulation, state, by)
 
 

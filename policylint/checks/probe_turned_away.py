@@ -74,16 +74,16 @@ def _finding(
     ]
     places = [(*start, *pointer) for start in below]
     place = max((deepest_written(workload.body, each) for each in places), key=len)
-    by = f" by {denied.by.key}" if denied.by is not None else ""
+    by = str(denied.by.key) if denied.by is not None else "the mesh"
     is_sure = simulation.meshes.proxied(workload) is True
     return Finding(
         RULE,
         "error",
-        f"the {name} probe GET {call.path} of {workload.key} is turned away{by}: {denied.why}",
+        f"{by} rejects the {name} probe GET {call.path} of {workload.key}: {denied.why}",
         workload.location(*place),
         resources=(workload.key, *(() if denied.by is None else (denied.by.key,))),
         label=f"the kubelet {_KINDS[name]}",
-        related=() if denied.by is None else (Related("what turns it away", denied.by.name_location),),
+        related=() if denied.by is None else (Related("what rejects it", denied.by.name_location),),
         help=("fix: let the probe's path in, without an identity (an HTTPRoute and a NetworkAuthentication for it)",),
         confidence="certain" if is_sure else "assumed",
         ground="" if is_sure else "whether its pods are in the mesh",

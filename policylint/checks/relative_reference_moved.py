@@ -81,6 +81,6 @@ def _finding(group: Group, leaf: Pointer, pointer: Pointer, owner: ResourceKey, 
             *(("note: recent releases of Envoy Gateway look in the right namespace",) if lately else ()),
         ),
         confidence="assumed",
-        ground="releases of Envoy Gateway differ in the namespace in which they look",
+        ground="releases of Envoy Gateway do not all look in the same namespace",
         field=path(pointer),
     )

@@ -78,14 +78,14 @@ def _finding(upper: PolicyState, lower: PolicyState) -> Finding:
     return Finding(
         RULE,
         "note",
-        f"{sessions.path} of {lower.key} is a login of its own: sessions of {upper.key.path} do not count there",
+        f"{sessions.path} of {lower.key} is a login of its own: a session of {upper.key.path} is not valid there",
         lower.policy.location(*place, key=True),
         resources=(lower.key, upper.key),
         label=f"the names of its cookies end with a hash of the policy, unless `{sessions.names}` states them",
         related=(Related("the other login of the same client", upper.policy.location(*place, key=True)),),
         help=(
-            f"fix: state the same `{sessions.names}` in both, if one login is to do for both",
-            "note: calls of a script get a redirect to the login there instead of an answer",
+            f"fix: state the same `{sessions.names}` in both, if one login should work for both",
+            "note: calls from scripts are redirected to the login there instead of answered",
         ),
         field=path(place),
     )

@@ -60,15 +60,15 @@ def _finding(
     simulation: Simulation, state: PolicyState, service: ResourceKey, gateways: tuple[ResourceKey, ...]
 ) -> Finding:
     gateway = simulation.world.get(gateways[0])
-    related = () if gateway is None else (Related("its requests go past the waypoint", gateway.name_location),)
+    related = () if gateway is None else (Related("its requests bypass the waypoint", gateway.name_location),)
     others = f" and {len(gateways) - 1} more" if len(gateways) > 1 else ""
     return Finding(
         RULE,
         "warning",
-        f"requests of Gateway {gateways[0].path}{others} to {service} do not meet {state.key}",
+        f"requests from Gateway {gateways[0].path}{others} to {service} bypass {state.key}",
         state.policy.location("spec", "targetRefs" if "targetRefs" in state.policy.spec else "targetRef"),
         resources=(state.key, service, *gateways[:3]),
-        label=f"this acts at the waypoint of {service.path}, which ingress Gateways go past",
+        label=f"this is enforced at the waypoint of {service.path}, which ingress Gateways bypass",
         related=related,
         help=(f'fix: label {service} or its Namespace with `{_LABEL}: "true"`, or target the Gateway as well',),
     )

@@ -610,8 +610,8 @@ data:
     ("mesh", "provider", "label"),
     [
         (MESH, "opa", ""),
-        (MESH, "zipkin", 'it names "opa"'),
-        (MESH.replace("extensionProviders", "others"), "opa", "it names none"),
+        (MESH, "zipkin", 'there is "opa"'),
+        (MESH.replace("extensionProviders", "others"), "opa", "there is none"),
         (MESH.replace("name: istio,", "name: other,"), "gone", ""),
     ],
     ids=["there", "no authorizer", "none", "not seen"],

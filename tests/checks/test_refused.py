@@ -53,7 +53,7 @@ def istio(kind: str, spec: str) -> str:
         ),
         (
             policy(f"{ENVOY}/v1alpha1", "BackendTrafficPolicy", f"targetRefs: [{ON_EDGE}], mergeType: JSONMerge"),
-            "mergeType on a policy that targets a Gateway: only those of routes merge",
+            "mergeType works in policies for routes only, and this one targets a Gateway",
             "mergeType",
         ),
     ],

@@ -140,7 +140,7 @@ class EnvoyGateway(Implementation):
         if state.kind.kind in route_policies.PLURALS and "mergeType" in state.policy.spec:
             for target in state.targets:
                 if target.key.kind in ("Gateway", "ListenerSet"):
-                    reason = f"mergeType on a policy that targets a {target.key.kind}: only those of routes merge"
+                    reason = f"mergeType works in policies for routes only, and this one targets a {target.key.kind}"
                     return Reading(code="merge-type", reason=reason, pointer=("spec", "mergeType"))
         if state.kind.kind == "SecurityPolicy" and state.targets and all(map(_is_stream, state.targets)):
             return content.refused_on_streams(state.policy)

@@ -3,7 +3,8 @@
 usage: python bench/fuzz.py WHAT [--seed 1] [--inputs N] [--minutes M] [--keep DIR] [--shared DIR] [--only N]
 
 WHAT is `tool` (all of it), `network` (what reads network policies), `reader` (the reading of YAML), `requests` (what
-every reader says of a request, a way and a change) or `editor` (the language server).
+every reader says of a request, a way and a change), `metamorphic` (what must be the same, or no more, after a change)
+or `editor` (the language server).
 
 No input may make a traceback or an internal error, take 10 s of CPU time or 500 MB of memory, or end a command with an
 exit code that is not documented. State and reproducers are kept in DIR; a second run goes on where the first ended.
@@ -24,7 +25,7 @@ KEPT = Path(__file__).resolve().parent / "out" / "fuzz"
 def options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("what", choices=("tool", "network", "reader", "requests", "editor"))
+    parser.add_argument("what", choices=("tool", "network", "reader", "requests", "metamorphic", "editor"))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--inputs", type=int, help="how many more to try")
     parser.add_argument("--minutes", type=float, help="how long to go on")
@@ -70,6 +71,10 @@ def _attempt(chosen: argparse.Namespace) -> Try:
         from fuzz_requests import RequestFuzz
 
         return RequestFuzz(chosen.shared)
+    if chosen.what == "metamorphic":
+        from fuzz_metamorphic import MetamorphicFuzz
+
+        return MetamorphicFuzz(chosen.shared)
     if chosen.what == "editor":
         from fuzz_editor import EditorFuzz
 

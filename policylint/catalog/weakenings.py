@@ -120,8 +120,8 @@ def _differing(before: Any, after: Any, above: _Steps) -> Iterator[_Steps]:
                 if isinstance(name, str) and "." not in name and was.get(name) != now.get(name):
                     below = (*path, name)
                     yield below
-                    if name in now and name in was:
-                        stack.append((was[name], now[name], below))
+                    if (name in was and name in now) or isinstance(was.get(name, now.get(name)), dict):
+                        stack.append((was.get(name, {}), now.get(name, {}), below))
         elif isinstance(old, list) and isinstance(new, list):
             known = [entry for entry in old if entry not in new]
             stack += (

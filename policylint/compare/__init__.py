@@ -190,6 +190,12 @@ def compare_findings(
         for change in changes
         if change.finding.rule != "GWP301" or change.state != "new" or change.finding.resources[0] not in weakened_keys
     ]
+    relaxed = {change.finding.resources[0] for change in changes if change.finding.rule == "GWP304"}
+    changes = [
+        change
+        for change in changes
+        if change.finding.rule != "GWP712" or change.state != "new" or change.finding.resources[0] not in relaxed
+    ]
     return sorted(changes, key=lambda change: (change.state, change.finding.sort_key()))
 
 

@@ -20,9 +20,10 @@ RULE = "GWP325"
 
 def decided_beside(sides: Sides) -> Iterator[Finding]:
     """Yield what a change lets objects decide on requests that are there before, where nobody evaluates them."""
-    before = {_identity(sides, each) for each in _beside(sides.before)}
+    names = _implementations(sides.before) | _implementations(sides.after)
+    before = {_identity(sides, each) for each in _beside(sides.before, names)}
     holders = {key for key, *_ in before}
-    for each in _beside(sides.after):
+    for each in _beside(sides.after, names):
         about = [key for key in each.about if sides.before.world.get(sides.pairing.was(key)) is not None]
         if (each.about and not about) or (not each.about and each.holder.key not in holders):
             continue  # a Service, or a mesh, that comes with the change
@@ -39,10 +40,15 @@ def _identity(sides: Sides, each: Beside) -> tuple[ResourceKey, str, str]:
     return sides.pairing.key(each.holder.key), each.does, each.value
 
 
-def _beside(simulation: Simulation) -> Iterator[Beside]:
-    """Yield what the implementations of which there are objects decide by beside policies."""
+def _implementations(simulation: Simulation) -> set[str]:
+    """Return the implementations of which there are objects."""
     kinds = (simulation.catalog.get(*kind) for kind in simulation.world.kinds())
-    for name in sorted({kind.implementation for kind in kinds if kind is not None}):
+    return {kind.implementation for kind in kinds if kind is not None}
+
+
+def _beside(simulation: Simulation, names: set[str]) -> Iterator[Beside]:
+    """Yield what the implementations that either side has objects of decide by beside policies."""
+    for name in sorted(names):
         yield from implementation(name, simulation.catalog.settings(name)).beside(simulation.world)
 
 

@@ -29,6 +29,7 @@ from policylint.model import (
 from policylint.model import text as text_of
 from policylint.model.selectors import matches
 from policylint.model.words import count, listing
+from policylint.patterns import Pattern
 from policylint.policy.asking import asks
 from policylint.policy.content import content_references
 from policylint.simulation import Simulation
@@ -41,6 +42,8 @@ _ASKED = "every route to it asked for one before"
 _CREDENTIALS = frozenset({"secretSelector", "configMapSelector"})
 _SELECTED = frozenset({"apiKey", "x509", "basicAuth", "mtls"})
 """Settings whose `selector` says by the labels of Secrets who gets in."""
+_INSIDE = Pattern(r"internal|intranet|private|rilb", 2)  # re.IGNORECASE
+_OUTSIDE = Pattern(r"external|public|internet|gxlb|xlb", 2)
 _HOLDERS = (("", "ConfigMap"), ("", "Secret"))
 
 
@@ -49,6 +52,7 @@ def ends_changed(sides: Sides) -> Iterator[Finding]:
     if sides.before.world.resources and sides.after.world.resources:
         ends = _Ends(sides)
         yield from ends.other_pods()
+        yield from ends.other_hosts()
         yield from ends.other_addresses()
         yield from ends.other_ways()
         yield from ends.other_doors()
@@ -126,6 +130,20 @@ class _Ends:
                     service.location("spec", "selector"),
                     f"{self._users(former.key)} sent to these pods",
                     joined,
+                )
+
+    def other_hosts(self) -> Iterator[Finding]:
+        """Yield Services that stand for a host by its name, and did not, or for another one."""
+        for old, new in self._changed:
+            host = _external_host(new)
+            if new.key[:2] == ("", "Service") and host and host != _external_host(old) and self._is_used(old.key):
+                yield self._finding(
+                    new,
+                    "warning",
+                    f"{new.key} stands for host {host} now",
+                    new.location("spec", "externalName"),
+                    f"{self._users(old.key)} sent there, past the policies at its pods",
+                    [],
                 )
 
     def other_addresses(self) -> Iterator[Finding]:
@@ -291,9 +309,20 @@ class _Ends:
         """Yield Gateways of another class that another controller may serve, with policies on them."""
         for state in self._sides.after.topology.gateways:
             former = self._sides.before.topology.gateway(self._sides.pairing.was(state.gateway.key))
-            if former is None or former.controller == state.controller:
+            if former is None:
                 continue
             classes = [text_of(each.gateway.spec.get("gatewayClassName")) for each in (former, state)]
+            if _INSIDE.search(classes[0]) and _OUTSIDE.search(classes[1]) and not _INSIDE.search(classes[1]):
+                yield self._finding(
+                    state.gateway,
+                    "warning",
+                    f"{state.gateway.key} is of class {classes[1]} now, not of {classes[0]}",
+                    state.gateway.location("spec", "gatewayClassName"),
+                    "by their names it was reached from inside, and is from outside",
+                    [],
+                )
+            if former.controller == state.controller:
+                continue
             if classes[0] == classes[1] and not (former.controller and state.controller):
                 continue  # its class came into the tree, or left it
             lost = [policy.key for policy in self._sides.before.policies.values() if _is_at(policy, former.gateway.key)]
@@ -359,6 +388,11 @@ def _with_login(side: Simulation) -> frozenset[ResourceKey]:
         if any(ask.purpose == "authentication" and ask.must for ask in asks(group.kind, group.effective.spec)):
             found |= {node.key for path in group.contexts() for node in path if node.key.kind in ROUTE_KINDS}
     return frozenset(found)
+
+
+def _external_host(service: Resource) -> str:
+    """Return the host that a Service stands for, "" for one that has pods."""
+    return text_of(service.spec.get("externalName")).lower() if service.spec.get("type") == "ExternalName" else ""
 
 
 def _addresses(resource: Resource) -> set[str]:

@@ -16,6 +16,7 @@ from policylint.model import Finding, World
 from policylint.model.selectors import matches, within
 from policylint.network.kinds import has_policies
 from policylint.network.ports import PortSpec
+from policylint.network.reading import read_policies
 from policylint.network.rules import ANYBODY, DIRECTIONS, Action, Block, Direction, Peer, Pods, PolicySpec, RuleSpec
 from policylint.spaces.addresses import cidr, without
 
@@ -35,7 +36,7 @@ def peers_widened(sides: Sides, environment: EnvironmentChange) -> Iterator[Find
         key for key in known if any((each.key, each.subject_text) == key and each[1:] == known[key][1:] for each in new)
     }
     told = {key for each in environment.connections if each.change in ("opened", "widened") for key in each.by}
-    comparison = _Comparison(sides)
+    comparison = _Comparison(sides.after.world)
     for policy in new:
         if (policy.key, policy.subject_text) not in unchanged and policy.key not in told:
             yield from comparison.wider(policy, old, "Allow")
@@ -44,30 +45,48 @@ def peers_widened(sides: Sides, environment: EnvironmentChange) -> Iterator[Find
             yield from comparison.wider(policy, new, "Deny")
 
 
+def lets_in_more(before: World, after: World) -> bool:
+    """Tell whether the network policies of a world allow more than those of another one, or close less, to anybody."""
+    old, new, comparison = read_policies(before), read_policies(after), _Comparison(after)
+    closed, closes = ({(each.key, way) for each in side for way in each.isolates} for side in (old, new))
+    ways = (
+        (policy, others, action, direction)
+        for action, own, others in (("Allow", new, old), ("Deny", old, new))
+        for policy in own
+        for direction in DIRECTIONS
+    )
+    return bool(closed - closes) or any(next(comparison.new(*way), None) is not None for way in ways)  # type: ignore[arg-type]
+
+
 class _Comparison:
     """The peers of one environment; more of them than are compared count as seen before."""
 
-    def __init__(self, sides: Sides) -> None:
-        self._after = sides.after.world
+    def __init__(self, after: World) -> None:
+        self._after = after
         self._compared = 0
 
     def wider(self, policy: PolicySpec, others: Sequence[PolicySpec], action: Action) -> Iterator[Finding]:
-        """Yield a finding for the first peer of a policy, in each direction, that no policy of the other side has."""
-        around = [each for each in others if each.tier == policy.tier and self._covers(policy, each)]
+        """Yield a finding for the first pods of a policy, in each direction, that no policy of the other side has."""
         for direction in DIRECTIONS:
-            if action == "Allow" and policy.tier == "NetworkPolicy" and not _closes(around, direction):
-                continue  # it closes what was open
-            rules = [each for other in around for each in other.rules if _is(each, direction, action)]
-            new = (
-                (peers, (*rule.pointer, *pointer))
-                for rule in policy.rules
-                if _is(rule, direction, action) and not rule.doubt
-                for peers, pointer in rule.peers
-                if not any(self._is_among(peers, each) and _ports_within(rule.ports, each.ports) for each in rules)
-            )
+            new = self.new(policy, others, action, direction)
             found = next((pointer for peers, pointer in new if _is_pods(peers)), None)
             if found is not None:
                 yield self._finding(policy, found, action)
+
+    def new(
+        self, policy: PolicySpec, others: Sequence[PolicySpec], action: Action, direction: Direction
+    ) -> Iterator[tuple[Peers, Pointer]]:
+        """Yield the peers of a policy in a direction that no policy of the other side has."""
+        around = [each for each in others if each.tier == policy.tier and self._covers(policy, each)]
+        if action == "Allow" and policy.tier == "NetworkPolicy" and not _closes(around, direction):
+            return  # it closes what was open
+        rules = [each for other in around for each in other.rules if _is(each, direction, action)]
+        for rule in policy.rules:
+            if not _is(rule, direction, action) or rule.doubt:
+                continue
+            for peers, pointer in rule.peers:
+                if not any(self._is_among(peers, each) and _ports_within(rule.ports, each.ports) for each in rules):
+                    yield peers, (*rule.pointer, *pointer)
 
     def _covers(self, policy: PolicySpec, other: PolicySpec) -> bool:
         return (
@@ -168,4 +187,4 @@ def _ports_within(own: tuple[PortSpec, ...] | None, other: tuple[PortSpec, ...] 
     return inside == set(own)
 
 
-__all__ = ["peers_widened"]
+__all__ = ["lets_in_more", "peers_widened"]

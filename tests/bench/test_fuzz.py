@@ -68,7 +68,14 @@ def test_a_campaign_outlives_what_it_tries(tmp_path: Path) -> None:
     assert state["failures"]["killed: no end, or no memory"]["times"] == 2
 
 
-A_FEW = [("tool", "20"), ("network", "20"), ("reader", "10"), ("requests", "20"), ("editor", "4")]
+A_FEW = [
+    ("tool", "20"),
+    ("network", "20"),
+    ("reader", "10"),
+    ("requests", "20"),
+    ("metamorphic", "10"),
+    ("editor", "4"),
+]
 
 
 @pytest.mark.slow

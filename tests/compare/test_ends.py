@@ -267,3 +267,17 @@ def test_another_way_to_a_service_behind_a_login(
         simulations.append(opened(tmp_path / side, EG, GATEWAY, *services, *manifests))
     (pair,) = pair_sides(simulations[:1], simulations[1:])
     assert [each.message for each in ends_changed(pair)] == said
+
+
+def test_a_service_that_stands_for_a_host_of_others(tmp_path: Path) -> None:
+    outside = service("type: ExternalName, externalName: shop.partner.example")
+    said = told(tmp_path, WORLD, (GATEWAY, EG, outside, SHOP, ADMIN, secret(USERS)))
+    assert said == ["warning: Service shop/shop stands for host shop.partner.example now"]
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "count"), [("gke-l7-rilb", "gke-l7-gxlb", 1), ("gke-l7-gxlb", "gke-l7-rilb", 0), ("a", "public", 0)]
+)
+def test_a_class_that_by_its_name_is_reached_from_outside(was: str, now: str, count: int, tmp_path: Path) -> None:
+    sides = ((GATEWAY.replace("gatewayClassName: eg", f"gatewayClassName: {name}"), SERVICE) for name in (was, now))
+    assert sum("is of class" in message for message in told(tmp_path, *sides)) == count

@@ -59,7 +59,43 @@ kind: HTTPProxy
 metadata: {name: shop, namespace: shop}
 spec: {virtualhost: {fqdn: shop.example.com, authorization: {authPolicy: {disabled: false}}}}
 """
+CALICO = """\
+apiVersion: projectcalico.org/v3
+kind: NetworkPolicy
+metadata: {name: fence, namespace: shop}
+spec:
+  order: 100
+  selector: all()
+  types: [Ingress]
+  ingress:
+  - {action: Deny, source: {selector: role == 'guest'}}
+  - {action: Allow}
+"""
+OPEN = """\
+---
+apiVersion: projectcalico.org/v3
+kind: NetworkPolicy
+metadata: {name: open, namespace: shop}
+spec: {order: 500, selector: all(), types: [Ingress], ingress: [{action: Allow}]}
+"""
+ALLOWED = "  - {action: Allow}\n"
+PROXY = """\
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: EnvoyProxy
+metadata: {name: proxy, namespace: infra}
+spec:
+  provider:
+    type: Kubernetes
+    kubernetes: {envoyService: {type: ClusterIP, annotations: {networking.gke.io/load-balancer-type: Internal}}}
+"""
 CHANGES = [
+    (CALICO, CALICO.replace(ALLOWED, "").replace("  ingress:\n", "  ingress:\n" + ALLOWED), "has a denial after"),
+    (CALICO + OPEN, CALICO.replace("order: 100", "order: 900") + OPEN, "to the other side of NetworkPolicy shop/open"),
+    (CALICO + OPEN, CALICO.replace("order: 100", "order: 200") + OPEN, ""),
+    (CALICO, CALICO.replace("  - {action: Deny, source: {selector: role == 'guest'}}\n", ""), "loses"),
+    (CALICO, CALICO.replace(ALLOWED, ""), ""),
+    (CALICO, "", "is gone"),
+    (PROXY, PROXY.replace("networking.gke.io/load-balancer-type", "team"), "load-balancer-type"),
     (BINDING, BINDING.replace("[Deny]", "[Audit]"), "goes from"),
     (BINDING, BINDING.replace("[Deny]", "[Deny, Audit]"), ""),
     (BINDING, "", "is gone"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from policylint.catalog.weakenings import common_weaknesses
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import WeakenedWay
-from policylint.compare.protection.extensions import weakened
+from policylint.compare.protection.extensions import edited, weakened
 from policylint.compare.protection.spec import weakenings
 from policylint.documents import Pointer
 from policylint.model import GATEWAY_GROUP, Location, Resource, is_symbolic, mapping, value_at
@@ -25,17 +26,27 @@ _KIND = "Annotation"
 
 def annotations_weakened(sides: Sides) -> Iterator[WeakenedWay]:
     """Yield causes with the objects whose annotations ask for less; the part of a name before `/` does not count."""
-    for group, kind, place in _KINDS:
-        for old, new in sides.edited(group, kind):
-            before, after = _said(old, place), _said(new, place)
-            if before == after:
-                continue
-            for weakening in weakenings(common_weaknesses(_KIND, before, after), before, after):
-                cause = weakened(weakening, old, new, "keep it as it was, or say what takes its place")
-                name = str(weakening.before[0])
-                where = _location(new, place, name), _location(old, place, name)
-                said = f"annotation {name}" if kind == "Gateway" else name
-                yield cause._replace(own=True, field=said, location=where[0], before=where[1]), "", (whole(new.key),)
+    own = ((old, new, place) for group, kind, place in _KINDS for old, new in sides.edited(group, kind))
+    of_others = ((old, new, place) for old, new in edited(sides) for place in _written(old.spec, ("spec",)))
+    for old, new, place in chain(own, of_others):
+        before, after = _said(old, place), _said(new, place)
+        if before == after:
+            continue
+        for weakening in weakenings(common_weaknesses(_KIND, before, after), before, after):
+            cause = weakened(weakening, old, new, "keep it as it was, or say what takes its place")
+            name = str(weakening.before[0])
+            where = _location(new, place, name), _location(old, place, name)
+            said = name if new.key.kind in ("Ingress", "Service") else f"annotation {name}"
+            yield cause._replace(own=True, field=said, location=where[0], before=where[1]), "", (whole(new.key),)
+
+
+def _written(value: object, above: Pointer) -> Iterator[Pointer]:
+    """Yield where an object writes down annotations of what is made of it, as EnvoyProxy does those of its Service."""
+    for name, inner in mapping(value).items():
+        if name == "annotations":
+            yield (*above, name)
+        elif isinstance(inner, dict):
+            yield from _written(inner, (*above, name))
 
 
 def _said(resource: Resource, place: Pointer) -> Mapping[str, object]:

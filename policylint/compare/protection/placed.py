@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from policylint.catalog.weakenings import common_weaknesses
 from policylint.checks.kit.locations import path
 from policylint.compare.pairing import Sides
+from policylint.compare.peers import lets_in_more
 from policylint.compare.placements import NOWHERE, PlacementChange
 from policylint.compare.protection.cause import RULE
-from policylint.model import Finding, Location, Resource, mapping, sequence, text
+from policylint.compare.protection.spec import weakenings
+from policylint.model import Finding, Location, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.words import count, listing
 from policylint.network.kinds import KINDS as NETWORK_POLICIES
 
@@ -64,12 +67,40 @@ def _fewer_templates(sides: Sides) -> Iterator[Finding]:
                 continue
             before, after = dict(_templates(sides, old)), dict(_templates(sides, new))
             lost = [name for name in before if name not in after]
-            other = [name for name, spec in before.items() if name in after and after[name] != spec]
-            for names, what in ((lost, "no longer brings clusters"), (other, "brings clusters another content of")):
+            both = [name for name in before if name in after and after[name] != before[name]]
+            less = [name for name in both if _is_less(sides, name, before[name], after[name], new)]
+            other = [
+                name for name in both if name not in less and not _is_less(sides, name, after[name], before[name], new)
+            ]
+            for names, what, severity in (
+                (lost, "no longer brings clusters", "warning"),
+                (less, "brings clusters a weaker", "warning"),
+                (other, "brings clusters another content of", "note"),
+            ):
                 if names:
                     shown = listing((_words(name) for name in names), most=3)
-                    yield _finding(sides, f"{new.key} {what} {shown}", new.name_location, (new.key,))
+                    yield _finding(sides, f"{new.key} {what} {shown}", new.name_location, (new.key,), severity)
             yield from _spared(sides, old, new)
+
+
+def _is_less(
+    sides: Sides, template: _Template, before: Mapping[str, Any], after: Mapping[str, Any], holder: Resource
+) -> bool:
+    """Tell whether an object that is brought to clusters protects less than a former one, as far as can be told."""
+    (group, kind, namespace, name), _ = template
+    if (group, kind) in NETWORK_POLICIES:
+        key = ResourceKey(group, kind, namespace or "default", name)
+        metadata = {"name": name, "namespace": key.namespace}
+        worlds = (
+            World("", (Resource(key, "v1", {**body, "metadata": metadata}, holder.document, holder.root),))
+            for body in (before, after)
+        )
+        if lets_in_more(*worlds):
+            return True
+    known = sides.after.catalog.get(group, kind)
+    old, new = (mapping(body["spec"]) if "spec" in body else body for body in (before, after))
+    words = [*(() if known is None else known.weaker), *common_weaknesses(kind, old, new, known)]
+    return next(weakenings(words, old, new), None) is not None
 
 
 def _spared(sides: Sides, old: Resource, new: Resource) -> Iterator[Finding]:

@@ -31,6 +31,7 @@ from policylint.compare.protection.cause import (
 from policylint.compare.protection.extensions import extension_weakened
 from policylint.compare.protection.filters import filters_weakened
 from policylint.compare.protection.handshakes import handshakes_widened
+from policylint.compare.protection.ranks import ranks_lowered
 from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.compare.settings import settings
 from policylint.documents import Pointer
@@ -56,6 +57,7 @@ def weakened(sides: Sides, contexts: Iterable[ContextChange]) -> list[Weakened]:
         annotations_weakened(sides),
         filters_weakened(sides),
         weakened_anywhere(sides),
+        ranks_lowered(sides),
     )
     for cause, void, way in chain(ways, *of_objects):
         if not redirects.lies_on(way):

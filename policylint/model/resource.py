@@ -131,9 +131,9 @@ class Resource:
     def once(self, compute: Callable[[Resource, *_About], _T], *arguments: *_About) -> _T:
         """Return `compute(self, *arguments)`, once for all where both sides of a diff share the object.
 
-        render/shared.py says which they share. Only for results that depend on nothing but the object and the
-        arguments, which are compared by identity; what depends on the rest of a world does not qualify. Nobody may
-        change a result.
+        render/shared.py says which they share; those of routes are kept in any case. Only for results that depend on
+        nothing but the object and the arguments, which are compared by identity; what depends on the rest of a world
+        does not qualify. Nobody may change a result.
         """
         answers = self.answers
         if answers is None:

@@ -106,7 +106,7 @@ def may_tell(world: World) -> bool:
 def charts(product: ReleasedProduct, world: World) -> Iterator[tuple[str, Installed]]:
     """Yield the charts of a product that something installs, by name: those that tell its release, and other parts."""
     wanted = {text(name) for field in ("charts", "parts") for name in sequence(product.found.get(field))}
-    for holder, name, stated, at, values, values_at in _installations(world):
+    for holder, name, stated, at, values, values_at in world.once(_installations):
         if name in wanted:
             yield name, Installed(holder, stated, holder.location(*at), values, values_at)
 
@@ -114,7 +114,11 @@ def charts(product: ReleasedProduct, world: World) -> Iterator[tuple[str, Instal
 _Found = tuple[Resource, str, str, tuple[str | int, ...], Any, tuple[str | int, ...]]
 
 
-def _installations(world: World) -> Iterator[_Found]:
+def _installations(world: World) -> list[_Found]:
+    return list(_installing(world))
+
+
+def _installing(world: World) -> Iterator[_Found]:
     """Yield holder, chart, version, its place, values and theirs for everything that installs a chart."""
     for release in world.of_kind(*_RELEASE):
         values = (release.spec.get("values"), ("spec", "values"))

@@ -85,6 +85,10 @@ class _Class:
         self._guards = {each.key: self._guard(each) for each in ingresses}
         self._everywhere = _settings(world, vendor) if vendor.config else []
         self._secured = _secured(ingresses)
+        self._without_login = vendor.list("exempt")
+        for _, settings in self._everywhere:
+            stated = text(settings.get(text(vendor.config.get("exempt"))))
+            self._without_login = [path.strip() for path in stated.split(",")] if stated else self._without_login
         own = vendor.list("expressions")
         self._expressions = {
             entry.host
@@ -101,7 +105,35 @@ class _Class:
         return f"the settings of {self._vendor.name} not seen"
 
     def rules(self) -> Iterator[DoorRule]:
-        """Yield the rules of all hosts, at both ports."""
+        """Yield the rules of all hosts and of their other names, at both ports."""
+        named = {entry.host: self._other_names(entry.host) for entry in self._entries}
+        for rule in self._rules():
+            yield rule
+            for alias in named[rule.host][0]:
+                yield rule._replace(host=alias, name=f"{rule.name} as {alias}")
+        for host, (_, redirected) in named.items():
+            entry = next(entry for entry in self._entries if entry.host == host)
+            for other in redirected:
+                body = {
+                    "matches": _path(PREFIX, "/"),
+                    "precedence": (_BEGINS, 1, 0, 0, 0),
+                    "filters": [_filter("RequestRedirect", {"hostname": host, "statusCode": 308})],
+                }
+                for opening in (_HTTP, _HTTPS):
+                    yield DoorRule(entry.ingress, opening, other, f"{other} to {host}", body, entry.pointer)
+
+    def _other_names(self, host: str) -> tuple[list[str], list[str]]:
+        """Return the names by which the server of a host is reached as well, and those that are redirected to it; those
+        that have a server of their own are neither."""
+        vendor, hosts = self._vendor, {entry.host for entry in self._entries}
+        ingresses = {entry.ingress.key: entry.ingress for entry in self._entries if entry.host == host}.values()
+        names = (name.strip() for each in ingresses for name in vendor.value(each, "server-alias").split(","))
+        aliases = [name for name in dict.fromkeys(names) if name and not name.startswith("~") and name not in hosts]
+        other = host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
+        is_moved = host and any(vendor.value(each, "from-to-www-redirect") == "true" for each in ingresses)
+        return aliases, [other] if is_moved and other not in {*hosts, *aliases} else []
+
+    def _rules(self) -> Iterator[DoorRule]:
         for entry in self._entries:
             secure = self._redirects(entry)
             matches, weights = self._matches(entry)
@@ -124,6 +156,15 @@ class _Class:
                     body = {"matches": matches, "precedence": weights, "filters": [_filter("RequestRedirect", moved)]}
                     yield DoorRule(entry.ingress, opening, entry.host, name, body, entry.pointer)
                     continue
+                root = self._vendor.value(entry.ingress, "app-root") if entry.path == "/" else ""
+                if root:
+                    there = {"path": {"type": "ReplaceFullPath", "replaceFullPath": root}, "statusCode": 302}
+                    body = {
+                        "matches": _path("Exact", "/"),
+                        "precedence": (_EXACT, 1, 0, 0, 0),
+                        "filters": [_filter("RequestRedirect", there)],
+                    }
+                    yield DoorRule(entry.ingress, opening, entry.host, f"{name} to {root}", body, entry.pointer)
                 yield DoorRule(entry.ingress, opening, entry.host, name, plain, entry.pointer, asked)
                 yield from self._canary(entry, opening, name, matches, weights, asked)
 
@@ -252,9 +293,17 @@ class _Class:
         for holder, settings in self._everywhere:
             found.append(_of_all(vendor, entry.ingress, own, holder, settings))
         found += self._of_service(entry) if vendor.services else ()
-        exempt = any(entry.path.startswith(path) for path in vendor.list("exempt"))
+        exempt = any(entry.path.startswith(path) for path in self._without_login)
+        if opening is _HTTPS and vendor.value(entry.ingress, "ssl-passthrough") == "true":
+            return self._passed_through(entry)
         dropped = {*(guards().settings.authentication if exempt else ()), *(server if opening is _HTTP else ())}
         return tuple(guard.without(dropped) for guard in found)
+
+    def _passed_through(self, entry: _Entry) -> tuple[Guard, ...]:
+        """Return what is asked of TLS that a flag of the controller, which is not seen, lets pass unread."""
+        own = self._guards[entry.ingress.key]
+        place: Pointer = ("metadata", "annotations", f"{self._vendor.prefix}ssl-passthrough")
+        return (own._replace(spec={"unread": {"ssl-passthrough": "true"}}, places={("unread",): place}, failing={}),)
 
     def _of_service(self, entry: _Entry) -> Iterator[Guard]:
         """Yield what is asked by the object that the Service of a path names, for all ports or for this one."""
@@ -312,7 +361,7 @@ class _Class:
                 failing[setting,] = FailingSetting(by_type["fails"], why, ingress.key)
         for name in vendor.list("text"):
             if value := vendor.value(ingress, name):
-                setting = "snippets" if name.endswith("snippet") else "unread"
+                setting = "snippets" if name.endswith(("snippet", "snippets")) else "unread"
                 spec.setdefault(setting, {})[name] = value
                 places[setting, name] = places[setting,] = ("metadata", "annotations", f"{vendor.prefix}{name}")
         if left := _named(vendor, ingress)[1]:
@@ -451,7 +500,7 @@ def _of_all(vendor: Vendor, ingress: Resource, own: Guard, holder: Resource, set
     if url and "externalAuth" not in own.spec and vendor.value(ingress, text(config.get("optOut"))) != "false":
         spec["externalAuth"] = {"url": url}
     for setting in ("allow", "deny"):
-        networks = text(settings.get(text(config.get(setting))))
+        networks = ",".join(filter(None, (text(settings.get(name)) for name in texts(config.get(setting)))))
         if networks and setting not in own.spec:
             spec[setting] = [part.strip() for part in networks.split(",")]
     snippets = {name: settings[name] for name in texts(config.get("text")) if text(settings.get(name))}

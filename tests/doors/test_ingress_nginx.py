@@ -310,6 +310,83 @@ WORLDS = (
         "test/e2e/settings/global_external_auth.go",
     ),
     World(
+        "the ConfigMap says below which paths no login is asked",
+        (
+            ingress(auth_url="http://sso/"),
+            ingress("open", "/open Prefix web", auth_url="http://sso/"),
+            ingress("acme", "/.well-known/acme-challenge/x Exact web", auth_url="http://sso/"),
+            manifest("v1", "ConfigMap", "ingress-nginx-controller", "ingress", "data: {no-auth-locations: '/open,/x'}"),
+        ),
+        {
+            f"{HOST}/": ("web", "externalAuth"),
+            f"{HOST}/open": ("web", ""),
+            f"{HOST}/.well-known/acme-challenge/x": ("web", "externalAuth"),
+        },
+        "test/e2e/settings/no_auth_locations.go",
+    ),
+    World(
+        "the ConfigMap keeps addresses out",
+        (
+            ingress(),
+            manifest("v1", "ConfigMap", "ingress-nginx-controller", "ingress", "data: {block-cidrs: '203.0.113.0/24'}"),
+        ),
+        {f"{HOST}/ from 203.0.113.9": ("403", ""), f"{HOST}/ from 10.1.1.1": ("web", "")},
+        "test/e2e/settings/global_access_block.go",
+    ),
+    World(
+        "an alias is the same server",
+        (ingress(server_alias="shop.example.net, *.shop.example.org", auth_url="http://sso/", tls=True),),
+        {
+            "https://shop.example.net/": ("web", "externalAuth"),
+            "https://a.shop.example.org/": ("web", "externalAuth"),
+            "http://shop.example.net/": ("308 https://shop.example.net/", ""),
+            "http://other.example.net/": ("404", ""),
+        },
+        "test/e2e/annotations/alias.go",
+    ),
+    World(
+        "an alias has the paths of all Ingresses of the host",
+        (ingress(server_alias="shop.example.net"), ingress("admin", "/admin Prefix admin", auth_url="http://sso/")),
+        {"http://shop.example.net/admin": ("admin", "externalAuth"), "http://shop.example.net/": ("web", "")},
+        "nginx.tmpl: server_name has the aliases",
+    ),
+    World(
+        "a host with an Ingress of its own is no alias",
+        (ingress(server_alias="own.example.net", auth_url="http://sso/"), ingress("own", host="own.example.net")),
+        {"http://own.example.net/": ("web", "")},
+        "docs, server-alias: the new server configuration takes place over the alias",
+    ),
+    World(
+        "an alias that is an expression is no name",
+        (ingress(server_alias="~^shop[0-9]+"),),
+        {"http://shop1.example.net/": ("404", "")},
+        "docs, server-alias",
+    ),
+    World(
+        "from-to-www-redirect redirects the other name",
+        (ingress(from_to_www_redirect="true", auth_url="http://sso/"),),
+        {"http://www.shop.example.com/a": ("308 http://shop.example.com/a", ""), f"{HOST}/": ("web", "externalAuth")},
+        "test/e2e/annotations/fromtowwwredirect.go",
+    ),
+    World(
+        "from-to-www-redirect of a name with www",
+        (ingress(host="www.example.com", from_to_www_redirect="true"),),
+        {"http://example.com/a": ("308 http://www.example.com/a", "")},
+        "test/e2e/annotations/fromtowwwredirect.go",
+    ),
+    World(
+        "app-root redirects the root alone",
+        (ingress(app_root="/shop"),),
+        {f"{HOST}/": ("302 http://shop.example.com/shop", ""), f"{HOST}/a": ("web", "")},
+        "test/e2e/annotations/approot.go",
+    ),
+    World(
+        "TLS that may be passed through is not known to be asked for anything",
+        (ingress(ssl_passthrough="true", auth_url="http://sso/"),),
+        {f"{TLS}/": ("web", "not known"), f"{HOST}/": ("web", "externalAuth")},
+        "docs, ssl-passthrough: a flag of the controller; all other annotations are of no effect then",
+    ),
+    World(
         "the ConfigMap switches the redirect off",
         (
             ingress(tls=True),
@@ -385,6 +462,13 @@ def test_two_classes_are_two_doors() -> None:
             ("web", ""),
         ),
         ("alb.ingress.kubernetes.io/", {"inbound_cidrs": "10.0.0.0/8"}, "alb", "203.0.113.9", ("403", "")),
+        ("haproxy-ingress.github.io/", {"auth_url": "http://sso/"}, "haproxy", "", ("web", "externalAuth")),
+        ("haproxy-ingress.github.io/", {"auth_secret": "users"}, "haproxy", "", ("web", "basicAuth")),
+        ("haproxy-ingress.github.io/", {"oauth": "oauth2_proxy"}, "haproxy", "", ("web", "login")),
+        ("haproxy-ingress.github.io/", {"allowlist_source_range": "10.0.0.0/8"}, "haproxy", "203.0.113.9", ("403", "")),
+        ("nginx.org/", {"basic_auth_secret": "users"}, "nginx", "", ("web", "basicAuth")),
+        ("nginx.org/", {"policies": "login"}, "nginx", "", ("web", "not known")),
+        ("nginx.org/", {"location_snippets": "auth_request /check;"}, "nginx", "", ("web", "not known")),
     ],
 )
 def test_annotations_of_others(

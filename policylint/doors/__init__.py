@@ -93,7 +93,7 @@ def _opened(simulation: Simulation) -> Simulation:
     grants = Grants(world)
     read = Backends(world, grants, catalog.knows_group).of_route
     found = [*ingress_doors(world, read), *openshift_doors(world, read), *published(world, read)]
-    found += [*istio_doors(world, read), *traefik_doors(world, read)]
+    found += [*istio_doors(world, read, simulation.policies), *traefik_doors(world, read)]
     opened = copy(simulation)
     opened.topology = simulation.topology.opened(
         [each.state for each in found],

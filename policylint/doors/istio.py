@@ -17,7 +17,7 @@ from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.hosts import is_exported
 from policylint.namedtuple import NamedTuple
-from policylint.policy.results import FailingSetting
+from policylint.policy.results import FailingSetting, PolicyState
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
 from policylint.topology.hostnames import covers, narrowed
@@ -53,13 +53,17 @@ class _Server(NamedTuple):
     passes: bool
 
 
-def istio_doors(world: World, backends: Backends) -> Iterator[Door]:
-    """Yield a door for each Gateway of Istio's own."""
+def istio_doors(world: World, backends: Backends, policies: Mapping[ResourceKey, PolicyState]) -> Iterator[Door]:
+    """Yield a door for each Gateway of Istio's own.
+
+    Args:
+        policies: those of the simulation, of which some act at the Gateways.
+    """
     for gateway in world.of_kind(*OWN_GATEWAY):
         servers = list(_servers(gateway))
         rules = [rule for server in servers for rule in _rules(world, gateway, server)]
         openings = [server.opening for server in servers]
-        unseen = _unseen(world, gateway)
+        unseen = _unseen(world, gateway, policies)
         yield door(gateway, "", rules, guards(), lambda route: backends(route, EVERYTHING), openings, unseen)
 
 
@@ -287,16 +291,24 @@ def _reference(world: World, virtual: Resource, route: Mapping[str, Any]) -> dic
     return {"name": name, "weight": weight, "port": port, **({"namespace": namespace} if dot else {})}
 
 
-def _unseen(world: World, gateway: Resource) -> str:
+def _unseen(world: World, gateway: Resource, policies: Mapping[ResourceKey, PolicyState]) -> str:
     """Return what may ask at the pods of a gateway that no manifest shows; "" where nothing may, or they are seen."""
     if proxies(world, gateway):
         return ""
     wanted = mapping(gateway.spec.get("selector"))
     for kind in _POLICIES:
         for policy in world.of_kind("security.istio.io", kind):
+            if _acts_at(gateway.key, policies.get(policy.key)):
+                continue
             labels = mapping(mapping(policy.spec.get("selector")).get("matchLabels"))
             near = policy.key.namespace in (_ROOT, gateway.key.namespace)
             if labels.items() <= wanted.items() and (labels or (near and not policy.spec.get("targetRefs"))):
                 said = ", ".join(f"{name}={value}" for name, value in wanted.items())
                 return f"the pods of {gateway.key} ({said}) not seen, at which {policy.key} may ask"
     return ""
+
+
+def _acts_at(gateway: ResourceKey, state: PolicyState | None) -> bool:
+    """Tell whether a policy acts at a Gateway that stands for its pods, and so is asked."""
+    groups = () if state is None else state.groups
+    return any(node.key == gateway for group in groups for path in group.contexts() for node in path)

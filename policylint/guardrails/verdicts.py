@@ -9,6 +9,7 @@ from policylint.guardrails.mesh import ANYBODY, NOBODY, MeshEntry
 from policylint.guardrails.reading import OUTSIDE, Guardrail, RequestPattern, any_names, names
 from policylint.model import Location, Resource, ResourceKey, is_symbolic
 from policylint.model.spelling import spelled
+from policylint.model.words import shortened
 from policylint.namedtuple import NamedTuple
 from policylint.network.endpoints import Endpoint
 from policylint.network.state import Network
@@ -244,7 +245,7 @@ class _Requests:
             if candidate.rule.node not in shown:
                 shown.add(candidate.rule.node)
                 place = candidate.route.location(*candidate.pointer)
-                unknown = f"requests are not told apart by {pattern}"
+                unknown = f"requests are not told apart by {shortened(pattern)}"
                 what = f"{entry.hosts} in part through {entry.gateway}"
                 tally.breach(
                     Breach(what, f"may be taken by {candidate.rule.node}", candidate.route.key, place, (), unknown)

@@ -45,3 +45,8 @@ def leading(things: Iterable[object], most: int) -> str:
     known = things if isinstance(things, (list, tuple)) else list(things)
     more = f" and {len(known) - most} more" if len(known) > most else ""
     return ", ".join(map(str, known[:most])) + more
+
+
+def shortened(words: str, most: int = 60) -> str:
+    """Return words of other people, cut off with `…` after a number of characters: an expression may fill a page."""
+    return words if len(words) <= most else words[: most - 1] + "…"

@@ -89,8 +89,8 @@ class Admissions:
         if gateway is not None and is_door(gateway.gateway.key):
             client = Client() if gateway.gateway.key.kind not in PUBLISHED else client
             pods = proxies(self._simulation.world, gateway.gateway)
-            for workload in pods:
-                found += self._ask(call, Checkpoint((whole(workload.key),), workload))
+            for holder in pods or (gateway.gateway,):  # whose pods were not seen stands for them
+                found += self._ask(call, Checkpoint((whole(holder.key),), holder))
             denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
             if denied is not None:
                 trace = trace._replace(admissions=tuple(found), questions=tuple(asked), forwarded=None, per_backend={})

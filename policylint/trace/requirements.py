@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, Literal
 
 from policylint.doors import is_door
+from policylint.doors.peculiar import OWN_GATEWAY
 from policylint.model import PolicyKind, Resource, ResourceKey, mapping
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
@@ -227,7 +228,12 @@ class Requirements:
             if policy.key.namespace in namespaces and self._may_be(target, met):
                 return f"{policy.key} may ask for it: {target.resolution.reason}", ""
         acting = simulation.world.unseen.acting(self._may_ask, met, self._able)
-        return (f"{acting.named} may ask for it" if acting.named else ""), acting.ground or self._unconfigured(trace)
+        if acting.named:
+            return f"{acting.named} may ask for it", acting.ground
+        unconfigured = self._unconfigured(trace)
+        if unconfigured and trace.gateway is not None and trace.gateway[:2] == OWN_GATEWAY:
+            return unconfigured, ""  # it names a policy that selects the pods
+        return "", acting.ground or unconfigured
 
     def _unconfigured(self, trace: Trace) -> str:
         """Return which settings of the controller of a door were not seen, that may ask at all of its entries."""

@@ -496,9 +496,11 @@ class Tracer:
         return self.admissions.applied(trace, self.client(start), asked_for=self.asked_for(start))
 
     def _pods_of(self, start: Trace) -> tuple[Node, ...]:
-        """Return the workloads at whose pods requests of a Gateway of Istio's own come in."""
+        """Return the workloads at whose pods requests of a Gateway of Istio's own come in; itself for unseen ones."""
         state = None if start.gateway is None or not is_door(start.gateway) else self.topology.gateway(start.gateway)
-        return () if state is None else tuple(whole(pod.key) for pod in proxies(self.simulation.world, state.gateway))
+        if state is None:
+            return ()
+        return tuple(whole(pod.key) for pod in proxies(self.simulation.world, state.gateway) or (state.gateway,))
 
     def _is_heard(self, met: Met) -> bool:
         """Return whether a policy acts at doors that are no Gateways, or at the pods behind them."""

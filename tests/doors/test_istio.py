@@ -224,7 +224,29 @@ SELECTED = "selector: {matchLabels: {istio: ingressgateway}}"
         ),
         # the pods were not seen
         ((gateway(),), "", ("web", "")),
-        ((gateway(), policy(f"{{{SELECTED}, action: DENY, rules: [{{}}]}}")), "", ("web", "not known")),
+        # policies of the root namespace reach them wherever they are
+        ((gateway(), policy(f"{{{SELECTED}, action: DENY, rules: [{{}}]}}")), "", ("403", "")),
+        ((gateway(), policy("{action: DENY, rules: [{}]}")), "", ("403", "")),
+        # what selects them says in which other namespace they are, where gateways usually are
+        (
+            (gateway(), policy(f"{{{SELECTED}, action: DENY, rules: [{{}}]}}", namespace="istio-ingress")),
+            "",
+            ("403", ""),
+        ),
+        (
+            (gateway(), policy(f"{{{SELECTED}, action: DENY, rules: [{{}}]}}", namespace="shop")),
+            "",
+            ("web", "not known"),
+        ),
+        (
+            (
+                gateway(),
+                policy(f"{{{SELECTED}, action: DENY, rules: [{{}}]}}", namespace="istio-ingress"),
+                policy(f"{{{SELECTED}, rules: [{{}}]}}", namespace="gateways"),
+            ),
+            "",
+            ("web", "not known"),
+        ),
     ],
 )
 def test_what_is_asked_at_the_pods(objects: tuple[str, ...], client: str, end: tuple[str, str]) -> None:

@@ -22,6 +22,7 @@ from policylint.compare.requests.reasons import Reasons
 from policylint.compare.requests.touched import touched_entries
 from policylint.doors import is_inside, with_doors
 from policylint.model import SEVERITIES, Node, ResourceKey, Severity
+from policylint.model.words import shortened
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import PRINCIPAL
 from policylint.reach import (
@@ -258,7 +259,7 @@ class _Comparison:
         found = [pair for grpc in (False, True) for pair in self._pairs(_of(old, grpc=grpc), _of(new, grpc=grpc))]
         for way in (*old, *new):
             if way.undecided and not _is_alike(matches, old, new):
-                self._doubt(entry, f"requests are not told apart by {way.undecided[0]}")
+                self._doubt(entry, f"requests are not told apart by {shortened(way.undecided[0])}")
                 self._bounded |= way.bounded
                 break
         newly = _newly_asked(*matches)

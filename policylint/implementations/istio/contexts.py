@@ -62,7 +62,7 @@ def proxy_contexts(mesh: Mesh, kind: PolicyKind) -> Iterator[ProxyContext]:
     for proxy in mesh.proxies:
         if proxy.ambient and kind.kind not in _AT_ZTUNNEL:
             continue
-        if proxy.gateway and kind.kind == labels.PEER_AUTHENTICATION:
+        if (proxy.gateway or proxy.place is not None) and kind.kind == labels.PEER_AUTHENTICATION:
             continue
         per_service = proxy.services if kind.kind in _PER_SERVICE else ()
         yield from (ProxyContext(proxy, service) for service in per_service)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from policylint.documents import Pointer, read
 from policylint.implementations.istio import labels
 from policylint.implementations.istio.labels import DEFAULT_REVISION
+from policylint.implementations.istio.own_gateways import unseen_gateways
 from policylint.implementations.istio.waypoints import Waypoints
 from policylint.model import Node, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.selectors import Labelled
@@ -63,6 +64,7 @@ class Proxy(NamedTuple):
         annotations: of the pods that a sidecar is injected into, or whose connections a ztunnel takes.
         own: the workload's own settings, None without any.
         revision: of its control plane, or the tag that its labels name.
+        place: the namespace of pods that no manifest shows, "" where it is not known; None for those of `node`.
     """
 
     node: Node
@@ -78,10 +80,11 @@ class Proxy(NamedTuple):
     annotations: Mapping[str, Any] = {}
     own: Attachment | None = None
     revision: str = DEFAULT_REVISION
+    place: str | None = None
 
     @property
     def namespace(self) -> str:
-        return self.node.key.namespace
+        return self.node.key.namespace if self.place is None else self.place
 
     def is_within(self, home: str, root: str) -> bool:
         """Tell whether policies of a namespace hold for it: its own one, or the root, which is `root` for the mesh."""
@@ -108,7 +111,7 @@ class Mesh:
         ambient: whether anything in the world says that ambient mode is in use.
     """
 
-    __slots__ = ("_labelled", "ambient", "by_namespace", "inhabited", "proxies", "waypoints")
+    __slots__ = ("_labelled", "_unseen", "ambient", "by_namespace", "inhabited", "proxies", "waypoints")
 
     def __init__(self, world: World) -> None:
         classes = world.of_kind(*labels.GATEWAY_CLASS)
@@ -123,6 +126,11 @@ class Mesh:
             if labels.is_istio(controller) or not controller:
                 around = world.namespace_labels(gateway.key.namespace) or {}
                 self.proxies += _gateway(gateway, controller, self.waypoints, around)
+        self._unseen = {
+            gateway.key: Proxy(whole(gateway.key), mapping(gateway.spec.get("selector")), place=namespace)
+            for gateway, namespace in unseen_gateways(world)
+        }
+        self.proxies += self._unseen.values()
         self.by_namespace: dict[str, list[Proxy]] = {}
         for proxy in self.proxies:
             self.by_namespace.setdefault(proxy.namespace, []).append(proxy)
@@ -132,6 +140,8 @@ class Mesh:
 
     def proxy(self, key: ResourceKey) -> Proxy | None:
         """Return the proxy that an object makes, or the ztunnel of a workload."""
+        if key in self._unseen:
+            return self._unseen[key]
         return next((proxy for proxy in self.by_namespace.get(key.namespace, ()) if proxy.node.key == key), None)
 
     def selected(self, selector: Mapping[str, Any], namespace: str | None = None) -> tuple[Proxy, ...]:

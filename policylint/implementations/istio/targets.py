@@ -100,12 +100,13 @@ def _unseen(
     selector = {"matchLabels": wanted_labels}
     if reason := world.pods_elsewhere(selector, policy.key.namespace):
         return reason
-    elsewhere = any(map(_takes_selectors, mesh.selected(selector)))
+    elsewhere = any(_takes_selectors(proxy) and proxy.place is None for proxy in mesh.selected(selector))
     if elsewhere and (world.movable or policy.key.unplaced):
         return "what it selects is there, but a kustomization may set the namespaces"
-    if not mesh.proxies:
+    if all(proxy.place is not None for proxy in mesh.proxies):
         return "no workload is in the tree, so they come from elsewhere"
     of_root = candidates is mesh.proxies  # where istioctl or a chart puts the ingress gateway
-    if (of_root or not (candidates or elsewhere)) and policy.key.namespace not in mesh.inhabited:
+    around = any(proxy.place is None for proxy in candidates)
+    if (of_root or not (around or elsewhere)) and policy.key.namespace not in mesh.inhabited:
         return f"no workload of namespace {policy.key.namespace} is in the tree, so they come from elsewhere"
     return ""

@@ -69,6 +69,11 @@ class Vendor:
         """What a path of type Prefix means."""
         return text(self._entry.get("prefixes"), "elements")
 
+    @property
+    def is_outside(self) -> bool:
+        """Whether its load balancers are no pods: no mesh has them, and they show no certificate of one."""
+        return self._entry.get("outside") is True
+
     def list(self, field: str) -> list[str]:
         """Return a list of its entry: `text`, `expressions`, `server`, `exempt`."""
         return texts(self._entry.get(field))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from policylint.doors import PUBLISHED, is_door, proxies
+from policylint.doors.vendors import INGRESS, vendor_of
 from policylint.model import Resource, ResourceKey, mapping, sequence, text
 from policylint.policy.authorizing import (
     Checkpoint,
@@ -19,7 +20,7 @@ from policylint.policy.authorizing import (
     Routing,
 )
 from policylint.simulation import Simulation
-from policylint.topology import whole
+from policylint.topology import GatewayState, whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import WORKLOADS, container_port, service_account
 from policylint.trace.precedence import doubt, ordered, rule_candidates
@@ -87,7 +88,7 @@ class Admissions:
         caller = client.workload
         gateway = None if trace.gateway is None else self._simulation.topology.gateway(trace.gateway)
         if gateway is not None and is_door(gateway.gateway.key):
-            client = Client() if gateway.gateway.key.kind not in PUBLISHED else client
+            client = _at_door(gateway, trace) if gateway.gateway.key.kind not in PUBLISHED else client
             pods = proxies(self._simulation.world, gateway.gateway)
             for holder in pods or (gateway.gateway,):  # whose pods were not seen stands for them
                 found += self._ask(call, Checkpoint((whole(holder.key),), holder))
@@ -336,3 +337,12 @@ def _end(admission: PlacedDecision) -> Outcome:
     if admission.decision.resets:
         return Outcome(refused=True, reason=reason)
     return Outcome(status=admission.decision.status, reason=reason)
+
+
+def _at_door(gateway: GatewayState, trace: Trace) -> Client:
+    """Return who sends on what comes in at a door: what is no pod is in no mesh."""
+    ingress = trace.route
+    if ingress is None or ingress.key[:2] != INGRESS:
+        return Client()
+    vendor = vendor_of(gateway.controller, gateway.gateway.key.name, ingress)
+    return Client(None, "") if vendor.is_outside else Client()

@@ -70,3 +70,37 @@ def test_the_application_gateway_redirects() -> None:
     assert answer(simulated(service(), door), "http://shop.example.com/x")[0] == "301 https://shop.example.com/x"
     plain = ingress(of_class="azure-application-gateway", prefix=AZURE, tls=True)
     assert answer(simulated(service(), plain), "http://shop.example.com/x")[0] == "web"
+
+
+MESHED = (
+    manifest("v1", "Namespace", "shop", more="labels: {istio-injection: enabled}"),
+    manifest(
+        "apps/v1",
+        "Deployment",
+        "web",
+        "shop",
+        "spec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, "
+        "spec: {containers: [{name: web, image: i, ports: [{containerPort: 80}]}]}}}",
+    ),
+    manifest("security.istio.io/v1", "PeerAuthentication", "default", "shop", "spec: {mtls: {mode: STRICT}}"),
+)
+
+
+@pytest.mark.parametrize(
+    ("of_class", "mode", "end"),
+    [
+        ("alb", "STRICT", "refused"),
+        ("gce", "STRICT", "refused"),
+        ("azure-application-gateway", "STRICT", "refused"),
+        ("alb", "PERMISSIVE", "web"),
+        ("nginx", "STRICT", "depends"),
+        ("someones", "STRICT", "depends"),
+    ],
+)
+def test_a_load_balancer_outside_is_in_no_mesh(of_class: str, mode: str, end: str) -> None:
+    """istio/istio#43056: it shows no certificate of the mesh; the pods of a controller may have a sidecar."""
+    objects = (*(each.replace("STRICT", mode) for each in MESHED), service(), ingress(of_class=of_class))
+    trace = Tracer(simulated(*objects), nearest=False).trace(from_url("GET", "http://shop.example.com/"))
+    answers = {placed.decision.answer for placed in trace.admissions}
+    reached = next((key.name for key in trace.outcome.backends), "refused")
+    assert ("depends" if "depends" in answers else reached) == end

@@ -430,3 +430,17 @@ def test_hostile_names_stay_text_in_every_view(browser: Browser, tmp_path: Path)
     browser.evaluate("document.getElementById('table').click()")
     assert browser.evaluate("typeof window.pwned") == "undefined"
     assert browser.evaluate("document.querySelectorAll('img, iframe, a, main script').length") == 0
+
+
+def test_a_large_tree_opens_where_it_can_be_read_and_says_what_it_is(browser: Browser, tmp_path: Path) -> None:
+    """Sixty routes: the whole would be too small to read; the title counts what there is."""
+    places = [worlds.gateway_class(), worlds.gateway()]
+    places += [worlds.route(f"r{number}", more=f"hostnames: [h{number}.example.com]") for number in range(60)]
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "all.yaml").write_text("---\n".join(places))
+    shown(browser, tmp_path, drawn(opened(tmp_path / "tree")), "#fold=0")
+    assert browser.evaluate("document.title").startswith("policylint graph: 60 routes")
+    before = browser.evaluate("document.getElementById('canvas').toDataURL()")
+    browser.evaluate("document.getElementById('fit').click()")
+    browser.evaluate(FRAMES)
+    assert browser.evaluate("document.getElementById('canvas').toDataURL()") != before

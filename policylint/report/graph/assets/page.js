@@ -11,7 +11,7 @@
   const data = written.layers[linked().get("layer")] || written;
   const nodes = data.nodes, edges = data.edges;
   const canvas = $("canvas"), pen = canvas.getContext("2d");
-  const LEVELS = ["gatewayclass", "namespace", "gateway", "listener", "route", "rule", "service", "port", "workload"], DAGRE = 1500, MOST_UNFOLDED = 40;
+  const LEVELS = ["gatewayclass", "namespace", "gateway", "listener", "route", "rule", "service", "port", "workload"], DAGRE = 1500, UNREADABLE = 0.6, READABLE = 0.84, MOST_UNFOLDED = 40;
   const FOLD_ABOVE = 80, HERE = 300, MANY = 3, WORST = ["error", "warning", "note"], MARKS = { added: "+ ", removed: "- ", changed: "~ " }, CHANGES = { added: "effective", removed: "dangling", changed: "partial" };
   const PATH = new Set(["link", "namespace"]);
   const above = nodes.map(() => []), below = nodes.map(() => []);
@@ -167,7 +167,7 @@
     outline();
     if (!$("tables").hidden) tables();
     const steps = afterLayout.splice(0);
-    if (!steps.length) fit();
+    if (!steps.length) open();
     for (const step of steps) step();
     draw();
   }
@@ -313,6 +313,15 @@
     const wide = canvas.clientWidth, high = canvas.clientHeight, whole = Math.min(wide / (size.width || 1), high / (size.height || 1), 1.25);
     scale = clamp(whole);
     left = (wide - size.width * scale) / 2; top = Math.max(0, (high - size.height * scale) / 2);
+    draw();
+  }
+  function open() { // the whole where its text can be read; of a larger one the beginning, its Gateways in the middle
+    fit();
+    if (scale >= UNREADABLE || shown.length <= MOST_UNFOLDED) return;
+    const gateways = shown.filter((box) => box.node.level === "gateway"), middle = gateways.length ? gateways : shown;
+    const y = middle.reduce((sum, box) => sum + box.y, 0) / middle.length, high = canvas.clientHeight;
+    scale = READABLE; left = 0;
+    top = Math.min(0, Math.max(high - size.height * scale, high / 2 - y * scale));
     draw();
   }
   function zoom(factor, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2) {
@@ -729,7 +738,10 @@
 
 
   $("title").textContent = data.title ? "policylint graph · " + data.title : "policylint graph";
-  document.title = $("title").textContent;
+  const found = ["error", "warning"].map((severity) => [data.findings.filter((finding) => finding.severity === severity).length, severity]);
+  const headline = [counted(nodes.filter((node) => node.level === "route").length, "route", "routes"), ...found.filter(([many]) => many).map(([many, severity]) => counted(many, severity, severity + "s"))];
+  if (layered) $("title").append(element("small", { textContent: headline.join(", ") }));
+  document.title = [$("title").firstChild.textContent, ...(layered ? [headline.join(", ")] : [])].join(": ");
   const plain = nodes.filter((node) => !node.bare).length;
   $("fold").checked = plain > FOLD_ABOVE;
   if (data.environments.length > 1) $("environment").value = data.environments[0];

@@ -52,6 +52,40 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                         by_policy.setdefault((step.policy.key, side), []).append(cut)
     for (key, side), cuts in sorted(by_policy.items()):
         yield _finding(simulation, key, side, cuts)
+    yield from _closed(simulation)
+
+
+def _closed(simulation: Simulation) -> Iterator[Finding]:
+    """Yield what keeps clients from the port of a listener that has routes."""
+    routes: dict[tuple[ResourceKey, int], list[ResourceKey]] = {}
+    for route in simulation.topology.routes:
+        for parent in route.parents:
+            for candidate in parent.candidates if parent.accepted and parent.gateway is not None else ():
+                listener = simulation.topology.listener(candidate.node)
+                if not candidate.failure and listener is not None and listener.port and parent.gateway is not None:
+                    routes.setdefault((parent.gateway, listener.port), []).append(route.route.key)
+    for (gateway, port), served in sorted(routes.items()):
+        way = simulation.hops.to_gateway(gateway, port)
+        step = way.hops[0].deciding if way.verdict == "denied" else None
+        if step is None or step.policy is None:
+            continue
+        policy, opened = step.policy, way.hops[0].port
+        unseen = simulation.world.unseen.reason(
+            ResourceKey("networking.k8s.io", "NetworkPolicy", policy.key.namespace or gateway.namespace, "")
+        )
+        more = f" and {count(len(set(served)) - 1, 'other route')}" if len(set(served)) > 1 else ""
+        yield Finding(
+            RULE,
+            "warning" if unseen else "error",
+            f"{policy.key} keeps clients from port {port} of {gateway}: every connection for {served[0]}{more} fails",
+            policy.resource.location(*(("metadata", "name") if step.rule is None else step.rule.pointer)),
+            resources=(policy.key, gateway, *dict.fromkeys(served[:20])),
+            label=f"no rule opens {opened} of the proxies to clients",
+            confidence="assumed" if unseen else "certain",
+            ground=f"a policy that was not seen may let them in ({unseen})" if unseen else "",
+            help=("note: the Gateway is programmed and the routes are accepted: no status shows it",),
+            field=f"ingress/{port}",
+        )
 
 
 def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cut]) -> Finding:

@@ -74,6 +74,17 @@ class Way(NamedTuple):
         return list(dict.fromkeys(step.policy.key for step in steps if step.policy is not None))
 
 
+def _likeliest(ways: Sequence[Way]) -> Way:
+    """Return the way through the proxies where they most likely are; `ways` begins with it."""
+    if not ways:
+        return Way("unknown", ())
+    best = ways[0]
+    if best.verdict == "denied" and any(way.verdict != "denied" for way in ways):
+        # Denied where the proxies most likely are, and not where they may be as well.
+        return best._replace(verdict="unknown", hops=tuple(hop._replace(because=_ELSEWHERE) for hop in best.hops))
+    return best
+
+
 class Hops:
     """Answers whether Gateways and workloads get to backends, in one world."""
 
@@ -128,13 +139,11 @@ class Hops:
             hops = [] if listener is None else self._from_clients(plane, listener)
             hops += self.to_backend(plane.endpoint, backend, port)
             ways.append(joined(hops))
-        if not ways:
-            return Way("unknown", ())
-        best = ways[0]
-        if best.verdict == "denied" and any(way.verdict != "denied" for way in ways):
-            # Denied where the proxies most likely are, and not where they may be as well.
-            return best._replace(verdict="unknown", hops=tuple(hop._replace(because=_ELSEWHERE) for hop in best.hops))
-        return best
+        return _likeliest(ways)
+
+    def to_gateway(self, gateway: ResourceKey, listener: int) -> Way:
+        """Return the way from clients to the proxies of a Gateway, on the port of a listener."""
+        return _likeliest([joined(self._from_clients(plane, listener)) for plane in self.planes.get(gateway, ())])
 
     def from_outside(self, backend: ResourceKey, port: int | None) -> Way:
         """Return the way of clients outside straight to the pods behind a Service, or to those of a workload."""

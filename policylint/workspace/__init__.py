@@ -56,6 +56,7 @@ _CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _ORIGIN = "config.kubernetes.io/origin"
 _NOTHING_GIVEN = Assumptions()
 _OF_MANIFESTS = Pattern(r"[-\s{,]*[\"']?(?:apiVersion|kind)\b")
+_OF_AN_API = Pattern(r"[\"']?(?:openapi|swagger|asyncapi)[\"']?:")
 _BY_YTT = "ytt fills in its file"
 """Why an object is provisional whose file is a template as it stands."""
 _OTHERWISE = "another of the alternatives among these files does not have it"
@@ -503,7 +504,10 @@ class _Tree(NamedTuple):
         document."""
         if problem.code not in (YAML_SYNTAX, DUPLICATE_KEY) or self.source.named or self.source.root is None:
             return True
-        return any(_OF_MANIFESTS.match(line) for line in self.source.text(problem.file))
+        lines = self.source.text(problem.file)
+        if any(map(_OF_AN_API.match, lines)):  # its objects have kinds, too
+            return any(line.startswith("apiVersion:") for line in lines)
+        return any(map(_OF_MANIFESTS.match, lines))
 
     def _apart(self, objects: list[Resource]) -> tuple[dict[str, list[Resource]], Mapping[str, str]]:
         """Return the objects of plain files by what they are for, examples by themselves, and the files left out."""

@@ -122,6 +122,7 @@ def test_a_file_that_is_no_manifest_may_be_anything(tmp_path: Path) -> None:
     """Templates of other programs, an index that a test breaks: only what says its API version would be checked."""
     broken = "openapi: 3.0.0\ninfo: {title: {service}}}\n"
     assert loud(tree(tmp_path, {**GOOD, "api.yaml": broken})) == []
+    assert loud(tree(tmp_path, {**GOOD, "api.yaml": f"{broken}  kind: {{type: string}}\n"})) == []
     assert [finding.rule for finding in loud(tree(tmp_path, {**GOOD, "api.yaml": f"apiVersion: v1\n{broken}"}))] == [
         "GWP910"
     ]

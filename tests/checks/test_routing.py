@@ -305,3 +305,23 @@ IP = "defaultConfiguration: {targetType: ip}"
 def test_a_load_balancer_of_instances_needs_node_ports(tmp_path: Path, world: tuple[str, ...], said: list[str]) -> None:
     """kubernetes-sigs/aws-load-balancer-controller#4804: with instances as targets a Service must have node ports."""
     assert [each.rule for each in lint(tmp_path, *world) if each.rule == "GWP414"] == said
+
+
+@pytest.mark.parametrize(
+    ("kind", "annotation", "said"),
+    [
+        ("HTTPRoute", "konghq.com/override: x", ["GWP114"]),
+        ("GRPCRoute", "konghq.com/upstream-policy: x", ["GWP114"]),
+        ("HTTPRoute", "konghq.com/plugins: x", []),
+        ("HTTPRoute", "konghq.com/strip-path: 'true'", []),
+        ("HTTPRoute", "override: x", []),
+    ],
+)
+def test_annotations_that_nobody_reads_there(tmp_path: Path, kind: str, annotation: str, said: list[str]) -> None:
+    """Kong/kubernetes-ingress-controller#2505: KongIngress is not supported with the routes of Gateway API."""
+    annotated = worlds.route(
+        kind=kind, annotations=annotation, more="rules: [{backendRefs: [{name: checkout, port: 80}]}]"
+    )
+    world = (worlds.gateway_class("kong", "konghq.com/kic-gateway-controller"), worlds.gateway(of_class="kong"))
+    found = lint(tmp_path, *world, annotated, worlds.service())
+    assert [each.rule for each in found if each.rule == "GWP114"] == said

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from policylint.checks import cluster_scope_target, conflicting_merge_directives, duplicate_target
 from policylint.checks.kit.locations import deepest_written, path
+from policylint.checks.kit.suggestions import Nearby
 from policylint.documents import Pointer
 from policylint.model import Finding, Location, ResourceKey
 from policylint.model.words import count
+from policylint.policy.content import content_references
 from policylint.policy.results import FaultyPart, PolicyState
 from policylint.policy.validity import SCHEMA, SWITCHED_OFF
 from policylint.simulation import Simulation
@@ -22,7 +24,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _refused(simulation)
     for state in simulation.policies.values():
         if state.faults and state.verdict != "Invalid" and state.ancestors:
-            yield from (_part(state, fault) for fault in state.faults if not fault.passing)
+            yield from (_part(simulation, state, fault) for fault in state.faults if not fault.passing)
 
 
 def _refused(simulation: Simulation) -> Iterator[Finding]:
@@ -38,7 +40,7 @@ def _refused(simulation: Simulation) -> Iterator[Finding]:
             prevailing = [group for group in simulation.groups if group.effective.refused == state.key]
             failing = len({key for group in prevailing for key in group.routes()})
             named = simulation.catalog.told.get(state.kind.implementation, "")
-            yield _finding(state, failing, named if state.invalid_code == SWITCHED_OFF else "")
+            yield _finding(simulation, state, failing, named if state.invalid_code == SWITCHED_OFF else "")
 
 
 def _is_reported(state: PolicyState) -> bool:
@@ -50,7 +52,7 @@ def _is_reported(state: PolicyState) -> bool:
     return any(target.problem for target in state.targets)
 
 
-def _finding(state: PolicyState, failing: int, told: str) -> Finding:
+def _finding(simulation: Simulation, state: PolicyState, failing: int, told: str) -> Finding:
     """Return the finding about a refused policy.
 
     Args:
@@ -71,11 +73,12 @@ def _finding(state: PolicyState, failing: int, told: str) -> Finding:
         label=label,
         confidence="assumed" if told else "certain",
         ground=f"{told} names a release whose default that is" if told else "",
+        help=_nearby(simulation, state, reason, state.invalid_pointer),
         field=path(state.invalid_pointer),
     )
 
 
-def _part(state: PolicyState, fault: FaultyPart) -> Finding:
+def _part(simulation: Simulation, state: PolicyState, fault: FaultyPart) -> Finding:
     """Return the finding about a part of a policy that its controller accepts all the same."""
     label, routes = "this part of the policy does not take effect", set[ResourceKey]()
     for group in state.groups:
@@ -91,8 +94,20 @@ def _part(state: PolicyState, fault: FaultyPart) -> Finding:
         _place(state, fault.pointer),
         resources=(state.key,),
         label=label,
+        help=_nearby(simulation, state, fault.message, fault.pointer),
         field=path(fault.pointer),
     )
+
+
+def _nearby(simulation: Simulation, state: PolicyState, reason: str, place: Pointer) -> tuple[str, ...]:
+    """Return what the tree shows in place of a missing object for which a policy is refused."""
+    nearby = Nearby(simulation.world)
+    for reference in content_references(state.policy, simulation.world, state.kind.refers or None):
+        length = min(len(place), len(reference.pointer))
+        is_meant = str(reference.wanted) in reason or (length > 1 and place[:length] == reference.pointer[:length])
+        if is_meant and reference.resolution.missing and nearby.is_shown(reference.wanted):
+            return (f"note: {nearby.describe(reference.wanted)}",)
+    return ()
 
 
 def _reason(state: PolicyState) -> str:

@@ -20,7 +20,7 @@ from mutations import copied, write
 
 MOST_CHANGES = 3
 WRITINGS = 2
-WEAKER = 6
+WEAKER = 8
 """Changes of each sort that are tried of one world."""
 _OF_METADATA = ("namespace", "name")
 

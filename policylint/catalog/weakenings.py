@@ -27,10 +27,16 @@ class _Word(NamedTuple):
 
     def speaks_of(self, above: str, field: str) -> bool:
         return (
-            self.fields.fullmatch(field) is not None
+            (self.fields.fullmatch(field) or self.fields.fullmatch(_camel(field))) is not None
             and (self.under is None or self.under.search(above) is not None)
             and (self.not_under is None or self.not_under.search(f"{above}.{field}") is None)
         )
+
+
+def _camel(field: str) -> str:
+    """Return `failureModeAllow` for `failure_mode_allow` and `failure-mode-allow`."""
+    first, *others = field.replace("-", "_").split("_")
+    return first + "".join(other[:1].upper() + other[1:] for other in others)
 
 
 class Deciding(NamedTuple):

@@ -135,3 +135,37 @@ def test_what_decides_and_is_not_evaluated_keeps_nobody_from_swearing(
     (change,) = compare([pair])
     assert change.requests is not None
     assert change.requests.same == sworn
+
+
+PLACES = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: ag}
+spec: {controllerName: agentgateway.dev/agentgateway}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: public, namespace: shop}
+spec: {gatewayClassName: ag, listeners: [{name: web, port: 80, protocol: HTTP}]}
+---
+apiVersion: agentgateway.dev/v1alpha1
+kind: AgentgatewayPolicy
+metadata: {name: login, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: public, sectionName: web}]
+  traffic: {extAuth: {backendRef: {name: checkout, port: 80}, http: {}}}
+"""
+FIRST = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: checkout, namespace: shop}
+spec:
+  parentRefs: [{name: public}]
+  rules: [{backendRefs: [{name: checkout, port: 80}]}]
+"""
+
+
+def test_the_first_route_of_a_gateway_takes_no_login_from_it(tmp_path: Path) -> None:
+    pair = sides(tmp_path, (PLACES, SERVICE), (PLACES, SERVICE, FIRST))
+    found = removed_protections([pair], compare([pair]), {"GWP302", "GWP304"})
+    assert [each.message for each in found] == []

@@ -60,6 +60,7 @@ SPECS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"sslProtocols": "TLSv1.2 TLSv1.3"}, {"sslProtocols": "TLSv1.1 TLSv1.2"}, "sslProtocols"),
     ({"ciphers": "ECDHE-RSA-AES256-GCM-SHA384"}, {"ciphers": "ECDHE-RSA-AES256-GCM-SHA384:RC4-SHA"}, "ciphers"),
     ({"service": {"type": "ClusterIP"}}, {"service": {"type": "LoadBalancer"}}, "service.type"),
+    ({"a": 1, "failure_mode_allow": False}, {"a": 1, "failure_mode_allow": True}, "failure_mode_allow"),
     ({"booleanExpr": "a && b"}, {"booleanExpr": "b && a"}, ""),
     ({"outboundTrafficPolicy": {"mode": "REGISTRY_ONLY"}}, {"outboundTrafficPolicy": {"mode": "ALLOW_ANY"}}, "mode"),
 ]

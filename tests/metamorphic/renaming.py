@@ -52,6 +52,7 @@ def renaming(random: Random, bodies: Bodies) -> Renaming | None:
         "gatewayClassName",
         "ingressClassName",
         "type",
+        "plugin",
     )
     for field in said:
         for value in re.findall(rf'"{field}": "([^"]+)"', text):

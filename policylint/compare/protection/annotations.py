@@ -43,7 +43,7 @@ def annotations_weakened(sides: Sides) -> Iterator[WeakenedWay]:
 def _written(value: object, above: Pointer) -> Iterator[Pointer]:
     """Yield where an object writes down annotations of what is made of it, as EnvoyProxy does those of its Service."""
     for name, inner in mapping(value).items():
-        if name == "annotations":
+        if name.lower().endswith("annotations"):
             yield (*above, name)
         elif isinstance(inner, dict):
             yield from _written(inner, (*above, name))

@@ -89,6 +89,8 @@ def _weakened_settings(sides: Sides, contexts: Iterable[ContextChange], others: 
             continue
         if context.after is not None and context.after.refused is not None:
             continue  # every request is answered with an error
+        if context.after is None and _acts_below(sides, context):
+            continue  # routes came to a place that had none, and it is asked at these now
         if (context.kind.group, context.kind.kind) == _OF_TOKENS:
             if contexts_with_tokens is None:
                 contexts_with_tokens = _contexts_with_tokens(sides.after)
@@ -99,6 +101,17 @@ def _weakened_settings(sides: Sides, contexts: Iterable[ContextChange], others: 
             causes_by_pair[pair] = list(_causes(sides, context))
         for cause, purpose in causes_by_pair[pair]:
             yield cause, "" if purpose and others.serve(context.path, context.kind, purpose) else purpose, context.path
+
+
+def _acts_below(sides: Sides, change: ContextChange) -> bool:
+    """Tell whether all that acted at a place acts on ways through it now."""
+    place = set(change.path)
+    states = [sides.after.policies.get(sides.pairing.key(key)) for key in _keys(change.before)]
+    return bool(states) and all(
+        state is not None
+        and any(place < set(path) for group in state.groups for path in islice(group.contexts(), MOST_CONTEXTS))
+        for state in states
+    )
 
 
 def _causes(sides: Sides, change: ContextChange) -> Iterator[tuple[Cause, str]]:

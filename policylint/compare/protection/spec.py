@@ -307,8 +307,10 @@ def _lists(
     old, new = pair_values(before, after, weak.path)
     for key, was in old.items():
         now = new.get(key)
-        if now is None or not was.held or not now.held or not _holds(weak, after, now):
+        if now is None or not was.held or not _holds(weak, after, now):
             continue
+        if not now.held and ("*" in weak.path or weak.list != "each"):
+            continue  # what held it is gone, of which other words speak
         if not _unclear(was.value) and not _unclear(now.value):
             yield was, now, _entries(weak, was.value), _entries(weak, now.value)
 

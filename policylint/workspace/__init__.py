@@ -535,7 +535,8 @@ class _Tree(NamedTuple):
                 name = variant.name if group == DEFAULT else group
                 if group != DEFAULT and variant.name != DEFAULT:
                     name = f"{group}/{variant.name}"
-                yield variant._replace(name=name, elsewhere={**beside, **variant.elsewhere})
+                elsewhere = {**beside, **variant.elsewhere} if variant.elsewhere else beside
+                yield variant._replace(name=name, elsewhere=elsewhere)
 
     def _relative(self) -> Mapping[str, str]:
         """The paths of the files below the root, by the paths that findings show."""

@@ -144,6 +144,14 @@ def kgateway_one_target(root: Path, size: int) -> list[str]:
     return linted(root, [*gateway("kgateway.dev/kgateway"), service(), route("app"), *policies])
 
 
+def policies_without_backends(root: Path, size: int) -> list[str]:
+    """A route without backends for each policy, which may answer in their place."""
+    names = numbered("app", size)
+    policies = (made(KGATEWAY, "TrafficPolicy", name, spec={"targetRefs": [target(name)], **RETRY}) for name in names)
+    routes = (route(name, rules=[{"matches": [{"path": {"value": f"/{name}"}}]}]) for name in names)
+    return linted(root, [*gateway("kgateway.dev/kgateway"), *routes, *policies])
+
+
 def kgateway_delegation(root: Path, size: int) -> list[str]:
     """A route that delegates to all routes of a namespace by a label."""
     rules = [
@@ -230,6 +238,7 @@ SHAPES = (
     targets_of_one_policy,
     overridden_policies,
     kgateway_one_target,
+    policies_without_backends,
     kgateway_delegation,
     kgateway_delegation_chain,
     ngf_policies,

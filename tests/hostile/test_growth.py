@@ -52,7 +52,7 @@ def calls(shape: Shape, folder: Path, size: int) -> int:
         *("label-selectors", "target-selectors", "listener-sets", "hostnames-and-listeners", "one-path"),
         *("missing-targets", "ports-of-one-service", "reference-grants", "add-ignore"),
         *("suppression-comments", "configured-ignores", "configured-patterns"),
-        *("kgateway-one-target", "explain-gateway", "traces", "diff-findings"),
+        *("kgateway-one-target", "policies-without-backends", "explain-gateway", "traces", "diff-findings"),
     ],
 )
 def test_the_work_grows_with_the_input(name: str, shapes: dict[str, Shape], tmp_path: Path) -> None:

@@ -226,14 +226,19 @@ class Implementation:
             return parent.mesh or parent.resolution.unknown
         return not gateway.class_resolution.missing
 
-    def with_conditions(self, state: GatewayState) -> GatewayState:
+    def with_conditions(self, state: GatewayState, topology: Topology, catalog: Catalog) -> GatewayState:  # noqa: ARG002
         """Return a Gateway with the conditions that the controller writes on it and its listeners.
 
         By default the topology's. `begin` is not called before it.
         """
         return state
 
-    def with_conditions_of_set(self, state: ListenerSetState) -> ListenerSetState:
+    def with_conditions_of_set(
+        self,
+        state: ListenerSetState,
+        topology: Topology,  # noqa: ARG002
+        catalog: Catalog,  # noqa: ARG002
+    ) -> ListenerSetState:
         """Return a ListenerSet with the conditions that the controller writes on it and its listeners, as above."""
         return state
 

@@ -385,14 +385,12 @@ def _judged(
 
 def _revise_holders(topology: Topology, catalog: Catalog, dispatch: Dispatch) -> None:
     """Give Gateways and ListenerSets the conditions that their own controllers write."""
-    writers = {
-        state.gateway.key: implementation(name, catalog.settings(name))
-        for state in topology.gateways
-        for name in [dispatch.of_gateway(state)]
-    }
-    gateways = [writers[state.gateway.key].with_conditions(state) for state in topology.gateways]
+    names = {state.gateway.key: dispatch.of_gateway(state) for state in topology.gateways}
+    behaviours = {name: implementation(name, catalog.settings(name)) for name in set(names.values())}
+    writers = {key: behaviours[name] for key, name in names.items()}
+    gateways = [writers[state.gateway.key].with_conditions(state, topology, catalog) for state in topology.gateways]
     sets = [
-        writers[state.parent].with_conditions_of_set(state) if state.parent in writers else state
+        writers[state.parent].with_conditions_of_set(state, topology, catalog) if state.parent in writers else state
         for state in topology.listener_sets
     ]
     topology.revise_holders(gateways, sets)

@@ -29,6 +29,23 @@ ABOUT = (
 )
 CLASS = "eg"
 _WAITING = {"conditions": [{"type": "Accepted", "status": "Unknown", "reason": "Pending"}]}
+_FILLER = "filler"
+_FILLERS = [
+    manifest(
+        f"{GATEWAY_API}/v1",
+        "Gateway",
+        _FILLER,
+        _FILLER,
+        spec={"gatewayClassName": _FILLER, "listeners": [{"name": "a", "port": 1, "protocol": "HTTP"}]},
+    ),
+    manifest(
+        f"{GATEWAY_API}/v1",
+        "ListenerSet",
+        _FILLER,
+        _FILLER,
+        spec={"parentRef": {"name": _FILLER}, "listeners": [{"name": "b", "port": 2, "protocol": "HTTP"}]},
+    ),
+]
 _CERTIFICATES = {"tls.crt": CERTIFICATE, "tls.key": PRIVATE_KEY, "ca.crt": CERTIFICATE}
 """What Envoy Gateway made for itself when it was installed."""
 
@@ -47,7 +64,12 @@ class Controller:
         self._started.communicate()
 
     def ask(self, objects: Sequence[Manifest], **options: bool) -> dict[str, Any]:
-        """Return the answer of envoy_gateway/main.go."""
+        """Return the answer of envoy_gateway/main.go: which of all are refused, and what comes of the others."""
+        refused = self._ask(objects)["refused"]
+        stored = [each for each in objects if name_of(each) not in refused]
+        return self._ask(read_by_it(stored), **options) | {"refused": refused}
+
+    def _ask(self, objects: Sequence[Manifest], **options: bool) -> dict[str, Any]:
         own = manifest("v1", "Secret", "envoy", "envoy-gateway-system", stringData=_CERTIFICATES)
         text = json.dumps({"objects": [*objects, own], **options})
         for placeholder, real in self._material:
@@ -59,10 +81,14 @@ class Controller:
 
 
 def simulated(objects: Sequence[Manifest]) -> Simulation:
-    """Read a world as the commands read what a cluster holds (`--live`): what is not in it, is nowhere."""
+    """Read a world as the commands read what a cluster holds (`--live`): what is not in it, is nowhere.
+
+    Where the API server has refused the only object of a kind, another one says that its kind is in sight.
+    """
     with TemporaryDirectory() as place:
         file = Path(place) / "cluster.yaml"
-        file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}), encoding="utf-8")
+        items = [*objects, *_FILLERS]
+        file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
         return open_workspace([str(file)]).simulations[0]
 
 
@@ -81,13 +107,14 @@ def statuses(simulation: Simulation) -> Facts:
     told = [
         {"kind": each["kind"], "namespace": "", **each["metadata"], "status": each["status"]}
         for each in stanzas(simulation)
+        if each["metadata"]["name"] != _FILLER
     ]
     return of_statuses(told, NOT_WRITTEN)
 
 
 def real_facts(controller: Controller, objects: Sequence[Manifest]) -> tuple[Facts, list[Manifest]]:
     """Return what Envoy Gateway says of a world, and the objects that the API server takes."""
-    answer = controller.ask(read_by_it(objects))
+    answer = controller.ask(objects)
     if answer.get("error"):
         return {"| failed": answer["error"]}, list(objects)
     refused = {f"{name}{REFUSED}": "refused" for name in answer["refused"]}

@@ -78,7 +78,7 @@ def of_envoy(options: argparse.Namespace) -> int:
         with envoy_gateway.Controller(built("envoy_gateway"), *certificate(directory)) as asked, envoy.Stubs() as stubs:
             for number in range(options.first, options.first + options.worlds):
                 objects = world(options.seed, number)
-                answer = asked.ask(envoy_gateway.read_by_it(objects), xds=True)
+                answer = asked.ask(objects, xds=True)
                 stored = [each for each in objects if name_of(each) not in answer["refused"]]
                 requests = envoy.requests(options.seed, number, stored, REQUESTS)
                 if not requests or "xds" not in answer:

@@ -49,6 +49,7 @@ from policylint.topology.routes import Rule, rules
 
 if TYPE_CHECKING:
     from policylint.implementations.envoy_gateway.authorization import RequestRules
+    from policylint.implementations.envoy_gateway.listener_conflicts import Clash
     from policylint.policy.authorizing import Decision, RequestFacts
 
 _OWN_FIELDS: Mapping[str, OwnFields] = {
@@ -78,6 +79,7 @@ class EnvoyGateway(Implementation):
     def __init__(self) -> None:
         self._statuses: Mapping[ResourceKey, PolicyStatus] = {}
         self._isolated: Isolation | None = None
+        self._lost: Mapping[Node, Clash] | None = None
         self._rules: dict[int, tuple[Mapping[str, Any], RequestRules]] = {}
         """The rules of effective specs, by the identity of the spec, which stays while it is kept."""
         self._failing: dict[ResourceKey, Pointer] = {}
@@ -289,19 +291,33 @@ class EnvoyGateway(Implementation):
     def reports_on(self, parent: ParentState, topology: Topology) -> bool:
         return super().reports_on(parent, topology) and listeners.reports_on(parent, topology)
 
-    def with_conditions(self, state: GatewayState) -> GatewayState:
-        served = listeners.serves(state)
-        told = tuple(
-            each._replace(conditions=listeners.of_listener(each) if served else ()) for each in state.listeners
-        )
-        state = state._replace(listeners=told)
-        return state._replace(conditions=listeners.of_gateway(state))
+    def with_conditions(self, state: GatewayState, topology: Topology, catalog: Catalog) -> GatewayState:
+        served, clashes = listeners.serves(state), self._clashes(topology, catalog)
+        told = (listeners.of_listener(each, clashes.get(each.node)) for each in state.listeners)
+        state = state._replace(listeners=tuple(each if served else each._replace(conditions=()) for each in told))
+        sets = (each for each in topology.listener_sets if served and each.parent == state.gateway.key)
+        revised = (self.with_conditions_of_set(each, topology, catalog) for each in sets)
+        attached = sum(listeners.is_attached(each) for each in revised)
+        return state._replace(conditions=listeners.of_gateway(state), attached_listener_sets=attached)
 
-    def with_conditions_of_set(self, state: ListenerSetState) -> ListenerSetState:
-        admitted = state.allowed is not False
-        told = (each._replace(conditions=listeners.of_listener(each) if admitted else ()) for each in state.listeners)
+    def with_conditions_of_set(self, state: ListenerSetState, topology: Topology, catalog: Catalog) -> ListenerSetState:
+        gateway = topology.gateway(state.parent)
+        served = gateway is None or listeners.serves(gateway)
+        if state.allowed is False or not served:
+            silent = tuple(each._replace(conditions=()) for each in state.listeners)
+            return state._replace(listeners=silent, conditions=state.conditions if served else (listeners.EMPTY,))
+        clashes = self._clashes(topology, catalog)
+        told = (listeners.of_listener(each, clashes.get(each.node)) for each in state.listeners)
         state = state._replace(listeners=tuple(told))
-        return state._replace(conditions=listeners.of_listener_set(state)) if admitted else state
+        return state._replace(conditions=listeners.of_listener_set(state))
+
+    def _clashes(self, topology: Topology, catalog: Catalog) -> Mapping[Node, Clash]:
+        """Return the listeners that lose against others, found once for the topology that this instance is for."""
+        if self._lost is None:
+            from policylint.implementations.envoy_gateway.listener_conflicts import clashes
+
+            self._lost = clashes(Fleet(topology, catalog))
+        return self._lost
 
     def order(self, gateway: ResourceKey | None, topology: Topology, catalog: Catalog) -> Sequence[Phase]:
         """Return the catalog's order, changed by the Gateway's EnvoyProxy."""

@@ -12,29 +12,47 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from policylint.implementations.envoy_gateway.listener_conflicts import Clash
 from policylint.topology import Condition, GatewayState, ListenerSetState, ListenerState, ParentState, Topology
-from policylint.topology.status import with_listeners
+from policylint.topology.status import ACCEPTED, NO_CONFLICTS, with_listeners
 
 _OWN_REFUSALS = ("UnsupportedAddress", "InvalidParameters")
 """Reasons for which a Gateway is none of the controller's; that its listeners are not valid is not one of them."""
 _SPARED = ("InvalidCertificateRef", "InvalidCACertificateRef", "InvalidCACertificateKind")
 """Reasons of ResolvedRefs beside which a listener is accepted."""
+EMPTY = ACCEPTED._replace(message="of no listener at all: the Gateway is refused, and the ListenerSet serves nothing")
+"""What the controller says of the ListenerSets of a Gateway that it refuses."""
 _OF_TLS = ("InvalidParameters", "InvalidClientCertificateRef", "InvalidCACertificateRef")
 
 
-def of_listener(listener: ListenerState) -> tuple[Condition, ...]:
-    """Return the conditions of a listener: without what the controller leaves unsaid."""
+def of_listener(listener: ListenerState, clash: Clash | None) -> ListenerState:
+    """Return a listener with what the controller says of it: nothing of what it leaves unsaid."""
     by_type = {condition.type: condition for condition in listener.conditions}
-    resolved = by_type["ResolvedRefs"]
+    resolved, accepted = _resolved(listener, by_type["ResolvedRefs"]), by_type["Accepted"]
+    told = [each for each in listener.conditions if each.type not in ("ResolvedRefs", "Accepted", "Conflicted")]
+    of_set = listener.holder.key.kind != "Gateway"
     if resolved.status == "False" and resolved.reason not in _SPARED:
-        return (resolved,)
-    of_gateway = listener.holder.key.kind == "Gateway"
-    faultless = by_type["Accepted"].status == by_type["ResolvedRefs"].status == "True"
-    return tuple(
-        condition
-        for condition in listener.conditions
-        if condition.type != "Conflicted" or condition.status == "True" or (faultless and not of_gateway)
-    )
+        told = [resolved]
+    elif clash is not None:
+        message = f"not distinct from {', '.join(map(str, clash.rivals))}"
+        told += [resolved, Condition("Conflicted", "True", clash.reason, message)]
+        if of_set and clash.refused:
+            told.append(Condition("Accepted", "False", clash.reason, message))
+    else:
+        accepted = ACCEPTED if listener.conflict and accepted.reason == listener.conflict else accepted
+        told += [accepted, resolved]
+        if of_set and accepted.status == resolved.status == "True":
+            told.append(NO_CONFLICTS)
+    conflict, rivals = ("", ()) if clash is None else clash[:2]
+    return listener._replace(conditions=tuple(told), conflict=conflict, conflicts_with=rivals)
+
+
+def _resolved(listener: ListenerState, resolved: Condition) -> Condition:
+    """Return ResolvedRefs: what is wrong with a certificate is said last, and stands."""
+    fault = next((each for each in listener.references if each.reason), None)
+    if resolved.reason != "InvalidRouteKinds" or fault is None:
+        return resolved
+    return Condition("ResolvedRefs", "False", fault.reason, fault.message)
 
 
 def of_gateway(gateway: GatewayState) -> tuple[Condition, ...]:
@@ -57,6 +75,13 @@ def of_listener_set(listener_set: ListenerSetState) -> tuple[Condition, ...]:
         if condition.reason in ("Accepted", "ListenersNotValid") and listener_set.listeners
         else condition
         for condition in listener_set.conditions
+    )
+
+
+def is_attached(listener_set: ListenerSetState) -> bool:
+    """Tell whether the Gateway counts a ListenerSet: whether it lets it in, and accepts it."""
+    return listener_set.allowed is not False and any(
+        each.type == "Accepted" and each.status == "True" for each in listener_set.conditions
     )
 
 

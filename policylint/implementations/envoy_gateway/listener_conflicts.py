@@ -1,0 +1,152 @@
+"""Listeners that are in each other's way, as Envoy Gateway sees it: only valid ones are, and often one of them wins.
+
+Of the listeners of a Gateway and its ListenerSets on one port, the protocol of the Gateway's own wins, and of listeners
+with one hostname the Gateway's single one; among ListenerSets the first one does. Where two of one object disagree, all
+lose. Gateways that share a proxy are compared too.
+
+Source: internal/gatewayapi/validate.go @ v1.9.1, validateConflicted{Protocols,Hostname,Layer4,Merged}Listeners;
+docs/design/implementations/envoy-gateway.md §11.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from policylint.implementations.envoy_gateway.managed import Fleet, order
+from policylint.model import Node, ResourceKey
+from policylint.namedtuple import NamedTuple
+from policylint.topology import ListenerState
+
+_MOST_NAMED = 8
+_SHARED = {"HTTPS": "https/tls", "TLS": "https/tls"}
+
+
+class Clash(NamedTuple):
+    """Why a listener loses.
+
+    Args:
+        reason: of its condition Conflicted.
+        rivals: the listeners that it is not distinct from.
+        refused: whether a ListenerSet's is not accepted for it.
+    """
+
+    reason: str
+    rivals: tuple[Node, ...]
+    refused: bool = True
+
+
+def clashes(fleet: Fleet) -> Mapping[Node, Clash]:
+    """Return the listeners that lose, in the controller's order."""
+    lost: dict[Node, Clash] = {}
+    by_gateway = {key: [each for each in _in_order(fleet, key) if is_valid(each)] for key in fleet.gateways}
+    for listeners in by_gateway.values():
+        _protocols(listeners, lost)
+    shared: dict[object, list[ListenerState]] = defaultdict(list)
+    for key, listeners in by_gateway.items():
+        state = fleet.gateways[key]
+        if fleet.merges(state):
+            shared[state.class_key] += listeners
+    for listeners in shared.values():
+        _protocols(listeners, lost)
+    for listeners in by_gateway.values():
+        _hostnames(listeners, lost)
+        _streams(listeners, lost)
+    for listeners in shared.values():
+        _merged(listeners, lost)
+    return lost
+
+
+def is_valid(listener: ListenerState) -> bool:
+    """Tell whether a listener is valid by itself, so that it may be in another's way."""
+    return all(
+        each.status != "False" or (each.type == "Accepted" and each.reason.endswith("Conflict"))
+        for each in listener.conditions
+        if each.type in ("Accepted", "ResolvedRefs")
+    )
+
+
+def _in_order(fleet: Fleet, gateway: ResourceKey) -> list[ListenerState]:
+    """Return the listeners of a Gateway, then those of its ListenerSets by age."""
+    sets = sorted(fleet.sets_of(gateway), key=lambda state: order(state.listener_set))
+    return [*fleet.gateways[gateway].listeners, *(listener for state in sets for listener in state.listeners)]
+
+
+def _protocols(listeners: Iterable[ListenerState], lost: dict[Node, Clash]) -> None:
+    for on_port in _by_port(each for each in listeners if each.protocol != "UDP"):
+        if len({_family(each) for each in on_port}) < 2:
+            continue
+        of_gateway = {_family(each) for each in on_port if not _of_set(each)}
+        of_sets: dict[object, set[str]] = defaultdict(set)
+        for each in on_port:
+            if _of_set(each):
+                of_sets[each.node.key].add(_family(each))
+        winner = next(iter(of_gateway)) if len(of_gateway) == 1 else ""
+        for each in on_port:
+            undecided = len(of_gateway) > 1 or (not of_gateway and len(of_sets[each.node.key]) > 1)
+            if not undecided and not winner:
+                winner = _family(each)
+            elif undecided or _family(each) != winner:
+                rivals = (other for other in on_port if _family(other) != _family(each))
+                lost[each.node] = Clash("ProtocolConflict", _nodes(rivals))
+
+
+def _hostnames(listeners: Iterable[ListenerState], lost: dict[Node, Clash]) -> None:
+    asked = (each for each in listeners if each.protocol not in ("TCP", "UDP"))
+    standing = [each for each in asked if each.node not in lost or lost[each.node].reason != "ProtocolConflict"]
+    for on_port in _by_port(standing):
+        by_hostname: dict[str, list[ListenerState]] = defaultdict(list)
+        for each in on_port:
+            by_hostname[each.hostname].append(each)
+        for alike in (each for each in by_hostname.values() if len(each) > 1):
+            winner = _winner(alike)
+            for each in alike:
+                if each is not winner:
+                    rivals = [winner] if winner is not None else [other for other in alike if other is not each]
+                    lost[each.node] = Clash("HostnameConflict", _nodes(rivals))
+
+
+def _winner(alike: list[ListenerState]) -> ListenerState | None:
+    """Return which of some listeners with one hostname is served, None for no one."""
+    of_gateway = [each for each in alike if not _of_set(each)]
+    if of_gateway:
+        return of_gateway[0] if len(of_gateway) == 1 else None
+    holders = [each.node.key for each in alike]
+    return alike[0] if len(set(holders)) == len(holders) else None
+
+
+def _streams(listeners: Iterable[ListenerState], lost: dict[Node, Clash]) -> None:
+    kept = list(listeners)
+    for protocol in ("TCP", "UDP"):
+        for first, *others in _by_port(each for each in kept if each.protocol == protocol):
+            for each in others:
+                lost[each.node] = Clash("ProtocolConflict", (first.node,), refused=False)
+
+
+def _merged(listeners: Iterable[ListenerState], lost: dict[Node, Clash]) -> None:
+    seen: dict[tuple[str, str, int | None], Node] = {}
+    for each in listeners:
+        first = seen.setdefault((each.protocol, each.hostname, each.port), each.node)
+        if first != each.node:
+            refused = each.node in lost and lost[each.node].refused
+            lost[each.node] = Clash("HostnameConflict", (first,), refused)
+
+
+def _by_port(listeners: Iterable[ListenerState]) -> list[list[ListenerState]]:
+    by_port: dict[int, list[ListenerState]] = defaultdict(list)
+    for each in listeners:
+        if each.port is not None:
+            by_port[each.port].append(each)
+    return list(by_port.values())
+
+
+def _family(listener: ListenerState) -> str:
+    return _SHARED.get(listener.protocol, listener.protocol)
+
+
+def _of_set(listener: ListenerState) -> bool:
+    return listener.holder.key.kind != "Gateway"
+
+
+def _nodes(listeners: Iterable[ListenerState]) -> tuple[Node, ...]:
+    return tuple(each.node for each in listeners)[:_MOST_NAMED]

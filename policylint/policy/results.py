@@ -266,11 +266,12 @@ class Idle(NamedTuple):
 
 
 class Ancestor(NamedTuple):
-    """One entry of a policy's status.ancestors."""
+    """One entry of a policy's status.ancestors; `port` where a parentRef on whose behalf it is names one."""
 
     ancestor: Node
     controller: str
     conditions: tuple[Condition, ...]
+    port: int | None = None
 
 
 class FaultyPart(NamedTuple):

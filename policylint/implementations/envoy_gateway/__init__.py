@@ -115,7 +115,7 @@ class EnvoyGateway(Implementation):
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
         """Refuse a BackendTLSPolicy without a usable CA (§7), and what needs a feature that is off."""
         if kind.kind == "BackendTLSPolicy":
-            from policylint.implementations.envoy_gateway.backend_tls import ca_fault
+            from policylint.implementations.envoy_gateway.backends import ca_fault
 
             reason, message = ca_fault(policy, world)
             if reason:

@@ -10,17 +10,18 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from policylint.documents import Pointer
-from policylint.implementations.envoy_gateway.backend_tls import ca_fault, missing_ca
-from policylint.implementations.envoy_gateway.backend_uses import ROLES
 from policylint.implementations.envoy_gateway.backends import (
     BACKEND,
+    ROLES,
     BackendPolicies,
     Fault,
+    ca_fault,
     endpoints,
     invalid,
+    missing_ca,
     port_name,
 )
-from policylint.model import Resource, World, mapping, sequence, text, value_at
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, value_at
 from policylint.topology import BackendState, RouteState
 from policylint.topology.backends import ports_by_number
 
@@ -62,15 +63,28 @@ def _fault(route: Resource, backend: BackendState, world: World) -> Fault | None
     fault = invalid(own, world) if own is not None else None
     if fault is not None or not _weight(route, backend):
         return fault
-    why = next(_of_tls(own, world), "") if own is not None else ""
-    policy = world.once(BackendPolicies).policy(backend.wanted, port_name(world, backend.wanted, backend.port))
-    if policy is not None:
-        why = why or ca_fault(policy, world)[1]
+    why = _tls_fault(backend.wanted, backend.port, world)
     if why:
         return "InvalidBackendTLS", why
     if own is not None and len({"fqdn" in each for each in endpoints(own)}) > 1:
         return "UnsupportedAddressType", f"{own.key} mixes names of hosts with addresses"
     return None
+
+
+def service_fault(key: ResourceKey, port: int | None, world: World) -> str:
+    """Return why a backend that is there cannot be called for a policy (processExtServiceDestination); "" if it can."""
+    own = world.get(key) if key[:2] == BACKEND else None
+    if own is not None and own.spec.get("type") == "DynamicResolver":
+        return f"{key} is a dynamic resolver, which serves routes alone"
+    return _tls_fault(key, port, world)
+
+
+def _tls_fault(key: ResourceKey, port: int | None, world: World) -> str:
+    """Return why there can be no TLS towards a backend that is to have it (applyBackendTLSSetting); "" for nothing."""
+    own = world.get(key) if key[:2] == BACKEND else None
+    why = next(_of_tls(own, world), "") if own is not None else ""
+    policy = None if why else world.once(BackendPolicies).policy(key, port_name(world, key, port))
+    return why if policy is None else ca_fault(policy, world)[1]
 
 
 def _of_tls(backend: Resource, world: World) -> Iterator[str]:

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from policylint.implementations.envoy_gateway.backend_uses import Use, uses
-from policylint.implementations.envoy_gateway.backends import Aim, BackendPolicies, targets_of
+from policylint.implementations.envoy_gateway.backends import Aim, BackendPolicies, ca_fault, targets_of
 from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
-from policylint.model import Node, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import Node, ResourceKey, World, mapping
 from policylint.policy.results import PolicyState
 from policylint.topology import Condition
 
-CA_KINDS = {("", "ConfigMap"), ("", "Secret"), ("certificates.k8s.io", "ClusterTrustBundle")}
 RESOLVED = Condition("ResolvedRefs", "True", "ResolvedRefs", "Resolved all the Object references.")
 
 
@@ -32,47 +31,10 @@ def statuses(fleet: Fleet, states: list[PolicyState]) -> Mapping[ResourceKey, Po
     return statuses
 
 
-def ca_fault(policy: Resource, world: World) -> tuple[str, str]:
-    """Return reason and message of ResolvedRefs=False when a policy has no usable CA, otherwise two empty texts.
-
-    References are local. What the tree cannot know (it holds no Secret at all, a trust-manager Bundle makes the
-    ConfigMap) counts as usable.
-    """
-    references = [mapping(each) for each in sequence(mapping(policy.spec.get("validation")).get("caCertificateRefs"))]
-    if not references:
-        return "", ""
-    objects = [tuple(text(reference.get(name)) for name in ("group", "kind", "name")) for reference in references]
-    faults = [missing_ca(policy, world, *names) for names in objects if names[:2] in CA_KINDS]
-    if not faults:
-        supported = "supported kinds are ConfigMap, Secret, and ClusterTrustBundle in caCertificateRefs."
-        return "InvalidKind", f"Unsupported reference kind, {supported}"
-    return ("InvalidCACertificateRef", faults[0]) if all(faults) else ("", "")
-
-
 def is_voided(world: World, node: Node) -> bool:
     """Tell whether a Backend of Envoy Gateway switches verification off, so that no BackendTLSPolicy on it counts."""
     backend = world.get(node.key) if (node.key.group, node.key.kind) == (GROUP, "Backend") else None
     return backend is not None and mapping(backend.spec.get("tls")).get("insecureSkipVerify") is True
-
-
-def missing_ca(policy: Resource, world: World, group: str, kind: str, name: str) -> str:
-    """Return why an object gives no CA: it is not there, or has neither ca.crt nor tls.crt nor a lone key."""
-    namespace = "" if kind == "ClusterTrustBundle" else policy.key.namespace
-    key = ResourceKey(group, kind, namespace, name)
-    resolution = world.resolve(key)
-    if resolution.missing:
-        if kind != "ConfigMap":
-            elsewhere = not world.of_kind(group, kind)
-        else:
-            elsewhere = world.get(ResourceKey("trust.cert-manager.io", "Bundle", "", name)) is not None
-        return "" if elsewhere else f"{kind.capitalize()} {name} not found in namespace {policy.key.namespace}."
-    if resolution.resource is None or kind == "ClusterTrustBundle":
-        return ""
-    body = resolution.resource.body
-    data = {**mapping(body.get("data")), **mapping(body.get("stringData"))}
-    if "ca.crt" in data or "tls.crt" in data or len(data) == 1:
-        return ""
-    return f"No ca found in {kind.lower()} {name}."
 
 
 def _apply(status: PolicyStatus, use: Use, fault: tuple[str, str]) -> None:

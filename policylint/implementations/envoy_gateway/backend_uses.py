@@ -10,16 +10,20 @@ from functools import reduce
 from operator import getitem
 from typing import Any
 
-from policylint.implementations.envoy_gateway.backends import invalid, port_name
+from policylint.documents import Pointer
+from policylint.implementations.envoy_gateway.backends import ROLES, invalid, port_name
+from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespace
+from policylint.implementations.envoy_gateway.content import refused_early
 from policylint.implementations.envoy_gateway.managed import CONTROLLER, GROUP, Fleet, Scope, order, parent_scope
+from policylint.implementations.envoy_gateway.references import unreachable
 from policylint.implementations.generic import walk
-from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import ROUTE_KINDS, PolicyKind, Resource, ResourceKey, World, mapping, text
 from policylint.namedtuple import NamedTuple
 from policylint.topology import BackendState
+from policylint.topology.grants import Grants
 from policylint.topology.references import backend_target
 
 KINDS = {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport"), (GROUP, "Backend")}
-ROLES = ("backend", "RequestMirror")
 ROUTE_ORDER = ("HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute")
 """The order in which the controller goes through routes; it shows only where ancestors are too many."""
 
@@ -54,7 +58,8 @@ def _of_routes(fleet: Fleet) -> Iterator[Use]:
             for parent in fleet.routes[state.route.key]:
                 for backend in backends:
                     port = port_name(fleet.world, backend.wanted, backend.port)
-                    yield Use(backend.wanted, port, parent_scope(parent), fleet.controller(parent.wanted))
+                    scope = parent_scope(parent)._replace(port=parent.port)
+                    yield Use(backend.wanted, port, scope, fleet.controller(parent.wanted))
 
 
 def _usable(route: Resource, backend: BackendState, world: World) -> bool:
@@ -72,23 +77,33 @@ def _usable(route: Resource, backend: BackendState, world: World) -> bool:
 
 def _of_policies(fleet: Fleet) -> Iterator[Use]:
     """Yield authorisers, issuers and processors that SecurityPolicies and EnvoyExtensionPolicies in use call."""
-    for kind in ("SecurityPolicy", "EnvoyExtensionPolicy"):
-        for policy in sorted(fleet.world.of_kind(GROUP, kind), key=order):
-            holder = _served(fleet, policy)
-            if holder is not None:
-                yield from _of_spec(fleet, policy, fleet.controller(holder))
+    for name in ("SecurityPolicy", "EnvoyExtensionPolicy"):
+        kind = fleet.catalog.get(GROUP, name)
+        holders: dict[Scope, Resource] = {}
+        for policy in sorted(fleet.world.of_kind(GROUP, name) if kind is not None else (), key=order):
+            for scope in _scopes(fleet, policy, kind):
+                if holders.setdefault(scope, policy) is policy and _translated(fleet, policy, scope):
+                    parents = fleet.routes.get(scope.key)
+                    yield from _of_spec(fleet, policy, fleet.controller(parents[0].wanted if parents else scope.key))
 
 
-def _served(fleet: Fleet, policy: Resource) -> ResourceKey | None:
-    """Return a Gateway or ListenerSet that a policy reaches, None without one; for selectors any will do."""
-    named = [mapping(policy.spec.get("targetRef")), *map(mapping, sequence(policy.spec.get("targetRefs")))]
-    for reference in named:
-        key = ResourceKey(GATEWAY_GROUP, text(reference.get("kind")), policy.key.namespace, text(reference.get("name")))
-        if key.kind in ROUTE_KINDS and key in fleet.routes:
-            return fleet.routes[key][0].wanted
-        if key in fleet.gateways or key in fleet.listener_sets:
-            return key
-    return next(iter(fleet.gateways), None) if policy.spec.get("targetSelectors") else None
+def _scopes(fleet: Fleet, policy: Resource, kind: PolicyKind | None) -> Iterator[Scope]:
+    """Yield what a policy targets and what is there."""
+    from policylint.implementations.envoy_gateway.selectors import targets
+
+    if kind is not None:
+        for target in targets(policy, kind, fleet.topology, Grants(fleet.world)):
+            yield from (Scope(node.key, target.section) for node in target.nodes)
+
+
+def _translated(fleet: Fleet, policy: Resource, scope: Scope) -> bool:
+    """Tell whether what a policy calls is looked into for a target: of a route, where a listener is open to it."""
+    if scope.key.kind not in ROUTE_KINDS:
+        return scope.key in fleet.gateways or scope.key in fleet.listener_sets
+    if refused_early(policy, scope.key.kind).code or lacks_namespace(fleet.world, scope.key.namespace):
+        return False
+    candidates = (each for parent in fleet.routes.get(scope.key, ()) for each in parent.candidates)
+    return any(candidate.failure != "NotAllowedByListeners" for candidate in candidates)
 
 
 def _of_proxies(fleet: Fleet) -> Iterator[Use]:
@@ -108,8 +123,14 @@ def _of_proxies(fleet: Fleet) -> Iterator[Use]:
 
 
 def _of_spec(fleet: Fleet, holder: Resource, controller: str) -> Iterator[Use]:
+    """Yield what an object calls; of several backends of one service, none after one that cannot be called."""
+    broken: set[Pointer] = set()
     for pointer, reference in walk(holder.spec):
         if isinstance(reference, dict) and (pointer[-1:] == ("backendRef",) or pointer[-2:-1] == ("backendRefs",)):
             backend, _, port = backend_target(reference, holder.key.namespace)
-            if backend.name and (backend.group, backend.kind) in KINDS and not fleet.world.resolve(backend).missing:
+            if not backend.name or backend[:2] not in KINDS or pointer[:-1] in broken:
+                continue
+            if unreachable(holder, backend, port, fleet.topology):
+                broken.add(pointer[:-1])
+            elif reference.get("weight") != 0:
                 yield Use(backend, port_name(fleet.world, backend, port), Scope(holder.key), controller)

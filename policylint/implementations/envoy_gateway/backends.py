@@ -14,6 +14,8 @@ from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, mappin
 from policylint.topology.backends import ports_by_number
 
 BACKEND = (GROUP, "Backend")
+CA_KINDS = {("", "ConfigMap"), ("", "Secret"), ("certificates.k8s.io", "ClusterTrustBundle")}
+ROLES = ("backend", "RequestMirror")
 Aim = tuple[str, ...]
 """Namespace, group, kind, name and section of a target."""
 Fault = tuple[str, str]
@@ -88,3 +90,40 @@ def _names_ca(settings: Any) -> bool:
 def endpoints(backend: Resource) -> list[Mapping[str, Any]]:
     """Return the endpoints of a Backend."""
     return [mapping(each) for each in sequence(backend.spec.get("endpoints"))]
+
+
+def ca_fault(policy: Resource, world: World) -> tuple[str, str]:
+    """Return reason and message of ResolvedRefs=False when a policy has no usable CA, otherwise two empty texts.
+
+    References are local. What the tree cannot know (it holds no Secret at all, a trust-manager Bundle makes the
+    ConfigMap) counts as usable.
+    """
+    references = [mapping(each) for each in sequence(mapping(policy.spec.get("validation")).get("caCertificateRefs"))]
+    if not references:
+        return "", ""
+    objects = [tuple(text(reference.get(name)) for name in ("group", "kind", "name")) for reference in references]
+    faults = [missing_ca(policy, world, *names) for names in objects if names[:2] in CA_KINDS]
+    if not faults:
+        supported = "supported kinds are ConfigMap, Secret, and ClusterTrustBundle in caCertificateRefs."
+        return "InvalidKind", f"Unsupported reference kind, {supported}"
+    return ("InvalidCACertificateRef", faults[0]) if all(faults) else ("", "")
+
+
+def missing_ca(policy: Resource, world: World, group: str, kind: str, name: str) -> str:
+    """Return why an object gives no CA: it is not there, or has neither ca.crt nor tls.crt nor a lone key."""
+    namespace = "" if kind == "ClusterTrustBundle" else policy.key.namespace
+    key = ResourceKey(group, kind, namespace, name)
+    resolution = world.resolve(key)
+    if resolution.missing:
+        if kind != "ConfigMap":
+            elsewhere = not world.of_kind(group, kind)
+        else:
+            elsewhere = world.get(ResourceKey("trust.cert-manager.io", "Bundle", "", name)) is not None
+        return "" if elsewhere else f"{kind.capitalize()} {name} not found in namespace {policy.key.namespace}."
+    if resolution.resource is None or kind == "ClusterTrustBundle":
+        return ""
+    body = resolution.resource.body
+    data = {**mapping(body.get("data")), **mapping(body.get("stringData"))}
+    if "ca.crt" in data or "tls.crt" in data or len(data) == 1:
+        return ""
+    return f"No ca found in {kind.lower()} {name}."

@@ -46,7 +46,7 @@ class ClientTraffic:
                 self._claim(claim)
 
     def _claim(self, claim: TargetClaim) -> None:
-        key, section = claim.scope
+        key, section = claim.scope[:2]
         gateway = self.fleet.gateway_of(key)
         if gateway not in self.fleet.gateways:
             return

@@ -20,10 +20,15 @@ ADDRESS_TYPES = ("", "IPAddress", "Hostname")
 
 
 class Scope(NamedTuple):
-    """A possible claim of a policy: an object, or a section of it by name, whether or not that section is there."""
+    """A possible claim of a policy: an object, or a section of it by name, whether or not that section is there.
+
+    Args:
+        port: that a parentRef names besides, where what uses it says so.
+    """
 
     key: ResourceKey
     section: str = ""
+    port: int | None = None
 
     @property
     def path(self) -> str:
@@ -31,9 +36,9 @@ class Scope(NamedTuple):
         return f"{self.key.path}/{self.section}" if self.section else self.key.path
 
     @property
-    def ancestor(self) -> Node:
+    def ancestor(self) -> tuple[Node, int | None]:
         """Return the entry of status.ancestors for it."""
-        return Node(self.key, self.section, self.key.kind)
+        return Node(self.key, self.section, self.key.kind), self.port
 
 
 class Fleet:
@@ -45,7 +50,7 @@ class Fleet:
     """
 
     def __init__(self, topology: Topology, catalog: Catalog) -> None:
-        self.topology = topology
+        self.topology, self.catalog = topology, catalog
         self.world = topology.world
         self.gateways: dict[ResourceKey, GatewayState] = {
             state.gateway.key: state

@@ -19,14 +19,18 @@ AGGREGATED = Condition(
 ACCEPTED = Condition("Accepted", "True", "Accepted", "Policy has been accepted.")
 
 
+Place = tuple[Node, int | None]
+"""An ancestor, and the port that a parentRef names besides."""
+
+
 class PolicyStatus:
     """The conditions per ancestor, in the order in which the controller sets them."""
 
     def __init__(self) -> None:
-        self.entries: dict[Node, dict[str, Condition]] = {}
-        self.controllers: dict[Node, str] = {}
+        self.entries: dict[Place, dict[str, Condition]] = {}
+        self.controllers: dict[Place, str] = {}
 
-    def set(self, ancestor: Node, controller: str, condition: Condition) -> None:
+    def set(self, ancestor: Place, controller: str, condition: Condition) -> None:
         """Set one condition; it replaces an earlier one of its type.
 
         With more than 17 entries the last of them goes at once, and may come back later without what it had (§8).
@@ -38,7 +42,7 @@ class PolicyStatus:
             for node in self._sorted()[MOST_ANCESTORS + 1 :]:
                 del self.entries[node]
 
-    def accept(self, ancestor: Node, controller: str) -> None:
+    def accept(self, ancestor: Place, controller: str) -> None:
         """Set Accepted=True, unless a verdict is there already."""
         if "Accepted" not in self.entries.get(ancestor, {}):
             self.set(ancestor, controller, ACCEPTED)
@@ -49,14 +53,17 @@ class PolicyStatus:
         if len(nodes) > MOST_ANCESTORS:
             nodes = self._sorted()[:MOST_ANCESTORS]
             self.entries[nodes[-1]][AGGREGATED.type] = AGGREGATED
-        return tuple(Ancestor(node, self.controllers[node], tuple(self.entries[node].values())) for node in nodes)
+        return tuple(
+            Ancestor(place[0], self.controllers[place], tuple(self.entries[place].values()), place[1])
+            for place in nodes
+        )
 
-    def _sorted(self) -> list[Node]:
+    def _sorted(self) -> list[Place]:
         """Sort refused ones first, then overridden ones, then the rest, each by namespace and name."""
         return sorted(self.entries, key=self._rank)
 
-    def _rank(self, node: Node) -> tuple[int, str, str, str]:
-        conditions = self.entries[node]
+    def _rank(self, place: Place) -> tuple[int, str, str, str]:
+        conditions, (node, _) = self.entries[place], place
         accepted = conditions.get("Accepted")
         if accepted is not None and accepted.status == "False":
             rank = 0

@@ -15,6 +15,7 @@ from typing import Any
 
 from policylint.catalog.content import content_of, places
 from policylint.documents import Pointer
+from policylint.implementations.envoy_gateway.backend_faults import service_fault
 from policylint.implementations.envoy_gateway.content import CODE, refused_settings
 from policylint.implementations.envoy_gateway.credentials import shared_keys
 from policylint.implementations.envoy_gateway.managed import GROUP
@@ -69,6 +70,13 @@ def broken(policy: Resource, topology: Topology) -> Reading:
     return Reading(code=CODE if closed else OPEN, reason=reason, pointer=pointer) if reason else Reading()
 
 
+def unreachable(policy: Resource, key: ResourceKey, port: int | None, topology: Topology) -> bool:
+    """Tell whether a policy cannot call a backend at all, whatever is to be thought of its TLS."""
+    own = topology.world.get(key)
+    resolver = own is not None and own.spec.get("type") == "DynamicResolver"
+    return resolver or bool(_fault(policy, key, port, True, topology))
+
+
 def open_parts(policy: Resource, topology: Topology) -> tuple[Pointer, ...]:
     """Return the filters that are left out of a policy of which nothing fails closed: the setting, or its entry."""
     return tuple(dict.fromkeys(_part(pointer) for pointer, _ in _faults(policy, topology)))
@@ -85,6 +93,8 @@ def _faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str
                 continue
             key, _, port = target(reference, policy.key.namespace, *field.kinds[0])
             fault = _fault(policy, key, port, is_backend, topology)
+            if not fault and is_backend:
+                fault = service_fault(key, port, topology.world)
             if not fault and not is_backend:
                 fault = _entry_fault(field.path, reference, key, topology.world)
             if fault:

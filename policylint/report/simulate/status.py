@@ -118,6 +118,8 @@ def _policy(state: PolicyState) -> Entry:
 
 def _ancestor(state: Ancestor) -> Entry:
     reference = _reference(state.ancestor.key, state.ancestor.section)
+    if state.port is not None:
+        reference["port"] = state.port
     return {"ancestorRef": reference, **_controlled(state.controller, state.conditions)}
 
 

@@ -47,6 +47,9 @@ class Implementation:
         judges_core_kinds: whether it evaluates Gateway API's policies (BackendTLSPolicy) in its own way where it is the
             only implementation with kinds in the environment.
         regex_last: whether it ranks regular expressions after prefixes; the others do so between these and exact paths.
+        calls_by_path: whether its GRPCRoutes take all requests with the path of a call, in one order with HTTPRoutes.
+        hosts_of_port: whether requests without TLS go to the route for the narrowest host on their port, whatever
+            listener it is attached to; elsewhere the listener with the narrowest hostname alone serves them.
         is_mesh: whether it reports on routes whose parent is a Service.
         ends_above: whether a path that ends above the level of the kind is a context too (see `Effects`).
         serves_refused: whether routes that only `route_conditions` does not accept are served all the same.
@@ -61,6 +64,8 @@ class Implementation:
     judges_core_kinds = False
     is_mesh = False
     regex_last = False
+    calls_by_path = False
+    hosts_of_port = False
     ends_above = False
     empty_delegation = 404
     asked_by_requests = False

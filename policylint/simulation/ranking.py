@@ -30,11 +30,15 @@ class Ranking(NamedTuple):
             says (HTTPRouteSpec.Hostnames); implementations that are known do not, unless they support
             GatewayRouteHostnameIntersectionPrecedence.
         stated: whether rules have their weights with them, as those of doors do that are no Gateways.
+        calls_by_path: whether GRPCRoutes take requests by their paths, whether or not they are calls.
+        hosts_of_port: whether a request without TLS goes to any route on its port that serves its host.
     """
 
     regex_last: bool = False
     as_written: bool = False
     stated: bool = False
+    calls_by_path: bool = False
+    hosts_of_port: bool = False
 
 
 def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
@@ -44,7 +48,8 @@ def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
     name = None if gateway is None else implementation_of(gateway, simulation.catalog)
     if name is None:
         return Ranking(as_written=gateway is not None)
-    return Ranking(implementation(name, simulation.catalog.settings(name)).regex_last)
+    behaviour = implementation(name, simulation.catalog.settings(name))
+    return Ranking(behaviour.regex_last, calls_by_path=behaviour.calls_by_path, hosts_of_port=behaviour.hosts_of_port)
 
 
 def standing(route: Resource, rule: int, match: Match) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from itertools import chain, islice
 
 from policylint.doors import DOOR_GUARDS, PUBLISHED, is_door, is_inside, proxies, with_doors
+from policylint.matches import by_path
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.spelling import spelled
 from policylint.model.words import leading, listing
@@ -50,6 +51,8 @@ _SPEAKING = {"HTTP": "HTTPRoute", "HTTPS": "HTTPRoute", "TLS": "TLSRoute", "TCP"
 _MOST_CONSIDERED = 8
 _MOST_SERVED = 8
 _MOST_DELEGATED = 10_000
+_NOTHING = (-1, 0)
+"""Less than the specificity of any hostname."""
 """Matches of delegated routes of one host that requests are told apart by."""
 
 
@@ -193,14 +196,19 @@ class Tracer:
             doubtful = {state.route.key: candidate.unknown for state, candidate in attached if candidate.unknown}
             gateway = None if listener.gateway is None else self.topology.gateway(listener.gateway)
             ranked = self._ranking(gateway)
-            found = matches_at(routes, host, self._narrowing, ranked, grpc=kind == "GRPCRoute")
-            self._served[place] = _Served(routes, doubtful, list(found))
+            found = list(matches_at(routes, host, self._narrowing, ranked, grpc=kind == "GRPCRoute"))
+            if ranked.calls_by_path and kind == "HTTPRoute":
+                calls = self._at_host(listener, "GRPCRoute", host)
+                doubtful |= calls.doubtful
+                found += (each._replace(match=by_path(each.match)) for each in calls.matches)
+            self._served[place] = _Served(routes, doubtful, found)
         return self._served[place]
 
     def contenders(self, request: Request) -> list[RuleCandidate]:
         """Return every match that might take a request for the same host at the same place, by precedence.
 
         They are GRPCRoutes' for gRPC calls and HTTPRoutes' for all others; none where no listener takes the request.
+        Where the proxy does not tell calls from other requests, all are among those of the others.
 
         Args:
             request: at a Gateway or for a Service that it names in full.
@@ -216,7 +224,9 @@ class Tracer:
             candidates = matches_at(served, request.host, self._narrowing, grpc=request.grpc)
         else:
             listener = self._selected(gateway, request).listener
-            candidates = () if listener is None else self._at_host(listener, kind, request.host).matches
+            told_apart = not request.grpc or not self._ranking(gateway).calls_by_path
+            asked = listener if told_apart else None
+            candidates = () if asked is None else self._at_host(asked, kind, request.host).matches
         return sorted(candidates, key=lambda candidate: candidate.order)
 
     def delegated(self, candidates: Iterable[RuleCandidate], request: Request) -> list[RuleCandidate]:
@@ -292,8 +302,22 @@ class Tracer:
                 self._selections.clear()
             near = select(self._near(gateway, request), request) if request.scheme not in ("tcp", "udp") else None
             settled = near is not None and near.listener is not None and near.status is None
-            self._selections[place] = near if settled and near else select(self.listeners(gateway), request)
+            chosen = near if settled and near else select(self.listeners(gateway), request)
+            if chosen.others and request.scheme == "http" and self._ranking(gateway).hosts_of_port:
+                chosen = self._by_routes(chosen, request.host)
+            self._selections[place] = chosen
         return self._selections[place]
+
+    def _by_routes(self, chosen: Selection, host: str) -> Selection:
+        """Choose among the listeners of a port the one with the route for the narrowest host that serves a request."""
+        fitting = [listener for listener in (chosen.listener, *chosen.others) if listener is not None]
+
+        def narrowest(listener: ListenerState) -> tuple[int, int]:
+            matches = self._at_host(listener, "HTTPRoute", host).matches
+            return max((specificity(match.hostname) for match in matches), default=_NOTHING)
+
+        best = max(fitting, key=narrowest)
+        return chosen._replace(listener=best, others=tuple(each for each in fitting if each is not best))
 
     def _near(self, gateway: GatewayState, request: Request) -> list[ListenerState]:
         """Return the listeners of a Gateway but those that name another host outright: none of those is chosen."""
@@ -381,7 +405,7 @@ class Tracer:
         request = start.request
         plain = served = self._at_host(listener, "HTTPRoute", request.host)
         grpc = False
-        if request.grpc:
+        if request.grpc and not self._ranking(gateway).calls_by_path:
             calls = self._at_host(listener, "GRPCRoute", request.host)
             serving = any(serves(request.host, name) for _, hostnames in calls.routes for name in hostnames)
             grpc = serving or not self.attached(listener, "HTTPRoute")

@@ -263,6 +263,15 @@ def test_a_policy_without_a_usable_ca_is_not_accepted(reference: str, reason: st
     assert state(simulation, "bad").verdict == "Invalid"
 
 
+GRANT = """apiVersion: gateway.networking.k8s.io/v1beta1
+kind: ReferenceGrant
+metadata: {name: callers, namespace: shop}
+spec:
+  from: [{group: gateway.envoyproxy.io, kind: SecurityPolicy, namespace: infra}]
+  to: [{group: "", kind: Service}]
+"""
+
+
 def test_an_authoriser_of_a_security_policy_uses_the_policy_too() -> None:
     caller = policy(
         "SP",
@@ -271,7 +280,8 @@ def test_an_authoriser_of_a_security_policy_uses_the_policy_too() -> None:
         "extAuth: {http: {backendRefs: [{name: checkout, namespace: shop, port: 80}]}}",
         "infra",
     )
-    simulation = simulated(CLASS, gateway(), service(), caller, tls("used"))
+    assert told(simulated(CLASS, gateway(), service(), caller, tls("used")), "used") == {}
+    simulation = simulated(CLASS, gateway(), service(), caller, tls("used"), GRANT)
     assert told(simulation, "used") == {"SecurityPolicy infra/caller": USED}
 
 

@@ -110,6 +110,12 @@ class Proxy:
         self._log.write_text("")
         self._stubs = stubs
         config, self.ports = static(resources, str(self._log), stubs.place, free)
+        self._proxied = {
+            each["address"]["socketAddress"]["portValue"]
+            for each in config["staticResources"]["listeners"]
+            if any("proxy_protocol" in one["name"] for one in each.get("listenerFilters", ()))
+        }
+        """The ports whose clients are load balancers that say whom they speak for."""
         file, address = directory / "envoy.json", directory / "admin"
         address.unlink(missing_ok=True)
         file.write_text(json.dumps(config))
@@ -161,6 +167,8 @@ class Proxy:
         except OSError:
             return "reset"
         try:
+            if port in self._proxied:
+                raw.sendall(f"PROXY TCP4 {asked['address']} 127.0.0.1 40000 {asked['port']}\r\n".encode())
             if asked["scheme"] == "tcp":
                 raw.sendall(b"hello\n")
                 return self._of_stub(raw.recv(200))

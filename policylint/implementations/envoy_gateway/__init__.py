@@ -75,6 +75,8 @@ class EnvoyGateway(Implementation):
 
     name = "envoy-gateway"
     judges_core_kinds = True
+    hosts_of_port = True  # one route configuration per port; seen by tests/witness at v1.9.1
+    calls_by_path = True  # internal/gatewayapi/route.go, processGRPCRouteRule; seen by tests/witness at v1.9.1
 
     def __init__(self) -> None:
         self._statuses: Mapping[ResourceKey, PolicyStatus] = {}

@@ -167,8 +167,13 @@ spec:
   hostnames: [calls.example.net]
   rules: [{matches: [{method: {service: pkg.Cart, method: Add}}], backendRefs: [{name: app, port: 80}]}]
 """
-    (way,) = [way for way in ways(written(tmp_path, SHOP, call)) if way["host"] == "calls.example.net"]
+    other = SHOP.replace("gateway.envoyproxy.io/gatewayclass-controller", "gateway.nginx.org/nginx-gateway-controller")
+    (way,) = [way for way in ways(written(tmp_path, other, call)) if way["host"] == "calls.example.net"]
     assert (way["requests"], way["example"]) == ("pkg.Cart Add", "GRPC http://calls.example.net/pkg.Cart/Add")
+    (way,) = [way for way in ways(written(tmp_path, SHOP, call)) if way["host"] == "calls.example.net"]
+    assert (way["requests"], way["example"]) == ("/pkg.Cart/Add", "GET http://calls.example.net/pkg.Cart/Add"), (
+        "Envoy Gateway takes every request with the path of a call"
+    )
 
 
 @pytest.mark.parametrize(("option", "value", "number"), [("--gateway", "edge", 4), ("--to", "Service/shop/app", 4)])

@@ -49,7 +49,7 @@ from policylint.topology.routes import Rule, rules
 
 if TYPE_CHECKING:
     from policylint.implementations.envoy_gateway.authorization import RequestRules
-    from policylint.implementations.envoy_gateway.listener_conflicts import Lost
+    from policylint.implementations.envoy_gateway.listener_conflicts import ListenerLoss
     from policylint.policy.authorizing import Decision, RequestFacts
 
 _OWN_FIELDS: Mapping[str, OwnFields] = {
@@ -81,7 +81,7 @@ class EnvoyGateway(Implementation):
     def __init__(self) -> None:
         self._statuses: Mapping[ResourceKey, PolicyStatus] = {}
         self._isolated: Isolation | None = None
-        self._lost: Mapping[Node, Lost] | None = None
+        self._lost: Mapping[Node, ListenerLoss] | None = None
         self._rules: dict[int, tuple[Mapping[str, Any], RequestRules]] = {}
         """The rules of effective specs, by the identity of the spec, which stays while it is kept."""
         self._failing: dict[ResourceKey, Pointer] = {}
@@ -313,7 +313,7 @@ class EnvoyGateway(Implementation):
         state = state._replace(listeners=tuple(told))
         return state._replace(conditions=listeners.of_listener_set(state))
 
-    def _clashes(self, topology: Topology, catalog: Catalog) -> Mapping[Node, Lost]:
+    def _clashes(self, topology: Topology, catalog: Catalog) -> Mapping[Node, ListenerLoss]:
         """Return the listeners that lose against others, found once for the topology that this instance is for."""
         if self._lost is None:
             from policylint.implementations.envoy_gateway.listener_conflicts import clashes

@@ -22,7 +22,7 @@ _MOST_NAMED = 8
 _SHARED = {"HTTPS": "https/tls", "TLS": "https/tls"}
 
 
-class Lost(NamedTuple):
+class ListenerLoss(NamedTuple):
     """Why a listener loses.
 
     Args:
@@ -36,9 +36,9 @@ class Lost(NamedTuple):
     refused: bool = True
 
 
-def clashes(fleet: Fleet) -> Mapping[Node, Lost]:
+def clashes(fleet: Fleet) -> Mapping[Node, ListenerLoss]:
     """Return the listeners that lose, in the controller's order."""
-    lost: dict[Node, Lost] = {}
+    lost: dict[Node, ListenerLoss] = {}
     by_gateway = {key: [each for each in _in_order(fleet, key) if is_valid(each)] for key in fleet.gateways}
     for listeners in by_gateway.values():
         _protocols(listeners, lost)
@@ -72,7 +72,7 @@ def _in_order(fleet: Fleet, gateway: ResourceKey) -> list[ListenerState]:
     return [*fleet.gateways[gateway].listeners, *(listener for state in sets for listener in state.listeners)]
 
 
-def _protocols(listeners: Iterable[ListenerState], lost: dict[Node, Lost]) -> None:
+def _protocols(listeners: Iterable[ListenerState], lost: dict[Node, ListenerLoss]) -> None:
     for on_port in _by_port(each for each in listeners if each.protocol != "UDP"):
         if len({_family(each) for each in on_port}) < 2:
             continue
@@ -88,10 +88,10 @@ def _protocols(listeners: Iterable[ListenerState], lost: dict[Node, Lost]) -> No
                 winner = _family(each)
             elif undecided or _family(each) != winner:
                 rivals = (other for other in on_port if _family(other) != _family(each))
-                lost[each.node] = Lost("ProtocolConflict", _nodes(rivals))
+                lost[each.node] = ListenerLoss("ProtocolConflict", _nodes(rivals))
 
 
-def _hostnames(listeners: Iterable[ListenerState], lost: dict[Node, Lost]) -> None:
+def _hostnames(listeners: Iterable[ListenerState], lost: dict[Node, ListenerLoss]) -> None:
     asked = (each for each in listeners if each.protocol not in ("TCP", "UDP"))
     standing = [each for each in asked if each.node not in lost or lost[each.node].reason != "ProtocolConflict"]
     for on_port in _by_port(standing):
@@ -103,7 +103,7 @@ def _hostnames(listeners: Iterable[ListenerState], lost: dict[Node, Lost]) -> No
             for each in alike:
                 if each is not winner:
                     rivals = [winner] if winner is not None else [other for other in alike if other is not each]
-                    lost[each.node] = Lost("HostnameConflict", _nodes(rivals))
+                    lost[each.node] = ListenerLoss("HostnameConflict", _nodes(rivals))
 
 
 def _winner(alike: list[ListenerState]) -> ListenerState | None:
@@ -115,21 +115,21 @@ def _winner(alike: list[ListenerState]) -> ListenerState | None:
     return alike[0] if len(set(holders)) == len(holders) else None
 
 
-def _streams(listeners: Iterable[ListenerState], lost: dict[Node, Lost]) -> None:
+def _streams(listeners: Iterable[ListenerState], lost: dict[Node, ListenerLoss]) -> None:
     kept = list(listeners)
     for protocol in ("TCP", "UDP"):
         for first, *others in _by_port(each for each in kept if each.protocol == protocol):
             for each in others:
-                lost[each.node] = Lost("ProtocolConflict", (first.node,), refused=False)
+                lost[each.node] = ListenerLoss("ProtocolConflict", (first.node,), refused=False)
 
 
-def _merged(listeners: Iterable[ListenerState], lost: dict[Node, Lost]) -> None:
+def _merged(listeners: Iterable[ListenerState], lost: dict[Node, ListenerLoss]) -> None:
     seen: dict[tuple[str, str, int | None], Node] = {}
     for each in listeners:
         first = seen.setdefault((each.protocol, each.hostname, each.port), each.node)
         if first != each.node:
             refused = each.node in lost and lost[each.node].refused
-            lost[each.node] = Lost("HostnameConflict", (first,), refused)
+            lost[each.node] = ListenerLoss("HostnameConflict", (first,), refused)
 
 
 def _by_port(listeners: Iterable[ListenerState]) -> list[list[ListenerState]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from policylint.implementations.envoy_gateway.listener_conflicts import Lost
+from policylint.implementations.envoy_gateway.listener_conflicts import ListenerLoss
 from policylint.topology import Condition, GatewayState, ListenerSetState, ListenerState, ParentState, Topology
 from policylint.topology.status import ACCEPTED, NO_CONFLICTS, with_listeners
 
@@ -25,7 +25,7 @@ EMPTY = ACCEPTED._replace(message="of no listener at all: the Gateway is refused
 _OF_TLS = ("InvalidParameters", "InvalidClientCertificateRef", "InvalidCACertificateRef")
 
 
-def of_listener(listener: ListenerState, clash: Lost | None) -> ListenerState:
+def of_listener(listener: ListenerState, clash: ListenerLoss | None) -> ListenerState:
     """Return a listener with what the controller says of it: nothing of what it leaves unsaid."""
     by_type = {condition.type: condition for condition in listener.conditions}
     resolved, accepted = _resolved(listener, by_type["ResolvedRefs"]), by_type["Accepted"]

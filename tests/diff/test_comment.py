@@ -283,3 +283,26 @@ spec:
     assert "| **r0.example.com** | 403: denied by TrafficPolicy shop/own | infra/edge · **no login** |" in text
     assert "| **no `rateLimit`**<br><sub>warning GWP304 · `shop/own` is deleted</sub> |" in text
     assert "**Why** `shop/own` is deleted (error GWP302)" in text
+
+
+TWO_GATEWAYS = [
+    worlds.gateway_class(controller="gateway.envoyproxy.io/gatewayclass-controller"),
+    worlds.gateway("inside"), worlds.gateway("outside"), worlds.service("cart"),
+    policy("SecurityPolicy", "login", "kind: HTTPRoute, name: cart", OIDC),
+]  # fmt: skip
+
+
+def on(gateway: str) -> str:
+    rules = "hostnames: [cart.example.com], rules: [{backendRefs: [{name: cart, port: 80}]}]"
+    return worlds.route("cart", parents=f"[{{name: {gateway}, namespace: infra}}]", more=rules)
+
+
+def test_a_route_that_moves_between_gateways_moves(tmp_path: Path) -> None:
+    """It is one row, with the Gateway of each side; not "404" before, and no second sentence on what opens."""
+    text = differing(tmp_path, [*TWO_GATEWAYS, on("inside")], [*TWO_GATEWAYS, on("outside")])
+    assert "policylint: `cart.example.com` moves from infra/inside to infra/outside" in text
+    assert (
+        "| **cart.example.com** | infra/inside · login: oidc (shop/login) | infra/outside · login: oidc (shop/login) |"
+        in text
+    )
+    assert "404" not in text.partition("<details>")[0] and "**New**" not in text

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from policylint.report.diff.report import DiffReport
 
 Kind = Literal[
-    "fails", "lost", "weaker", "reachable", "connection", "placement", "rerouted", "changed", "closed", "stricter",
-    "route", "setting",
+    "fails", "lost", "weaker", "reachable", "moved", "connection", "placement", "rerouted", "changed", "closed",
+    "stricter", "route", "setting",
 ]  # fmt: skip
 _ORDER: tuple[Kind, ...] = (
-    "fails", "lost", "weaker", "reachable", "closed", "connection", "placement", "rerouted", "changed", "stricter",
-    "route", "setting",
+    "fails", "lost", "weaker", "reachable", "moved", "closed", "connection", "placement", "rerouted", "changed",
+    "stricter", "route", "setting",
 )  # fmt: skip
 OPENING: frozenset[Kind] = frozenset({"lost", "weaker", "reachable"})
 QUIET: frozenset[Kind] = frozenset({"route", "setting"})
@@ -339,7 +339,7 @@ def _kind(changes: Sequence[RequestChange], before: Said, after: Said, *, is_mov
             return "lost"
         if "less-asked" in kinds or ("opened" in kinds and not is_moved):
             return "weaker"
-        return "stricter" if any(gained) or not is_moved else "rerouted" if "opened" not in kinds else "changed"
+        return "stricter" if any(gained) or not is_moved else "moved"
     if "opened" in kinds or "less-asked" in kinds:
         return "reachable"
     return "closed" if "closed" in kinds else "stricter" if "more-asked" in kinds else (
@@ -611,7 +611,7 @@ def _says(finding: Finding, row: CommentRow) -> bool:
     if row.example is not None:
         routes |= set(row.example.routes)
     about = set(finding.resources)
-    if row.kind in OPENING:
+    if row.kind in OPENING or row.kind == "moved":
         if finding.rule not in _SAY_OPENED:
             return False
         return not about.isdisjoint(routes | {who.policy for who in row.by})
@@ -682,6 +682,10 @@ def _consequence(row: CommentRow, alike: Sequence[CommentRow]) -> str:
             wheres = {where for each in alike for where in each.where}
             only = f" {cut(wheres.pop(), 80)}" if not one and len(wheres) == 1 else ""
             return f"{who} {verb(len(names), 'becomes')} reachable{only}{login}"
+        case "moved":
+            ways = {(each.before[0], each.after[0]) for each in alike}
+            to = "from {} to {}".format(*ways.pop()) if len(ways) == 1 else "to another Gateway"
+            return f"{who} {verb(len(names), 'moves')} {to}"
         case "closed":
             end = row.after[-1] if len({each.after for each in alike}) == 1 else ""
             if end[:3].isdigit() and end != NO_RULE:

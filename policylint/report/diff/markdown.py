@@ -160,20 +160,21 @@ def _who(report: DiffReport, row: CommentRow) -> str:
             name = _in_page(report, name, row.environment, select=str(row.subjects[0].key))
         return f"{name}{places[0]}"
     where = places[0] if len(set(places)) == 1 else ""
-    own_places = [""] * len(places) if where or len(row.who) > MOST_NAMES else places
-    shown = zip(row.who[:MOST_NAMES], own_places, strict=False)
+    who = list(dict.fromkeys(row.who))  # a host may stand there for several of its requests
+    own_places = [""] * len(places) if where or len(who) > MOST_NAMES else places
+    shown = zip(row.who if any(own_places) else who[:MOST_NAMES], own_places, strict=False)
     names = ", ".join(f"{escape(name) if row.noun == 'host' else code(name)}{place}" for name, place in shown)
-    more = f" and {len(row.who) - MOST_NAMES} more" if len(row.who) > MOST_NAMES else ""
+    more = f" and {len(who) - MOST_NAMES} more" if len(who) > MOST_NAMES else ""
     spaces = {subject.key.namespace for subject in row.subjects}
     within = f" in {len(spaces)} namespaces" if len(spaces) > 1 else ""
-    return f"**{count(len(row.who), escape(row.noun))}**{within}: {names}{more}{where}"
+    return f"**{count(len(who), escape(row.noun))}**{within}: {names}{more}{where}"
 
 
 def _first(report: DiffReport, row: CommentRow) -> Iterator[str]:
     """Yield why, how to mend it and how to see it, for the worst row."""
     causes, tags = _causes(report, row), _tags(row)
     labels = (spoken(finding.label, table=False) for finding in row.findings if finding.label)
-    told = any(setting.change == "removed" for setting in row.settings) or row.kind in OPENING
+    told = any(setting.change == "removed" for setting in row.settings) or row.kind in OPENING or row.kind == "moved"
     why = causes[:3] if told else [*causes[:3], *list(labels)[:1]]
     if why or tags:
         reported = f" ({', '.join(tags)})" if tags else ""
@@ -235,10 +236,15 @@ def _example(report: DiffReport, row: CommentRow) -> str:
 
 def _listed(report: DiffReport, findings: Sequence[Finding], most: int) -> list[str]:
     """Return a line for each new finding that no row tells; of more than `most` of a rule the number."""
-    number = Counter((finding.severity, finding.rule) for finding in findings)
+    alike: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:  # what one line makes several times, as one of a component does, is one mistake
+        alike.setdefault((finding.severity, finding.rule, finding.location.file, finding.location.at()), []).append(
+            finding
+        )
+    number = Counter((first.severity, first.rule) for first, *_ in alike.values())
     seen: Counter[tuple[str, str]] = Counter()
     lines = []
-    for finding in findings:
+    for finding, *others in alike.values():
         rule = finding.severity, finding.rule
         seen[rule] += 1
         if seen[rule] <= most:
@@ -247,6 +253,7 @@ def _listed(report: DiffReport, findings: Sequence[Finding], most: int) -> list[
             fix = next((note for note in finding.notes if note.startswith("fix: ")), "")
             fix = f". Fix: {spoken(fix.removeprefix('fix: '), table=False)}" if fix else ""
             message = spoken(finding.message, table=False)
+            message += f" (and {len(others)} more from this line)" if others else ""
             place = _place(report, finding.location)
             lines.append(f"- {finding.severity} {link} {place} {message}{fix}{_notes(finding)}")
         elif seen[rule] == number[rule]:
@@ -266,8 +273,10 @@ def _folded(
         more = f"{{}} more: {code(reproduced(report), table=False).replace('{', '{{').replace('}', '}}')}"
         yield f"<details><summary>{_more(title, len(of_kind))}</summary>\n\n{_TABLE}", lines, end, more, 0.6
     names = [row for row in said.rows if len(row.who) > MOST_NAMES and row.noun not in ("connection", "placement")]
-    lines = [f"- {', '.join(escape(name) if row.noun == 'host' else code(name, table=False) for name in row.who)}"
-             for row in names]  # fmt: skip
+    shown = [(row.noun == "host", dict.fromkeys(row.who)) for row in names]
+    lines = [
+        f"- {', '.join(escape(name) if is_host else code(name, table=False) for name in who)}" for is_host, who in shown
+    ]
     yield f"<details><summary>all {_nouns(names)} by name</summary>\n", lines, end, "- and {} more", 0.5
     yield f"<details><summary>{_more('new finding', len(findings))}</summary>\n", findings, end, "- and {} more", 0.6
     yield f"<details><summary>{len(unknown)} more not known</summary>\n", unknown, end, "- and {} more", 0.3

@@ -21,7 +21,6 @@ class RepositorySummary(NamedTuple):
         missing: other objects (`Kind namespace/name`) that references name and nothing deploys.
         namespaces: namespaces of routes whose labels no manifest shows, where a listener selects by label.
         not_rendered: sentences on what was not seen.
-        has_policies: whether there are policies in it.
         charts: charts of which nothing says what they make.
     """
 
@@ -31,7 +30,6 @@ class RepositorySummary(NamedTuple):
     missing: Sequence[str] = ()
     namespaces: Sequence[str] = ()
     not_rendered: Sequence[str] = ()
-    has_policies: bool = False
     charts: Sequence[str] = ()
 
 
@@ -136,7 +134,7 @@ def _complete(summary: RepositorySummary) -> list[str]:
         "# What is all in this repository: no chart, operator or other repository makes any, so that answers about",
         "# it are certain, and one that is not here is missing. `all`, `policies` (every kind of policies), or kinds.",
         "# complete:",
-        f"#   - {'policies' if summary.has_policies else 'HTTPRoute'}",
+        "#   - policies",
     ]
     if summary.charts:
         lines.append(

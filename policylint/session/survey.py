@@ -27,7 +27,6 @@ def survey(workspace: Workspace) -> RepositorySummary:
         sorted(missing),
         _namespaces(workspace),
         workspace.coverage.not_rendered,
-        any(simulation.policies for simulation in workspace.simulations),
         sorted({chart for simulation in workspace.simulations for chart in simulation.world.unseen.unknown_charts()}),
     )
 

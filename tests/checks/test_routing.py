@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from policylint.checks import run
+from policylint.workspace import open_workspace
 from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, WORLD, lint, only, route, rules
 
@@ -110,12 +111,21 @@ def test_a_class_that_its_controller_makes_is_there(tmp_path: Path) -> None:
     assert [each for each in lint(tmp_path, gateway, route(), SERVICE) if each.rule == "GWP409"] == []
 
 
-def test_a_class_like_no_other_comes_with_its_controller_and_a_misspelt_one_is_missing(tmp_path: Path) -> None:
-    known = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: %s}\n"
-    known += "spec: {controllerName: a.example/b}\n"
-    assert only(lint(tmp_path, known % "internal", *WORLD), "GWP409").confidence == "unknown"
-    misspelt = only(lint(tmp_path, known % "envoi", *WORLD), "GWP409")
-    assert (misspelt.severity, misspelt.confidence) == ("warning", "certain")
+@pytest.mark.parametrize("name", ["internal", "envoi"])
+def test_a_class_that_a_file_lacks_beside_another_one_is_missing(name: str, tmp_path: Path) -> None:
+    """A file is the whole world, as for `trace`; a tree is not (`test_a_class_of_a_tree`)."""
+    known = f"apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {{name: {name}}}\n"
+    missing = only(lint(tmp_path, known + "spec: {controllerName: a.example/b}\n", *WORLD), "GWP409")
+    assert (missing.severity, missing.confidence) == ("warning", "certain")
+
+
+@pytest.mark.parametrize(("name", "confidence"), [("internal", "unknown"), ("envoi", "certain")])
+def test_a_class_of_a_tree(name: str, confidence: str, tmp_path: Path) -> None:
+    """Classes come with their controllers, but for a name that is misspelt."""
+    known = f"apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {{name: {name}}}\n"
+    lint(tmp_path, known + "spec: {controllerName: a.example/b}\n", *WORLD)
+    found = [each.confidence for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP409"]
+    assert found == [confidence]
 
 
 def test_a_backend_of_a_kind_that_nobody_knows_is_up_to_the_controller(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 KNOWN: Mapping[str, frozenset[str]] = {
     "the network policy that cuts a backend off is deleted": frozenset({"what is said of requests"}),
-    "a login goes and a client certificate comes": frozenset({"what takes the place of a login"}),
     "a path of a list of Istio takes what begins with it": frozenset({"does it let in who was kept out"}),
 }
 _OF_SHARED = frozenset({"what does it open"})

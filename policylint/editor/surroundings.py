@@ -46,7 +46,9 @@ def surroundings(lines: Sequence[str], line: int, column: int) -> Surroundings |
     Args:
         line, column: of the place, from 0, in code points.
     """
-    head = lines[line][:column] if line < len(lines) else ""
+    if line >= len(lines):  # after the last line break
+        lines, line = [*lines, ""], len(lines)
+    head = lines[line][:column]
     if _COMMENT.search(head):
         return None
     first = next((at for at in range(line, 0, -1) if lines[at].startswith("---")), 0)

@@ -235,5 +235,13 @@ def test_what_surrounds_a_place(text: str, path: tuple[str, ...], key: str, pref
     assert (found.path, found.key, found.prefix, found.siblings) == (path, key, prefix, siblings)
 
 
+def test_the_line_after_the_last_break_is_a_place() -> None:
+    found = surroundings("kind: A\nspec:\n".splitlines(), 2, 0)
+    assert found is not None
+    assert (found.path, found.key, found.prefix, found.siblings) == ((), "", "", {"kind": "A", "spec": ""})
+    assert surroundings([], 0, 0) is not None
+    assert surroundings(["kind: A"], 10**9, 3) is not None
+
+
 def test_nothing_is_offered_in_a_comment() -> None:
     assert surroundings(["a: 1 # name: "], 0, 13) is None

@@ -71,7 +71,7 @@ def table() -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the files, and remove those of kinds that are gone."""
+    """Write the files, and remove those of kinds that are gone. Projects without a folder stay as they are."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("releases", type=Path, nargs="?")
     parser.add_argument("--table", action="store_true")
@@ -80,16 +80,16 @@ def main() -> None:
     if chosen.table or chosen.releases is None:
         print("\n".join(table()))
         return
-    made = set()
     for project in sorted(folder for folder in chosen.releases.iterdir() if folder.is_dir()):
+        made = set()
         for (group, kind), releases in kinds(project).items():
             path = chosen.output / project.name / f"{kind}.{group}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(written({"group": group, "kind": kind, "releases": releases}), encoding="utf-8")
             made.add(path)
-    for path in sorted(chosen.output.glob("*/*.json")):
-        if path not in made:
-            path.unlink()
+        for path in sorted((chosen.output / project.name).glob("*.json")):
+            if path not in made:
+                path.unlink()
 
 
 if __name__ == "__main__":

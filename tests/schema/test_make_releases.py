@@ -16,12 +16,20 @@ RELEASES = ROOT.parent / "shared" / "releases"
 @pytest.mark.slow
 @pytest.mark.skipif(not RELEASES.is_dir(), reason="no ../shared/releases")
 def test_the_schemas_of_releases_are_what_the_script_makes(tmp_path: Path) -> None:
+    """Of each project whose CRDs are there: those of others stay as they are, what is gone goes."""
+    projects = [folder.name for folder in RELEASES.iterdir() if folder.is_dir()]
+    kept, gone = (tmp_path / project / "Gone.example.com.json" for project in ("another", projects[0]))
+    for stale in (kept, gone):
+        stale.parent.mkdir()
+        stale.write_text("{}", encoding="utf-8")
     subprocess.run([sys.executable, str(SCRIPT), str(RELEASES), "--output", str(tmp_path)], check=True)
-    assert contents(tmp_path) == contents(ROOT / "schemas" / "releases")
+    assert kept.exists()
+    assert contents(tmp_path, projects) == contents(ROOT / "schemas" / "releases", projects)
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.glob("*/*.json")}
+def contents(folder: Path, projects: list[str]) -> dict[str, bytes]:
+    found = [path for project in projects for path in folder.glob(f"{project}/*.json")]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
 def test_the_page_of_changes_is_fresh() -> None:

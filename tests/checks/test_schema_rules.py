@@ -56,7 +56,7 @@ spec:
         ("spec: {hostname: a}\n", "sets spec.hostname, which is no field", "hostname: a}"),
         ("spec: {hostnames: a}\n", "has a string in spec.hostnames, which takes a list", "a}"),
         ('spec: {hostnames: [""]}\n', "leaves spec.hostnames[0] empty", '""]}'),
-        ("spec: {hostnames: [UPPER]}\n", 'has "UPPER" in spec.hostnames[0], which has another form', "UPPER]}"),
+        ("spec: {hostnames: [Upper]}\n", 'has "Upper" in spec.hostnames[0], which has another form', "Upper]}"),
         (
             "spec: {rules: [{matches: [{method: GTE}]}]}\n",
             'has "GTE" in spec.rules[0].matches[0].method, which takes other values',

@@ -29,7 +29,7 @@ def base(route: str = PLAIN, controller: str = f"{LATTICE}/gateway-api-controlle
         worlds.gateway_class("any", controller),
         worlds.gateway(),
         worlds.route(more=route),
-        worlds.service(),
+        worlds.service(more="type: NodePort"),
         *more,
     )
 

@@ -323,7 +323,7 @@ WORLDS = {
                   gateway=f"tls: {{frontend: {{default: {{{VALIDATION}}}, perPort: [{{port: 8443, tls: {{}}}}]}}}}")),
     # Streams.
     "the older of two TCPRoutes": Predicted(
-        "streams", (), "allowed", request={"scheme": "tcp", "port": 9000}, base=STREAM),
+        "streams", (), "allowed", lint=("GWP408",), request={"scheme": "tcp", "port": 9000}, base=STREAM),
     "TLS that is ended, by name": Predicted(
         "streams", (), "allowed", request={"scheme": "tls", "port": 443, "host": "a.example"},
         base=base(route(kind="TLSRoute", hosts="a.example"), certificate("shop"),

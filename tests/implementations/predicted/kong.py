@@ -140,7 +140,8 @@ WORLDS = {
         "relations", (plugin("login", "key-auth"), plugin("other", "cors", namespace="back")), "allowed",
         lint=("GWP406",), base=BEHIND),
     "an annotation of a Gateway": Predicted(
-        "relations", (plugin("login", "key-auth", namespace="infra"),), "allowed", base=GATEWAY_NAMES_IT),
+        "relations", (plugin("login", "key-auth", namespace="infra"),), "allowed", lint=("GWP114",),
+        base=GATEWAY_NAMES_IT),
     "two ways to log in": Predicted(
         "authentication", (plugin("a", "key-auth"), plugin("b", "basic-auth")),
         "allowed, basic-auth and key-auth required", base=base(annotations=f"{PLUGINS}'a,b'")),

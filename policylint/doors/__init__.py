@@ -38,11 +38,11 @@ def is_inside(key: ResourceKey) -> bool:
 def with_doors(simulation: Simulation) -> Simulation:
     """Return a simulation with the doors of its environment; itself where there are none."""
     if simulation.kept_doors is None:
-        simulation.kept_doors = _opened(simulation) if _any(simulation) else simulation
+        simulation.kept_doors = _opened(simulation) if has_doors(simulation) else simulation
     return simulation.kept_doors
 
 
-def _any(simulation: Simulation) -> bool:
+def has_doors(simulation: Simulation) -> bool:
     """Tell whether there is any door; cheaply, for most environments have none."""
     world = simulation.world
     if any(world.of_kind(*kind) for kind in ENTRIES):

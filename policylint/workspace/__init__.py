@@ -287,12 +287,15 @@ def open_workspace(
 
 
 def _not_deployed(coverage: Coverage, simulations: Sequence[Simulation]) -> str:
-    """Return a sentence for the coverage line on what nothing deploys; "" where nothing is, or a build that fails is
-    why."""
+    """Return a sentence for the coverage line on what nothing deploys; "" where nothing is, where a build that fails is
+    why, and where requests come in by what is deployed: Ingresses, Services that are published."""
+    from policylint.doors import has_doors
     from policylint.render.stops import STOPPED
 
     number = coverage.orphans
     if not number or any(note.rule == STOPPED for simulation in simulations for note in simulation.world.notes):
+        return ""
+    if any(map(has_doors, simulations)):
         return ""
     what = "it" if number == 1 else "them"
     return f"what deploys {count(number, 'object')}: no Flux, Argo CD or kustomize root references {what}"

@@ -176,6 +176,36 @@ def test_what_nothing_deploys_is_not_checked_beside_what_is(tmp_path: Path) -> N
     assert "not checked: 1 Gateway API object or policy in a file that no Flux" in out
 
 
+WAYS_IN = {
+    "ingress": """apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: web, namespace: shop}
+spec:
+  ingressClassName: nginx
+  rules:
+  - host: shop.example.com
+    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
+""",
+    "service": """apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {type: LoadBalancer, ports: [{port: 80}]}
+""",
+}
+
+
+@pytest.mark.parametrize("way_in", WAYS_IN)
+def test_what_lets_requests_in_is_deployed(tmp_path: Path, way_in: str) -> None:
+    """A cluster of Ingresses stays what is asked about, whatever lies beside it."""
+    written(tmp_path, {**OF_OTHERS, "web.yaml": WAYS_IN[way_in], "apps/a.yaml": ROUTE.format(name="a")})
+    written(tmp_path, {"kustomization.yaml": "resources: [service.yaml, web.yaml]\n"})
+    workspace = open_workspace([str(tmp_path)], undeployed=True)
+    assert (workspace.coverage.routes, workspace.coverage.orphans) == (0, 1)
+    written(tmp_path, {"kustomization.yaml": "resources: [service.yaml]\n"})
+    workspace = open_workspace([str(tmp_path)], undeployed=True)
+    assert (workspace.coverage.routes, workspace.coverage.orphans) == (1, 0)
+
+
 @pytest.mark.parametrize(("number", "pronoun"), [(1, "it"), (2, "them")])
 def test_nothing_was_checked_says_where_there_is_something(tmp_path: Path, number: int, pronoun: str) -> None:
     """Where a build that fails takes away what would be deployed, that is what is wrong."""

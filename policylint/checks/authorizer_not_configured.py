@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.mesh_policies import AUTHORIZATION, action
-from policylint.implementations import implementation
 from policylint.model import Finding, mapping, text
 from policylint.model.words import quoted
 from policylint.simulation import Simulation
@@ -14,7 +13,8 @@ RULE = "GWP216"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    known = implementation("istio", simulation.catalog.settings("istio")).authorizers(simulation.world)
+    named = (mesh.authorizers(simulation.world) for mesh in simulation.meshes.all)
+    known = next((names for names in named if names is not None), None)
     if known is None:
         return
     for state in simulation.policies.values():

@@ -89,13 +89,20 @@ AT_ZTUNNEL = {
     "ztunnel cannot do without": ((DISABLED, ONLY_CALLER), (IN, CUT, CUT, CUT)),
 }
 ON_SERVICE = "targetRefs: [{group: '', kind: Service, name: web}], "
+ONLY_WAYPOINT = rule(
+    "p", "selector: {matchLabels: {app: web}}, rules: [{from: [{source: {serviceAccounts: [way]}}]}]"
+)
 WAYPOINTS = {
     "who is not in the mesh goes past the waypoint": (
         (rule("p", ON_SERVICE + "rules: [{from: [{source: {principals: [cluster.local/ns/infra/sa/caller]}}]}]"),),
         (IN, OPEN, OPEN, IN),  # an identity does not say whether a sidecar sends it, which goes past as well
     ),
     "unless only the waypoint is let in": (
-        (rule("p", "selector: {matchLabels: {app: web}}, rules: [{from: [{source: {serviceAccounts: [way]}}]}]"),),
+        (ONLY_WAYPOINT,),
+        (IN, OPEN, OPEN, CUT),  # the one workload that has the caller's identity has no sidecar
+    ),
+    "and another workload with the caller's identity has a sidecar": (
+        (ONLY_WAYPOINT, deployment("past", "infra", "caller", "sidecar.istio.io/inject: 'true'")),
         (OPEN, OPEN, OPEN, CUT),
     ),
 }

@@ -30,6 +30,14 @@ def content_of(group: str, kind: str) -> tuple[ContentField, ...]:
 
 
 @cache
+def selectors_of(group: str, kind: str) -> tuple[str, ...]:
+    """Return the fields with which policies of a kind select pods of their namespace."""
+    known = (each for file in shipped_catalog() if file.mentions(group) for each in file.kinds())
+    references = (path for each in known if (each.group, each.kind) == (group, kind) for path in each.references)
+    return tuple(each.path for each in references if each.form in ("workload-selector", "label-selector"))
+
+
+@cache
 def known_object(group: str, kind: str) -> Mapping[str, Any] | None:
     """Return what the catalog says of a kind of objects that are no policies (`objects`), None for any other kind."""
     entries = (

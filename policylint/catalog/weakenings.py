@@ -64,16 +64,24 @@ def _words() -> tuple[_Word, ...]:
 @lru_cache(maxsize=1024)
 def deciding(group: str, kind: str) -> Deciding | None:
     """Return what objects of a kind decide that nobody evaluates, None where they decide nothing."""
-    for (in_group, of_kind), entry in _deciding():
-        if in_group.fullmatch(group) and of_kind.fullmatch(kind):
+    for of_kind, entry in _deciding():
+        if group in entry["groups"] and of_kind.fullmatch(kind):
             return Deciding(bool(entry.get("guards")), bool(entry.get("spares")), text(entry.get("with")))
     return None
 
 
 @lru_cache(maxsize=1)
-def _deciding() -> tuple[tuple[tuple[re.Pattern[str], re.Pattern[str]], Mapping[str, Any]], ...]:
+def _deciding() -> tuple[tuple[re.Pattern[str], Mapping[str, Any]], ...]:
     entries = map(mapping, sequence(_table().get("deciding")))
-    return tuple(((re.compile(entry["group"]), re.compile(entry["kind"])), entry) for entry in entries)
+    return tuple((re.compile(entry["kind"]), entry) for entry in entries)
+
+
+@lru_cache(maxsize=1)
+def deciding_groups() -> frozenset[str]:
+    """Return the API groups of kinds that decide and are not evaluated, read from the file without parsing it."""
+    lines = shipped_data("schemas", "weakenings.yaml").decode().partition("\ndeciding:\n")[2].splitlines()
+    lists = (line.partition("groups: [")[2].partition("]")[0] for line in lines)
+    return frozenset(group for listed in lists for group in listed.split(", ") if group)
 
 
 def _word(entry: Mapping[str, Any]) -> _Word:

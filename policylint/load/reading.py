@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from policylint.catalog.content import ReadSet
+from policylint.catalog.weakenings import deciding_groups
 from policylint.documents import ALIAS_BOMB, MAX_ALIASED, Document, FileReading, Problem, Unread, loading
 from policylint.load.facts import Facts, is_kustomization_path
 from policylint.load.objects import places_objects
@@ -43,24 +44,6 @@ GROUPS = frozenset(
         "work.open-cluster-management.io",
     }
 )
-
-_BESIDE = frozenset(
-    {
-        "kyverno.io",
-        "policies.kyverno.io",
-        "constraints.gatekeeper.sh",
-        "templates.gatekeeper.sh",
-        "admissionregistration.k8s.io",
-        "authorino.kuadrant.io",
-        "limitador.kuadrant.io",
-        "projectcontour.io",
-        "install.istio.io",
-        "sailoperator.io",
-        "getambassador.io",
-        "gateway.getambassador.io",
-    }
-)
-"""Groups of kinds that decide and are not evaluated: what a change makes of them is told (schemas/weakenings.yaml)."""
 
 
 class Loaded(NamedTuple):
@@ -121,7 +104,7 @@ def load(
         rendered: whether anything will be rendered; else the values of HelmReleases, much of the bytes of real
             repositories, are not kept.
     """
-    groups = GROUPS | _BESIDE | known_groups
+    groups = GROUPS | deciding_groups() | known_groups
 
     def wanted(api_version: str, kind: str) -> bool:
         group, slash, _ = api_version.rpartition("/")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, Final
 
+from policylint.catalog.content import selectors_of
 from policylint.model import World, mapping
 from policylint.network.endpoints import workloads
 from policylint.patterns import Pattern
@@ -25,14 +26,6 @@ _VALUE: Final = Pattern(r"(?m):[ \t]+[\"']?([A-Za-z0-9][\w.-]*)[\"']?[ \t]*\r?$"
 _TO_FILL_IN: Final = Pattern(r"[A-Z]{2,}(?:[_-][A-Z]{2,})+")
 _INSTANCE: Final = "app.kubernetes.io/instance"
 """A label that says how a release is called, which no chart knows."""
-_SELECTING: Final = (
-    ("networking.k8s.io", "NetworkPolicy", "podSelector"),
-    ("cilium.io", "CiliumNetworkPolicy", "endpointSelector"),
-    ("security.istio.io", "AuthorizationPolicy", "selector"),
-    ("security.istio.io", "PeerAuthentication", "selector"),
-    ("security.istio.io", "RequestAuthentication", "selector"),
-)
-"""Policies that mean the pods of their namespace with some labels, and where they say so."""
 
 
 class PodsElsewhere:
@@ -101,12 +94,13 @@ def _scattered(world: World) -> frozenset[str]:
     """Return the namespaces of which the tree shows some workloads, but not those that most of its policies mean. Where
     one is called as a selector says, the labels are the mistake."""
     meant: dict[str, set[frozenset[tuple[str, str]]]] = defaultdict(set)
-    for group, kind, field in _SELECTING:
-        for policy in world.of_kind(group, kind):
-            labels = mapping(mapping(policy.spec.get(field)).get("matchLabels"))
-            if labels:
-                selector = frozenset((str(key), str(value)) for key, value in labels.items())
-                meant[policy.key.namespace].add(selector)
+    for group, kind in world.kinds():
+        for field in selectors_of(group, kind):
+            for policy in world.of_kind(group, kind):
+                labels = mapping(mapping(policy.spec.get(field)).get("matchLabels"))
+                if labels and policy.key.namespace:
+                    selector = frozenset((str(key), str(value)) for key, value in labels.items())
+                    meant[policy.key.namespace].add(selector)
     found = set()
     ends = workloads(world) if any(len(selectors) > 1 for selectors in meant.values()) else []
     for namespace, selectors in meant.items():

@@ -89,9 +89,7 @@ AT_ZTUNNEL = {
     "ztunnel cannot do without": ((DISABLED, ONLY_CALLER), (IN, CUT, CUT, CUT)),
 }
 ON_SERVICE = "targetRefs: [{group: '', kind: Service, name: web}], "
-ONLY_WAYPOINT = rule(
-    "p", "selector: {matchLabels: {app: web}}, rules: [{from: [{source: {serviceAccounts: [way]}}]}]"
-)
+ONLY_WAYPOINT = rule("p", "selector: {matchLabels: {app: web}}, rules: [{from: [{source: {serviceAccounts: [way]}}]}]")
 WAYPOINTS = {
     "who is not in the mesh goes past the waypoint": (
         (rule("p", ON_SERVICE + "rules: [{from: [{source: {principals: [cluster.local/ns/infra/sa/caller]}}]}]"),),

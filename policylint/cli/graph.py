@@ -167,11 +167,13 @@ def _for_page(
 
     from policylint.report.graph import draw
     from policylint.session.forge import links
+    from policylint.session.stand import stand
 
     network = None
     if beside and selection.layer != "network" and not (selection.kinds or selection.policies or drawing.title):
         network = draw(workspace.simulations, selection._replace(layer="network")).graph
-    return drawing._replace(request=request, links=partial(links, workspace.root, revision), network=network)
+    known = partial(links, workspace.root, revision)
+    return drawing._replace(request=request, links=known, network=network, stand=stand(workspace.root, revision))
 
 
 def _split(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:

@@ -108,6 +108,16 @@ class Repository:
         """Return the address of a remote, "" where there is none of that name."""
         return (self._git("remote", "get-url", name) or b"").decode("utf-8", "replace").strip()
 
+    def dated(self, commit: str) -> tuple[str, str]:
+        """Return the short name of a commit and its day: `7fc0405`, `2026-11-23`."""
+        answer = self._git("rev-list", "-1", "--format=%h %cs", "--end-of-options", commit) or b""
+        short, _, day = answer.decode().partition("\n")[2].strip().partition(" ")
+        return short, day
+
+    def branch(self) -> str:
+        """Return the branch that is checked out, "" where none is."""
+        return (self._git("symbolic-ref", "--quiet", "--short", "HEAD") or b"").decode("utf-8", "replace").strip()
+
     def merge_base(self, one: str, other: str) -> str:
         """Return the id of the best common ancestor of two revisions.
 

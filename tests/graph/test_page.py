@@ -58,7 +58,7 @@ def test_the_page_needs_nothing_else() -> None:
     text = "".join(write("html", drawn(opened(FIXTURES / "flux-shop"))))
     assert not re.findall(r"""(?:src|href)\s*=|url\(|@import|fetch\(|XMLHttpRequest|sourceMappingURL""", text)
     assert "Permission is hereby granted, free of charge" in text
-    assert text.count("</script>") == 6
+    assert text.count("</script>") == 7
     assert "/*DATA*/" not in text
 
 
@@ -116,7 +116,7 @@ def test_search_click_filter(browser: Browser, tmp_path: Path) -> None:
 @needs_browser
 def test_a_real_click_shows_the_effective_policy(browser: Browser, tmp_path: Path) -> None:
     """By the mouse, not by the page's own hand: the box in the middle of the view after a search."""
-    browser.open(page(drawn(opened(FIXTURES / "envoy-gateway-shop")), tmp_path))
+    browser.open(page(drawn(opened(FIXTURES / "envoy-gateway-shop")), tmp_path), "#view=picture")
     browser.wait("document.getElementById('status')?.textContent")
     browser.evaluate("document.getElementById('search').focus()")
     browser.call("Input.insertText", text="edge-jwt")
@@ -142,7 +142,7 @@ def test_a_real_click_shows_the_effective_policy(browser: Browser, tmp_path: Pat
 @needs_browser
 def test_the_keyboard_will_do(browser: Browser, tmp_path: Path) -> None:
     """`/` searches, Enter chooses, Escape lets go, + - 0 zoom, arrows move the picture, Tab reaches every control."""
-    browser.open(page(drawn(opened(FIXTURES / "kuadrant-platform")), tmp_path))
+    browser.open(page(drawn(opened(FIXTURES / "kuadrant-platform")), tmp_path), "#view=picture")
     browser.wait("document.getElementById('status')?.textContent")
 
     def press(key: str, code: int = 0) -> None:
@@ -174,6 +174,7 @@ def test_the_keyboard_will_do(browser: Browser, tmp_path: Path) -> None:
     press("Escape", 27)
     assert browser.evaluate(title) == ""
     reached = set()
+    browser.evaluate("document.getElementById('filtering').click()")
     browser.evaluate("document.getElementById('search').focus()")
     for _ in range(24):
         press("Tab", 9)
@@ -254,6 +255,7 @@ def test_the_wheel_holds_the_page() -> None:
         "dagre.LICENSE.txt",
         "dagre.min.js",
         "layout.js",
+        "overview.js",
         "page.css",
         "page.html",
         "page.js",
@@ -266,7 +268,7 @@ def test_the_wheel_holds_the_page() -> None:
 def test_one_environment_at_a_time(browser: Browser, tmp_path: Path) -> None:
     drawing = drawn(opened(FIXTURES / "kustomize-two-clusters"))
     assert len(drawing.graph.environments) == 2
-    browser.open(page(drawing, tmp_path))
+    browser.open(page(drawing, tmp_path), "#view=picture")
     browser.wait("document.getElementById('status')?.textContent")
     count = "parseInt(document.getElementById('status').textContent)"
     choose = "(name => {const box = document.getElementById('environment'); box.value = name; %s})"

@@ -16,7 +16,7 @@ from policylint.report.graph import Drawing, write
 from policylint.session.forge import Forge, Links
 from tests import worlds
 from tests.graph.browser import Browser, installed
-from tests.graph.worlds import FIXTURES, HOSTILE, drawn, hostile, large, opened
+from tests.graph.worlds import FIXTURES, HOSTILE, drawn, hostile, large, opened, team_routes
 
 ROOT = Path(__file__).parents[2]
 AXE = Path(os.environ.get("POLICYLINT_NODE_MODULES", ROOT / "node_modules")) / "axe-core" / "axe.min.js"
@@ -222,9 +222,14 @@ def test_what_was_left_out_is_said(browser: Browser, tmp_path: Path) -> None:
 def test_tables_sort_by_mouse_and_keyboard_and_follow_the_filters(browser: Browser, tmp_path: Path) -> None:
     shown(browser, tmp_path, shop(), "#view=table")
     captions = "[...document.querySelectorAll('caption')].map(caption => caption.textContent)"
-    assert [caption.split(" ")[0] for caption in browser.evaluate(captions)] == ["Objects", "Policies", "Findings"]
-    names = "[...document.querySelectorAll('table:first-of-type tbody th')].map(cell => cell.textContent)"
-    head = "document.querySelector('thead th')"
+    assert [caption.split(" ")[0] for caption in browser.evaluate(captions)] == [
+        "Routes",
+        "Objects",
+        "Policies",
+        "Findings",
+    ]
+    names = "[...document.querySelectorAll('table:nth-of-type(2) tbody th')].map(cell => cell.textContent)"
+    head = "document.querySelector('table:nth-of-type(2) thead th')"
     browser.evaluate(f"{head}.querySelector('button').focus()")
     for expected in ("ascending", "descending"):
         for kind in ("keyDown", "keyUp"):
@@ -234,8 +239,9 @@ def test_tables_sort_by_mouse_and_keyboard_and_follow_the_filters(browser: Brows
         rows = browser.evaluate(names)
         assert rows == sorted(rows, reverse=expected == "descending")
     change(browser, "namespace", "infra")
-    assert "HTTPRoute shop/cart" not in browser.evaluate(names)
-    assert "Gateway infra/edge" in browser.evaluate(names)
+    listed = browser.evaluate("[...document.querySelectorAll('#tables tbody th')].map(cell => cell.textContent)")
+    assert "HTTPRoute shop/cart" not in listed
+    assert "Gateway infra/edge" in listed
     browser.evaluate(
         "[...document.querySelectorAll('th .link')].find(link => link.textContent.includes('edge-jwt')).click()"
     )
@@ -256,7 +262,7 @@ def test_the_tables_hold_what_the_picture_holds(browser: Browser, tmp_path: Path
 
 
 def test_the_list_beside_the_picture_goes_by_keys(browser: Browser, tmp_path: Path) -> None:
-    shown(browser, tmp_path, shop())
+    shown(browser, tmp_path, shop(), "#view=picture")
     options = browser.evaluate(
         "[...document.querySelectorAll('#outline [role=option]')].map(option => option.textContent)"
     )
@@ -276,12 +282,13 @@ def test_the_list_beside_the_picture_goes_by_keys(browser: Browser, tmp_path: Pa
     "mark",
     [
         "",
+        "#view=picture",
         "#view=table",
         "#select=HTTPRoute+shop%2Fcheckout",
         f"#request={quote(REQUEST)}",
         "#view=table&select=HTTPRoute+shop%2Fcheckout",
     ],
-    ids=["picture", "table", "panel", "request", "table and panel"],
+    ids=["routes", "picture", "table", "panel", "request", "table and panel"],
 )
 def test_axe_finds_nothing(browser: Browser, tmp_path: Path, theme: str, mark: str) -> None:
     browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
@@ -316,7 +323,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(browser: Browser, tmp_path:
 def test_fingers_move_and_zoom(browser: Browser, tmp_path: Path) -> None:
     browser.call("Emulation.setDeviceMetricsOverride", **PHONE)
     browser.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
-    shown(browser, tmp_path, shop())
+    shown(browser, tmp_path, shop(), "#view=picture")
 
     def touch(kind: str, *points: tuple[int, int]) -> None:
         listed = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]
@@ -345,7 +352,7 @@ def test_paper_has_no_tools(browser: Browser, tmp_path: Path) -> None:
     assert base64.b64decode(browser.call("Page.printToPDF")["data"]).startswith(b"%PDF")
     assert browser.evaluate("document.documentElement.dataset.theme") == "dark"
     browser.call("Emulation.setEmulatedMedia", media="print")
-    for name in ("header", "footer", "#outline"):
+    for name in ("#controls", "footer", "#outline"):
         assert browser.evaluate(f"getComputedStyle(document.querySelector('{name}')).display") == "none"
     assert browser.evaluate("getComputedStyle(document.querySelector('#panel')).overflow") == "visible"
 
@@ -354,9 +361,9 @@ def test_paper_has_no_tools(browser: Browser, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("world", ["envoy-gateway-shop", "kuadrant-platform", "flux-shop"])
-@pytest.mark.parametrize("mark", ["", "#bands=1", "#rules=1&fold=0"])
-def test_the_first_view_fits(browser: Browser, tmp_path: Path, world: str, mark: str) -> None:
-    shown(browser, tmp_path, shop(world), mark)
+@pytest.mark.parametrize("mark", ["", "&bands=1", "&rules=1&fold=0"])
+def test_the_first_picture_fits(browser: Browser, tmp_path: Path, world: str, mark: str) -> None:
+    shown(browser, tmp_path, shop(world), f"#view=picture{mark}")
     before = browser.evaluate("document.getElementById('canvas').toDataURL()")
     assert browser.evaluate(MARGIN) == 1  # nothing but the background at its edges
     browser.evaluate("document.getElementById('fit').click()")
@@ -390,11 +397,11 @@ def test_ten_thousand_boxes_unfold_in_three_seconds(browser: Browser, tmp_path: 
 
 
 def test_namespaces_are_boxes(browser: Browser, tmp_path: Path) -> None:
-    shown(browser, tmp_path, shop("kuadrant-platform"))
+    shown(browser, tmp_path, shop("kuadrant-platform"), "#view=picture")
     plain = browser.evaluate("document.getElementById('canvas').toDataURL()")
     change(browser, "bands", "1")
     assert browser.evaluate("document.getElementById('canvas').toDataURL()") != plain
-    assert browser.evaluate("location.hash") == "#bands=1"
+    assert browser.evaluate("location.hash") == "#bands=1&view=picture"
 
 
 # Links to a forge.
@@ -432,15 +439,74 @@ def test_hostile_names_stay_text_in_every_view(browser: Browser, tmp_path: Path)
     assert browser.evaluate("document.querySelectorAll('img, iframe, a, main script').length") == 0
 
 
-def test_a_large_tree_opens_where_it_can_be_read_and_says_what_it_is(browser: Browser, tmp_path: Path) -> None:
-    """Sixty routes: the whole would be too small to read; the title counts what there is."""
-    places = [worlds.gateway_class(), worlds.gateway()]
-    places += [worlds.route(f"r{number}", more=f"hostnames: [h{number}.example.com]") for number in range(60)]
-    (tmp_path / "tree").mkdir()
-    (tmp_path / "tree" / "all.yaml").write_text("---\n".join(places))
-    shown(browser, tmp_path, drawn(opened(tmp_path / "tree")), "#fold=0")
-    assert browser.evaluate("document.title").startswith("policylint graph: 60 routes")
+def test_a_large_picture_opens_where_it_can_be_read(browser: Browser, tmp_path: Path) -> None:
+    """Sixty routes: the whole would be too small to read."""
+    shown(browser, tmp_path, drawn(team_routes(tmp_path, 60)), "#fold=0&view=picture")
     before = browser.evaluate("document.getElementById('canvas').toDataURL()")
     browser.evaluate("document.getElementById('fit').click()")
     browser.evaluate(FRAMES)
     assert browser.evaluate("document.getElementById('canvas').toDataURL()") != before
+
+
+# The routes.
+
+
+SMALLEST = """Math.min(...[...document.querySelectorAll("#overview *")]
+  .filter((each) => [...each.childNodes].some((child) => child.nodeType === 3 && child.data.trim()))
+  .filter((each) => !each.closest(".unseen")).map((each) => parseFloat(getComputedStyle(each).fontSize)))"""
+"""The size of the smallest text among the routes."""
+CARDS = "[...document.querySelectorAll('#overview .card')].map(card => card.innerText.replaceAll('\\n', ' | '))"
+CONTROLS = "document.getElementById('controls').getBoundingClientRect().height"
+OPENED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+
+
+def test_routes_say_who_may_reach_them_and_what_they_lose(browser: Browser, tmp_path: Path) -> None:
+    shown(browser, tmp_path, shop()._replace(stand="clusters, main at 7fc0405 of 2026-11-23"))
+    headline = "1 of 2 routes is open without a login and 1 asks for a login; 2 errors"
+    assert browser.evaluate("document.querySelector('h1').textContent") == f"{headline}."
+    assert browser.evaluate("document.title") == f"{headline} · clusters, main at 7fc0405 of 2026-11-23 · policylint"
+    cart, checkout = browser.evaluate(CARDS)
+    assert cart == "●shop.example.com | HTTPRoute cart | login: jwt by infra/edge-jwt"
+    lost = "no login | error GWP201 | jwt lost to SecurityPolicy shop/checkout-cors"
+    assert checkout == f"○shop.example.com | HTTPRoute checkout | {lost}"
+    assert browser.evaluate("[...document.querySelectorAll('#overview s')].map(lost => lost.textContent)") == ["jwt"]
+    browser.evaluate("document.querySelectorAll('.card .link')[1].click()")
+    assert browser.evaluate(TITLE) == "HTTPRoute shop/checkout"
+    assert "Who may reach it\nno login\nGateway infra/edge" in browser.evaluate(
+        "document.getElementById('panel').innerText"
+    )
+    assert browser.evaluate("document.querySelectorAll('.card.chosen').length") == 1
+    browser.evaluate("document.getElementById('table').click()")
+    rows = browser.evaluate("[...document.querySelectorAll('#tables tr')].map(row => row.innerText.split('\\t'))")
+    assert rows[0][2] == "Login"
+    assert [row[2] for row in rows[1:3]] == ["jwt by infra/edge-jwt", "no login"]
+
+
+@pytest.mark.parametrize("routes", [40, 120, 300])
+def test_routes_are_readable_when_the_page_opens(browser: Browser, tmp_path: Path, routes: int) -> None:
+    """On a screen of 1400 by 900 all of them at once; the time is the best of three, as others use the machine."""
+    browser.call("Emulation.setDeviceMetricsOverride", width=1400, height=900, deviceScaleFactor=1, mobile=False)
+    place = shown(browser, tmp_path, drawn(team_routes(tmp_path, routes)))
+    times = []
+    for _ in range(3):
+        times.append(browser.wait(OPENED))
+        browser.call("Page.navigate", url="about:blank")
+        browser.open(place)
+        settle(browser)
+    assert min(times) <= 1_500
+    assert len(browser.evaluate(CARDS)) == routes
+    assert browser.evaluate(SMALLEST) >= 10
+    assert browser.evaluate("(area => area.scrollHeight <= area.clientHeight)(document.getElementById('overview'))")
+    assert browser.evaluate(CONTROLS) < 36  # one row
+
+
+def test_a_phone_has_text(browser: Browser, tmp_path: Path) -> None:
+    browser.call("Emulation.setDeviceMetricsOverride", **PHONE)
+    shown(browser, tmp_path, drawn(team_routes(tmp_path, 60)))
+    assert browser.evaluate("getComputedStyle(document.querySelector('.card')).fontSize") == "13px"
+    assert browser.evaluate("document.querySelector('.shelf').scrollWidth") <= 390
+    browser.evaluate("document.getElementById('table').click()")
+    assert browser.evaluate("document.getElementById('tables').scrollWidth") <= 390
+    before = "getComputedStyle(document.querySelector('td[data-head=Login]'), '::before').content"
+    assert "Login" in browser.evaluate(before)
+    assert browser.evaluate(CONTROLS) < 36

@@ -91,3 +91,24 @@ def large(directory: Path, routes: int = 1_500, every: int = 4) -> Workspace:
             pieces.append("---" + _timeout(f"app-{number}", f"team-{team}", f"HTTPRoute/app-{number}", "7s"))
     (directory / "world.yaml").write_text("".join(pieces))
     return opened(directory)
+
+
+def team_routes(directory: Path, many: int) -> Workspace:
+    """Routes of a dozen teams at two Gateways, one of which asks for a token; some lose it."""
+    pieces = [_EDGE, "---" + gateway("internal", of_class="envoy"), "---" + gateway("external", of_class="envoy")]
+    keys = "jwt: {providers: [{name: id, remoteJWKS: {uri: 'https://id.example.com/jwks'}}]}"
+    pieces.append("---" + _security("edge-jwt", "infra", "Gateway/internal", keys))
+    for number in range(many):
+        name, namespace = f"app-{number}", f"team-{number % 12}"
+        edge = "external" if number % 3 == 0 else "internal"
+        rules = f"hostnames: [{name}.{namespace}.example.com], rules: [{{backendRefs: [{{name: {name}, port: 80}}]}}]"
+        pieces.append("---" + route(name, namespace, f"[{{name: {edge}, namespace: infra}}]", more=rules))
+        pieces.append("---" + service(name, namespace, "[{port: 80}]"))
+        if number % 7 == 0:
+            pieces.append("---" + _security(name, namespace, f"HTTPRoute/{name}", "cors: {allowMethods: [GET]}"))
+    (directory / "teams.yaml").write_text("".join(pieces))
+    return opened(directory / "teams.yaml")
+
+
+def _security(name: str, namespace: str, target: str, spec: str) -> str:
+    return policy(f"{ENVOY}/v1alpha1", "SecurityPolicy", name, target, spec, namespace)

@@ -50,6 +50,7 @@ class Drawing(NamedTuple):
     Args:
         request: a request whose way is to be shown first, as the page takes it.
         links: where some files (as shown) can be read on a forge, None where that is not known.
+        stand: the repository and the revision that were read, in words.
         network: the graph of connections that the page holds beside that of policies, None where there is none.
     """
 
@@ -61,6 +62,7 @@ class Drawing(NamedTuple):
     request: str = ""
     links: Callable[[Iterable[str]], Links | None] = lambda files: None  # noqa: ARG005
     network: Graph | None = None
+    stand: str = ""
 
 
 def draw(simulations: Sequence[Simulation], request: GraphRequest, findings: Sequence[Finding] = ()) -> Drawing:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from policylint.explain.settings import settings, summary
 from policylint.model import Node, ResourceKey
+from policylint.model.words import count, listing
 from policylint.policy.results import Group
+from policylint.report.graph import exposure as who
+from policylint.report.graph.exposure import (
+    MOST_MATCHES,
+    Exposure,
+    about_unseen,
+    entries,
+    exposures,
+    headline,
+    of_routes,
+)
 from policylint.report.graph.model import Graph
 from policylint.report.graph.requests import Boxes, answers
 from policylint.report.graph.style import DASHES, STATES
@@ -87,9 +98,18 @@ def _layer(drawing: Drawing, *, requests: bool = True) -> Entry:
     absent = {(box.environment, box.label): [number] for number, box in enumerate(graph.nodes) if not box.nodes}
     drawn_boxes = Boxes(of_node, of_key, absent)
     fields = [{row["field"] for row in result["rows"]} for result in results]
+    reached = exposures(drawing.simulations) if requests else []
+    worst = {of_key[place][0]: told for place, told in of_routes(reached or ()).items() if place in of_key}
     return {
         "version": VERSION,
         "title": drawing.title,
+        "headline": _headline(graph, worst, findings),
+        "stand": drawing.stand,
+        "exposure": {
+            "states": who.STATES,
+            "rows": entries(reached or (), of_key),
+            "leftOut": _left_out(drawing, reached) if requests else "",
+        },
         "request": drawing.request,
         "environments": graph.environments,
         "leftOut": list(graph.left_out),
@@ -107,6 +127,8 @@ def _layer(drawing: Drawing, *, requests: bool = True) -> Entry:
                 "by": sorted(beaten.get(number, ())),
                 "findings": about.get(number, []),
                 "hostnames": hostnames.get(number, []),
+                "exposure": worst[number].state if number in worst else "",
+                "login": worst[number].words if number in worst else "",
                 "settings": sorted(set().union(*(fields[result] for result in through.get(number, ())))),
             }
             for number, box in enumerate(graph.nodes)
@@ -118,6 +140,22 @@ def _layer(drawing: Drawing, *, requests: bool = True) -> Entry:
         "layers": {},
         "requests": answers(drawing.simulations, names, drawn_boxes, drawing.request) if requests else None,
     }
+
+
+def _headline(graph: Graph, worst: dict[int, Exposure], findings: list[Entry]) -> str:
+    """Return what the page says first: what changes, or who may reach what is drawn; and what is found there."""
+    changes = Counter(box.change for box in graph.nodes if box.change)
+    if changes:
+        return listing([f"{count(changes[change], 'box', 'boxes')} {change}" for change in sorted(changes)])
+    severities = [finding["severity"] for finding in findings]
+    return headline([told.state for told in worst.values()], severities) or count(len(graph.nodes), "box", "boxes")
+
+
+def _left_out(drawing: Drawing, reached: list[Exposure] | None) -> str:
+    """Return what the page does not tell of who may reach what."""
+    if reached is None:
+        return f"routes have more than {MOST_MATCHES:,} matches: policylint reach tells who may reach them"
+    return about_unseen(drawing.simulations)
 
 
 def _hostnames(drawing: Drawing, of_node: dict[tuple[str, Node], list[int]]) -> dict[int, list[str]]:

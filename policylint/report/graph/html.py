@@ -23,16 +23,17 @@ def write(drawing: Drawing) -> str:
 
     library = "\n".join(line for line in asset("dagre.min.js").splitlines() if "sourceMappingURL" not in line)
     style, layout, request = asset("page.css"), asset("layout.js"), asset("request.js")
-    tables, script = asset("tables.js"), asset("page.js")
+    tables, overview, script = asset("tables.js"), asset("overview.js"), asset("page.js")
     parts = {
         "/*STYLES*/": _hashes(style),
-        "/*SCRIPTS*/": _hashes(library, layout, request, tables, script),
+        "/*SCRIPTS*/": _hashes(library, layout, request, tables, overview, script),
         "/*CSS*/": style,
         "<!--LICENSE-->": "\n".join(map(escape, asset("dagre.LICENSE.txt").splitlines())),
         "/*DAGRE*/": library,
         "/*LAYOUT*/": layout,
         "/*REQUEST*/": request,
         "/*TABLES*/": tables,
+        "/*OVERVIEW*/": overview,
         "/*SCRIPT*/": script,
         "/*DATA*/": embedded(details(drawing)),
     }

@@ -11,8 +11,8 @@
   const data = written.layers[linked().get("layer")] || written;
   const nodes = data.nodes, edges = data.edges;
   const canvas = $("canvas"), pen = canvas.getContext("2d");
-  const LEVELS = ["gatewayclass", "namespace", "gateway", "listener", "route", "rule", "service", "port", "workload"], DAGRE = 1500, UNREADABLE = 0.6, READABLE = 0.84, MOST_UNFOLDED = 40;
-  const FOLD_ABOVE = 80, HERE = 300, MANY = 3, WORST = ["error", "warning", "note"], MARKS = { added: "+ ", removed: "- ", changed: "~ " }, CHANGES = { added: "effective", removed: "dangling", changed: "partial" };
+  const LEVELS = ["gatewayclass", "namespace", "gateway", "listener", "route", "rule", "service", "port", "workload"], DAGRE = 1500, READABLE = 0.92, MOST_UNFOLDED = 40;
+  const FOLD_ABOVE = 80, HERE = 300, MANY = 3, MOST_LOST = 3, WORST = ["error", "warning", "note"], MARKS = { added: "+ ", removed: "- ", changed: "~ " }, CHANGES = { added: "effective", removed: "dangling", changed: "partial" };
   const PATH = new Set(["link", "namespace"]);
   const above = nodes.map(() => []), below = nodes.map(() => []);
   edges.forEach((edge, number) => { below[edge[0]].push(number); above[edge[1]].push(number); });
@@ -23,6 +23,7 @@
     node.worst = WORST.find((each) => node.findings.some((number) => data.findings[number].severity === each)) || "";
     node.bare = node.level === "rule" && !above[id].some((number) => nodes[edges[number][0]].role === "policy");
   });
+  nodes.forEach((node) => { node.lost = lostAt(data, node); });
   const focus = new Set(data.focus);
   const reach = nodes.map(() => []);
   nodes.forEach((node) => node.acting.forEach((policy) => reach[policy].push(node.id)));
@@ -30,7 +31,7 @@
   // State of the view
   const SELECTS = ["environment", "namespace", "kind", "policy"], CHECKS = ["problems", "rules", "fold", "bands"], usual = {};
   let shown = [], lines = [], selected = -1, lit = null, hover = null, scale = 1, left = 0, top = 0;
-  let bands = [], way = null;
+  let bands = [], way = null, viewed = "picture", stale = true;
   let opened = new Set(), job = 0, worker = null, pending = false, size = { width: 0, height: 0 }, colors = {}, took = 0;
   let boxOf = new Map(), afterLayout = [], started = 0;
 
@@ -81,7 +82,7 @@
     if ($("fold").checked) for (const id of new Set(stand.values())) {
       const node = nodes[id];
       if (["gatewayclass", "gateway"].includes(node.level) || focus.has(id)) continue;
-      const key = [node.alike, node.worst, node.change].join("/");
+      const key = [node.alike, node.worst, node.change, node.exposure, node.login].join("/");
       if (!opened.has(key)) classes.set(key, [...(classes.get(key) || []), id]);
     }
     const members = new Map();
@@ -95,11 +96,12 @@
       if (made.has(first)) continue;
       const node = nodes[first];
       const title = group ? group.same.length + " alike" + (node.namespace ? " in " + node.namespace : "") : node.title;
+      const said = [...(node.level === "route" && node.login ? [[node.login, node.exposure]] : []), ...node.lost.slice(0, MOST_LOST).map((row) => [row.field, "lost", row.by ? "lost to " + row.by : "lost"])];
       const kindText = (MARKS[node.change] || "") + node.kind + (node.state ? " · " + node.state : "") + ($("environment").value || data.environments.length < 2 ? "" : " · " + node.environment);
-      const width = Math.max(90, Math.min(300, Math.max(pen.measureText(title).width, pen.measureText(kindText).width * 0.86) + 26));
+      const width = Math.max(90, Math.min(300, Math.max(pen.measureText(title).width, pen.measureText(kindText).width * 0.92) + 26));
       const hosts = group ? [] : node.hostnames, hostText = hosts.slice(0, 2).join(", ") + (hosts.length > 2 ? " and " + (hosts.length - 2) + " more" : "");
-      const wide = Math.max(width, Math.min(300, pen.measureText(hostText).width * 0.86 + 22));
-      made.set(first, { id: first, node, group, title, kind: kindText, hosts: hostText, width: wide, height: hostText ? 54 : 40, x: 0, y: 0 });
+      const wide = Math.max(width, ...[hostText, ...said.map((row) => row[0] + (row[2] || ""))].map((text) => Math.min(300, pen.measureText(text).width * 0.92 + 26)));
+      made.set(first, { id: first, node, group, title, kind: kindText, hosts: hostText, said, width: wide, height: 40 + 14 * (said.length + (hostText ? 1 : 0)), x: 0, y: 0 });
     }
     const seen = new Map();
     for (const edge of edges) {
@@ -109,7 +111,12 @@
       if (!seen.has(key)) seen.set(key, { start, end, effect: edge[2], said: ((MARKS[edge[5]] || "") + edge[3]).trim(), change: edge[5], why: edge[4], points: [] });
     }
     shown = [...made.values()]; lines = [...seen.values()];
-    layout();
+    stale = viewed !== "picture";
+    if (!stale) return layout();
+    job++;
+    pending = false;
+    light(); outline(); text();
+    for (const step of afterLayout.splice(0)) step();
   }
 
   const layered = nodes.some((node) => node.level === "route" || node.level === "gateway" || node.role === "policy");
@@ -165,7 +172,6 @@
       nodes.length.toLocaleString("en") + " and " + edges.length.toLocaleString("en") + "; laid out in " + Math.round(took) + " ms" + (data.leftOut.length ? "; left out: " + data.leftOut.join("; ") : "");
     light();
     outline();
-    if (!$("tables").hidden) tables();
     const steps = afterLayout.splice(0);
     if (!steps.length) open();
     for (const step of steps) step();
@@ -175,12 +181,14 @@
   // Drawing
   function palette() {
     const style = getComputedStyle(document.documentElement);
-    for (const name of ["bg", "fg", "faint", "line", "box", "edge", "accent", "side", ...Object.keys(data.effects)]) colors[name] = style.getPropertyValue("--" + name).trim();
+    for (const name of ["bg", "fg", "faint", "line", "box", "edge", "accent", "side", ...Object.keys(data.exposure.states).map((state) => "is-" + state), ...Object.keys(data.effects)]) colors[name] = style.getPropertyValue("--" + name).trim();
     colors.link = colors.namespace = colors.edge;
     const used = new Set(edges.map((edge) => edge[2])), is = (test) => nodes.some(test);
     const marks = [[is((node) => node.role === "object"), "M1 1h28v12H1z", "edge", "object"], [is((node) => node.role === "policy"), "M7 1h16a6 6 0 0 1 0 12H7A6 6 0 0 1 7 1z", "attached", "policy; its colour is that of its effect"],
       [is((node) => node.role === "absent"), "M1 1h28v12H1z", "dangling", "not there, or not known", "4 3"], [true, "M5 1h24v9h-3M1 4h25v9H1z", "edge", "several alike, folded"],
       ...[["error", "dangling"], ["warning", "partial"], ["note", "attached"]].map(([severity, color]) => [is((node) => node.worst === severity), "M15 4a3 3 0 1 1 0 6a3 3 0 1 1 0-6z", color, "finding: " + severity])];
+    for (const [state, said] of Object.entries(data.exposure.states)) marks.push([is((node) => node.level === "route" && node.exposure === state), "M1 1v12M6 4h20", "is-" + state, "route: " + said]);
+    marks.push([is((node) => node.lost.length), "M3 4h22M1 7h26M3 10h18", "is-open", "struck through: a setting that is lost there"]);
     for (const [effect, said] of Object.entries(data.effects)) marks.push([used.has(effect), "M0 7h30", effect, said, data.dashes[effect]]);
     $("legend").lastElementChild.replaceChildren(...marks.filter((mark) => mark[0]).map(([, path, color, said, dashes]) => {
       const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg"), line = document.createElementNS("http://www.w3.org/2000/svg", "path");
@@ -236,13 +244,13 @@
       for (const line of same) tip(line);
       pen.fill();
       if (scale < 0.45) continue;
-      pen.font = "10px system-ui, sans-serif";
+      pen.font = "11px system-ui, sans-serif";
       pen.textAlign = "center";
       for (const line of same) if (line.said && line.label && shown.length <= 600) words(line);
     }
     pen.textAlign = "left";
     for (const box of shown) {
-      if (box.x + box.width / 2 < x0 || box.x - box.width / 2 > x1 || box.y + 27 < y0 || box.y - 27 > y1) continue;
+      if (box.x + box.width / 2 < x0 || box.x - box.width / 2 > x1 || box.y + box.height / 2 < y0 || box.y - box.height / 2 > y1) continue;
       rectangle(box, readable);
     }
     pen.globalAlpha = 1;
@@ -287,11 +295,21 @@
     pen.setLineDash(node.role === "absent" ? [5, 4] : []);
     pen.stroke();
     pen.setLineDash([]);
+    if (node.level === "route" && node.exposure) { pen.fillStyle = colors["is-" + node.exposure]; pen.beginPath(); pen.roundRect(x, y, 5, height, [5, 0, 0, 5]); pen.fill(); }
     if (!readable) return;
     pen.fillStyle = colors.faint;
-    pen.font = "10px system-ui, sans-serif";
+    pen.font = "11px system-ui, sans-serif";
     pen.fillText(short(box.kind, width - 20), x + 10, y + 15);
     if (box.hosts) pen.fillText(short(box.hosts, width - 18), x + 10, y + 46);
+    box.said.forEach(([words, color, more], number) => {
+      const at = y + 46 + 14 * (number + (box.hosts ? 1 : 0)), room = pen.measureText(words).width;
+      pen.fillStyle = pen.strokeStyle = colors[color === "lost" ? "is-open" : "is-" + color];
+      pen.fillText(short(words, width - 18), x + 10, at);
+      if (color !== "lost") return;
+      pen.lineWidth = 1.2; pen.beginPath(); pen.moveTo(x + 10, at - 4); pen.lineTo(x + 10 + Math.min(room, width - 18), at - 4); pen.stroke();
+      pen.fillStyle = colors.faint;
+      if (room < width - 60) pen.fillText(short(more, width - 26 - room), x + 16 + room, at);
+    });
     pen.fillStyle = colors.fg;
     pen.font = "12px system-ui, sans-serif";
     pen.fillText(short(box.title, width - 18), x + 10, y + 31);
@@ -310,6 +328,7 @@
   // Moving
   function clamp(value) { return Math.max(0.004, Math.min(3, value)); }
   function fit() {
+    if (viewed !== "picture") return;
     const wide = canvas.clientWidth, high = canvas.clientHeight, whole = Math.min(wide / (size.width || 1), high / (size.height || 1), 1.25);
     scale = clamp(whole);
     left = (wide - size.width * scale) / 2; top = Math.max(0, (high - size.height * scale) / 2);
@@ -317,7 +336,7 @@
   }
   function open() { // the whole where its text can be read; of a larger one the beginning, its Gateways in the middle
     fit();
-    if (scale >= UNREADABLE || shown.length <= MOST_UNFOLDED) return;
+    if (scale >= READABLE || shown.length <= MOST_UNFOLDED) return;
     const gateways = shown.filter((box) => box.node.level === "gateway"), middle = gateways.length ? gateways : shown;
     const y = middle.reduce((sum, box) => sum + box.y, 0) / middle.length, high = canvas.clientHeight;
     scale = READABLE; left = 0;
@@ -331,7 +350,8 @@
   }
   function centre(id) {
     const box = shown.find((each) => each.id === boxOf.get(id));
-    if (!box) return;
+    if (viewed === "routes") { const cards = [...$("overview").querySelectorAll('[data-box="' + id + '"]')]; if (cards.length) cards[0].scrollIntoView({ block: "nearest" }); }
+    if (!box || viewed !== "picture") return;
     scale = Math.max(scale, 0.8);
     left = canvas.clientWidth / 2 - box.x * scale; top = canvas.clientHeight / 2 - box.y * scale;
     draw();
@@ -378,11 +398,12 @@
       return arrange();
     }
     const box = id >= 0 && shown.find((each) => each.id === boxOf.get(id));
-    if (move && box && box.group) { opened.add(box.group.key); afterLayout.push(() => select(id, true)); return arrange(); }
+    if (move && viewed === "picture" && box && box.group) { opened.add(box.group.key); afterLayout.push(() => select(id, true)); return arrange(); }
     light();
     panel();
     remember();
-    if (move && $("tables").hidden) centre(id);
+    if (move) centre(id);
+    mark();
     draw();
   }
 
@@ -406,6 +427,8 @@
     side.append(element("h2", { textContent: node.label }), element("p", {}, node.state ? tag : "", " "), element("p", { className: "place" }, placed(node.place)));
     if (node.hostnames.length) side.append(element("p", { textContent: node.hostnames.join(", ") }));
     if (data.environments.length > 1) side.append(element("p", { className: "faint", textContent: "environment " + node.environment }));
+    const reached = data.exposure.rows.filter((row) => row[2] === selected);
+    if (reached.length) side.append(element("h3", { textContent: "Who may reach it" }), ...reached.map(([gateway, box, , hosts, state, words]) => element("div", { className: "row way" }, element("div", { className: "words " + state, textContent: words }), element("div", {}, box < 0 ? gateway || "no Gateway" : link(box, gateway), " · " + hosts.join(", ")))));
     if (node.change) side.append(element("p", {}, element("b", { textContent: { added: "Added by this change", removed: "Removed by this change", changed: "Changed: what acts here, or the object itself, is not what it was" }[node.change] })));
     if (node.change === "removed") return resized();
     if (node.findings.length) {
@@ -507,10 +530,12 @@
     }
     const few = folded.filter((box) => box.group.same.length <= MOST_UNFOLDED);
     few.forEach((box) => opened.add(box.group.key));
-    if (hidden.length || few.length) { const now = way; afterLayout.push(() => { way = now; light(); panel(); frame(now.boxes); }); return arrange(); }
+    if (hidden.length || few.length) { const now = way; afterLayout.push(() => { way = now; light(); panel(); frame(now.boxes); mark(); }); return arrange(); }
     light(); panel(); frame(way.boxes);
   }
   function frame(ids) { // the boxes as large as they fit
+    mark();
+    if (viewed !== "picture") return;
     const boxes = shown.filter((box) => ids.some((id) => boxOf.get(id) === box.id));
     if (!boxes.length) return draw();
     const x0 = Math.min(...boxes.map((box) => box.x - box.width / 2)), x1 = Math.max(...boxes.map((box) => box.x + box.width / 2)), y0 = Math.min(...boxes.map((box) => box.y - 30)), y1 = Math.max(...boxes.map((box) => box.y + 30));
@@ -569,12 +594,33 @@
     $("outline").setAttribute("aria-activedescendant", "box-" + current);
     centre(Number(options[current].dataset.id));
   });
-  function tables() { writeTables($("tables"), { data, visible: wanted(), above, below, element, link, placed }); }
-  function view(asTable) {
-    $("tables").hidden = !asTable; $("stage").hidden = asTable;
-    $("table").setAttribute("aria-pressed", String(asTable));
-    if (asTable) tables(); else draw();
+  const chosenCards = () => new Set(way ? way.boxes : selected < 0 ? [] : [selected, ...above[selected].map((number) => edges[number][0]).filter((id) => nodes[id].level === "route")]);
+  function mark() { const ids = chosenCards(); for (const each of $("overview").querySelectorAll(".card")) each.classList.toggle("chosen", ids.has(Number(each.dataset.box))); }
+  function overview() {
+    const holder = $("overview");
+    const page = { data, nodes, edges, visible: wanted(), above, below, element, link }, rows = data.exposure.rows.length;
+    for (const size of SIZES.slice(narrow() || rows < 40 ? 0 : rows < 150 ? 1 : 2)) { // the first that fits, on a screen where that counts
+      writeOverview(holder, page, size);
+      if (narrow() || holder.scrollHeight <= holder.clientHeight) break;
+    }
+    mark();
   }
+  function text() { // what is shown where the picture is not
+    if (viewed === "table") tables();
+    if (viewed === "routes") overview();
+    const seen = [...wanted()].map((id) => nodes[id]);
+    $("status").textContent = counted(seen.filter((node) => node.level === "route").length, "route", "routes") + ", " + counted(seen.filter((node) => node.role === "policy").length, "policy", "policies") + (data.leftOut.length ? "; left out: " + data.leftOut.join("; ") : "");
+  }
+  function tables() { writeTables($("tables"), { data, visible: wanted(), above, below, element, link, placed, narrow: narrow() }); }
+  const VIEWS = { routes: "overview", picture: "stage", table: "tables" };
+  function view(name) {
+    viewed = name;
+    for (const [each, id] of Object.entries(VIEWS)) { $(id).hidden = each !== name; $(each).setAttribute("aria-pressed", String(each === name)); }
+    $("tools").style.visibility = name === "picture" ? "" : "hidden";
+    if (name !== "picture") return text();
+    if (stale && nodes.length) { stale = false; layout(); } else draw();
+  }
+  const narrow = () => innerWidth <= 600, usualView = () => (data.exposure.rows.length && !focus.size && !data.request ? "routes" : narrow() ? "table" : "picture");
 
   // The link: what is chosen stands in the fragment
   let remembered = null;
@@ -585,7 +631,7 @@
     if (data !== written) tell("layer", $("layer").value);
     for (const id of SELECTS) if ($(id).value !== usual[id]) told.set(id, $(id).value);
     for (const id of CHECKS) if ($(id).checked !== usual[id]) told.set(id, $(id).checked ? "1" : "0");
-    tell("view", $("tables").hidden ? "" : "table");
+    tell("view", viewed === usualView() ? "" : viewed);
     tell("search", $("search").value);
     tell("request", way ? requestText() : "");
     tell("select", selected >= 0 ? nodes[selected].label : "");
@@ -606,10 +652,10 @@
     const label = told.get("select"), inView = (node) => !$("environment").value || node.environment === $("environment").value;
     const chosen = label ? nodes.find((node) => node.label === label && inView(node)) || nodes.find((node) => node.label === label) : undefined;
     opened.clear(); selected = -1; way = null;
-    view(told.get("view") === "table");
+    view(VIEWS[told.get("view")] ? told.get("view") : usualView());
     search(); $("results").hidden = document.activeElement !== $("search") || !$("search").value;
     panel();
-    if (chosen) afterLayout.push(() => { select(chosen.id, true); if (!pending) fit(); if (scale < 0.6) centre(chosen.id); });
+    if (chosen) afterLayout.push(() => { select(chosen.id, true); if (!pending && viewed === "picture") fit(); if (scale < 0.6) centre(chosen.id); });
     else if (first) afterLayout.push(fit, () => follow(told.get("request")));
     if (nodes.length) arrange();
     if (label && !chosen) $("panel").replaceChildren(element("p", { textContent: "Nothing here is called " + label + "." }));
@@ -634,8 +680,11 @@
   for (const id of [...SELECTS, ...CHECKS]) $(id).addEventListener("change", () => { opened.clear(); if (!["fold", "rules", "bands"].includes(id)) { selected = -1; way = null; panel(); } remember(); arrange(); });
   $("in").onclick = () => zoom(1.3); $("out").onclick = () => zoom(1 / 1.3); $("fit").onclick = fit;
   $("reset").onclick = () => { for (const id of ["namespace", "kind", "policy", "search"]) $(id).value = ""; $("problems").checked = false; opened.clear(); search(); selected = -1; way = null; panel(); remember(); arrange(); };
-  $("filtering").onclick = () => $("filtering").setAttribute("aria-expanded", String($("filtering").getAttribute("aria-expanded") === "false"));
-  $("table").onclick = () => { view($("tables").hidden); remember(); };
+  function filtering(open) { $("filtering").setAttribute("aria-expanded", String(open)); $("filters").hidden = !open; $("controls").classList.toggle("more", open); }
+  $("filtering").onclick = () => filtering($("filters").hidden);
+  $("filters").addEventListener("keydown", (event) => { if (event.key === "Escape") { filtering(false); $("filtering").focus(); } });
+  for (const each of Object.keys(VIEWS)) $(each).onclick = () => { view(each); remember(); };
+  $("routes").hidden = !data.exposure.rows.length;
   function theme(name) { document.documentElement.dataset.theme = name; palette(); panel(); draw(); }
   const dark = matchMedia("(prefers-color-scheme: dark)");
   $("theme").onclick = () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
@@ -737,11 +786,10 @@
   }
 
 
-  $("title").textContent = data.title ? "policylint graph · " + data.title : "policylint graph";
-  const found = ["error", "warning"].map((severity) => [data.findings.filter((finding) => finding.severity === severity).length, severity]);
-  const headline = [counted(nodes.filter((node) => node.level === "route").length, "route", "routes"), ...found.filter(([many]) => many).map(([many, severity]) => counted(many, severity, severity + "s"))];
-  if (layered) $("title").append(element("small", { textContent: headline.join(", ") }));
-  document.title = [$("title").firstChild.textContent, ...(layered ? [headline.join(", ")] : [])].join(": ");
+  const headline = [data.title, data.headline].filter(Boolean).join(": ");
+  $("title").textContent = headline.slice(0, 1).toUpperCase() + headline.slice(1) + ".";
+  $("stand").textContent = [data.stand, data.environments.length === 1 && data.environments[0] ? "environment " + data.environments[0] : ""].filter(Boolean).join(" · ");
+  document.title = [headline, data.stand, "policylint"].filter(Boolean).join(" · ");
   const plain = nodes.filter((node) => !node.bare).length;
   $("fold").checked = plain > FOLD_ABOVE;
   if (data.environments.length > 1) $("environment").value = data.environments[0];
@@ -753,11 +801,12 @@
   addEventListener("afterprint", () => theme(paper));
   for (const id of SELECTS) usual[id] = $(id).value;
   for (const id of CHECKS) usual[id] = $(id).checked;
-  if (location.hash.startsWith("#selftest=")) { panel(); afterLayout.push(fit, () => selftest(decodeURIComponent(location.hash.slice(10)))); arrange(); }
+  if (location.hash.startsWith("#selftest=")) { panel(); view("picture"); afterLayout.push(fit, () => selftest(decodeURIComponent(location.hash.slice(10)))); arrange(); }
   else if (location.hash.length > 1) restore();
   else {
     remembered = "";
     panel();
+    view(usualView());
     if (data.request) { [$("request").value] = data.request.split("\n"); $("headers").value = data.request.split("\n").slice(1).join("\n"); afterLayout.push(fit, () => follow(data.request)); }
     else if (focus.size) afterLayout.push(fit, () => select([...focus][0], false));
     if (nodes.length) arrange();

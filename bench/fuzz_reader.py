@@ -17,7 +17,7 @@ from campaign import Tried, WrongError
 
 from policylint.documents import MAX_DEPTH, Document, FileReading, exact, fast, read, read_unread
 from policylint.documents.events import binding
-from policylint.documents.scalars import ScalarError, key_of, key_of_value, resolve_plain, resolve_tagged
+from policylint.documents.scalars import MergeKeyError, ScalarError, key_of, key_of_value, resolve_plain, resolve_tagged
 
 ROOT = Path(__file__).parents[1]
 TEXTS = 100
@@ -160,14 +160,26 @@ def _fast_against_exact(data: bytes) -> None:
         return
     named: list[tuple[Any, int, int]] | None = None
     aliased = 0
+    values: list[Any] | None
+    places: list[Any] | None
     try:
         text = data.decode()
+    except UnicodeDecodeError:
+        return
+    try:
         if fast.has_anchors(data):
             named, aliased = fast.load_named(data, events)
             values = [value for value, *_ in named]
+            places = [each[1:] for each in named]
         else:
-            values = [value for value, *_ in fast.load(data, events)]
+            loaded = fast.load(data, events)
+            values = [value for value, *_ in loaded]
+            places = [(list(lines), list(columns)) for _, lines, columns in loaded]
     except Exception:
+        values = places = None
+    if _compiled(data) != (None if values is None else (_same(values), places)):
+        raise WrongError("the loops in C and in Python read different things")
+    if values is None:
         return  # it hands on to the other
     result = exact.load(data, text, events)
     if result.refused is not None:
@@ -178,6 +190,18 @@ def _fast_against_exact(data: bytes) -> None:
         counts = [(place.line, size) for _, place, size in result.documents]
         if ([each[1:] for each in named], aliased) != (counts, result.aliased) or result.duplicates:
             raise WrongError("the fast loader counts other nodes")
+
+
+def _compiled(data: bytes) -> tuple[Any, list[Any]] | None:
+    """Return what the loops read that are used by default, in C where they are built; None where they hand on."""
+    try:
+        if fast.has_anchors(data):
+            named, _ = fast.load_named(data)
+            return _same([value for value, *_ in named]), [each[1:] for each in named]
+        loaded = fast.load(data)
+    except (fast.IrregularError, MergeKeyError, UnicodeError):
+        return None
+    return _same([value for value, *_ in loaded]), [(list(lines), list(columns)) for _, lines, columns in loaded]
 
 
 def _in_parts(data: bytes, whole: FileReading) -> None:

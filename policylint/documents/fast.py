@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 from policylint.documents.events import Binding
+from policylint.documents.events import binding as default_binding
 from policylint.documents.problem import MAX_DEPTH, MAX_NODES
 from policylint.documents.scalars import KEYS, PLAIN
 
@@ -44,17 +47,53 @@ def has_exotic_breaks(data: bytes) -> bool:
     return b"\xe2\x80\xa8" in data or b"\xe2\x80\xa9" in data or b"\xc2\x85" in data
 
 
-def load(data: bytes, binding: Binding) -> list[tuple[Any, array[int], array[int]]]:
+def load(data: bytes, binding: Binding | None = None) -> list[tuple[Any, array[int], array[int]]]:
     """Return (value, lines, columns) of every document in `data`, with two bytes a number wherever that is enough.
 
+    Args:
+        binding: what the loop here reads by; by default the same loop in C, where that was built.
+
     Raises:
-        IrregularError: something the loop does not handle.
-        Exception: the parser's own error (`binding.error`).
+        IrregularError: something the loop does not handle, or the parser refuses.
     """
+    if binding is None and (compiled := _compiled()) is not None:
+        return compiled(data, False)  # type: ignore[no-any-return]
+    events = binding or default_binding()
     try:
-        return _load(data, binding, "H")
-    except OverflowError:
-        return _load(data, binding, "I")
+        try:
+            return _load(data, events, "H")
+        except OverflowError:
+            return _load(data, events, "I")
+    except events.error as error:
+        raise IrregularError from error
+
+
+def load_named(data: bytes, binding: Binding | None = None) -> tuple[list[tuple[Any, int, int]], int]:
+    """Return (value, line, number of nodes) of every document in `data`, and for how many of these aliases stand.
+
+    Args:
+        binding: as for `load`.
+
+    Raises:
+        IrregularError: the same; among it anchors of containers and of keys, aliases as keys.
+    """
+    if binding is None and (compiled := _compiled()) is not None:
+        return compiled(data, True)  # type: ignore[no-any-return]
+    events = binding or default_binding()
+    try:
+        return _load_named(data, events)
+    except events.error as error:
+        raise IrregularError from error
+
+
+@cache
+def _compiled() -> Callable[[bytes, bool], Any] | None:
+    """Return the loops in C, which take a text and whether it has anchors; None where they were not built."""
+    try:
+        from policylint.documents._reader import load as loops
+    except ImportError:
+        return None
+    return lambda data, has_names: loops(data, has_names, PLAIN, KEYS, array, IrregularError, MAX_DEPTH, MAX_NODES)
 
 
 def _load(data: bytes, binding: Binding, size: str) -> list[tuple[Any, array[int], array[int]]]:
@@ -141,11 +180,11 @@ def _load(data: bytes, binding: Binding, size: str) -> list[tuple[Any, array[int
         documents.append((root[0], lines, columns))
 
 
-def load_named(data: bytes, binding: Binding) -> tuple[list[tuple[Any, int, int]], int]:
-    """Return (value, line, number of nodes) of every document in `data`, and for how many of these aliases stand.
+def _load_named(data: bytes, binding: Binding) -> tuple[list[tuple[Any, int, int]], int]:
+    """Read documents whose scalars may have anchors.
 
     Raises:
-        IrregularError: something the loop does not handle: anchors of containers and of keys, aliases as keys.
+        IrregularError: something the loop does not handle.
         Exception: the parser's own error (`binding.error`).
     """
     get = binding.parser(data).get_event

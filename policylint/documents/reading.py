@@ -140,12 +140,11 @@ def _as_utf8(data: bytes) -> bytes:
 
 def _read_chunk(data: bytes, chunk: Chunk, file: str, number: int, reading: FileReading) -> str | None:
     """Add the documents and problems of a chunk to `reading`, or return its form if it is a template."""
-    events = binding()
     part = data if chunk.start == 0 and chunk.end == len(data) else data[chunk.start : chunk.end]
     if fast.is_candidate(part):
         try:
             if fast.has_anchors(part):
-                named, aliased = fast.load_named(part, events)
+                named, aliased = fast.load_named(part)
                 for index, (value, line, size) in enumerate(named):
                     reread = partial(_node_positions, part, index)
                     own = aliased if index == 0 else 0
@@ -153,15 +152,15 @@ def _read_chunk(data: bytes, chunk: Chunk, file: str, number: int, reading: File
                         Document(file, number, value, chunk.line, None, None, reread, line, size, own)
                     )
                 return None
-            loaded = fast.load(part, events)
-        except (fast.IrregularError, MergeKeyError, UnicodeError, events.error):
+            loaded = fast.load(part)
+        except (fast.IrregularError, MergeKeyError, UnicodeError):
             pass
         else:
             for value, lines, columns in loaded:
                 if value is not None:
                     reading.documents.append(Document(file, number, value, chunk.line, lines, columns))
             return None
-    return _read_exactly(part, chunk, file, number, reading, events)
+    return _read_exactly(part, chunk, file, number, reading, binding())
 
 
 def _read_exactly(

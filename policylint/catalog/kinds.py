@@ -85,6 +85,10 @@ class Catalog:
         own = (self._files, self._configured, self._derived, self._groups, self._settings)
         return Catalog(*own, releases, told, settings)
 
+    def is_as_released(self, other: Catalog) -> bool:
+        """Tell whether the same releases are in use for another catalog, with the same settings of controllers."""
+        return (self.releases, self._configured_in_tree) == (other.releases, other._configured_in_tree)
+
     def get(self, group: str, kind: str) -> PolicyKind | None:
         """Return what is known of a kind: from configuration, else catalog, else CRD, else its group's `*` entry.
 

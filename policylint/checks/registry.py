@@ -267,6 +267,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP320": RuleEntry("guardrail_broken", runs="where required", where="policylint.guardrails"),
     "GWP324": RuleEntry("requests_opened", runs="on changes", where="policylint.compare.requests.findings"),
     "GWP325": RuleEntry("ends_changed", runs="on changes", where="policylint.compare.ends"),
+    "GWP326": RuleEntry("release_changes", runs="on changes", where="policylint.compare.releases"),
     "GWP401": RuleEntry("parent_not_found"),
     "GWP402": RuleEntry("parent_section_not_found", some_parent(lambda parent: parent.section_found is False)),
     "GWP403": RuleEntry("route_not_allowed", either(any_gateway, some_parent(lambda parent: bool(parent.candidates)))),

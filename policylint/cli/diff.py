@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from policylint.model.coverage import Coverage
     from policylint.report.diff.report import DiffReport
     from policylint.session.diff import DiffResult
     from policylint.session.revisions import DiffRequest
@@ -224,6 +225,18 @@ def read_stored(run: DiffRun, file: str) -> DiffReport:
     )
 
 
+def _judged_by(result: DiffResult) -> Coverage:
+    """Return the coverage of the side after, with the releases of the side before where they are others."""
+    coverage, former = result.after.coverage, result.before.coverage.releases
+    if former == coverage.releases:
+        return coverage
+    from policylint.workspace.releases import in_words
+
+    gone = {said for said in former if said not in coverage.releases}
+    said = zip(former, in_words(result.before.simulations, " before"), strict=True)
+    return coverage._replace(releases=(*coverage.releases, *(each for was, each in said if was in gone)))
+
+
 def _report(
     run: DiffRun, request: DiffRequest, result: DiffResult, rules: set[str] | None, formats: set[str]
 ) -> DiffReport:
@@ -237,7 +250,7 @@ def _report(
     comparison, before = result.comparison, result.before
     findings = [change.finding for change in comparison.findings] + [entry.finding for entry in result.silenced]
     report = run.report(request.setup, result.after, findings, rules, formats, request.paths)
-    report = report._replace(notices=notices(result.configuration, result.silenced))
+    report = report._replace(notices=notices(result.configuration, result.silenced), coverage=_judged_by(result))
     environments = tuple(environment.name for environment in comparison.environments)
     return DiffReport(
         comparison,

@@ -21,6 +21,7 @@ from policylint.compare.findings import changed_lines, finding_changes, on_chang
 from policylint.compare.objects import changed_keys, object_changes
 from policylint.compare.pairing import Pairing, Sides
 from policylint.compare.placements import placement_changes
+from policylint.compare.releases import NO_TEXT, TreeText, changes_of_releases, judged_otherwise, untold
 from policylint.compare.subjects import subject_changes
 from policylint.compare.unknown import undeployed_subjects, unknown_subjects
 from policylint.model import SEVERITIES, Severity, World
@@ -68,6 +69,7 @@ def _environment(sides: Sides, undeployed: Sequence[SubjectChange]) -> Environme
     subjects = subject_changes(sides, contexts.changes)
     unknown = [*unknown_subjects(sides, {subject.key for subject in subjects}), *undeployed]
     changed = changed_keys(sides)
+    touched = {*changed, *_judged_otherwise(sides)}
     come_or_gone = _come_or_gone(sides)
     whole = not (
         unknown or contexts.truncated or before.cut or after.cut or acts_beside(sides) or decides_beside(sides)
@@ -83,9 +85,16 @@ def _environment(sides: Sides, undeployed: Sequence[SubjectChange]) -> Environme
         contexts.truncated,
         pairing.renamed,
         connection_changes(sides),
-        None if come_or_gone else request_changes(sides, contexts.changes, changed, whole=whole),
+        None if come_or_gone else request_changes(sides, contexts.changes, touched, whole=whole),
         placement_changes(sides),
     )
+
+
+def _judged_otherwise(sides: Sides) -> set[ResourceKey]:
+    """Return the objects that the release in use on each side reads otherwise, by their identity after."""
+    if sides.before.catalog.is_as_released(sides.after.catalog):
+        return set()
+    return judged_otherwise(sides.before, sides.after, sides.pairing)
 
 
 def _policy_changes(sides: Sides) -> list[PolicyChange]:
@@ -118,11 +127,13 @@ def removed_protections(
     environments: Sequence[EnvironmentChange],
     chosen: Collection[str] | None = None,
     beside: Iterable[Finding] = (),
+    tree: TreeText = NO_TEXT,
 ) -> list[Finding]:
     """Return the findings of the rules of changes, or of those chosen, each once for all environments that have it.
 
     Args:
         beside: what other rules find on the side after.
+        tree: what stands in the files of both sides, beside objects.
     """
     rules = OF_CHANGES if chosen is None else OF_CHANGES.intersection(chosen)
     of_requests = rules & {"GWP302", "GWP304", "GWP324"}
@@ -162,6 +173,9 @@ def removed_protections(
 
             with guarded("GWP620", pair.after):
                 findings += isolation_removed(pair)
+        if "GWP326" in rules:
+            with guarded("GWP326", pair.after):
+                findings += changes_of_releases(pair, tree)
     return _folded(findings)
 
 
@@ -175,7 +189,8 @@ def compare_findings(
     """Return the findings of both sides with their states.
 
     One cause, one finding: GWP302 and GWP304 are left out where a new GWP201 says the same, GWP301 where a new GWP302
-    says more. `of_after` returns the name on the side after of a file of the side before.
+    says more, GWP326 where any other new one stands at the same place. `of_after` returns the name on the side after of
+    a file of the side before.
     """
     renamed = {key: new for environment in environments for key, new in environment.renamed.items()}
     new = frozenset(key for pair in sides for key in pair.pairing.added)
@@ -190,6 +205,8 @@ def compare_findings(
         for change in changes
         if change.finding.rule != "GWP301" or change.state != "new" or change.finding.resources[0] not in weakened_keys
     ]
+    if any(change.finding.rule == "GWP326" for change in changes):
+        changes = untold(changes)
     relaxed = {change.finding.resources[0] for change in changes if change.finding.rule == "GWP304"}
     changes = [
         change
@@ -236,6 +253,7 @@ __all__ = [
     "EnvironmentChange",
     "FindingChange",
     "Sides",
+    "TreeText",
     "changed_lines",
     "compare",
     "compare_findings",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.compare import (
     Comparison,
     FindingChange,
+    TreeText,
     changed_lines,
     compare,
     compare_findings,
@@ -112,7 +113,9 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
 
     def amend(findings: list[Finding]) -> list[Finding]:
         """Add what no single side shows, before suppressions are heeded; what the change takes away is missing."""
-        of_change = removed_protections(pairs, environments, chosen, findings)
+        kustomizations = sides.before.kustomizations, sides.after.kustomizations
+        tree = TreeText(sides.after.files, sides.after.source_lines, kustomizations)
+        of_change = removed_protections(pairs, environments, chosen, findings, tree)
         return escalate_changed(sorted([*findings, *of_change], key=finding_order), pairs, sides)
 
     setup = sides.request.setup

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from policylint.catalog.releases import ReleasedProduct, Version, kinds, names, parsed, product, shown
 from policylint.compare import pair_sides
 from policylint.compare.contexts import changed_contexts
+from policylint.compare.releases import judged_otherwise
 from policylint.compare.requests import request_changes
 from policylint.errors import UsageError
 from policylint.model import GATEWAY_GROUP, SEVERITIES, text
@@ -15,11 +16,10 @@ from policylint.render.in_use import InUse, in_use
 from policylint.simulation import simulate
 from policylint.upgrade import Consequence, Move, Upgrade
 from policylint.upgrade.changes import Looking
-from policylint.upgrade.schemas import of_schemas
+from policylint.upgrade.schemas import consequences
 
 if TYPE_CHECKING:
     from policylint.compare.requests import RequestChange, RequestChanges
-    from policylint.model import ResourceKey
     from policylint.simulation import Simulation
     from policylint.workspace import Workspace
 
@@ -78,7 +78,7 @@ def run_upgrade(
         for move in own:
             looking = Looking(move.product, simulation, [*move.uses], workspace.files, workspace.source_lines)
             after = {name: release for name, release in known.items() if name not in targets} | dict(targets)
-            for consequence in _consequences(move, simulation, looking, after):
+            for consequence in consequences(looking, move.start, move.end, after):
                 found.setdefault(consequence, []).append(simulation.world.name)
             for side, release in zip(settings, (move.start, move.end), strict=True):
                 if said := looking.settings(release):
@@ -151,18 +151,6 @@ def _is_there(about: ReleasedProduct, simulation: Simulation) -> bool:
     return about.name in controllers or any(simulation.world.of_kind(*kind) for kind in own)
 
 
-def _consequences(
-    move: Move, simulation: Simulation, looking: Looking, known: dict[str, Version]
-) -> Iterable[Consequence]:
-    """Yield what becomes of the objects; a default that a change speaks of is not told twice."""
-    told = [*looking.changes(move.start, move.end, known)]
-    places = {(consequence.subject, consequence.effect, consequence.line) for consequence in told}
-    for consequence in of_schemas(move.product, simulation.world, move.start, move.end):
-        if (consequence.subject, consequence.effect, consequence.line) not in places:
-            told.append(consequence)
-    return told
-
-
 def _requests(
     simulation: Simulation,
     moves: list[Move],
@@ -181,24 +169,12 @@ def _requests(
         simulate(simulation.world, simulation.catalog.of_releases(each, stated))
         for each, stated in zip((start, end), settings, strict=True)
     )
-    changed = _judged_otherwise(before, after)
+    (pair,) = pair_sides([before], [after])
+    changed = judged_otherwise(before, after, pair.pairing)
     if not changed:
         return None
-    (pair,) = pair_sides([before], [after])
     contexts = changed_contexts(before, after, pair.pairing).changes
     return request_changes(pair, contexts, changed, whole=not (before.cut or after.cut))
-
-
-def _judged_otherwise(before: Simulation, after: Simulation) -> set[ResourceKey]:
-    """Return the objects that two releases read otherwise: refused, stored without a field, or with another verdict."""
-    broken = ({each.resource.key: each.violations for each in side.broken} for side in (before, after))
-    old, new = broken
-    changed = {key for key in {*old, *new} if old.get(key) != new.get(key)}
-    for key, state in after.policies.items():
-        former = before.policies.get(key)
-        if former is None or (former.verdict, former.invalid) != (state.verdict, state.invalid):
-            changed.add(key)
-    return changed | (before.policies.keys() - after.policies.keys())
 
 
 def _nearest(name: str, release: Version) -> Version:

@@ -1,4 +1,5 @@
-"""What the CRDs of two releases take: objects that the later one refuses, fields that it drops or fills otherwise."""
+"""What the CRDs of two releases take: objects that the later one refuses, fields that it drops or fills otherwise; and
+with what else releases change, all of it."""
 
 from __future__ import annotations
 
@@ -13,6 +14,22 @@ from policylint.schema.explain import Violation, explain
 from policylint.schema.known import Known
 from policylint.schema.released import released_schema, served
 from policylint.upgrade import Consequence
+from policylint.upgrade.changes import Looking
+
+
+def consequences(looking: Looking, start: Version, end: Version, known: dict[str, Version]) -> list[Consequence]:
+    """Return what the releases of a product after one, up to another, make of the objects of an environment; a default
+    that a change speaks of is not told twice.
+
+    Args:
+        known: the releases of other products that are in use, as far as they are known.
+    """
+    told = [*looking.changes(start, end, known)]
+    places = {(consequence.subject, consequence.effect, consequence.line) for consequence in told}
+    for consequence in of_schemas(looking.product, looking.simulation.world, start, end):
+        if (consequence.subject, consequence.effect, consequence.line) not in places:
+            told.append(consequence)
+    return told
 
 
 def of_schemas(product: ReleasedProduct, world: World, start: Version, end: Version) -> Iterator[Consequence]:

@@ -63,11 +63,14 @@ def _settings(product: ReleasedProduct, world: World, catalog: Catalog, release:
     return unseen | settings(product, release, configurations(product, world, (), lambda _: ()))
 
 
-def in_words(simulations: Sequence[Simulation]) -> tuple[str, ...]:
+def in_words(simulations: Sequence[Simulation], when: str = "") -> tuple[str, ...]:
     """Return the releases by which environments are judged, with what says that they are in use, each once, and where
     not in all environments.
 
     A product of which an environment has no object judges nothing there.
+
+    Args:
+        when: follows the release.
     """
     found: dict[str, list[str]] = {}
     for simulation in simulations:
@@ -75,7 +78,7 @@ def in_words(simulations: Sequence[Simulation]) -> tuple[str, ...]:
         for product in present(simulation.world, catalog) if catalog.releases else ():
             if product.name in catalog.releases:
                 because = catalog.told.get(product.name) or "as stated"
-                said = f"{product.title} {shown(catalog.releases[product.name])} ({because})"
+                said = f"{product.title} {shown(catalog.releases[product.name])}{when} ({because})"
                 found.setdefault(said, []).append(simulation.world.name)
     return tuple(
         said if len(where) == len(simulations) else f"{said} in {listing(sorted(where), most=4)}"

@@ -1,0 +1,148 @@
+"""A change that brings a newer release is told what becomes of the objects that it does not touch.
+
+Each side is judged by its own release.
+
+The worlds are those of `test_changes`, with the tag that says the release; what the catalog or the schemas tell of an
+upgrade is told of the change that makes it, by GWP326 or by the rule that judges the object.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.catalog.releases import product, version
+from policylint.compare import TreeText, compare, compare_findings, pair_sides, removed_protections
+from policylint.model import Finding
+from policylint.workspace import Workspace, open_workspace
+from tests.upgrade.test_changes import Entry, consequences, entries
+
+
+def tagged(name: str, tag: str) -> str:
+    """What says the release: the image of the controller, or where the CRDs come from."""
+    found = product(name).found
+    if "images" not in found:
+        return f"""\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {{name: {name}, namespace: flux-system}}
+spec: {{url: "https://github.com/{found["repositories"][0]}", ref: {{tag: {tag}}}}}
+"""
+    return f"""\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: controller, namespace: {name}}}
+spec:
+  selector: {{matchLabels: {{app: controller}}}}
+  template:
+    metadata: {{labels: {{app: controller}}}}
+    spec: {{containers: [{{name: controller, image: "registry.example.com/{found["images"][0]}:{tag}"}}]}}
+"""
+
+
+def opened(folder: Path, world: str, releases: str) -> Workspace:
+    folder.mkdir()
+    (folder / "world.yaml").write_text(world, encoding="utf-8")
+    (folder / "release.yaml").write_text(releases, encoding="utf-8")
+    return open_workspace([str(folder)])
+
+
+def new_findings(before: Workspace, after: Workspace) -> list[Finding]:
+    """What rules find after and not before, those of changes among it."""
+    sides = pair_sides(before.simulations, after.simulations)
+    environments = compare(sides)
+    of_change = removed_protections(sides, environments, tree=TreeText(after.files, after.source_lines))
+    states = compare_findings(sides, environments, before.findings(), [*after.findings(), *of_change], moved)
+    return [each.finding for each in states if each.state == "new" and each.finding.confidence != "unknown"]
+
+
+def moved(file: str) -> str:
+    return file.replace("/before/", "/after/")
+
+
+@pytest.mark.parametrize(("name", "base", "entry"), [*entries()])
+@pytest.mark.parametrize("side", ["shows", "silent"])
+def test_the_change_of_the_release_is_told_at_the_objects(
+    name: str, base: str, entry: Entry, side: str, tmp_path: Path
+) -> None:
+    world = f"{base}\n---\n{entry[side]}"
+    expected = consequences(name, world, entry, tmp_path)
+    about = product(name)
+    stated = {change.name: change.release for change in about.changes}
+    release = stated.get(entry["change"]) or version(entry["release"])
+    earlier = max(each for each in about.releases if each < release)
+    before = opened(tmp_path / "before", world, tagged(name, about.releases[earlier]))
+    after = opened(tmp_path / "after", world, tagged(name, about.releases[release]))
+    found = new_findings(before, after)
+    if side == "shows":
+        lines = {each.line for each in expected}
+        assert any(each.location.at()[0] in lines or _is_of_installation(each) for each in found), found
+    else:
+        told = [each for each in found if each.rule == "GWP326" and f".{entry['change']}:" in each.field]
+        assert [each for each in told if entry.get("says", "") in each.message] == []
+
+
+def _is_of_installation(finding: Finding) -> bool:
+    """A change of the installation as a whole stands where the release is said."""
+    return finding.rule == "GWP326" and finding.location.file.endswith("release.yaml")
+
+
+PLAIN = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: eg}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec: {gatewayClassName: eg, listeners: [{name: http, port: 80, protocol: HTTP}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec: {parentRefs: [{name: edge}], rules: [{filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]}]}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: EnvoyExtensionPolicy
+metadata: {name: script, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}]
+  lua: [{type: Inline, inline: "function envoy_on_request(handle) end"}]
+"""
+
+
+def chart(version: str) -> str:
+    return f"""\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: eg, namespace: infra}}
+spec:
+  chart: {{spec: {{chart: gateway-helm, version: "{version}", sourceRef: {{kind: HelmRepository, name: eg}}}}}}
+  values: {{}}
+"""
+
+
+def answers(before: Workspace, after: Workspace) -> list[tuple[str, str, str]]:
+    (environment,) = compare(pair_sides(before.simulations, after.simulations))
+    assert environment.requests is not None
+    return [(each.change, each.before, each.after) for each in environment.requests.changes]
+
+
+def test_requests_of_untouched_objects_are_compared(tmp_path: Path) -> None:
+    before, after = (opened(tmp_path / side, PLAIN, chart(tag)) for side, tag in (("a", "v1.8.3"), ("b", "v1.9.0")))
+    ((change, _, now),) = answers(before, after)
+    assert (change, now[:4]) == ("changed", "500:")
+
+
+def test_the_way_back_is_compared_as_well(tmp_path: Path) -> None:
+    before, after = (opened(tmp_path / side, PLAIN, chart(tag)) for side, tag in (("a", "v1.9.0"), ("b", "v1.8.3")))
+    ((_, was, _),) = answers(before, after)
+    assert was[:4] == "500:"
+
+
+def test_a_patch_release_changes_nothing(tmp_path: Path) -> None:
+    before, after = (opened(tmp_path / side, PLAIN, chart(tag)) for side, tag in (("a", "v1.8.1"), ("b", "v1.8.3")))
+    assert answers(before, after) == []
+    assert [each for each in new_findings(before, after) if each.rule == "GWP326"] == []

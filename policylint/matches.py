@@ -64,7 +64,7 @@ class Term(NamedTuple):
             return None
         near = _alike(self.predicate.value, value) if value is not None and self.what == "path" else 0.0
         if self.fault == FOREIGN:
-            return Miss(self.what, self.needs, near, "RE2 has no such expressions, and its proxy has")
+            return Miss(self.what, self.needs, near, "such a condition is not evaluated here")
         if is_symbolic(self.fault):
             return Miss(self.what, self.needs, near, f"the type of a match on its {self.what} stands in a variable")
         if taken is None:

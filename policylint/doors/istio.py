@@ -6,7 +6,7 @@ Source: istio.io/docs/reference/config/networking/gateway and virtual-service. W
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
@@ -17,8 +17,9 @@ from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.hosts import is_exported
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.policy.results import FailingSetting, PolicyState
-from policylint.spaces.predicates import EXPRESSION, PREFIX
+from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate
 from policylint.topology import BackendState
 from policylint.topology.hostnames import covers, narrowed
 
@@ -35,6 +36,10 @@ _CERTIFICATES = {
     "OPTIONAL_MUTUAL": "optionalClientCertificate",
 }
 Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
+_Found = tuple[Resource, str, str, Mapping[str, Any], Pointer]
+"""VirtualService, host, and the name, content and place of one of its rules."""
+_ONE_OF = Pattern(r"\^?\(?([A-Z]+(?:\|[A-Z]+)*)\)?\$?")
+"""An expression that takes a few words: `GET|HEAD`, `^(GET|HEAD)$`."""
 
 
 class _Server(NamedTuple):
@@ -89,7 +94,7 @@ def _servers(gateway: Resource) -> Iterator[_Server]:
 
 def _rules(world: World, gateway: Resource, server: _Server) -> Iterator[DoorRule]:
     """Yield what a server does with requests: the rules of VirtualServices in order, those without a match last."""
-    found: list[tuple[Resource, str, str, Mapping[str, Any], Pointer]] = []
+    found: list[_Found] = []
     for virtual in sorted(world.of_kind(*VIRTUAL_SERVICE), key=lambda each: each.age):
         if not _is_bound(virtual, gateway):
             continue
@@ -109,8 +114,9 @@ def _rules(world: World, gateway: Resource, server: _Server) -> Iterator[DoorRul
             yield DoorRule(gateway, server.opening, host, f"{host} to https", body, server.pointer)
         return
     found.sort(key=lambda entry: not entry[3].get("match"))
-    for rank, (virtual, host, name, rule, pointer) in enumerate(found):
-        matches = [_match(mapping(each)) for each in _meant(virtual, gateway, server, rule)]
+    for rank, (virtual, host, name, rule, pointer) in enumerate(_by_authority(found)):
+        meant = [each for each in _meant(virtual, gateway, server, rule) if _is_for(each, host, server) is not False]
+        matches = [said for each in meant for said in _matches(each, host, server)]
         if rule.get("match") and not matches:
             continue
         body, answers = _body(world, virtual, rule)
@@ -197,19 +203,57 @@ def _meant(virtual: Resource, gateway: Resource, server: _Server, rule: Mapping[
         yield match
 
 
-def _match(match: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a match as routes have it; what they cannot say is an expression that nobody reads here."""
+def _by_authority(found: Sequence[_Found]) -> Iterator[_Found]:
+    """Yield rules, those for hosts with a wildcard also for each host below it that a match names by its authority.
+
+    A host that a VirtualService names by itself is a virtual host of its own: nothing of the wildcard's gets there.
+    """
+    declared = {host for _, host, *_ in found}
+    named: dict[str, dict[str, None]] = {}
+    for _, host, _, rule, _ in found:
+        for match in map(mapping, sequence(rule.get("match"))):
+            exact = text(mapping(match.get("authority")).get("exact")).lower().partition(":")[0]
+            if exact and exact not in declared and _is_wildcard(host) and covers(host, exact):
+                named.setdefault(host, {})[exact] = None
+    for virtual, host, *rest in found:
+        for each in (host, *named.get(host, ())):
+            yield virtual, each, *rest
+
+
+def _is_wildcard(host: str) -> bool:
+    return not host or host.startswith("*")
+
+
+def _is_for(match: Mapping[str, Any], host: str, server: _Server) -> bool | None:
+    """Return whether a match takes the authority of requests for a host; None where that depends on the host that a
+    wildcard stands for, or cannot be told."""
+    authority = mapping(match.get("authority"))
+    if not authority:
+        return True
+    names = (host, f"{host}:{server.opening.port}")
+    if "exact" in authority:
+        return text(authority["exact"]).lower() in names
+    if _is_wildcard(host):
+        return None
+    if "prefix" in authority:
+        return host.startswith(text(authority["prefix"]).lower())
+    return Predicate(EXPRESSION, text(authority.get("regex"))).takes(host)
+
+
+def _matches(match: Mapping[str, Any], host: str, server: _Server) -> Iterator[dict[str, Any]]:
+    """Yield a match as routes have it, once for each method; what they cannot say is an expression that nobody reads
+    here."""
     said: dict[str, Any] = {"path": _path(mapping(match.get("uri")), match.get("ignoreUriCase") is True)}
-    method = mapping(match.get("method"))
-    if text(method.get("exact")):
-        said["method"] = method["exact"]
-    if (method and "exact" not in method) or match.get("withoutHeaders") or match.get("authority"):
-        said["path"] = {"type": FOREIGN, "value": str(dict(match))}
     for field, name in (("headers", "headers"), ("queryParams", "queryParams")):
         conditions = [{"name": key, **_text(mapping(value))} for key, value in mapping(match.get(field)).items()]
         if conditions:
             said[name] = conditions
-    return said
+    method = mapping(match.get("method"))
+    words = _ONE_OF.fullmatch(text(method.get("regex")))
+    methods = [method["exact"]] if text(method.get("exact")) else words[1].split("|") if words else []
+    if (method and not methods) or match.get("withoutHeaders") or _is_for(match, host, server) is None:
+        said["path"] = {"type": FOREIGN, "value": str(dict(match))}
+    yield from ({**said, "method": each} for each in methods) if methods else (said,)
 
 
 def _path(uri: Mapping[str, Any], folds: bool) -> dict[str, str]:

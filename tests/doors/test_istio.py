@@ -62,6 +62,53 @@ LONGER = "{match: [{uri: {prefix: /api/deep}}], directResponse: {status: 403}}"
 TWO = "[{route: [{destination: {host: web}, weight: 90}, {destination: {host: next}, weight: 10}]}]"
 
 
+def by(condition: str, to: str = "next", *others: str) -> str:
+    """Return rules: the first for requests with a condition, then others, then one for all that are left."""
+    rules = [f"{{match: [{{{condition}}}], route: [{{destination: {{host: {to}}}}}]}}", *others]
+    return f"[{', '.join(rules)}, {{route: [{{destination: {{host: web}}}}]}}]"
+
+
+ITSELF = virtual("[{directResponse: {status: 418}}]", name="own")
+
+
+@pytest.mark.parametrize(
+    ("objects", "url", "method", "end"),
+    [
+        # the authority, where the hosts are named
+        ((gateway(), virtual(by("authority: {exact: shop.example.com}"))), SHOP, "GET", "next"),
+        ((gateway(), virtual(by("authority: {exact: Shop.example.com}"))), SHOP, "GET", "next"),
+        ((gateway(), virtual(by("authority: {exact: 'shop.example.com:80'}"))), SHOP, "GET", "next"),
+        ((gateway(), virtual(by("authority: {exact: pay.example.com}"))), SHOP, "GET", "web"),
+        ((gateway(), virtual(by("authority: {prefix: shop.}"))), SHOP, "GET", "next"),
+        ((gateway(), virtual(by("authority: {prefix: pay.}"))), SHOP, "GET", "web"),
+        ((gateway(), virtual(by("authority: {regex: 'sh.p[.].*'}"))), SHOP, "GET", "next"),
+        ((gateway(), virtual(by("authority: {regex: 'sh.p'}"))), SHOP, "GET", "web"),
+        # below a wildcard: each host that is named by an authority, with the rules for all of them
+        ((gateway(), virtual(by("authority: {exact: shop.example.com}"), hosts="['*']")), SHOP, "GET", "next"),
+        ((gateway(), virtual(by("authority: {exact: shop.example.com}"), hosts="['*']")), "http://a.org", "GET", "web"),
+        (
+            (gateway(), virtual(by("authority: {exact: shop.example.com}, uri: {prefix: /a}"), hosts="['*']")),
+            f"{SHOP}/b",
+            "GET",
+            "web",
+        ),
+        (
+            (gateway(), virtual(by("authority: {exact: shop.example.com}"), hosts="['*.example.com']"), ITSELF),
+            SHOP,
+            "GET",
+            "418",
+        ),
+        ((gateway(), virtual(by("authority: {prefix: shop.}"), hosts="['*']")), SHOP, "GET", "not known"),
+        # methods by an expression that lists them
+        ((gateway(), virtual(by("method: {regex: 'GET|HEAD'}"))), SHOP, "HEAD", "next"),
+        ((gateway(), virtual(by("method: {regex: '^(POST|PUT)$'}"))), SHOP, "GET", "web"),
+        ((gateway(), virtual(by("method: {regex: 'P.*'}"))), SHOP, "GET", "not known"),
+    ],
+)
+def test_conditions_beside_the_path(objects: tuple[str, ...], url: str, method: str, end: str) -> None:
+    assert ends(*objects, url=f"{url}/" if url.count("/") == 2 else url, method=method)[0] == end
+
+
 @pytest.mark.parametrize(
     ("objects", "url", "end"),
     [

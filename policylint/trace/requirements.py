@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from policylint.doors import is_door
 from policylint.doors.peculiar import OWN_GATEWAY
-from policylint.model import PolicyKind, Resource, ResourceKey, mapping
+from policylint.model import PolicyKind, Resource, ResourceKey, mapping, text, texts
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import Ask, setters
@@ -26,6 +26,9 @@ PURPOSES: Final = ("authentication", "authorization")
 _WORDS: Final = {"open": "nothing", "unknown": "not known", "optional": "not required", "asked": ""}
 State = Literal["asked", "optional", "open", "unknown"]
 """Whether every request is asked; may be, but passes without; is not; or whether that is not known."""
+
+_NAMING: Final = ("app.kubernetes.io/name", "app", "k8s-app", "name", "service")
+"""Labels that say what pods are called."""
 
 
 class Asker(NamedTuple):
@@ -85,7 +88,7 @@ class Requirements:
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
         self._simulation = tracer.simulation
-        self._doubts: dict[tuple[ResourceKey | None, ResourceKey | None], tuple[str, str]] = {}
+        self._doubts: dict[tuple[ResourceKey | None, ...], tuple[str, str]] = {}
         self._asking: dict[tuple[str, str], bool] = {}
         self._doubtful: list[tuple[PolicyState, Target]] | None = None
 
@@ -200,7 +203,7 @@ class Requirements:
 
     def _unseen(self, trace: Trace) -> tuple[str, str]:
         """Return what that was not seen names the route and may ask, and what might ask in principle."""
-        place = (trace.gateway, None if trace.route is None else trace.route.key)
+        place = (trace.gateway, None if trace.route is None else trace.route.key, *trace.outcome.backends)
         if place not in self._doubts:
             self._doubts[place] = self._doubt(trace)
         return self._doubts[place]
@@ -215,7 +218,7 @@ class Requirements:
         met = [trace.route.key, *(key for key in (trace.gateway,) if key is not None)]
         if trace.listener is not None:
             met.append(trace.listener.holder.key)
-        met += [] if state is None else [backend.wanted for backend in state.backends]
+        met += trace.outcome.backends or ([] if state is None else [backend.wanted for backend in state.backends])
         namespaces = {key.namespace for key in met}
         if self._doubtful is None:
             self._doubtful = [
@@ -224,8 +227,12 @@ class Requirements:
                 for target in policy.targets
                 if target.resolution.unknown and not target.nodes and _asks(policy.kind)
             ]
+        of_others = ""
         for policy, target in self._doubtful:
             if policy.key.namespace in namespaces and self._may_be(target, met):
+                if self._is_of_others(target, met):
+                    of_others = of_others or f"the pods of {policy.key} not seen"
+                    continue
                 return f"{policy.key} may ask for it: {target.resolution.reason}", ""
         acting = simulation.world.unseen.acting(self._may_ask, met, self._able)
         if acting.named:
@@ -233,7 +240,7 @@ class Requirements:
         unconfigured = self._unconfigured(trace)
         if unconfigured and trace.gateway is not None and trace.gateway[:2] == OWN_GATEWAY:
             return unconfigured, ""  # it names a policy that selects the pods
-        return "", acting.ground or unconfigured
+        return "", acting.ground or unconfigured or of_others
 
     def _unconfigured(self, trace: Trace) -> str:
         """Return which settings of the controller of a door were not seen, that may ask at all of its entries."""
@@ -269,6 +276,17 @@ class Requirements:
             services = (world.get(each) for each in met if each.kind == "Service")
             return any(_may_select(target.selector, each) for each in services if each is None or self._is_empty(each))
         return key.unplaced or world.movable  # else what is in the tree is selected or not, by its labels
+
+    def _is_of_others(self, target: Target, met: Collection[ResourceKey]) -> bool:
+        """Tell whether a selector of pods that were not seen calls them by a name that no backend of a route has."""
+        wanted = mapping(mapping(target.selector).get("matchLabels"))
+        called = [text(wanted[label]) for label in _NAMING if text(wanted.get(label))]
+        words: list[str] = []
+        for key in met:
+            if key.kind == "Service":
+                service = self._simulation.world.get(key)
+                words += [key.name, *texts([] if service is None else [*mapping(service.spec.get("selector")).values()])]
+        return any(not any(name in word or word in name for word in words) for name in called)
 
     def _is_empty(self, service: Resource) -> bool:
         return not self._tracer.simulation.acting.workloads(service.key)

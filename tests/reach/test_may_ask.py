@@ -214,3 +214,40 @@ def test_a_change_of_a_script_is_not_answered_as_before(before: str, after: str,
     (environment,) = compare([pair])
     assert environment.requests is not None
     assert (environment.requests.same, bool(environment.requests.unknown)) == (False, unknown)
+
+
+CHART = manifest("helm.toolkit.fluxcd.io/v2", "HelmRelease", "app", "shop", "spec: {chart: {spec: {chart: acme-app}}}")
+
+
+@pytest.mark.parametrize(
+    ("labels", "state"),
+    [
+        ("app: app", "unknown"),
+        ("app.kubernetes.io/name: my-app", "unknown"),
+        ("tier: backend", "unknown"),
+        ("app: cart", "open as far as seen"),
+        ("app.kubernetes.io/name: cart, tier: backend", "open as far as seen"),
+        ("k8s-app: cart", "open as far as seen"),
+    ],
+)
+def test_a_policy_for_pods_of_another_name_asks_nothing_here_as_far_as_seen(
+    tmp_path: Path, labels: str, state: str
+) -> None:
+    spec = f"spec: {{selector: {{matchLabels: {{{labels}}}}}, rules: [{{from: [{{source: {{principals: [a]}}}}]}}]}}"
+    policy = manifest("security.istio.io/v1", "AuthorizationPolicy", "x", "shop", spec)
+    simulation = worlds.opened(tmp_path, *base(ISTIO, policy, CHART))
+    given = asked(Requirements(Tracer(simulation)), way(simulation), "authorization")
+    assert f"{given.state}{' as far as seen' if given.ground else ''}" == state
+
+
+def test_what_is_asked_before_one_backend_is_not_asked_before_another(tmp_path: Path) -> None:
+    spec = "spec: {selector: {matchLabels: {app: cart}}, rules: [{from: [{source: {principals: [a]}}]}]}"
+    policy = manifest("security.istio.io/v1", "AuthorizationPolicy", "x", "shop", spec)
+    two = web().replace(
+        "rules: [", "rules: [{matches: [{path: {value: /cart}}], backendRefs: [{name: cart, port: 80}]}, "
+    )
+    simulation = worlds.opened(tmp_path, *base(ISTIO, policy, CHART, worlds.service("cart"), route=two))
+    tracer = Tracer(simulation)
+    traced = [tracer.trace(request({"host": "shop.example.com", "path": path})) for path in ("/cart", "/")]
+    given = [Requirements(tracer).of(each, "authorization").state for each in traced]
+    assert given == ["unknown", "open"]

@@ -17,6 +17,7 @@ _PORT = 53
 _OF_OPENSHIFT = 5353
 """The port of the DNS pods of OpenShift: policies see it, not that of the Service."""
 _SERVED_IN = ("kube-system", "openshift-dns")
+_ELSEWHERE = "no namespace is stated, and where it lands others may open it"
 _NAMED = (ANYBODY, Entity("names"))
 
 
@@ -39,15 +40,18 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         port = _OF_OPENSHIFT if any(_is_openshift(rule) for rule in policies[key].rules) else _PORT
         missing = f"TCP {port}, to which resolvers turn with long answers" if udp else f"UDP {port}"
         missing += ", on which the DNS pods of OpenShift listen" if port == _OF_OPENSHIFT else ""
+        is_placed = bool(text(mapping(policy.resource.body.get("metadata")).get("namespace")))
         yield Finding(
             RULE,
-            "note" if udp else "warning",
+            "note" if udp or not is_placed else "warning",
             f"{key} keeps {leading(keys, 3)} from DNS: no rule opens {missing}",
             policy.resource.name_location,
             resources=(key, *keys[:20]),
             label="other destinations are opened, whose names cannot be looked up",
             help=(f"fix: open UDP and TCP {port} to the cluster's DNS",),
             field="tcp" if udp else "udp",
+            confidence="certain" if is_placed else "unknown",
+            ground="" if is_placed else _ELSEWHERE,
         )
 
 

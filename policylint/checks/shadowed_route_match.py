@@ -98,7 +98,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         for where, found in {
             member.where: (member, winner, place)
             for member, winner in zip(members, winners, strict=True)
-            if winner is not None and member.where not in winning
+            if winner is not None and member.where not in winning and not _may_be_one(member.route, winner.route)
         }.items():
             lost[where].append(found)
     reported: set[tuple[ResourceKey, int]] = set()
@@ -107,7 +107,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             reported.add(where[:2])
             yield _finding(simulation, *lost[where][0])
     for tie in _narrowed_ties(simulation):
-        if tie.loser.where[:2] not in reported:
+        if tie.loser.where[:2] not in reported and not _may_be_one(tie.loser.route, tie.winner.route):
             reported.add(tie.loser.where[:2])
             yield _tied(tie)
     told = {broken.resource.key for broken in simulation.broken}  # by GWP501
@@ -123,6 +123,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if rival is not None:
             yield _refused(simulation, state.route, refused[0], rival)
     yield from _streams(simulation)
+
+
+def _may_be_one(route: Resource, other: Resource) -> bool:
+    """Tell whether two routes of one name may be two versions of one: the namespace of one is not known."""
+    return route.key.name == other.key.name and route.key.kind == other.key.kind and route.key.unplaced
 
 
 def _streams(simulation: Simulation) -> Iterator[Finding]:

@@ -286,14 +286,14 @@ def _coverage_in_words(coverage: Coverage) -> Iterator[str]:
 
 
 def is_empty(coverage: Coverage) -> bool:
-    """Tell whether there was nothing to check; say so if it was."""
-    if coverage.checked:
+    """Tell whether there was nothing to check, or more lies in files that nothing deploys; say so if it was."""
+    if coverage.checked and coverage.orphans <= coverage.checked:
         return False
     from policylint.model.words import count
 
     if coverage.orphans:
-        what = "them" if coverage.orphans > 1 else "it"
-        click.echo(f"nothing was checked: {coverage.left_out[0]} (--show-orphans lists {what})", err=True)
+        how, what = "most was not" if coverage.checked else "nothing was", "them" if coverage.orphans > 1 else "it"
+        click.echo(f"{how} checked: {coverage.left_out[0]} (--show-orphans lists {what})", err=True)
         return True
     nothing = f"no Gateway API manifests in {count(coverage.files, 'file')}"
     templates = coverage.skipped.get("Helm template")

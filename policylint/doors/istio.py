@@ -26,6 +26,10 @@ from policylint.topology.hostnames import covers, narrowed
 VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")
 _POLICIES = ("AuthorizationPolicy", "RequestAuthentication")
 _ROOT = "istio-system"
+_INSTALLED = ("ingressgateway", "egressgateway")
+"""What `istio` says at the pods of the gateways that an installation of Istio makes, in a namespace of their own."""
+_OF_GATEWAYS = ("istio", "ingress", "egress", "gateway")
+"""Words of one of which such a namespace is called."""
 _HTTP = ("HTTP", "HTTP2", "GRPC", "GRPC-WEB")
 _MOST = 100_000
 """Rules of a host: the first one has this rank, each further one a lower one."""
@@ -340,12 +344,13 @@ def _unseen(world: World, gateway: Resource, policies: Mapping[ResourceKey, Poli
     if proxies(world, gateway):
         return ""
     wanted = mapping(gateway.spec.get("selector"))
+    elsewhere = wanted.get("istio") in _INSTALLED and not any(word in gateway.key.namespace for word in _OF_GATEWAYS)
     for kind in _POLICIES:
         for policy in world.of_kind("security.istio.io", kind):
             if _acts_at(gateway.key, policies.get(policy.key)):
                 continue
             labels = mapping(mapping(policy.spec.get("selector")).get("matchLabels"))
-            near = policy.key.namespace in (_ROOT, gateway.key.namespace)
+            near = policy.key.namespace in (_ROOT, "" if elsewhere else gateway.key.namespace)
             if labels.items() <= wanted.items() and (labels or (near and not policy.spec.get("targetRefs"))):
                 said = ", ".join(f"{name}={value}" for name, value in wanted.items())
                 return f"the pods of {gateway.key} ({said}) not seen, at which {policy.key} may ask"

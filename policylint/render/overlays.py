@@ -108,12 +108,16 @@ def _deployed(tree: Tree, name: str, built: Mapping[str, Built], parts: Sequence
                 deployed.journal.add(output.journal)
                 deployed.reach(directory, output.reached)
             known.update(_key(manifest) for manifest in deployed.manifests)
+            alone: dict[_Key, Manifest] = {}
             for path, manifest, key in part.plain:
                 tree.placing.spend(_STEPS)
                 deployed.reached.add(path)
                 if key not in known:  # rendered bundles repeat what is written elsewhere
                     known.add(key)
-                    deployed.manifests.append(manifest.copy())
+                    alone[key] = manifest.copy()
+                elif key in alone and manifest.body != alone[key].body:
+                    alone[key].leave_open(f"{manifest.file} has another version of it")
+            deployed.manifests.extend(alone.values())
     return deployed
 
 

@@ -285,7 +285,10 @@ class Requirements:
         for key in met:
             if key.kind == "Service":
                 service = self._simulation.world.get(key)
-                words += [key.name, *texts([] if service is None else [*mapping(service.spec.get("selector")).values()])]
+                words += [
+                    key.name,
+                    *texts([] if service is None else [*mapping(service.spec.get("selector")).values()]),
+                ]
         return any(not any(name in word or word in name for word in words) for name in called)
 
     def _is_empty(self, service: Resource) -> bool:

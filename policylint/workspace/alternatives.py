@@ -53,7 +53,7 @@ def separate(resources: Sequence[Resource], is_subject: Callable[[str, str], boo
     files: dict[ResourceKey, set[str]] = defaultdict(set)
     for resource in resources:
         key = resource.key
-        if is_subject(key.group, key.kind) and not key.unplaced and not is_symbolic(key.path):
+        if is_subject(key.group, key.kind) and not key.unplaced and not is_symbolic(key.name):
             files[key].add(resource.document.file)
     repeated = {key: owners for key, owners in files.items() if len({_directory(file) for file in owners}) > 1}
     rivals: dict[str, set[ResourceKey]] = defaultdict(set)

@@ -96,3 +96,10 @@ def test_who_may_serve_names_and_where(tmp_path: Path, egress: str, said: str) -
     (tmp_path / "all.yaml").write_text(world)
     found = [each.message for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP610"]
     assert [message.rpartition(": ")[2] for message in found] == ([said] if said else [])
+
+
+def test_a_policy_that_states_no_namespace_may_land_where_others_open_it(tmp_path: Path) -> None:
+    """An application's own repository holds one policy of several: what deploys it says in which namespace."""
+    (tmp_path / "all.yaml").write_text((WORKLOAD % AN_APPLICATION).replace(", namespace: ops", ""))
+    (found,) = (each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP610")
+    assert (found.severity, found.confidence) == ("note", "unknown")

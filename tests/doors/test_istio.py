@@ -274,6 +274,30 @@ SELECTED = "selector: {matchLabels: {istio: ingressgateway}}"
         # policies of the root namespace reach them wherever they are
         ((gateway(), policy(f"{{{SELECTED}, action: DENY, rules: [{{}}]}}")), "", ("403", "")),
         ((gateway(), policy("{action: DENY, rules: [{}]}")), "", ("403", "")),
+        # the gateways of an installation are in no application's namespace; others may be
+        (
+            (gateway(namespace="shop"), policy("{}", namespace="shop")),
+            "",
+            ("web", ""),
+        ),
+        (
+            (gateway(namespace="shop"), policy("{}", namespace="shop", kind="RequestAuthentication")),
+            "",
+            ("web", ""),
+        ),
+        (
+            (gateway(namespace="shop-ingress"), policy("{}", namespace="shop-ingress")),
+            "",
+            ("web", "not known"),
+        ),
+        (
+            (
+                gateway(namespace="shop").replace("ingressgateway", "shop-gateway"),
+                policy("{}", namespace="shop"),
+            ),
+            "",
+            ("web", "not known"),
+        ),
         # what selects them says in which other namespace they are, where gateways usually are
         (
             (gateway(), policy(f"{{{SELECTED}, action: DENY, rules: [{{}}]}}", namespace="istio-ingress")),
@@ -297,7 +321,9 @@ SELECTED = "selector: {matchLabels: {istio: ingressgateway}}"
     ],
 )
 def test_what_is_asked_at_the_pods(objects: tuple[str, ...], client: str, end: tuple[str, str]) -> None:
-    assert ends(*objects, virtual(), client=client) == end
+    home = "shop-ingress" if "namespace: shop-ingress" in objects[0] else "shop"
+    bound = virtual(gateways=f"[istio-system/public, {home}/public]")
+    assert ends(*objects, bound, client=client) == end
 
 
 def test_certificates_are_asked_for_at_the_server() -> None:

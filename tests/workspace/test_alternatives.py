@@ -224,3 +224,50 @@ def test_numbered_parts_of_one_installation_stay_together(tmp_path: Path, others
     """What is written twice is apart; what comes after it in the same order is not."""
     gateways = {f"{step}/gateway.yaml": GATEWAY.format(listener="http") for step in ("01-edge", "02-edge")}
     assert names(tree(tmp_path, {**gateways, **others})) == ["01-edge", "02-edge"]
+
+
+@pytest.mark.parametrize(
+    ("namespace", "name", "apart"), [("${TEAM}", "edge", True), ("shop", "${GATEWAY}", False), ("${A}", "${B}", False)]
+)
+def test_a_variable_that_is_a_namespace_is_the_same_everywhere(
+    tmp_path: Path, namespace: str, name: str, apart: bool
+) -> None:
+    """What is called by a variable may be several things: a template of each team."""
+    written = GATEWAY.format(listener="http").replace(
+        "name: edge, namespace: shop", f"name: '{name}', namespace: '{namespace}'"
+    )
+    found = names(tree(tmp_path, {"one/gateway.yaml": written, "two/gateway.yaml": written}))
+    assert found == (["one", "two"] if apart else ["default"])
+
+
+def test_two_plain_files_of_one_gateway_beside_a_kustomization_leave_open_which_is_applied(tmp_path: Path) -> None:
+    """Nothing says which of the two is there, so nothing is certain about a route that fits one of them."""
+    files = {
+        "app/kustomization.yaml": "resources: [service.yaml]\n",
+        "app/service.yaml": SERVICE,
+        "k3s/gateway.yaml": GATEWAY.format(listener="http"),
+        "k8s/gateway.yaml": GATEWAY.format(listener="https"),
+        "k8s/route.yaml": ROUTE.format(section=", sectionName: https"),
+    }
+    (found,) = (each for each in tree(tmp_path, files).findings() if each.rule == "GWP402")
+    assert found.confidence != "certain"
+    (tmp_path / "k8s/gateway.yaml").write_text(files["k3s/gateway.yaml"])  # the same twice is no question
+    (found,) = (each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP402")
+    assert found.confidence == "certain"
+
+
+def test_versions_of_a_route_without_a_namespace_do_not_tie(tmp_path: Path) -> None:
+    """Base and variant of one route, of kustomizations that were not rendered, are not two routes."""
+    route = ROUTE.format(section=", namespace: shop").replace(", namespace: shop}\nspec", "}\nspec")
+    files = {
+        "app/kustomization.yaml": "resources: [service.yaml]\n",
+        "app/service.yaml": SERVICE,
+        "app/old/route.yaml": route,
+        "app/new/route.yaml": route,
+        "app/gateway.yaml": GATEWAY.format(listener="http"),
+    }
+    tree(tmp_path, files)
+    workspace = open_workspace([str(tmp_path)], undeployed=True)
+    (simulation,) = workspace.simulations
+    assert [state.route.key.unplaced for state in simulation.topology.routes] == [True, True]
+    assert not [each for each in workspace.findings() if each.rule == "GWP408"]

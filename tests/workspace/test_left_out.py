@@ -221,6 +221,21 @@ def test_nothing_was_checked_says_where_there_is_something(tmp_path: Path, numbe
     assert (entry["sort"], entry["number"]) == ("orphans", number)
 
 
+@pytest.mark.parametrize(("deployed", "alone", "code"), [(1, 2, 3), (1, 1, 0), (2, 1, 0), (2, 3, 3)])
+def test_strict_ends_with_3_where_most_is_deployed_by_nothing(
+    tmp_path: Path, deployed: int, alone: int, code: int
+) -> None:
+    """An environment that was not found is worse than a finding too few."""
+    names = [f"web{number}" for number in range(deployed)]
+    written(tmp_path, {**OF_OTHERS, **{f"{name}.yaml": ROUTE.format(name=name) for name in names}})
+    written(tmp_path, {f"apps/a{number}.yaml": ROUTE.format(name=f"a{number}") for number in range(alone)})
+    listed = ", ".join(["service.yaml", *(f"{name}.yaml" for name in names)])
+    written(tmp_path, {"kustomization.yaml": f"resources: [{listed}]\n"})
+    assert run(tmp_path, "lint")[0] == 0
+    ended, _, err = run(tmp_path, "lint", "--strict")
+    assert (ended, err.startswith("most was not checked: ")) == (code, code == 3)
+
+
 def test_a_loss_is_no_other_way_to_deploy(tmp_path: Path) -> None:
     """`diff` asks what is deployed: a route that a kustomization no longer names is gone."""
     files = {

@@ -5,6 +5,7 @@ Source: kubernetes.io/docs/concepts/services-networking/ingress; schemas/doors.y
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -90,12 +91,17 @@ class _Class:
             stated = text(settings.get(text(vendor.config.get("exempt"))))
             self._without_login = [path.strip() for path in stated.split(",")] if stated else self._without_login
         own = vendor.list("expressions")
-        self._expressions = {
-            entry.host
+        self._written = {
+            (entry.ingress.key, entry.pointer)
             for entry in self._entries
-            for name in own
-            if vendor.value(entry.ingress, name) not in ("", "false", entry.path if name == "rewrite-target" else "")
+            if any(
+                vendor.value(entry.ingress, name) not in ("", "false", entry.path if name == "rewrite-target" else "")
+                for name in own
+            )
         }
+        self._expressions = {entry.host for entry in self._entries if self._is_written(entry)}
+        self._exact = {entry[1:4] for entry in self._entries if entry.kind == "Exact"}
+        self._sorted: dict[str, list[str]] = {}
 
     @property
     def unseen(self) -> str:
@@ -135,38 +141,60 @@ class _Class:
 
     def _rules(self) -> Iterator[DoorRule]:
         for entry in self._entries:
-            secure = self._redirects(entry)
             matches, weights = self._matches(entry)
             plain = self._body(entry, matches, weights)
             name = self._names[entry.ingress.key, entry.pointer]
+            is_refused = bool(self._guards[entry.ingress.key].failing)
             for opening in (_HTTP, _HTTPS):
                 asked = self._asked(entry, opening)
-                if opening is _HTTP and secure:
-                    status = self._vendor.redirect.get("status", 308)
-                    to_https = {"scheme": "https", "statusCode": status}
-                    body = {
-                        "matches": matches,
-                        "precedence": weights,
-                        "filters": [_filter("RequestRedirect", to_https)],
-                    }
-                    yield DoorRule(entry.ingress, opening, entry.host, f"{name} to https", body, entry.pointer)
-                    continue
-                moved = _moved(self._vendor, entry.ingress)
-                if moved is not None:
-                    body = {"matches": matches, "precedence": weights, "filters": [_filter("RequestRedirect", moved)]}
-                    yield DoorRule(entry.ingress, opening, entry.host, name, body, entry.pointer)
+                there = None if is_refused else self._elsewhere(entry, opening)
+                if there is not None:
+                    body = {"matches": matches, "precedence": weights, "filters": [_filter("RequestRedirect", there)]}
+                    label = f"{name} to https" if there.get("scheme") == "https" and len(there) == 2 else name
+                    yield DoorRule(entry.ingress, opening, entry.host, label, body, entry.pointer)
                     continue
                 root = self._vendor.value(entry.ingress, "app-root") if entry.path == "/" else ""
                 if root:
-                    there = {"path": {"type": "ReplaceFullPath", "replaceFullPath": root}, "statusCode": 302}
-                    body = {
-                        "matches": _path("Exact", "/"),
-                        "precedence": (_EXACT, 1, 0, 0, 0),
-                        "filters": [_filter("RequestRedirect", there)],
-                    }
-                    yield DoorRule(entry.ingress, opening, entry.host, f"{name} to {root}", body, entry.pointer)
+                    moved = {**_redirected(root), "statusCode": 302}
+                    yield self._at(entry, opening, f"{name} to {root}", "/", moved)
                 yield DoorRule(entry.ingress, opening, entry.host, name, plain, entry.pointer, asked)
                 yield from self._canary(entry, opening, name, matches, weights, asked)
+            if not is_refused:
+                yield from self._slash(entry, name)
+
+    def _elsewhere(self, entry: _Entry, opening: Opening) -> dict[str, Any] | None:
+        """Return where all requests of a path are redirected, None where they are not.
+
+        What is stated comes before https, as `return` does before what is written in Lua.
+        """
+        moved = _moved(self._vendor, entry.ingress)
+        if moved is None and opening is _HTTP and self._redirects(entry):
+            return {"scheme": "https", "statusCode": self._vendor.redirect.get("status", 308)}
+        return moved
+
+    def _at(self, entry: _Entry, opening: Opening, name: str, path: str, there: Mapping[str, Any]) -> DoorRule:
+        """Return the rule that redirects one path."""
+        body = {
+            "matches": _path("Exact", path),
+            "precedence": (_EXACT, len(path), 0, 0, 0),
+            "filters": [_filter("RequestRedirect", there)],
+        }
+        return DoorRule(entry.ingress, opening, entry.host, name, body, entry.pointer)
+
+    def _slash(self, entry: _Entry, name: str) -> Iterator[DoorRule]:
+        """Yield the rules that add the slash with which a path ends, where no path is the same without it.
+
+        Source: nginx.org, ngx_http_core_module, location: a prefix string that ends with the slash, and proxy_pass.
+        """
+        bare = entry.path.rstrip("/")
+        if not self._vendor.adds_slash or not bare or bare == entry.path or entry.host in self._expressions:
+            return
+        beside = (other.path for other in self._entries if other.host == entry.host)
+        if bare in beside:
+            return
+        for opening in (_HTTP, _HTTPS):
+            there = {**_redirected(f"{bare}/"), "statusCode": 301}
+            yield self._at(entry, opening, f"{name} with its slash", bare, there)
 
     def _redirects(self, entry: _Entry) -> bool:
         """Return whether requests over http are redirected to https."""
@@ -186,9 +214,10 @@ class _Class:
         """Return what a path takes, and its weights: exact paths first, then the longest one."""
         path = entry.path
         if entry.host in self._expressions:
-            pattern = f"(?i){path}.*"
+            begins = self._located(entry) if (entry.host, path, "Exact") in self._exact else path
+            pattern = f"(?i){begins}.*"
             kind = FOREIGN if expression(pattern).refusal else EXPRESSION
-            return _path(kind, pattern), (_BEGINS, len(path), 0, 0, 0)
+            return _path(kind, pattern), (_BEGINS, *self._place(entry), 0, 0)
         if entry.kind == "Exact":
             return _path("Exact", path), (_EXACT, len(path), 0, 0, 0)
         meaning = self._vendor.prefixes if entry.kind == "Prefix" else self._vendor.specific
@@ -197,9 +226,25 @@ class _Class:
                 pattern = "".join({"*": ".*", "?": "."}.get(part, plain(part)) for part in path)
                 return _path(EXPRESSION, pattern), (_BEGINS, len(path), 0, 0, 0)
             return _path("Exact", path), (_EXACT, len(path), 0, 0, 0)
-        if meaning == "text" and path != "/":
+        if path != "/" and (meaning == "text" or (self._vendor.adds_slash and path.endswith("/"))):
             return _path(EXPRESSION, f"{plain(path)}.*"), (_BEGINS, len(path), 0, 0, 0)
         return _path(PREFIX, path), (_BEGINS, len(path.rstrip("/")) + 1, 0, 0, 0)
+
+    def _is_written(self, entry: _Entry) -> bool:
+        """Tell whether a path is an expression by its own Ingress."""
+        return (entry.ingress.key, entry.pointer) in self._written
+
+    def _located(self, entry: _Entry) -> str:
+        """Return the path of a location among expressions: a prefix that is none itself ends with a slash."""
+        is_kept = entry.kind == "Exact" or self._is_written(entry)
+        return entry.path if is_kept else f"{entry.path.rstrip('/')}/"
+
+    def _place(self, entry: _Entry) -> tuple[int, int]:
+        """Return the weights of a path among expressions: the longest first, then the last by name."""
+        own = self._located(entry)
+        if entry.host not in self._sorted:
+            self._sorted[entry.host] = sorted(self._located(each) for each in self._entries if each.host == entry.host)
+        return len(own), bisect_left(self._sorted[entry.host], own)
 
     def _body(self, entry: _Entry, matches: Sequence[Any], weights: tuple[int, ...]) -> dict[str, Any]:
         vendor, ingress = self._vendor, entry.ingress
@@ -297,7 +342,7 @@ class _Class:
         if opening is _HTTPS and vendor.value(entry.ingress, "ssl-passthrough") == "true":
             return self._passed_through(entry)
         dropped = {*(guards().settings.authentication if exempt else ()), *(server if opening is _HTTP else ())}
-        return tuple(guard.without(dropped) for guard in found)
+        return tuple(guard if guard.failing else guard.without(dropped) for guard in found)
 
     def _passed_through(self, entry: _Entry) -> tuple[Guard, ...]:
         """Return what is asked of TLS that a flag of the controller, which is not seen, lets pass unread."""
@@ -452,6 +497,10 @@ def _path(kind: str, value: str) -> list[dict[str, Any]]:
 
 def _filter(kind: str, body: Mapping[str, Any], field: str = "") -> dict[str, Any]:
     return {"type": kind, field or f"{kind[0].lower()}{kind[1:]}".replace("uRL", "url"): dict(body)}
+
+
+def _redirected(path: str) -> dict[str, Any]:
+    return {"path": {"type": "ReplaceFullPath", "replaceFullPath": path}}
 
 
 def _number(value: str, unset: int) -> int:

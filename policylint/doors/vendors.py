@@ -65,6 +65,11 @@ class Vendor:
         return text(self._entry.get("specific"), "text")
 
     @property
+    def adds_slash(self) -> bool:
+        """Whether it redirects from a path that ends with a slash, but for the slash, to that path."""
+        return self._entry.get("slash") is True
+
+    @property
     def prefixes(self) -> str:
         """What a path of type Prefix means."""
         return text(self._entry.get("prefixes"), "elements")

@@ -21,14 +21,16 @@ class Doors(Implementation):
     name = "doors"
 
     def concerning(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Mapping[str, Any]:  # noqa: ARG002
-        """Return what of a door's guards is about a request: with `satisfy: any` the list or the login is enough.
+        """Return what of a door's guards is about a request: with `satisfy: any` the list or the login is enough, also
+        for whom the other list keeps out.
 
         Source: nginx.org, ngx_http_core_module, satisfy.
         """
-        allow = texts(spec.get("allow"))
-        if spec.get("satisfy") != "any" or not allow or not any(spec.get(name) for name in _LOGINS):
+        allow, deny = texts(spec.get("allow")), texts(spec.get("deny"))
+        if spec.get("satisfy") != "any" or not (allow or deny) or not any(spec.get(name) for name in _LOGINS):
             return spec
-        dropped = ("allow", "deny", *_LOGINS) if message.is_from(allow) else ("allow", "deny")
+        on_list = allow and message.is_from(allow) and not (deny and message.is_from(deny) is not False)
+        dropped = ("allow", "deny", *_LOGINS) if on_list else ("allow", "deny")
         return {name: value for name, value in spec.items() if name not in dropped}
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002

@@ -185,10 +185,34 @@ WORLDS = (
         "internal/ingress/controller/location.go",
     ),
     World(
-        "ImplementationSpecific is text",
+        "ImplementationSpecific is Prefix",
         (ingress(paths="/api ImplementationSpecific web"),),
-        {f"{HOST}/api": ("web", ""), f"{HOST}/apix": ("web", ""), f"{HOST}/API": ("404", "")},
-        "buildLocation",
+        {f"{HOST}/api": ("web", ""), f"{HOST}/apix": ("404", ""), f"{HOST}/API": ("404", "")},
+        "SetDefaultNGINXPathType",
+    ),
+    World(
+        "a path that ends with a slash is redirected to",
+        (ingress(paths="/api/ Prefix web, /a/ Exact web"),),
+        {f"{HOST}/api": ("301 http://shop.example.com/api/", ""), f"{TLS}/a": ("301 https://shop.example.com/a/", "")},
+        "nginx.org, ngx_http_core_module, location",
+    ),
+    World(
+        "permanent-redirect comes before https",
+        (ingress(tls=True, permanent_redirect="https://new.example.com/there"),),
+        {f"{HOST}/": ("301 https://new.example.com/there", "")},
+        "return comes before rewrite_by_lua_block; asked of NGINX",
+    ),
+    World(
+        "a location that is closed redirects nobody",
+        (ingress(tls=True, auth_type="basic", permanent_redirect="https://new.example.com/there"),),
+        {f"{HOST}/": ("503", "")},
+        "isLocationAllowed; asked of NGINX",
+    ),
+    World(
+        "satisfy any: the login is enough for whom a list keeps out",
+        (ingress(satisfy="any", denylist_source_range="10.0.0.0/8", auth_type="basic", auth_secret="users"),),
+        {f"{HOST}/ from 10.1.1.1": ("web", "basicAuth"), f"{HOST}/ from 203.0.113.9": ("web", "basicAuth")},
+        "ngx_http_access_module declines who is on no list; asked of NGINX",
     ),
     World(
         "Exact is exact, and comes first",

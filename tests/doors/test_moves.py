@@ -124,7 +124,7 @@ SSO = {"auth_url": "http://sso/"}
             [],
         ),
         (
-            (ingress(paths="/api ImplementationSpecific web"),),
+            (ingress(paths="/api ImplementationSpecific web", of_class="kong"),),
             (routed(path="/api"),),
             {"closed"},
             [],

@@ -247,7 +247,7 @@ def monorepo(bench: Bench) -> list[Row]:
     place = bench.scratch / "monorepo"
     part = write_monorepo(place)
     commit_all(place)
-    spent = interleaved({"lint": bench.lint(part), "load": bench.load(place)}, 3, LINT_CODES)
+    spent = interleaved({"lint": [*bench.lint(part), "-C", str(place)], "load": bench.load(place)}, 3, LINT_CODES)
     return [
         _cpu("monorepo", title, spent["lint"], spent["load"], 0.9),
         _peak("monorepo-memory", "the same, peak memory", spent["lint"], spent["load"], 2.0),

@@ -7,6 +7,9 @@
 #include <string.h>
 #include <yaml.h>
 
+#define REMEMBERED 50000 /* as in scalars.py */
+#define REMEMBERED_LENGTH 100
+
 typedef struct { PyObject *items; int is_mapping; } Level; /* the reference is its parent's */
 
 typedef struct {
@@ -41,13 +44,28 @@ static int keep_place(Reader *self, yaml_mark_t mark) {
     return 0;
 }
 
+/* Whether a plain text is a text for certain: it starts with a letter, so it is no number, and is no word like `false`:
+ * these have up to five letters, of which the first is one of f, n, o, t and y. */
+static int is_text(const char *start, size_t length) {
+    const char letter = (char)(*start | 0x20);
+    return letter >= 'a' && letter <= 'z' && (length > 5 || !strchr("fnoty", letter));
+}
+
 /* Return the value of a scalar as `memo` resolves it, which is asked where the scalar is plain; a new reference. */
 static PyObject *scalar_of(yaml_event_t *event, PyObject *memo) {
     PyObject *text = PyUnicode_DecodeUTF8((char *)event->data.scalar.value, event->data.scalar.length, "strict");
     if (text == NULL || !event->data.scalar.plain_implicit) return text;
     PyObject *value = PyDict_GetItemWithError(memo, text); /* borrowed */
-    if (value != NULL) Py_INCREF(value);
-    else if (!PyErr_Occurred()) value = PyObject_GetItem(memo, text); /* by its __missing__ */
+    if (value != NULL) {
+        Py_INCREF(value);
+    } else if (!PyErr_Occurred()) {
+        size_t length = event->data.scalar.length;
+        if (is_text((const char *)event->data.scalar.value, length) && PyDict_Size(memo) < REMEMBERED) {
+            if (length > REMEMBERED_LENGTH || PyDict_SetItem(memo, text, text) == 0) return text;
+        } else {
+            value = PyObject_GetItem(memo, text); /* by its __missing__ */
+        }
+    }
     Py_DECREF(text);
     return value;
 }

@@ -21,7 +21,7 @@ _DIRECTIVE: Final = re.compile(rb"(?:^|\r|\xc2\x85|\xe2\x80[\xa8\xa9])%", re.MUL
 _CONTENT: Final = re.compile(rb"(?:^|\r|\xc2\x85|\xe2\x80[\xa8\xa9])(?!---[ \t]*\r?$)[ \t]*[^\s#]", re.MULTILINE)
 _DISGUISED: Final = rb"""(?:["'?!&*{\[<]|(?:kind|apiVersion)[ \t]+:|---[ \t]+[^\s#]|items:)"""
 _FIRST_DISGUISED: Final = re.compile(_DISGUISED)
-_DISGUISED_LINE: Final = re.compile(rb"\n" + _DISGUISED)
+_DISGUISED_LINE: Final = re.compile(rb"\n(?! )" + _DISGUISED)  # most lines are indented
 _LONE_RETURN: Final = re.compile(rb"\r(?!\n)")
 _OTHER_BREAKS: Final = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
 
@@ -118,5 +118,5 @@ def _is_disguised(data: bytes, chunk: Chunk) -> bool:
         or _FIRST_DISGUISED.match(data, start, end) is not None
         or _DISGUISED_LINE.search(data, start, end) is not None
         or (data.find(b"\r", start, end) >= 0 and _LONE_RETURN.search(data, start, end) is not None)
-        or any(data.find(line_break, start, end) >= 0 for line_break in _OTHER_BREAKS)
+        or (not data[start:end].isascii() and any(data.find(mark, start, end) >= 0 for mark in _OTHER_BREAKS))
     )

@@ -254,7 +254,7 @@ class Tree:
         if suffix not in _YAML:
             files.update(
                 path
-                for path in self._source.files_below("")
+                for path in self.files_below("")
                 if path.endswith(suffix) and "/." not in f"/{path.rpartition('/')[0]}"
             )
         self._sorted[suffix] = (len(files), sorted(files))

@@ -128,11 +128,22 @@ class WorkTree(ListedSource):
             return
         above = os.path.relpath(top, self._root).replace(os.sep, "/")
         above = "" if above == os.curdir else f"{above}/"
-        for place, steps, names in os.walk(top):
-            steps[:] = sorted(step for step in steps if not is_hidden(step))
-            below = place[len(top) :].strip(os.sep).replace(os.sep, "/")
-            start = f"{above}{below}/" if below else above
+        waiting = [(top, above)]
+        while waiting:  # `os.walk` asks again of every directory whether it is a link
+            place, start = waiting.pop()
+            steps: list[str] = []
+            names: list[str] = []
+            try:
+                with os.scandir(place) as entries:
+                    for entry in entries:
+                        if not _is_directory(entry):
+                            names.append(entry.name)
+                        elif not is_hidden(entry.name) and not entry.is_symlink():
+                            steps.append(entry.name)
+            except OSError:
+                continue
             yield from (f"{start}{name}" for name in sorted(names))
+            waiting += ((os.path.join(place, step), f"{start}{step}/") for step in sorted(steps, reverse=True))
 
     def _holds(self, place: str) -> bool:
         """Return whether a path, links resolved, stays below the root. Slow: every part of the path is looked up."""
@@ -351,6 +362,14 @@ class WorkTree(ListedSource):
                 self._problem(error)
                 self._streams[shown] = b""
         return SourceFile(shown, self, shown)
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    """Return whether a listed name is a directory, or a link to one."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _is_stream(path: str) -> bool:

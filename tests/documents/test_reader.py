@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from policylint.documents import chunks, fast, read
 from policylint.documents.events import binding
-from policylint.documents.scalars import MergeKeyError
+from policylint.documents.scalars import _NAMED, MergeKeyError
 from tests.nightly import examples
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +65,23 @@ def test_far_places_take_wider_numbers() -> None:
     assert answer(data, compiled=True) == answer(data, compiled=False)
     ((_, lines, columns),) = fast.load(data)
     assert (lines.typecode, max(lines), max(columns)) == ("I", 70_001, 70_004)
+
+
+def test_words_with_a_meaning_and_those_like_them() -> None:
+    words = [
+        *_NAMED,
+        *(f"{word}{end}" for word in _NAMED for end in "xe1 ."),
+        "Infinity",
+        "e1",
+        "é",
+        "1e3",
+        "/a",
+        "A",
+        "z",
+    ]
+    for word in filter(str.strip, words):
+        for data in (f"a: {word}\n".encode(), f"{word}: a\n".encode()):
+            assert answer(data, compiled=True) == answer(data, compiled=False), word
 
 
 def test_bytes_that_are_no_text() -> None:

@@ -126,6 +126,8 @@ class Hops:
         namespaces = {endpoint.namespace for endpoint in (*found, *more) if endpoint.namespace}
         namespaces |= {policy.key.namespace for policy in policies if policy.key.namespace}
         self.network = Network(world, policies, (*found, *stand_ins(world, namespaces), *more), tunnel=tunnel)
+        self._behind: dict[ResourceKey, list[int]] = {}
+        self._known: dict[tuple[int, ResourceKey, int | None], list[Hop]] = {}
         self._number = {id(endpoint): number for number, endpoint in enumerate(self.network.universe.endpoints)}
 
     def from_gateway(self, gateway: ResourceKey, listener: int | None, backend: ResourceKey, port: int | None) -> Way:
@@ -182,7 +184,10 @@ class Hops:
         Where the manifests say that addresses or hosts stand behind a backend, the hops lead to these, and only the
         source's own policies bear on them. There are none to a backend of which the manifests say nothing.
         """
-        return list(self._to(self._number[id(source)], backend, port, frozenset()))
+        place = (self._number[id(source)], backend, port)
+        if place not in self._known:
+            self._known[place] = list(self._to(*place, frozenset()))
+        return list(self._known[place])
 
     def from_api_server(self, service: ResourceKey, port: int) -> list[Hop]:
         """Return the hops from the API server to the pods behind a Service; none unless all of them are seen."""
@@ -249,7 +254,9 @@ class Hops:
         if entry is None or (port is None and len(ports) > 1):
             return
         protocol = text(entry.get("protocol"), "TCP")
-        for number in self.pods(service):
+        if backend not in self._behind:
+            self._behind[backend] = self.pods(service)
+        for number in self._behind[backend]:
             yield number, protocol, target_ports(self.network.universe.endpoints[number], entry)
 
     def _from_clients(self, plane: DataPlane, listener: int) -> list[Hop]:

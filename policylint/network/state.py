@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from policylint.network.status import NetworkStatuses
 
 
+_SINGLY = 16
+"""Ends that are asked about one by one, before what bears on all of them is looked up at once."""
+
+
 class PacketAnswer(NamedTuple):
     """Whether one packet gets from one end to another.
 
@@ -120,6 +124,8 @@ class Network:
         """Return the policies that bear on one end, as numbers doubled, and one more where that is certain."""
         known = self._bearing[direction]
         bearing = known.get(subject)
+        if bearing is None and len(known) >= _SINGLY:
+            bearing = self._bearing_within(direction, None).get(subject)
         if bearing is None:  # for one question the others are not looked at
             bearing = known[subject] = [
                 number * 2 + (selected.sure >> subject & 1)

@@ -42,8 +42,11 @@ def with_own_fields(
 
 def _own(fields: OwnFields, topology: Topology) -> Iterator[tuple[Node, dict[Pointer, Any]]]:
     """Yield the rules with such fields, and the values by the setting that they replace."""
+    starts = {"filters" if name in _FILTERS else name.split(".")[0].split(" ")[0] for name in fields}
     for state in topology.routes:
         for rule in rules(state.route):
+            if starts.isdisjoint(rule.body):
+                continue
             values = {at: value for name, at in fields.items() if (value := _value(rule.body, name)) is not None}
             if values:
                 yield rule.node, values

@@ -106,7 +106,11 @@ class AttachmentPoints:
             yield AttachmentPoint(ancestor, (Level(own),))
 
     def _routes(self) -> Iterator[AttachmentPoint]:
+        named = {node.key for node in self.kept}
+        handing_on = {route for route, _ in self.children}
         for state in self.topology.routes:
+            if state.route.key not in named and state.route.key not in handing_on:
+                continue
             parents = [Node(each.wanted, each.section, each.wanted.kind) for each in state.parents if each.attached]
             if not parents:
                 continue

@@ -25,15 +25,16 @@ _Location = tuple[ResourceKey, str, int | None, str]
 
 
 class Overlaps:
-    """The routes of a topology by the locations that they make."""
+    """The routes of a topology by the locations that they make, at the Gateways that are asked about."""
 
     def __init__(self, topology: Topology) -> None:
         self._topology = topology
         self._routes: dict[_Location, set[ResourceKey]] = {}
+        self._at: dict[ResourceKey, list[RouteState]] = {}
         for route in topology.routes:
             if route.route.key.kind in _KINDS:
-                for location in _locations(route):
-                    self._routes.setdefault(location, set()).add(route.route.key)
+                for gateway in {parent.gateway for parent in route.parents if parent.gateway is not None}:
+                    self._at.setdefault(gateway, []).append(route)
 
     def of(self, state: PolicyState) -> tuple[ResourceKey, ...]:
         """Return the routes that a policy does not target and that share a location with one that it does, sorted.
@@ -42,9 +43,17 @@ class Overlaps:
         """
         targeted = {node.key for target in state.targets for node in target.nodes if node.key.kind in _KINDS}
         routes = [route for key in targeted if (route := self._topology.route(key)) is not None]
-        rivals = {rival for route in routes for location in _locations(route) for rival in self._routes[location]}
+        rivals = {rival for route in routes for location in _locations(route) for rival in self._sharing(location)}
         names = {key.path for key in targeted}
         return tuple(sorted(rival for rival in rivals if rival.path not in names))
+
+    def _sharing(self, location: _Location) -> set[ResourceKey]:
+        """Return the routes that make a location."""
+        for route in self._at.pop(location[0], ()):
+            for made in _locations(route):
+                if made[0] == location[0]:
+                    self._routes.setdefault(made, set()).add(route.route.key)
+        return self._routes[location]
 
 
 def referenced_services(topology: Topology, catalog: Catalog) -> dict[ResourceKey, tuple[ResourceKey, ...]]:

@@ -21,10 +21,12 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
         entry["clients"] = _set(**kind.clients._asdict() | {"kinds": list(kind.clients.kinds)})
     entry |= _set(unresolved="" if kind.unresolved == "fails" else kind.unresolved)
     entry |= _set(
-        narrows=kind.narrows, consumes=[{"header": each.header} | _set(**each._asdict()) for each in kind.consumes]
+        narrows=kind.narrows,
+        preflight=kind.preflight,
+        consumes=[{"header": each.header} | _set(**each._asdict()) for each in kind.consumes],
     )
     if kind.sessions is not None:
-        entry["sessions"] = kind.sessions._asdict() | {"same": list(kind.sessions.same)}
+        entry["sessions"] = _set(**kind.sessions._asdict() | {"same": list(kind.sessions.same)})
     entry |= _set(
         refers=[
             {"path": field.path, "kinds": [".".join(filter(None, (name, group))) for group, name in field.kinds]}

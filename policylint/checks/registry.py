@@ -76,6 +76,10 @@ def policies_and_gateways(simulation: Simulation) -> bool:
     return bool(simulation.policies and simulation.topology.gateways)
 
 
+def routes_and_policies(simulation: Simulation) -> bool:
+    return bool(simulation.policies and simulation.topology.routes)
+
+
 def some_policy(condition: Callable[[PolicyState], bool]) -> Need:
     """Need a policy that meets a condition."""
     return lambda simulation: any(map(condition, simulation.policies.values()))
@@ -264,6 +268,9 @@ RULES: dict[str, RuleEntry] = {
     "GWP313": RuleEntry("gateway_not_let_in", of_kind("AuthorizationPolicy")),
     "GWP314": RuleEntry("health_check_by_default", any_route),
     "GWP315": RuleEntry("identity_of_nobody", of_kind("AuthorizationPolicy")),
+    "GWP316": RuleEntry("needed_request_turned_away", routes_and_policies),
+    "GWP317": RuleEntry("preflight_not_routed", some_policy(lambda policy: bool(policy.kind.preflight))),
+    "GWP318": RuleEntry("hosts_drift", policies_and_gateways),
     "GWP320": RuleEntry("guardrail_broken", runs="where required", where="policylint.guardrails"),
     "GWP324": RuleEntry("requests_opened", runs="on changes", where="policylint.compare.requests.findings"),
     "GWP325": RuleEntry("ends_changed", runs="on changes", where="policylint.compare.ends"),

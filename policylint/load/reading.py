@@ -41,6 +41,7 @@ GROUPS = frozenset(
         "networking.gke.io",
         "cloud.google.com",
         "networking.k8s.aws",
+        "cert-manager.io",
         "work.open-cluster-management.io",
     }
 )

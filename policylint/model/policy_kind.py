@@ -193,12 +193,16 @@ class Sessions(NamedTuple):
         names: its field with the names of the cookies.
         same: its fields in which logins agree that are meant as one.
         domain: its field with the domain of the cookies.
+        callback: its field with the URL to which the provider sends browsers back.
+        otherwise: that URL where the field is not there; `%REQ(…)%` is a part of the request.
     """
 
     path: str
     names: str
     same: tuple[str, ...]
     domain: str
+    callback: str = ""
+    otherwise: str = ""
 
 
 class Clients(NamedTuple):
@@ -293,6 +297,7 @@ class PolicyKind(NamedTuple):
     probes: HealthProbe | None = None
     node_ports: NodePorts | None = None
     narrows: str = ""
+    preflight: str = ""
     consumes: tuple[Consumption, ...] = ()
     sessions: Sessions | None = None
     refers: tuple[ContentField, ...] = ()
@@ -429,10 +434,9 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         probes=HealthProbe(**probes) if probes else None,
         node_ports=NodePorts(**node_ports) if node_ports else None,
         narrows=text(entry.get("narrows")),
+        preflight=text(entry.get("preflight")),
         consumes=tuple(Consumption(**mapping(each)) for each in sequence(entry.get("consumes"))),
-        sessions=Sessions(sessions["path"], sessions["names"], _texts(sessions["same"]), sessions["domain"])
-        if sessions
-        else None,
+        sessions=Sessions(**{**sessions, "same": _texts(sessions["same"])}) if sessions else None,
         refers=content_fields(entry.get("refers")),
         verified=entry.get("verified", "no"),
         origin=origin,

@@ -1,0 +1,234 @@
+"""GWP316 needed-request-turned-away: requests that a login or a certificate depends on, and that get no answer.
+
+Which requests those are stands in the manifests: the callback of a login (`sessions.callback` of its kind), the issuer
+of tokens (what the catalog calls an anchor), the challenges of cert-manager. They are traced as any others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from urllib.parse import urlsplit
+
+from policylint.catalog.content import places
+from policylint.checks.kit.askers import Askers
+from policylint.checks.kit.locations import path
+from policylint.documents import Pointer
+from policylint.model import Finding, Resource, ResourceKey, is_symbolic, mapping, sequence, text, texts
+from policylint.model.spelling import spelled
+from policylint.namedtuple import NamedTuple
+from policylint.policy.results import PolicyState
+from policylint.simulation import Simulation, simulate
+from policylint.topology import RouteState
+from policylint.topology.ancestry import gateways_above
+from policylint.trace import Request, Trace, Tracer
+from policylint.trace.hosts import serves
+
+RULE = "GWP316"
+_SCHEMES = {"HTTP": "http", "HTTPS": "https"}
+_OF_REQUESTS = "%REQ("
+_ISSUERS = ("Issuer", "ClusterIssuer")
+_GATEWAY_API = "gateway.networking.k8s.io"
+_CERTIFICATES = "cert-manager.io"
+_CHALLENGE = "/.well-known/acme-challenge/"
+_PORT = 8089
+_MOST_HOSTS = 16
+
+
+class _Door(NamedTuple):
+    """A Gateway, with a scheme and a port of it at which a host is asked for."""
+
+    gateway: ResourceKey
+    scheme: str
+    port: int
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    tracer = Tracer(simulation, nearest=False)
+    askers = Askers(tracer)
+    for state in simulation.policies.values():
+        if not state.invalid_code:
+            yield from _callbacks(tracer, state)
+            yield from _issuers(askers, state)
+    yield from _challenges(simulation)
+
+
+def _doors(tracer: Tracer, gateways: Iterable[ResourceKey], host: str, schemes: tuple[str, ...]) -> Iterator[_Door]:
+    """Yield where some Gateways take requests for a host."""
+    for key in gateways:
+        state = tracer.topology.gateway(key)
+        for listener in () if state is None else tracer.listeners(state):
+            scheme = _SCHEMES.get(listener.protocol, "")
+            if scheme in schemes and listener.port is not None and serves(host, listener.hostname):
+                yield _Door(key, scheme, listener.port)
+
+
+def _asked(tracer: Tracer, door: _Door, host: str, at: str) -> Trace:
+    sni = host if door.scheme == "https" else ""
+    return tracer.trace(
+        Request(scheme=door.scheme, host=host, path=at, port=door.port, gateway=spelled(door.gateway), sni=sni)
+    )
+
+
+def _callbacks(tracer: Tracer, state: PolicyState) -> Iterator[Finding]:
+    """Yield a finding where nothing that a login is on answers the requests that end it."""
+    sessions = state.kind.sessions
+    login = mapping(state.policy.spec.get(sessions.path)) if sessions is not None and state.groups else {}
+    if sessions is None or not sessions.callback or not login:
+        return
+    written = text(login.get(sessions.callback)) or sessions.otherwise
+    host, at, schemes = _parts(written)
+    if is_symbolic(written) or not at:
+        return
+    routes = [route for key in sorted(_routes(state)) if (route := tracer.topology.route(key)) is not None]
+    gateways = sorted({key for route in routes for key in gateways_above(tracer.topology, route.route.key)})
+    for name in (host,) if host else _hosts(routes):
+        traces = [_asked(tracer, door, name, at) for door in _doors(tracer, gateways, name, schemes)]
+        if not traces or any(trace.outcome.unknown or _acts(trace, state) for trace in traces):
+            continue
+        trace = traces[0]
+        stated = sessions.callback in login
+        field = f"{sessions.path}.{sessions.callback}"
+        why = "no route takes it" if trace.route is None else f"it goes to {trace.route.key}, where this does not act"
+        place: Pointer = ("spec", *sessions.path.split("."), *((sessions.callback,) if stated else ()))
+        yield Finding(
+            RULE,
+            "warning",
+            f"logins of {state.key} end with {trace.outcome.status or 'the wrong answer'}: "
+            f"the callback {trace.request} does not reach it",
+            state.policy.location(*place, key=not stated),
+            resources=(state.key, *(() if trace.route is None else (trace.route.key,))),
+            label=why if stated else f"{why}; `{field}` is {written} by default",
+            help=(f"fix: set `{field}` to a path of a route that this is on, or give the callback a route",),
+            field=path(place),
+        )
+        return
+
+
+def _parts(url: str) -> tuple[str, str, tuple[str, ...]]:
+    """Return host ("" for that of the request), path and schemes of a URL, which may name parts of the request."""
+    scheme, mark, rest = url.partition("://")
+    host, slash, at = (rest if mark else url).partition("/")
+    known = (scheme,) if scheme in ("http", "https") else ("https", "http")
+    return "" if _OF_REQUESTS in host else host.partition(":")[0], slash + at, known
+
+
+def _routes(state: PolicyState) -> set[ResourceKey]:
+    return {key for group in state.groups for key in group.routes()}
+
+
+def _hosts(routes: Iterable[RouteState]) -> list[str]:
+    """Return the hosts that routes name in full."""
+    named = {host for route in routes for host in route.hostnames if host and not host.startswith("*")}
+    return sorted(host for host in named if not is_symbolic(host))[:_MOST_HOSTS]
+
+
+def _acts(trace: Trace, state: PolicyState) -> bool:
+    return trace.failed_by == state.key or any(state.key in met.group.effective.sources for met in trace.policies)
+
+
+def _issuers(askers: Askers, state: PolicyState) -> Iterator[Finding]:
+    """Yield a finding where whoever wants a token needs one first."""
+    tracer = askers.tracer
+    for pointer, url in _anchors(state):
+        host, at, schemes = _parts(url)
+        gateways = sorted({key for route in _serving(tracer, host) for key in gateways_above(tracer.topology, route)})
+        for door in _doors(tracer, gateways, host, schemes):
+            trace = _asked(tracer, door, host, at or "/")
+            if trace.route is None or host not in tracer.topology.route(trace.route.key).hostnames:  # type: ignore[union-attr]
+                continue
+            asker = askers.of(trace)
+            if asker is not None and asker.kind.implementation == state.kind.implementation:
+                yield Finding(
+                    RULE,
+                    "warning",
+                    f"{asker.key} asks for a login where tokens come from: {trace.request} is turned away without one",
+                    asker.policy.name_location,
+                    resources=tuple(dict.fromkeys((asker.key, state.key, trace.route.key, door.gateway))),
+                    label=f"{state.key} takes tokens of {host}, which {trace.route.key} serves",
+                    help=(f"fix: let requests for {host} through without a login",),
+                    field=path(pointer),
+                )
+                return
+
+
+def _anchors(state: PolicyState) -> Iterator[tuple[Pointer, str]]:
+    """Yield the URLs of who vouches for users, as the catalog names their fields."""
+    for weakness in state.kind.weaker:
+        if weakness.anchor:
+            for pointer, value in places(state.policy.spec, weakness.path, ("spec",)):
+                if text(value).startswith(("https://", "http://")) and urlsplit(text(value)).hostname:
+                    yield pointer, text(value)
+
+
+def _serving(tracer: Tracer, host: str) -> list[ResourceKey]:
+    return [route.route.key for route in tracer.topology.routes if host in route.hostnames]
+
+
+def _challenges(simulation: Simulation) -> Iterator[Finding]:
+    """Yield a finding for each issuer whose challenges would be asked for a login, once per policy that asks."""
+    for issuer in (each for kind in _ISSUERS for each in simulation.world.of_kind(_CERTIFICATES, kind)):
+        parents = list(_solvers(issuer))
+        wanted = list(_certificates(simulation, issuer)) if parents else []
+        if not wanted:
+            continue
+        made = [each for key, host in wanted[:_MOST_HOSTS] for each in _solving(issuer, key.namespace, host, parents)]
+        later = simulate(simulation.world.with_resources({each.key: each for each in made}), simulation.catalog)
+        routes = [each.key for each in made if each.key.kind == "HTTPRoute"]
+        finding = next(_turned_away(Tracer(later, nearest=False), issuer, routes), None)
+        if finding is not None:
+            yield finding
+
+
+def _solvers(issuer: Resource) -> Iterator[object]:
+    """Yield the parents of the routes that an issuer answers challenges with."""
+    for solver in sequence(mapping(issuer.spec.get("acme")).get("solvers")):
+        yield from sequence(mapping(mapping(mapping(solver).get("http01")).get("gatewayHTTPRoute")).get("parentRefs"))
+
+
+def _certificates(simulation: Simulation, issuer: Resource) -> Iterator[tuple[ResourceKey, str]]:
+    """Yield the Certificates of an issuer with the hosts that they are for."""
+    for certificate in simulation.world.of_kind(_CERTIFICATES, "Certificate"):
+        named = mapping(certificate.spec.get("issuerRef"))
+        near = issuer.key.kind == "ClusterIssuer" or issuer.key.namespace == certificate.key.namespace
+        if near and (named.get("kind", "Issuer"), named.get("name")) == (issuer.key.kind, issuer.key.name):
+            for host in texts(certificate.spec.get("dnsNames")):
+                if not host.startswith("*") and not is_symbolic(host):
+                    yield certificate.key, host
+
+
+def _solving(issuer: Resource, namespace: str, host: str, parents: list[object]) -> Iterator[Resource]:
+    """Yield the route and the Service that cert-manager makes for the challenge of a host."""
+    name = f"cm-acme-http-solver-{host}"
+    metadata = {"name": name, "namespace": namespace}
+    match = {"path": {"type": "Exact", "value": f"{_CHALLENGE}token"}}
+    route = {
+        "parentRefs": [{"namespace": namespace, **mapping(each)} for each in parents],
+        "hostnames": [host],
+        "rules": [{"matches": [match], "backendRefs": [{"name": name, "port": _PORT}]}],
+    }
+    service = {"ports": [{"port": _PORT}], "selector": {"acme.cert-manager.io/http01-solver": "true"}}
+    for group, kind, spec in ((_GATEWAY_API, "HTTPRoute", route), ("", "Service", service)):
+        body = {"metadata": metadata, "spec": spec}
+        yield Resource(ResourceKey(group, kind, namespace, name), "v1", body, issuer.document, issuer.root)
+
+
+def _turned_away(tracer: Tracer, issuer: Resource, routes: list[ResourceKey]) -> Iterator[Finding]:
+    askers = Askers(tracer)
+    for key in routes:
+        state = tracer.topology.route(key)
+        for host in () if state is None else state.hostnames:
+            gateways = sorted(gateways_above(tracer.topology, key))
+            for door in _doors(tracer, gateways, host, ("http",)):
+                trace = _asked(tracer, door, host, f"{_CHALLENGE}token")
+                policy = askers.of(trace)
+                if trace.route is not None and trace.route.key == key and policy is not None:
+                    yield Finding(
+                        RULE,
+                        "warning",
+                        f"{policy.key} asks for a login where ACME challenges of {issuer.key} are answered",
+                        policy.policy.name_location,
+                        resources=(policy.key, issuer.key, door.gateway),
+                        label=f"this acts on the route that cert-manager makes for {host} at {door.gateway}",
+                        help=(f"fix: let requests for `{_CHALLENGE}` through without a login",),
+                        field="",
+                    )

@@ -1,0 +1,92 @@
+"""GWP317 preflight-not-routed: cross-origin settings of a rule that takes no OPTIONS requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.catalog.content import places
+from policylint.checks.kit.locations import path
+from policylint.matches import matches
+from policylint.model import Finding, Node, Related, Resource, ResourceKey, is_symbolic
+from policylint.model.spelling import spelled
+from policylint.policy.results import Group
+from policylint.reach.entries import entries
+from policylint.simulation import Simulation
+from policylint.topology.routes import Rule, rules
+from policylint.trace import Request, Tracer
+
+RULE = "GWP317"
+_PREFLIGHT = "OPTIONS"
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    tracer = Tracer(simulation, nearest=False)
+    told: set[tuple[ResourceKey, Node]] = set()
+    for group in simulation.groups:
+        if not group.kind.preflight or not any(places(group.effective.spec, group.kind.preflight, ())):
+            continue
+        policy = simulation.policies.get(_owner(group))
+        if policy is None:
+            continue
+        for route, rule in _rules(simulation, group):
+            request = None if (policy.key, rule.node) in told else _unanswered(tracer, rule, route)
+            if request is not None:
+                told.add((policy.key, rule.node))
+                yield _finding(policy.policy, group.kind.preflight, rule, route, request)
+
+
+def _rules(simulation: Simulation, group: Group) -> Iterator[tuple[Resource, Rule]]:
+    """Yield the rules that a group acts on, with their routes."""
+    for key in group.routes():
+        state = simulation.topology.route(key)
+        if state is not None:
+            yield from ((state.route, rule) for rule in rules(state.route) if rule.node in group.nodes)
+
+
+def _owner(group: Group) -> ResourceKey:
+    """Return who set the cross-origin settings."""
+    start = tuple(group.kind.preflight.split("."))
+    return next(key for at, key in group.effective.owners.items() if at[: len(start)] == start)
+
+
+def _unanswered(tracer: Tracer, rule: Rule, route: Resource) -> Request | None:
+    """Return a preflight for what a rule takes that meets no rule, None where it takes them, or nobody knows."""
+    methods = {
+        (condition.predicate.value, match.conditions[0].predicate.value)
+        for match in matches(rule.body)
+        for condition in match.conditions
+        if condition.name == "method"
+    }
+    if not methods or any(method == _PREFLIGHT or is_symbolic(at) for method, at in methods):
+        return None
+    state = tracer.topology.route(route.key)
+    parents = () if state is None else state.parents
+    for entry in entries(tracer, {each.gateway for each in parents if each.accepted and each.gateway is not None}):
+        if entry.scheme not in ("http", "https") or entry.port is None:
+            continue
+        for method, at in sorted(methods):
+            request = Request(
+                scheme=entry.scheme, method=method, host=entry.host, path=at, port=entry.port,
+                gateway=spelled(entry.gateway), sni=entry.host if entry.scheme == "https" else "",
+            )  # fmt: skip
+            if tracer.trace(request).rule != rule.node:
+                continue
+            preflight = request._replace(method=_PREFLIGHT)
+            trace = tracer.trace(preflight)
+            return preflight if trace.rule is None and trace.outcome.status == 404 else None
+    return None
+
+
+def _finding(policy: Resource, field: str, rule: Rule, route: Resource, request: Request) -> Finding:
+    place = ("spec", *field.split("."))
+    return Finding(
+        RULE,
+        "warning",
+        f"browsers get 404 for the preflight {request}: no rule takes it, and {policy.key} answers none",
+        policy.location(*place, key=True),
+        resources=(policy.key, route.key),
+        label=f"this acts on {rule.node}, of which every match names another method",
+        related=(Related("the matches", route.location("spec", "rules", rule.number, "matches", key=True)),),
+        help=(f"fix: add a match with `method: {_PREFLIGHT}` to the rule",),
+        field=path(place),
+    )

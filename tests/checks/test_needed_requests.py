@@ -1,0 +1,117 @@
+"""GWP316 beyond the examples of its page: callbacks, issuers and challenges of other kinds, fields and scopes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import worlds
+from tests.checks.linting import GATEWAY, SERVICE, Said, lint, policy
+from tests.worlds import gateway_class
+
+ENVOY = gateway_class("envoy", "gateway.envoyproxy.io/gatewayclass-controller")
+ISTIO = gateway_class("envoy", "istio.io/gateway-controller")
+OIDC = "provider: {issuer: 'https://id.example.org'}, clientID: web, clientSecret: {name: oidc}"
+SECRET = worlds.manifest("v1", "Secret", "oidc", "shop", "stringData: {client-secret: example}")
+JWT = "jwt: {{providers: [{{name: a, issuer: '{0}', remoteJWKS: {{uri: '{0}/jwks'}}}}]}}"
+ACME = worlds.manifest(
+    "cert-manager.io/v1", "ClusterIssuer", "acme",
+    body="spec: {acme: {server: 'https://acme.example.org', privateKeySecretRef: {name: acme}, solvers: "
+         "[{http01: {gatewayHTTPRoute: {parentRefs: [{name: edge, namespace: infra, sectionName: http}]}}}]}}",
+)  # fmt: skip
+
+
+def needed(directory: Path, *manifests: str) -> list[Said]:
+    return [each for each in lint(directory, *manifests) if each.rule == "GWP316"]
+
+
+def certificate(host: str = "web.example.com", issuer: str = "{name: acme, kind: ClusterIssuer}") -> str:
+    spec = f"spec: {{secretName: web, dnsNames: [{host}], issuerRef: {issuer}}}"
+    return worlds.manifest("cert-manager.io/v1", "Certificate", "web", "shop", spec)
+
+
+def route(name: str, path: str = "/", host: str = "web.example.com") -> str:
+    rule = f"{{matches: [{{path: {{value: {path}}}}}], backendRefs: [{{name: checkout, port: 8080}}]}}"
+    return worlds.route(name, more=f"hostnames: ['{host}'], rules: [{rule}]")
+
+
+def authorization(settings: str) -> str:
+    target = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]"
+    spec = f"spec: {{{target}, {settings}}}"
+    return worlds.manifest("security.istio.io/v1", "AuthorizationPolicy", "need", "infra", spec)
+
+
+@pytest.mark.parametrize(
+    ("redirect", "told"),
+    [
+        ("", "no route takes it"),
+        ("redirectURL: 'http://web.example.com/app/callback'", ""),
+        ("redirectURL: '%REQ(x-forwarded-proto)%://%REQ(:authority)%/app/callback'", ""),
+        ("redirectURL: 'http://web.example.com/other/callback'", "it goes to HTTPRoute shop/other"),
+        ("redirectURL: 'http://login.example.net/callback'", "no route takes it"),
+        ("redirectURL: 'http://${HOST}/callback'", ""),
+    ],
+)
+def test_a_callback_has_to_reach_the_login(tmp_path: Path, redirect: str, told: str) -> None:
+    login = policy("SecurityPolicy", "login", "kind: HTTPRoute, name: app", f"oidc: {{{OIDC}, {redirect}}}")
+    found = needed(tmp_path, ENVOY, GATEWAY, SERVICE, SECRET, route("app", "/app"), route("other", "/other"), login)
+    labels = [each.label for each in found]
+    assert len(labels) == bool(told)
+    assert all(told in label for label in labels)
+
+
+@pytest.mark.parametrize(("issuer", "told"), [("https://id.example.com", True), ("https://id.example.org", False)])
+def test_an_issuer_behind_the_policy_that_takes_its_tokens(tmp_path: Path, issuer: str, told: bool) -> None:
+    """Only what another Gateway or nobody here serves may be asked without a token."""
+    wide = worlds.policy(
+        "gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "wide", "Gateway/edge",
+        JWT.format(issuer.replace("https", "http")), "infra",
+    )  # fmt: skip
+    found = needed(tmp_path, ENVOY, GATEWAY, SERVICE, route("app"), route("id", host="id.example.com"), wide)
+    assert bool(found) == told
+
+
+def test_an_issuer_of_which_the_route_has_a_policy_of_its_own(tmp_path: Path) -> None:
+    wide = worlds.policy(
+        "gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "wide", "Gateway/edge",
+        JWT.format("http://id.example.com"), "infra",
+    )  # fmt: skip
+    opened = policy("SecurityPolicy", "opened", "kind: HTTPRoute, name: id", "cors: {allowOrigins: ['*']}")
+    found = needed(tmp_path, ENVOY, GATEWAY, SERVICE, route("app"), route("id", host="id.example.com"), wide, opened)
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ("{from: [{source: {notRequestPrincipals: ['*']}}]}", True),
+        (
+            (
+                "{from: [{source: {notRequestPrincipals: ['*']}}], "
+                "to: [{operation: {notPaths: ['/.well-known/acme-challenge/*']}}]}"
+            ),
+            False,
+        ),
+        ("{to: [{operation: {notHosts: [web.example.com], paths: ['/admin*']}}]}", False),
+    ],
+)
+def test_challenges_through_a_gateway_of_a_mesh(tmp_path: Path, rule: str, told: bool) -> None:
+    need = authorization(f"action: DENY, rules: [{rule}]")
+    found = needed(tmp_path, ISTIO, GATEWAY, SERVICE, route("app"), ACME, certificate(), need)
+    assert bool(found) == told
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        (certificate("'*.example.com'"),),  # no challenge by HTTP
+        (certificate(issuer="{name: another, kind: ClusterIssuer}"),),
+        (certificate(issuer="{name: acme}"),),  # an Issuer of that name is another one
+        (),
+    ],
+)
+def test_who_asks_for_no_challenge(tmp_path: Path, others: tuple[str, ...]) -> None:
+    need = authorization("action: DENY, rules: [{from: [{source: {notRequestPrincipals: ['*']}}]}]")
+    found = needed(tmp_path, ISTIO, GATEWAY, SERVICE, route("app"), ACME, need, *others)
+    assert not found

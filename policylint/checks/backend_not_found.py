@@ -14,7 +14,7 @@ from policylint.checks.kit.suggestions import Nearby
 from policylint.implementations import implementation
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapping, sequence
 from policylint.model.fix import Fix
-from policylint.model.words import count, listing
+from policylint.model.words import count, listing, quoted
 from policylint.policy.bindings import ObjectBinding
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState
@@ -168,21 +168,33 @@ def _of_filter(simulation: Simulation, route: Resource, missing: list[ObjectBind
     pointer, wanted, resolution, kind = missing[0].pointer, missing[0].wanted, missing[0].resolution, missing[0].kind
     left_out = kind is not None and kind.unresolved == "skipped"
     note = "the filter is left out, and its requests go on without" if left_out else _NEVER_SKIPPED
-    unknown = resolution.reason if resolution.unknown else simulation.world.elsewhere(wanted)
+    elsewhere = resolution.reason if resolution.unknown else simulation.world.elsewhere(wanted)
+    meant = _groups_meant(simulation, wanted)
+    unknown = "" if meant else elsewhere
     severity, confidence = grade(unknown)
     says = f"{wanted}, which is not among these manifests" if unknown else f"missing {wanted}"
+    says = f"a {wanted.kind} of group {quoted((wanted.group,))}, where it does not exist" if meant else says
     more = f" (in {count(len(missing), 'place')})" if len(missing) > 1 else ""
     return Finding(
         RULE,
         severity,
         f"{route.key} has a filter that names {says}{more}",
-        at(route, pointer, "name"),
+        at(route, pointer, "group" if meant else "name"),
         resources=(route.key, wanted),
-        label=unknown or nearby.describe(wanted),
+        label=f"did you mean {quoted(meant)}?" if meant else unknown or nearby.describe(wanted),
         help=() if unknown else (f"note: {note}",),
         confidence=confidence,
         field=path(pointer),
     )
+
+
+def _groups_meant(simulation: Simulation, wanted: ResourceKey) -> list[str]:
+    """Return the groups that have the kind of a reference, whose own group is known and has no such kind."""
+    catalog = simulation.catalog
+    known = wanted.group in ("", "core") or catalog.knows_group(wanted.group)
+    if not known or catalog.get(wanted.group, wanted.kind) is not None:
+        return []
+    return sorted({each.group for each in catalog.named(wanted.kind.lower())})
 
 
 def _unusable(simulation: Simulation) -> Iterator[Finding]:

@@ -7,7 +7,6 @@ of tokens (what the catalog calls an anchor), the challenges of cert-manager. Th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from urllib.parse import urlsplit
 
 from policylint.catalog.content import places
 from policylint.checks.kit.askers import Askers
@@ -123,7 +122,11 @@ def _hosts(routes: Iterable[RouteState]) -> list[str]:
 
 
 def _acts(trace: Trace, state: PolicyState) -> bool:
-    return trace.failed_by == state.key or any(state.key in met.group.effective.sources for met in trace.policies)
+    """Return whether a login acts on a request, or another of its kind, which may be meant as the same."""
+    login = "" if state.kind.sessions is None else state.kind.sessions.path
+    return trace.failed_by == state.key or any(
+        met.group.kind is state.kind and login in met.group.effective.spec for met in trace.policies
+    )
 
 
 def _issuers(askers: Askers, state: PolicyState) -> Iterator[Finding]:
@@ -156,7 +159,7 @@ def _anchors(state: PolicyState) -> Iterator[tuple[Pointer, str]]:
     for weakness in state.kind.weaker:
         if weakness.anchor:
             for pointer, value in places(state.policy.spec, weakness.path, ("spec",)):
-                if text(value).startswith(("https://", "http://")) and urlsplit(text(value)).hostname:
+                if text(value).startswith(("https://", "http://")):
                     yield pointer, text(value)
 
 
@@ -214,21 +217,39 @@ def _solving(issuer: Resource, namespace: str, host: str, parents: list[object])
 
 def _turned_away(tracer: Tracer, issuer: Resource, routes: list[ResourceKey]) -> Iterator[Finding]:
     askers = Askers(tracer)
-    for key in routes:
-        state = tracer.topology.route(key)
-        for host in () if state is None else state.hostnames:
-            gateways = sorted(gateways_above(tracer.topology, key))
-            for door in _doors(tracer, gateways, host, ("http",)):
-                trace = _asked(tracer, door, host, f"{_CHALLENGE}token")
-                policy = askers.of(trace)
-                if trace.route is not None and trace.route.key == key and policy is not None:
-                    yield Finding(
-                        RULE,
-                        "warning",
-                        f"{policy.key} asks for a login where ACME challenges of {issuer.key} are answered",
-                        policy.policy.name_location,
-                        resources=(policy.key, issuer.key, door.gateway),
-                        label=f"this acts on the route that cert-manager makes for {host} at {door.gateway}",
-                        help=(f"fix: let requests for `{_CHALLENGE}` through without a login",),
-                        field="",
-                    )
+    for state in (each for each in tracer.topology.routes if each.route.key in routes):
+        gateways = {each.gateway for each in state.parents if each.gateway is not None}
+        for host in state.hostnames:
+            doors = list(_doors(tracer, sorted(gateways), host, ("http",)))
+            traces = [_asked(tracer, door, host, f"{_CHALLENGE}token") for door in doors]
+            answered = [each for each in traces if each.route is not None and each.route.key == state.route.key]
+            policy = next((by for each in answered if (by := askers.of(each)) is not None), None)
+            if policy is not None:
+                yield Finding(
+                    RULE,
+                    "warning",
+                    f"{policy.key} asks for a login where ACME challenges of {issuer.key} are answered",
+                    policy.policy.name_location,
+                    resources=(policy.key, issuer.key, doors[0].gateway),
+                    label=f"this acts on the route that cert-manager makes for {host} at {doors[0].gateway}",
+                    help=(f"fix: let requests for `{_CHALLENGE}` through without a login",),
+                    field="",
+                )
+            elif traces and not answered and not any(each.outcome.unknown for each in traces):
+                yield _not_let_in(issuer, state, traces[0])
+
+
+def _not_let_in(issuer: Resource, state: RouteState, trace: Trace) -> Finding:
+    """Return the finding of a route of cert-manager that gets none of the requests."""
+    causes = (each.message for parent in state.parents for each in parent.candidates if each.message)
+    why = next(causes, trace.outcome.reason)
+    return Finding(
+        RULE,
+        "warning",
+        f"ACME challenges of {issuer.key} for {state.hostnames[0]} are not answered",
+        issuer.name_location,
+        resources=(issuer.key, *(() if trace.gateway is None else (trace.gateway,))),
+        label=f"the route that cert-manager makes gets none of them{why and f': {why}'}",
+        help=("fix: let the HTTP listener take routes of the namespaces of the Certificates (`allowedRoutes`)",),
+        field="",
+    )

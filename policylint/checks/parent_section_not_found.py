@@ -25,10 +25,17 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 holder = simulation.world.get(parent.wanted)
                 if holder is not None:
                     used = {other.section for other in state.parents if other.wanted == parent.wanted}
-                    yield _finding(state.route, parent, holder, nearby, used)
+                    yield _finding(simulation, state.route, parent, holder, nearby, used)
 
 
-def _finding(route: Resource, parent: ParentState, holder: Resource, nearby: Nearby, used: Collection[str]) -> Finding:
+def _finding(
+    simulation: Simulation,
+    route: Resource,
+    parent: ParentState,
+    holder: Resource,
+    nearby: Nearby,
+    used: Collection[str],
+) -> Finding:
     """Return the finding of a parent; `used` are the sections of the holder that the route names."""
     noun = NOUN.get(holder.key.kind, "section")
     names, spellings = nearby.sections(holder)
@@ -44,6 +51,9 @@ def _finding(route: Resource, parent: ParentState, holder: Resource, nearby: Nea
         wrong_field = "port"
     ports = [mapping(section).get("port") for section in sequence(holder.spec.get(field))]
     present = _describe(noun, quoted(names)) if wrong_field == "sectionName" else _describe("port", listing(ports))
+    added = _listener_set(simulation, holder, parent.section)
+    guess = "" if added else guess
+    label = f'listener "{parent.section}" is one of {added.key}, which has to be named instead' if added else label
     location = at(route, parent.pointer, wrong_field, "name")
     return Finding(
         RULE,
@@ -57,6 +67,19 @@ def _finding(route: Resource, parent: ParentState, holder: Resource, nearby: Nea
         ),
         field=path(parent.pointer),
         fixes=rename([location], parent.section, guess, spellings, used),
+    )
+
+
+def _listener_set(simulation: Simulation, gateway: Resource, section: str) -> Resource | None:
+    """Return the set that adds a listener of a name to a Gateway: routes attach to the set, and not through it."""
+    sets = (state for state in simulation.topology.listener_sets if section)
+    return next(
+        (
+            state.listener_set
+            for state in sets
+            if any(each.name == section and each.gateway == gateway.key for each in state.listeners)
+        ),
+        None,
     )
 
 

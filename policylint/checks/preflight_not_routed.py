@@ -85,7 +85,7 @@ def _finding(policy: Resource, field: str, rule: Rule, route: Resource, request:
         f"browsers get 404 for the preflight {request}: no rule takes it, and {policy.key} answers none",
         policy.location(*place, key=True),
         resources=(policy.key, route.key),
-        label=f"this acts on {rule.node}, of which every match names another method",
+        label=f"this acts on {rule.node}, and all matches of it name other methods",
         related=(Related("the matches", route.location("spec", "rules", rule.number, "matches", key=True)),),
         help=(f"fix: add a match with `method: {_PREFLIGHT}` to the rule",),
         field=path(place),

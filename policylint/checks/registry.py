@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal
 
-from policylint.model import mapping, sequence
+from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -76,8 +76,54 @@ def policies_and_gateways(simulation: Simulation) -> bool:
     return bool(simulation.policies and simulation.topology.gateways)
 
 
-def routes_and_policies(simulation: Simulation) -> bool:
-    return bool(simulation.policies and simulation.topology.routes)
+def logins_and_challenges(simulation: Simulation) -> bool:
+    """Need a login with a callback, an issuer of tokens at a host of a route, or one of certificates."""
+    from policylint.catalog.content import places
+
+    hosts = {host for route in simulation.topology.routes for host in route.hostnames}
+
+    def vouches(policy: PolicyState) -> bool:
+        sessions = policy.kind.sessions
+        urls = (
+            text(value).partition("://")[2]
+            for weakness in policy.kind.weaker
+            if weakness.anchor
+            for _, value in places(policy.policy.spec, weakness.path, ())
+        )
+        return bool(sessions and sessions.path in policy.policy.spec) or any(
+            url.partition("/")[0].partition(":")[0] in hosts for url in urls
+        )
+
+    issuing = any(key.group == "cert-manager.io" for key in simulation.world.resources)
+    return bool(hosts) and (issuing or any(map(vouches, simulation.policies.values())))
+
+
+def preflights(simulation: Simulation) -> bool:
+    """Need a policy with settings that answer preflights, and a rule that names methods."""
+    from policylint.topology.routes import rules
+
+    answering = some_policy(
+        lambda policy: bool(policy.kind.preflight and policy.kind.preflight.split(".")[0] in policy.policy.spec)
+    )
+    return answering(simulation) and any(
+        mapping(match).get("method")
+        for state in simulation.topology.routes
+        for rule in rules(state.route)
+        for match in sequence(rule.body.get("matches"))
+    )
+
+
+def authorizing_at_gateways(simulation: Simulation) -> bool:
+    """Need a policy at a Gateway of a kind that authorizes, and two hosts of routes that it names."""
+    hosts = {host for route in simulation.topology.routes for host in route.hostnames if host}
+
+    def names(policy: PolicyState) -> bool:
+        if not policy.kind.settings.authorization or all(each.key.kind != "Gateway" for each in policy.targets):
+            return False
+        spec = str(policy.policy.spec)
+        return sum(host in spec for host in hosts) > 1
+
+    return len(hosts) > 1 and any(map(names, simulation.policies.values()))
 
 
 def some_policy(condition: Callable[[PolicyState], bool]) -> Need:
@@ -268,9 +314,9 @@ RULES: dict[str, RuleEntry] = {
     "GWP313": RuleEntry("gateway_not_let_in", of_kind("AuthorizationPolicy")),
     "GWP314": RuleEntry("health_check_by_default", any_route),
     "GWP315": RuleEntry("identity_of_nobody", of_kind("AuthorizationPolicy")),
-    "GWP316": RuleEntry("needed_request_turned_away", routes_and_policies),
-    "GWP317": RuleEntry("preflight_not_routed", some_policy(lambda policy: bool(policy.kind.preflight))),
-    "GWP318": RuleEntry("hosts_drift", policies_and_gateways),
+    "GWP316": RuleEntry("needed_request_turned_away", logins_and_challenges),
+    "GWP317": RuleEntry("preflight_not_routed", preflights),
+    "GWP318": RuleEntry("hosts_drift", authorizing_at_gateways),
     "GWP320": RuleEntry("guardrail_broken", runs="where required", where="policylint.guardrails"),
     "GWP324": RuleEntry("requests_opened", runs="on changes", where="policylint.compare.requests.findings"),
     "GWP325": RuleEntry("ends_changed", runs="on changes", where="policylint.compare.ends"),

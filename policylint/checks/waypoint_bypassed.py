@@ -13,6 +13,8 @@ from policylint.topology.ancestry import gateways_above, implementation_of
 
 RULE = "GWP308"
 _LABEL = "istio.io/ingress-use-waypoint"
+_ROUTING = "routingType"
+"""The field by which proxies are told to send to Services; all others send to their pods, at no address of the mesh."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -43,23 +45,33 @@ def _acts_at(state: PolicyState, gateway: ResourceKey) -> bool:
 
 
 def _past(simulation: Simulation, behaviour: Implementation, service: ResourceKey) -> Iterator[ResourceKey]:
-    """Yield the Gateways of Istio that send requests to a Service, certainly past its waypoint."""
+    """Yield the Gateways that send requests to a Service past its waypoint."""
     topology, world = simulation.topology, simulation.world
     backend = world.get(service)
     for key in gateways_above(topology, service):
         gateway, state = world.get(key), topology.gateway(key)
         if backend is None or gateway is None or state is None:
             continue
-        if implementation_of(state, simulation.catalog) == "istio":
+        name = implementation_of(state, simulation.catalog)
+        if name is None:
+            continue
+        if name == behaviour.name:
             front = behaviour.fronts(backend, gateway, world)
             if front is None:
                 yield key
+        elif not any(behaviour.fronts(pods, None, world) for pods in simulation.acting.workloads(service)) and not any(
+            each.spec.get(_ROUTING) == "Service" for each in world.resources.values()
+        ):
+            yield key
 
 
 def _finding(
     simulation: Simulation, state: PolicyState, service: ResourceKey, gateways: tuple[ResourceKey, ...]
 ) -> Finding:
     gateway = simulation.world.get(gateways[0])
+    serving = simulation.topology.gateway(gateways[0])
+    ours = serving is not None and implementation_of(serving, simulation.catalog) == state.kind.implementation
+    repair = f'label {service} or its Namespace with `{_LABEL}: "true"`, or target the Gateway as well'
     related = () if gateway is None else (Related("its requests bypass the waypoint", gateway.name_location),)
     others = f" and {len(gateways) - 1} more" if len(gateways) > 1 else ""
     return Finding(
@@ -70,5 +82,7 @@ def _finding(
         resources=(state.key, service, *gateways[:3]),
         label=f"this is enforced at the waypoint of {service.path}, which ingress Gateways bypass",
         related=related,
-        help=(f'fix: label {service} or its Namespace with `{_LABEL}: "true"`, or target the Gateway as well',),
+        help=(f"fix: {repair if ours else f'ask for it at {gateways[0]} as well, with a policy of its own'}",),
+        confidence="certain" if ours else "assumed",
+        ground="" if ours else "the proxies of other controllers send to pods, unless they are told otherwise",
     )

@@ -190,8 +190,9 @@ def summary(value: Any, room: int = 60) -> str:
 def _words(value: Any) -> str:
     """Return a value as text, without a limit."""
     if isinstance(value, Mapping):
-        if len(value) == 1 and isinstance(inner := next(iter(value.values())), Mapping) and inner:
-            return _words(inner)
+        name = next(iter(value), "")
+        if len(value) == 1 and name.isidentifier() and isinstance(inner := value[name], Mapping) and inner:
+            return _words(inner)  # the name of a field; one that users chose (a port, say) is part of what is said
         return ", ".join(f"{name} {_words(inner_value)}" for name, inner_value in value.items()) or "{}"
     if isinstance(value, list):
         return ", ".join(map(_words, value)) or "[]"

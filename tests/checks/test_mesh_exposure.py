@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests import worlds
-from tests.checks.linting import Said, lint, only, rules
+from tests.checks.linting import GATEWAY, SERVICE, Said, lint, only, rules
 from tests.implementations.test_istio import deployment, gateway, policy, select, to
 
 JWT = "jwtRules: [{issuer: x, jwksUri: 'https://x.test/keys'}]"
@@ -134,3 +134,35 @@ def test_a_gateway_that_was_not_seen(tmp_path: Path) -> None:
     denial = policy("AuthorizationPolicy", "hosts", HOSTS % "a.example.com", "istio-ingress")
     (said,) = bypassed(tmp_path, denial)
     assert said.confidence == "assumed"
+
+
+@pytest.mark.parametrize(
+    ("more", "takes", "told"),
+    [("", "service", True), ("routingType: Service", "service", False), ("", "all", False)],
+)
+def test_a_gateway_of_another_controller_sends_past_the_waypoint(
+    tmp_path: Path, more: str, takes: str, told: bool
+) -> None:
+    ambient = "labels: {istio.io/dataplane-mode: ambient, istio.io/use-waypoint: waypoint}"
+    mesh = "[{name: mesh, port: 15008, protocol: HBONE}]"
+    target = "targetRefs: [{group: '', kind: Service, name: checkout}]"
+    callers = "rules: [{from: [{source: {principals: [cluster.local/ns/ops/sa/agent]}}]}]"
+    proxy = worlds.manifest(
+        "gateway.envoyproxy.io/v1alpha1", "EnvoyProxy", "p", "infra", f"spec: {{mergeGateways: false, {more}}}"
+    )
+    found = lint(
+        tmp_path,
+        worlds.gateway_class("envoy", "gateway.envoyproxy.io/gatewayclass-controller"),
+        worlds.gateway_class("istio-waypoint", "istio.io/mesh-controller"),
+        worlds.manifest("v1", "Namespace", "shop", more=ambient),
+        GATEWAY,
+        worlds.gateway("waypoint", "shop", mesh, of_class="istio-waypoint", labels=f"istio.io/waypoint-for: {takes}"),
+        SERVICE.replace("spec: {", "spec: {selector: {app: checkout}, "),
+        worlds.route(more="rules: [{backendRefs: [{name: checkout, port: 8080}]}]"),
+        worlds.manifest(
+            "security.istio.io/v1", "AuthorizationPolicy", "callers", "shop", f"spec: {{{target}, {callers}}}"
+        ),
+        proxy,
+        deployment("checkout", "shop"),
+    )
+    assert [each.confidence for each in found if each.rule == "GWP308"] == (["assumed"] if told else [])

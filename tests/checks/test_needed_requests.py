@@ -115,3 +115,26 @@ def test_who_asks_for_no_challenge(tmp_path: Path, others: tuple[str, ...]) -> N
     need = authorization("action: DENY, rules: [{from: [{source: {notRequestPrincipals: ['*']}}]}]")
     found = needed(tmp_path, ISTIO, GATEWAY, SERVICE, route("app"), ACME, need, *others)
     assert not found
+
+
+ACROSS = "[{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: %s}}}]"
+
+
+@pytest.mark.parametrize(
+    ("listeners", "told"),
+    [
+        (ACROSS % "All", False),
+        (ACROSS % "Same", True),
+        (ACROSS % "Selector, selector: {matchLabels: {team: none}}", True),
+        ("[{name: http, port: 80, protocol: HTTP, hostname: other.example.com}]", False),  # others may be asked
+        ("[{name: https, port: 8443, protocol: TLS}]", False),
+    ],
+)
+def test_challenges_whose_route_is_not_let_in(tmp_path: Path, listeners: str, told: bool) -> None:
+    gateway = worlds.gateway(listeners=listeners, of_class="envoy")
+    solver = ACME.replace(", sectionName: http", "")
+    spaces = worlds.manifest("v1", "Namespace", "shop", more="labels: {team: shop}")
+    found = needed(tmp_path, ENVOY, gateway, SERVICE, route("app"), solver, certificate(), spaces)
+    assert [each.message for each in found] == (
+        ["ACME challenges of ClusterIssuer acme for web.example.com are not answered"] if told else []
+    )

@@ -335,3 +335,28 @@ def test_annotations_that_nobody_reads_there(tmp_path: Path, kind: str, annotati
     world = (worlds.gateway_class("kong", "konghq.com/kic-gateway-controller"), worlds.gateway(of_class="kong"))
     found = lint(tmp_path, *world, annotated, worlds.service())
     assert [each.rule for each in found if each.rule == "GWP114"] == said
+
+
+@pytest.mark.parametrize(
+    ("group", "told"),
+    [("''", True), ("gateway.envoyproxy.io", True), ("configuration.konghq.com", False), ("example.com", False)],
+)
+def test_a_filter_whose_group_has_no_such_kind(tmp_path: Path, group: str, told: bool) -> None:
+    """A group of Kubernetes or of the catalog has the kinds that it has; a group that nobody knows may have any."""
+    named = f"{{type: ExtensionRef, extensionRef: {{group: {group}, kind: KongPlugin, name: auth}}}}"
+    made = worlds.route(more=f"rules: [{{filters: [{named}], backendRefs: [{{name: checkout, port: 8080}}]}}]")
+    found = lint(tmp_path, GATEWAY, SERVICE, made)
+    labels = [each.label for each in found if each.rule == "GWP406" and each.severity == "error"]
+    assert labels == (['did you mean "configuration.konghq.com"?'] if told else [])
+
+
+def test_a_listener_that_a_set_adds_is_one_of_the_set(tmp_path: Path) -> None:
+    added = "[{name: extra, port: 8082, protocol: HTTP}]"
+    everywhere = "allowedListeners: {namespaces: {from: All}}"
+    gateway = worlds.gateway(more=everywhere, of_class="envoy")
+    parent = "parentRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge, namespace: infra}"
+    more = worlds.manifest(
+        "gateway.networking.k8s.io/v1", "ListenerSet", "more", "shop", f"spec: {{{parent}, listeners: {added}}}"
+    )
+    found = lint(tmp_path, gateway, SERVICE, more, route(parent="name: edge, namespace: infra, sectionName: extra"))
+    assert 'listener "extra" is one of ListenerSet shop/more' in only(found, "GWP402").label

@@ -36,7 +36,7 @@ KNOWN = {
     "checks.registry": 7,
     "checks.relative_reference_moved": 10,
     "checks.sidecar_conflict": 2,
-    "checks.waypoint_bypassed": 4,
+    "checks.waypoint_bypassed": 3,
     "compare.creation_order": 2,
     "compare.protection.settings": 2,
     "model.keys": 2,

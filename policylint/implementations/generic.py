@@ -50,6 +50,8 @@ class Implementation:
         calls_by_path: whether its GRPCRoutes take all requests with the path of a call, in one order with HTTPRoutes.
         hosts_of_port: whether requests without TLS go to the route for the narrowest host on their port, whatever
             listener it is attached to; elsewhere the listener with the narrowest hostname alone serves them.
+        host_first: whether the routes for the narrowest host alone take a request, so that it gets 404 where none of
+            their rules does; elsewhere it goes on to routes for wider hosts.
         is_mesh: whether it reports on routes whose parent is a Service.
         ends_above: whether a path that ends above the level of the kind is a context too (see `Effects`).
         serves_refused: whether routes that only `route_conditions` does not accept are served all the same.
@@ -66,6 +68,7 @@ class Implementation:
     regex_last = False
     calls_by_path = False
     hosts_of_port = False
+    host_first = False
     ends_above = False
     empty_delegation = 404
     asked_by_requests = False
@@ -246,6 +249,25 @@ class Implementation:
     ) -> ListenerSetState:
         """Return a ListenerSet with the conditions that the controller writes on it and its listeners, as above."""
         return state
+
+    def sharing(
+        self,
+        gateway: GatewayState,  # noqa: ARG002
+        topology: Topology,  # noqa: ARG002
+        catalog: Catalog,  # noqa: ARG002
+    ) -> Collection[ResourceKey]:
+        """Return the Gateways whose requests one proxy takes together with those of a Gateway; () where it has its own.
+
+        `begin` is not called before it.
+        """
+        return ()
+
+    def unserved_listeners(self, topology: Topology, catalog: Catalog) -> Mapping[Node, str]:  # noqa: ARG002
+        """Return the listeners that the controller accepts and the proxy does not serve, with why; by default none.
+
+        `begin` is not called before it.
+        """
+        return {}
 
     def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:  # noqa: ARG002
         """Return which backendRefs of a route the controller refuses, with reason and message; by default none.

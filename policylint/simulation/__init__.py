@@ -507,14 +507,16 @@ def _combine(
     failing: set[ResourceKey] = set()
     for state in states:
         settings = state.declared
-        left_out = behaviour.acts_without(state, topology) if state.invalid_code else ()
-        if left_out:
-            settings = tuple(without(declared_spec, left_out) for declared_spec in state.declared)
-        elif state.invalid_code:
-            if not behaviour.answers_with_errors(state):
+        if state.invalid_code:
+            left_out, fails = behaviour.acts_without(state, topology), behaviour.answers_with_errors(state)
+            if left_out:
+                settings = tuple(without(declared_spec, left_out) for declared_spec in state.declared)
+            elif fails:
+                settings = tuple(declared_spec._replace(proper={}) for declared_spec in state.declared)
+            else:
                 continue
-            settings = tuple(declared_spec._replace(proper={}) for declared_spec in state.declared)
-            failing.add(state.key)
+            if fails:
+                failing.add(state.key)
         for target in state.targets:
             for node in target.nodes:
                 attached[node].append(Attachment(state.policy, node, target, settings))
@@ -534,7 +536,7 @@ def _combine(
 
 def _with_failure(group: Group, failing: set[ResourceKey]) -> Group:
     """Return a group marked if the policy that prevails in it is one that the controller refuses."""
-    last = group.effective.stack[-1].key
-    if last not in failing or group.effective.owners:
+    last = group.effective.stack[-1]
+    if last.key not in failing or (group.effective.owners and not any(each.proper for each in last.declared)):
         return group
-    return group._replace(effective=group.effective._replace(refused=last))
+    return group._replace(effective=group.effective._replace(refused=last.key))

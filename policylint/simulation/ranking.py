@@ -5,12 +5,12 @@ Source: docs/design/request-precedence.md §4 and §5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.implementations import implementation
 from policylint.matches import Match
-from policylint.model import GATEWAY_GROUP, Resource, mapping, sequence
+from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.topology import GatewayState
 from policylint.topology.ancestry import implementation_of
@@ -32,6 +32,7 @@ class Ranking(NamedTuple):
         stated: whether rules have their weights with them, as those of doors do that are no Gateways.
         calls_by_path: whether GRPCRoutes take requests by their paths, whether or not they are calls.
         hosts_of_port: whether a request without TLS goes to any route on its port that serves its host.
+        host_first: whether the routes for the narrowest host alone take a request.
     """
 
     regex_last: bool = False
@@ -39,6 +40,7 @@ class Ranking(NamedTuple):
     stated: bool = False
     calls_by_path: bool = False
     hosts_of_port: bool = False
+    host_first: bool = False
 
 
 def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
@@ -49,7 +51,31 @@ def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
     if name is None:
         return Ranking(as_written=gateway is not None)
     behaviour = implementation(name, simulation.catalog.settings(name))
-    return Ranking(behaviour.regex_last, calls_by_path=behaviour.calls_by_path, hosts_of_port=behaviour.hosts_of_port)
+    return Ranking(
+        behaviour.regex_last,
+        calls_by_path=behaviour.calls_by_path,
+        hosts_of_port=behaviour.hosts_of_port,
+        host_first=behaviour.host_first,
+    )
+
+
+def sharing(simulation: Simulation, gateway: GatewayState) -> Collection[ResourceKey]:
+    """Return the Gateways whose requests one proxy takes together with those of a Gateway; () where it has its own."""
+    name = implementation_of(gateway, simulation.catalog)
+    if name is None:
+        return ()
+    behaviour = implementation(name, simulation.catalog.settings(name))
+    return behaviour.sharing(gateway, simulation.topology, simulation.catalog)
+
+
+def unserved_listeners(simulation: Simulation) -> Mapping[Node, str]:
+    """Return the listeners that are accepted and that their proxies do not serve, with why."""
+    names = (implementation_of(gateway, simulation.catalog) for gateway in simulation.topology.gateways)
+    found: dict[Node, str] = {}
+    for name in dict.fromkeys(each for each in names if each is not None):
+        behaviour = implementation(name, simulation.catalog.settings(name))
+        found.update(behaviour.unserved_listeners(simulation.topology, simulation.catalog))
+    return found
 
 
 def standing(route: Resource, rule: int, match: Match) -> tuple[Any, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+from policylint.model import Node
 from policylint.model.world import LEFT_OUT
 from policylint.namedtuple import NamedTuple
 from policylint.topology import ListenerState, ReferenceState
@@ -31,8 +33,14 @@ class Selection(NamedTuple):
     on_port: tuple[ListenerState, ...] = ()
 
 
-def select(listeners: Sequence[ListenerState], request: Request) -> Selection:
-    """Select the most specific listener on the port, by SNI where there is TLS, then check the Host header."""
+def select(
+    listeners: Sequence[ListenerState], request: Request, unserved: Mapping[Node, str] = MappingProxyType({})
+) -> Selection:
+    """Select the most specific listener on the port, by SNI where there is TLS, then check the Host header.
+
+    Args:
+        unserved: the listeners that are accepted and that the proxy does not serve, with why.
+    """
     on_port = tuple(listener for listener in listeners if listener.port == request.port or request.port is None)
     if not on_port:
         return Selection(None, reason=_other_ports(listeners, request))
@@ -40,9 +48,10 @@ def select(listeners: Sequence[ListenerState], request: Request) -> Selection:
     if not speaking:
         protocols = ", ".join(sorted({listener.protocol for listener in on_port}))
         return Selection(None, reason=f"port {request.port} speaks {protocols}, not {request.scheme}", on_port=on_port)
-    working = [listener for listener in speaking if not fault(listener)]
+    faults = [fault(listener) or unserved.get(listener.node, "") for listener in speaking]
+    working = [listener for listener, why in zip(speaking, faults, strict=True) if not why]
     if not working:
-        return Selection(None, reason=f"{speaking[0].node}: {fault(speaking[0])}", on_port=on_port)
+        return Selection(None, reason=f"{speaking[0].node}: {faults[0]}", on_port=on_port)
     if request.scheme in ("tcp", "udp"):
         return Selection(working[0], tuple(working[1:]), on_port=on_port)
     if request.scheme == "http":

@@ -6,7 +6,7 @@ Reads one Simulation and recomputes nothing: attachment, backends and effective 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain, islice
 
@@ -19,7 +19,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import Client, RequestFacts, RequestQuestion
 from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands
-from policylint.simulation.ranking import Ranking, narrowing, ranking
+from policylint.simulation.ranking import Ranking, narrowing, ranking, sharing, unserved_listeners
 from policylint.topology import Candidate, GatewayState, ListenerState, ParentState, RouteState, whole
 from policylint.topology.hostnames import EVERY, specificity, without_port
 from policylint.topology.state import rejection
@@ -121,6 +121,7 @@ class Tracer:
                 self.in_mesh[parent.wanted].append((parent, state))
         self._exact: dict[tuple[Node, str], dict[str, list[int]]] = {}
         self._served: dict[tuple[Node, str, str], _Served] = {}
+        self._proxies: dict[ResourceKey, list[ListenerState]] = {}
         self._selections: dict[tuple[object, ...], Selection] = {}
         self._by_host: dict[ResourceKey, dict[str, list[int]]] = {}
         self._rankings: dict[ResourceKey | None, Ranking] = {}
@@ -201,6 +202,9 @@ class Tracer:
                 calls = self._at_host(listener, "GRPCRoute", host)
                 doubtful |= calls.doubtful
                 found += (each._replace(match=by_path(each.match)) for each in calls.matches)
+            if ranked.host_first:
+                narrowest = max((specificity(each.hostname) for each in found), default=_NOTHING)
+                found = [each for each in found if specificity(each.hostname) == narrowest]
             self._served[place] = _Served(routes, doubtful, found)
         return self._served[place]
 
@@ -243,7 +247,9 @@ class Tracer:
         (key,) = self._gateways(request)
         gateway = self.topology.gateway(key)
         listener = None if gateway is None else self._selected(gateway, request).listener
-        return gateway is not None and listener is not None and bool(self.certificates.at(gateway, listener))
+        if gateway is None or listener is None:
+            return False
+        return bool(self.certificates.at(self._holding(listener, gateway), listener))
 
     def _naming_unseen(self, gateway: ResourceKey, port: int | None, kind: str) -> list[RouteState]:
         """Return the routes of a kind that name a Gateway which was not seen."""
@@ -294,15 +300,38 @@ class Tracer:
         """Return the merged list of a Gateway: its own listeners, then those of its ListenerSets."""
         return [*gateway.listeners, *self._of_sets.get(gateway.gateway.key, ())]
 
+    def _at_proxy(self, gateway: GatewayState) -> list[ListenerState]:
+        """Return the listeners of the proxy that takes requests for a Gateway: those of all Gateways that share it."""
+        key = gateway.gateway.key
+        if key not in self._proxies:
+            shared = [self.topology.gateway(other) for other in sharing(self.simulation, gateway) if other != key]
+            states = [gateway, *(state for state in shared if state is not None)]
+            self._proxies[key] = [listener for state in states for listener in self.listeners(state)]
+        return self._proxies[key]
+
+    @cached_property
+    def _unserved_listeners(self) -> Mapping[Node, str]:
+        return unserved_listeners(self.simulation)
+
+    def _holding(self, listener: ListenerState, asked: GatewayState) -> GatewayState:
+        """Return the Gateway of a listener, which shares a proxy with the one that was asked."""
+        own = None if listener.gateway is None else self.topology.gateway(listener.gateway)
+        return asked if own is None else own
+
     def _selected(self, gateway: GatewayState, request: Request) -> Selection:
         """Return the listener of a Gateway that takes a request; of the last ones it is kept, as for hosts."""
         place = (gateway.gateway.key, request.port, request.scheme, request.host, request.sni)
         if place not in self._selections:
             if len(self._selections) >= _MOST_SERVED:
                 self._selections.clear()
-            near = select(self._near(gateway, request), request) if request.scheme not in ("tcp", "udp") else None
+            unserved = self._unserved_listeners
+            near = (
+                select(self._near(gateway, request), request, unserved)
+                if request.scheme not in ("tcp", "udp")
+                else None
+            )
             settled = near is not None and near.listener is not None and near.status is None
-            chosen = near if settled and near else select(self.listeners(gateway), request)
+            chosen = near if settled and near else select(self._at_proxy(gateway), request, unserved)
             if chosen.others and request.scheme == "http" and self._ranking(gateway).hosts_of_port:
                 chosen = self._by_routes(chosen, request.host)
             self._selections[place] = chosen
@@ -321,7 +350,7 @@ class Tracer:
 
     def _near(self, gateway: GatewayState, request: Request) -> list[ListenerState]:
         """Return the listeners of a Gateway but those that name another host outright: none of those is chosen."""
-        listeners = self.listeners(gateway)
+        listeners = self._at_proxy(gateway)
         by_host = self._by_host.get(gateway.gateway.key)
         if by_host is None:
             by_host = self._by_host[gateway.gateway.key] = defaultdict(list)
@@ -346,7 +375,9 @@ class Tracer:
         if unserved:
             return start._replace(outcome=Outcome(refused=True, reason=unserved))
         chosen = self._selected(gateway, request)
-        start = start._replace(listener=chosen.listener, others=len(chosen.others))
+        if chosen.listener is not None:
+            gateway = self._holding(chosen.listener, gateway)
+        start = start._replace(gateway=gateway.gateway.key, listener=chosen.listener, others=len(chosen.others))
         if chosen.listener is None or chosen.status is not None:
             return self._without_listener(start, chosen, gateway)
         if chosen.listener.protocol == "TLS" or request.scheme in ("tcp", "udp", "tls"):
@@ -471,6 +502,7 @@ class Tracer:
         if start.gateway is not None and is_door(start.gateway):
             policies = tuple(met for met in policies if self._is_heard(met))
         refused = next((met.group.effective.refused for met in policies if met.group.effective.refused), None)
+        acting = tuple(met for met in policies if not met.group.effective.refused or met.group.effective.owners)
         if refused is not None:
             state = self.simulation.policies[refused]
             outcome = Outcome(status=500, reason=f"{refused} is refused ({state.invalid})")
@@ -486,7 +518,7 @@ class Tracer:
             trace = trace._replace(outcome=outcome, forwarded=None, per_backend={}, mirrors=())
             policies, reached = tuple(met for met in policies if met.backend is None), []
         extensions = self.policies.extensions(nodes, reached, controller)
-        if refused is None and left is None:
+        if left is None:
             trace = self.judged(trace, policies, message)
         working = [share for share in trace.outcome.shares if share.share and not share.problem]
         taken_off = consumed(policies) if working else []
@@ -511,7 +543,7 @@ class Tracer:
             match=str(final.match),
             hostname=winner.hostname,
             path=nodes,
-            policies=tuple(met for met in policies if met.group.effective.refused is None),
+            policies=acting,
             extensions=extensions,
             considered=_considered(winner, fitting),
         )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import copy
 import hashlib
 import hmac
 import http.client
 import json
+import re
 import socket
 import ssl
 import subprocess
@@ -40,6 +42,7 @@ ABOUT = (
     " backend, or no answer."
 )
 _WAIT = 20.0
+_TRIES = 6
 
 
 class _Answering(StreamRequestHandler):
@@ -105,11 +108,18 @@ def free() -> int:
 class Proxy:
     """A running Envoy with the configuration of one Gateway; a context manager."""
 
-    def __init__(self, program: Path, resources: Mapping[str, list[Any]], stubs: Stubs, directory: Path) -> None:
+    def __init__(
+        self,
+        program: Path,
+        resources: Mapping[str, list[Any]],
+        stubs: Stubs,
+        directory: Path,
+        left_out: frozenset[int] = frozenset(),
+    ) -> None:
         self._log = directory / "access.jsonl"
         self._log.write_text("")
         self._stubs = stubs
-        config, self.ports = static(resources, str(self._log), stubs.place, free)
+        config, self.ports = static(copy.deepcopy(resources), str(self._log), stubs.place, free, left_out)
         self._proxied = {
             each["address"]["socketAddress"]["portValue"]
             for each in config["staticResources"]["listeners"]
@@ -191,16 +201,33 @@ class Proxy:
             raw.close()
 
     def _session(self, raw: socket.socket, sni: str) -> str:
-        """Send the beginning of a TLS session and return who answers it: a backend in its own words, or the proxy."""
+        """Send the beginning of a TLS session and return who answers it: a backend in its own words, or the proxy.
+
+        Where the proxy ends the session, what it passes on is sent, too.
+        """
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         session = _context().wrap_bio(incoming, outgoing, server_hostname=sni)
-        with contextlib.suppress(ssl.SSLWantReadError):
-            session.do_handshake()
+        while True:
+            try:
+                session.do_handshake()
+                break
+            except ssl.SSLWantReadError:
+                raw.sendall(outgoing.read())
+                answer = raw.recv(65536)
+                if answer.startswith(b"stub"):
+                    return self._of_stub(answer)
+                if not answer or answer[0] == 21:
+                    return "reset"
+                incoming.write(answer)
+        session.write(b"hello\n")
         raw.sendall(outgoing.read())
-        answer = raw.recv(4096)
-        if answer.startswith(b"stub"):
-            return self._of_stub(answer)
-        return "reset" if not answer or answer[0] == 21 else "session"
+        with contextlib.suppress(ssl.SSLWantReadError):
+            while answer := raw.recv(65536):
+                incoming.write(answer)
+                with contextlib.suppress(ssl.SSLWantReadError):
+                    answer = session.read(200)
+                    return "session" if answer.startswith(b"HTTP/") else self._of_stub(answer)
+        return "reset"
 
     def _of_stub(self, answer: bytes) -> str:
         words = answer.decode(errors="replace").split()
@@ -242,10 +269,12 @@ CREDENTIALS: Mapping[str, dict[str, str]] = {
 def requests(seed: object, number: int, objects: Sequence[Manifest], count: int) -> list[Asked]:
     """Return requests to the listeners of a world, in its own words."""
     draw = Draw("envoy", seed, number)
+    merged = is_merged(objects)
     listeners = [
         (each, listener)
         for each in objects
         if each["kind"] == "Gateway" and each["spec"]["gatewayClassName"] == "eg"
+        if not (merged and each["spec"].get("addresses"))  # a refused one has no address to ask at
         for listener in each["spec"]["listeners"]
         if listener["protocol"] != "UDP"
     ]
@@ -320,7 +349,7 @@ def real_answers(
     place: Path,
 ) -> Facts:
     """Return what each request gets; those that may be answered otherwise the next time are left out."""
-    merged = any(each["kind"] == "EnvoyProxy" and each["spec"].get("mergeGateways") for each in objects)
+    merged = is_merged(objects)
     by_proxy: dict[str, list[Asked]] = {}
     for one in asked:
         by_proxy.setdefault("eg" if merged else one["gateway"], []).append(one)
@@ -329,7 +358,7 @@ def real_answers(
         if name not in xds:
             facts |= {named(one): "reset" for one in ones}
             continue
-        with Proxy(program, xds[name], stubs, place) as proxy:
+        with _started(program, xds[name], stubs, place) as proxy:
             if proxy.refused:
                 facts[f"{name} | Envoy"] = proxy.refused.strip().splitlines()[-1]
                 continue
@@ -339,6 +368,25 @@ def real_answers(
             if not any(reason in details.get(str(number), "") for reason in UNDECIDED):
                 facts[named(one)] = answer
     return facts
+
+
+def is_merged(objects: Sequence[Manifest]) -> bool:
+    """Tell whether all Gateways of a world share one proxy."""
+    return any(each["kind"] == "EnvoyProxy" and each["spec"].get("mergeGateways") for each in objects)
+
+
+def _started(program: Path, resources: Mapping[str, list[Any]], stubs: Stubs, place: Path) -> Proxy:
+    """Start Envoy; like one that runs, without the listeners that it does not take, and on ports that are free."""
+    left_out: frozenset[int] = frozenset()
+    for _ in range(_TRIES):
+        proxy = Proxy(program, resources, stubs, place, left_out)
+        refused = re.search(r"error adding listener '127.0.0.1:(\d+)'", proxy.refused)
+        if refused:
+            left_out |= {number for (_, number), own in proxy.ports.items() if own == int(refused[1])}
+        elif "Address already in use" not in proxy.refused:
+            return proxy
+        proxy.__exit__()
+    return proxy
 
 
 def our_answers(simulation: Simulation, objects: Sequence[Manifest], asked: Sequence[Asked], real: Facts) -> Facts:
@@ -361,6 +409,7 @@ def fitting(trace: Trace, login: Requirement, asked: Asked, real: str, addresses
     demanded = [each.setting for each in login.demands if each.must and each.setting != asked.get("with", "")]
     unsure = bool(trace.depends or trace.may_ask or trace.authorization == "depends" or login.state == "unknown")
     status = real.split(" ")[0]
+    is_call = asked.get("headers", {}).get("content-type") == "application/grpc"
     said = []
     if outcome.refused:
         said.append("reset")
@@ -378,7 +427,7 @@ def fitting(trace: Trace, login: Requirement, asked: Asked, real: str, addresses
         said.append("500")
     fits = {
         "reset": outcome.refused or bool(trace.denied) or "client certificate" in demanded,
-        "401": bool(demanded) or unsure,
+        "401": bool(login.demands) or unsure,  # the witness cannot fetch the keys of tokens
         "302": bool(demanded) or unsure or status in said,
         "403": bool(demanded) or bool(trace.denied) or unsure or "403" in said or trace.authorization == "denied",
         "session": bool(outcome.backends) or outcome.status is not None,
@@ -389,6 +438,10 @@ def fitting(trace: Trace, login: Requirement, asked: Asked, real: str, addresses
         fits = status in said and not demanded
     if status == "reset" and trace.listener is not None and assumed(trace.listener):
         fits = True  # policylint takes a certificate that no manifest holds to be there, and says so
+    if status == "503" and outcome.failing:
+        fits = True  # the share of a backend without endpoints
+    if status == "500" and is_call and outcome.redirect is not None:
+        fits = True  # the code of gRPC for whatever has none of its own
     if outcome.unknown:
         fits = True
     return real if fits else " or ".join(said) or "unknown"

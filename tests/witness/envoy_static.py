@@ -15,7 +15,9 @@ _MANAGER = "HttpConnectionManager"
 Place = Callable[[str, int], tuple[str, int]]
 
 
-def static(resources: Mapping[str, list[Any]], log: str, place: Place, free: Callable[[], int]) -> Any:
+def static(
+    resources: Mapping[str, list[Any]], log: str, place: Place, free: Callable[[], int], left_out: frozenset[int]
+) -> Any:
     """Return the bootstrap of an Envoy, and the loopback port of each port that it listens on.
 
     Args:
@@ -23,6 +25,7 @@ def static(resources: Mapping[str, list[Any]], log: str, place: Place, free: Cal
         log: the file for one line per request: what it bears as `x-witness`, and why it was answered as it was.
         place: the loopback address of an endpoint by its address and port.
         free: a loopback port that nobody has yet.
+        left_out: the ports of listeners that Envoy does not take.
     """
     routes = {each["name"]: each for each in resources.get(_ROUTES, ())}
     endpoints = {each["clusterName"]: each for each in resources.get(_ENDPOINTS, ())}
@@ -31,7 +34,7 @@ def static(resources: Mapping[str, list[Any]], log: str, place: Place, free: Cal
     for listener in resources.get(_LISTENER, ()):
         socket = listener["address"]["socketAddress"]
         protocol = socket.get("protocol", "TCP")
-        if protocol != "TCP":
+        if protocol != "TCP" or int(socket["portValue"]) in left_out:
             continue
         key = (protocol, int(socket["portValue"]))
         ports[key] = free()
@@ -55,7 +58,8 @@ def static(resources: Mapping[str, list[Any]], log: str, place: Place, free: Cal
         cluster.pop("transportSocket", None)
         cluster.pop("transportSocketMatches", None)
         loaded = endpoints.get(cluster["name"]) or cluster.get("loadAssignment") or {"clusterName": cluster["name"]}
-        if "clusterType" in cluster:
+        kind = str(cluster.pop("clusterType", {}).get("name", ""))
+        if "dynamic_forward_proxy" in kind:
             continue
         cluster["type"] = "STATIC"
         cluster["loadAssignment"] = loaded

@@ -76,6 +76,7 @@ class EnvoyGateway(Implementation):
     name = "envoy-gateway"
     judges_core_kinds = True
     hosts_of_port = True  # one route configuration per port; seen by tests/witness at v1.9.1
+    host_first = True  # one virtual host per hostname of routes; seen by tests/witness at v1.9.1
     calls_by_path = True  # internal/gatewayapi/route.go, processGRPCRouteRule; seen by tests/witness at v1.9.1
 
     def __init__(self) -> None:
@@ -136,8 +137,11 @@ class EnvoyGateway(Implementation):
         return True
 
     def acts_without(self, state: PolicyState, topology: Topology) -> tuple[Pointer, ...]:
-        """Return the filters that fail open: they are left out, the others of the policy stay."""
-        return references.open_parts(state.policy, topology) if state.invalid_code == references.OPEN else ()
+        """Return the filters that are not translated: the others of the policy stay, whether or not these fail open."""
+        if state.invalid_code == references.OPEN:
+            return references.open_parts(state.policy, topology)
+        is_partly = state.invalid_code == content.CODE and state.kind.kind == "SecurityPolicy"
+        return references.refused_parts(state.policy, topology) if is_partly else ()
 
     def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:
         """Refuse a mergeType on policies that target no routes (§1), and patches of merged Gateways (§7)."""
@@ -192,7 +196,7 @@ class EnvoyGateway(Implementation):
         if kind.group != GROUP:
             return super().groups(kind, kept, topology)
         if kind.kind == "ClientTrafficPolicy":
-            from policylint.implementations.envoy_gateway.client_traffic import ClientTraffic
+            from policylint.implementations.envoy_gateway.client_traffic import ClientTraffic, spared
 
             claims = of_attachments(attachment for attachments in kept.values() for attachment in attachments)
             faults = ClientTraffic(self._fleet, claims).faults
@@ -205,6 +209,7 @@ class EnvoyGateway(Implementation):
         if kind.kind == "ClientTrafficPolicy":
             from policylint.implementations.envoy_gateway.sockets import with_shared_sockets
 
+            groups = [part for group in groups for part in spared(group, self._failing, topology)]
             return with_shared_sockets(groups, self._fleet)
         return with_own_fields(groups, _OWN_FIELDS.get(kind.kind, {}), topology)
 
@@ -312,6 +317,19 @@ class EnvoyGateway(Implementation):
         told = (listeners.of_listener(each, clashes.get(each.node)) for each in state.listeners)
         state = state._replace(listeners=tuple(told))
         return state._replace(conditions=listeners.of_listener_set(state))
+
+    def sharing(self, gateway: GatewayState, topology: Topology, catalog: Catalog) -> Collection[ResourceKey]:
+        """Return the Gateways of a class with `mergeGateways`: the listeners of a port are one of Envoy (§6)."""
+        fleet = Fleet(topology, catalog)
+        if gateway.gateway.key not in fleet.gateways or not fleet.merges(gateway):
+            return ()
+        return [key for key, other in fleet.gateways.items() if other.class_key == gateway.class_key]
+
+    def unserved_listeners(self, topology: Topology, catalog: Catalog) -> Mapping[Node, str]:
+        """Return the listeners of HTTPS and TLS whose filter chains Envoy refuses together."""
+        from policylint.implementations.envoy_gateway.filter_chains import refused
+
+        return refused(Fleet(topology, catalog))
 
     def _clashes(self, topology: Topology, catalog: Catalog) -> Mapping[Node, ListenerLoss]:
         """Return the listeners that lose against others, found once for the topology that this instance is for."""

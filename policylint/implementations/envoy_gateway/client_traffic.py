@@ -8,11 +8,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from policylint.documents import Pointer
 from policylint.implementations.envoy_gateway.claims import ClaimLedger, TargetClaim, invalid
 from policylint.implementations.envoy_gateway.managed import Fleet, Scope
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.model import Node, ResourceKey, mapping, value_at
-from policylint.topology import Condition, ListenerState
+from policylint.policy.declared import declared, without
+from policylint.policy.folding import Stack
+from policylint.policy.own_fields import narrowed
+from policylint.policy.paths import Path
+from policylint.policy.results import Group
+from policylint.policy.strategies import merge
+from policylint.topology import Condition, ListenerState, Topology
 
 _OF_CONNECTIONS = ("connection", "tcpKeepalive", "timeout")
 _OF_BOTH = ("HTTP", "HTTPS", "TLS", "TCP")
@@ -133,6 +140,33 @@ def _valid(listener: ListenerState) -> bool:
         for condition in listener.conditions
         if condition.type in ("Accepted", "ResolvedRefs", "Conflicted")
     )
+
+
+def spared(group: Group, places: Mapping[ResourceKey, Pointer], topology: Topology) -> Iterator[Group]:
+    """Yield a group of a refused policy by whether its fault is translated: other listeners have its other settings.
+
+    Args:
+        places: of the faults, by policy.
+    """
+    (attachment, *_) = group.effective.stack
+    place = places.get(attachment.key, ())
+
+    def translates(path: Path) -> bool:
+        listener = topology.listener(path[-1])
+        return listener is None or _translates(listener, str(place[1]))
+
+    if len(place) < 2 or all(map(translates, group.contexts())):
+        yield group
+        return
+    refused = narrowed(group, translates)
+    if refused is not None:
+        yield refused
+    rest = narrowed(group, lambda path: not translates(path))
+    if rest is not None:
+        written = attachment.policy.once(declared, group.kind).declared
+        acting = attachment._replace(declared=tuple(without(each, (place[:2],)) for each in written))
+        effective = merge(Stack(group.kind, (acting,)))
+        yield rest._replace(effective=effective._replace(stack=group.effective.stack))
 
 
 def _translates(listener: ListenerState, setting: str) -> bool:

@@ -41,17 +41,22 @@ Fault = tuple[Pointer, str]
 
 def refused(policy: Resource, kind: str) -> Reading:
     """Return the first value that the translator refuses; a Reading without code for none."""
-    fault = None
-    if kind == "BackendTrafficPolicy":
-        fault = next(chain(_rate_limits(policy.spec), refused_settings(policy.spec, ("spec",))), None)
-    elif kind == "ClientTrafficPolicy":
-        fault = next(_connections(policy.spec, ("spec",)), None)
-    elif kind == "SecurityPolicy":
-        fault = next(chain(_providers(policy.spec), _client(policy.spec)), None)
+    if kind == "SecurityPolicy":
         early = refused_early(policy, "") if _names_routes(policy.spec) else Reading()
         if early.code:
             return early
+    fault = next(faults(policy, kind), None)
     return Reading() if fault is None else Reading(code=CODE, reason=fault[1], pointer=fault[0])
+
+
+def faults(policy: Resource, kind: str) -> Iterator[Fault]:
+    """Yield every value that the translator refuses."""
+    if kind == "BackendTrafficPolicy":
+        yield from chain(_rate_limits(policy.spec), refused_settings(policy.spec, ("spec",)))
+    elif kind == "ClientTrafficPolicy":
+        yield from _connections(policy.spec, ("spec",))
+    elif kind == "SecurityPolicy":
+        yield from chain(_providers(policy.spec), _client(policy.spec))
 
 
 def refused_early(policy: Resource, kind: str) -> Reading:

@@ -17,6 +17,7 @@ from policylint.catalog.content import content_of, places
 from policylint.documents import Pointer
 from policylint.implementations.envoy_gateway.backend_faults import service_fault
 from policylint.implementations.envoy_gateway.content import CODE, refused_settings
+from policylint.implementations.envoy_gateway.content import faults as content_faults
 from policylint.implementations.envoy_gateway.credentials import shared_keys
 from policylint.implementations.envoy_gateway.managed import GROUP
 from policylint.implementations.envoy_gateway.scripts import ENTRY
@@ -64,9 +65,9 @@ def broken(policy: Resource, topology: Topology) -> Reading:
 
     One that answers the routes with 500 comes before those that fail open.
     """
-    faults = list(_faults(policy, topology))
-    closed = [fault for fault in faults if not _fails_open(policy, fault[0])]
-    pointer, reason = next(iter((*closed, *faults)), ((), ""))
+    found = list(faults(policy, topology))
+    closed = [fault for fault in found if not _fails_open(policy, fault[0])]
+    pointer, reason = next(iter((*closed, *found)), ((), ""))
     return Reading(code=CODE if closed else OPEN, reason=reason, pointer=pointer) if reason else Reading()
 
 
@@ -79,10 +80,20 @@ def unreachable(policy: Resource, key: ResourceKey, port: int | None, topology: 
 
 def open_parts(policy: Resource, topology: Topology) -> tuple[Pointer, ...]:
     """Return the filters that are left out of a policy of which nothing fails closed: the setting, or its entry."""
-    return tuple(dict.fromkeys(_part(pointer) for pointer, _ in _faults(policy, topology)))
+    return tuple(dict.fromkeys(_part(pointer) for pointer, _ in faults(policy, topology)))
 
 
-def _faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str]]:
+def refused_parts(policy: Resource, topology: Topology) -> tuple[Pointer, ...]:
+    """Return the settings of a SecurityPolicy that are not translated; the others act, before their routes answer 500.
+
+    Source: securitypolicy.go, translateSecurityPolicyFor{Route,Listeners}; seen by tests/witness at v1.9.1.
+    """
+    found = (*content_faults(policy, policy.key.kind), *faults(policy, topology))
+    return tuple(dict.fromkeys(pointer[:2] for pointer, _ in found))
+
+
+def faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str]]:
+    """Yield every reference that is certainly of no use."""
     for field in content_of(*policy.key[:2]):
         if field.name == "backendRef" and not field.path.startswith("extAuth."):
             continue  # deprecated, and read of authorisers alone

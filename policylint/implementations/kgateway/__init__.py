@@ -29,7 +29,7 @@ from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Folding, Stack
 from policylint.policy.own_fields import OwnFields, with_own_fields
-from policylint.policy.results import Ancestor, Attachment, Effective, Group, PolicyState, Target
+from policylint.policy.results import Ancestor, Attachment, Effective, Group, Losses, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.grants import Grants
 from policylint.topology.references import is_parent
@@ -101,10 +101,13 @@ class Kgateway(Implementation):
         return with_own_fields(groups, _OWN_FIELDS if kind.kind == "TrafficPolicy" else {}, topology)
 
     def _with_failure(self, group: Group) -> Group:
-        """Return a group marked if any of its policies fails, whatever the others say (runRoutePlugins)."""
-        keys = (attachment.key for attachment in reversed(group.effective.stack))
-        failing = next((key for key in keys if key in self._failing), None)
-        return group if failing is None else group._replace(effective=group.effective._replace(refused=failing))
+        """Return a group marked if any of its policies fails, whatever the others say (runRoutePlugins).
+
+        Nothing of them acts then: an error replaces the whole route (irtranslator/route.go, TypedPerFilterConfig).
+        """
+        stack = group.effective.stack
+        failing = next((each.key for each in reversed(stack) if each.key in self._failing), None)
+        return group if failing is None else group._replace(effective=Effective({}, {}, Losses(), stack, failing))
 
     def merge(self, stack: Stack) -> Effective:
         """Merge routes before listeners before the Gateway, each level as §2.2 and §2.3 say."""

@@ -9,7 +9,7 @@ import pytest
 
 from policylint.trace import Requirements, Trace, Tracer, request
 from tests.implementations.worlds_envoy_gateway import CLASS, policy
-from tests.worlds import gateway, gateway_class, manifest, route, service, simulated
+from tests.worlds import gateway, gateway_class, manifest, route, service, simulated, verdicts
 
 ALL = "allowedRoutes: {namespaces: {from: All}}"
 CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"
@@ -118,6 +118,20 @@ def test_a_login_is_asked_for_before_the_error_of_another_setting() -> None:
     tracer = Tracer(simulated(CLASS, gateway(), route(more=RULES), both, SECRET, SERVICE))
     trace = tracer.trace(request({"host": "a.example", "path": "/"}))
     assert str(Requirements(tracer).of(trace, "authentication")) == "apiKeyAuth by shop/sp"
+
+
+def test_a_policy_that_is_refused_early_keeps_its_scope_from_younger_ones() -> None:
+    """Nobody asks then: the first does nothing, the second has no scope. What is for the Gateway acts all the same."""
+    oidc = "{provider: {issuer: a}, clientID: a, clientSecret: {name: keys}, passThroughAuthHeader: true}"
+    void = policy("SP", "void", "HTTPRoute/checkout", f"oidc: {oidc}", created="2026-01-01T00:00:00Z")
+    younger = policy("SP", "younger", "HTTPRoute/checkout", DENIES, created="2026-01-02T00:00:00Z")
+    older = policy("SP", "older", "HTTPRoute/checkout", DENIES, created="2025-01-01T00:00:00Z")
+    above = policy("SP", "above", "Gateway/edge", DENIES, namespace="infra")
+    world = (CLASS, gateway(), route(more=RULES), void, SECRET)
+    assert end(asked(*world, younger)) == "edge: s"
+    assert end(asked(*world, younger, above)) == "edge: 403"
+    assert end(asked(*world, older)) == "edge: 403"
+    assert verdicts(simulated(*world, younger, SERVICE))["younger"] == "Conflicted"
 
 
 @pytest.mark.parametrize("kind", ["BTP", "EnvoyExtensionPolicy"])

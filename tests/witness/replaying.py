@@ -51,8 +51,11 @@ def replayed(record: Path) -> Tally:
         objects = world(answer.seed, answer.number)
         name = f"{answer.seed}/{answer.number}"
         assert digest(objects) == answer.digest, CHANGED.format(name)
-        ours = _of_requests if record.stem == "envoy" else _of_statuses
-        tally.add(name, objects, answer.facts, ours(answer, objects))
+        if record.stem == "envoy":
+            ours = _of_requests(answer, objects)
+            tally.add(name, objects, envoy.judged(answer.facts, ours), ours)
+        else:
+            tally.add(name, objects, answer.facts, _of_statuses(answer, objects))
     return tally
 
 

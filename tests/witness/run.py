@@ -87,7 +87,7 @@ def of_envoy(options: argparse.Namespace) -> int:
                 answers.append(Answer(options.seed, number, digest(objects), real, tuple(answer["refused"])))
                 if not options.record:
                     ours = envoy.our_answers(envoy_gateway.simulated(stored), objects, requests, real)
-                    tally.add(f"{options.seed}/{number}", objects, real, ours)
+                    tally.add(f"{options.seed}/{number}", objects, envoy.judged(real, ours), ours)
     if options.record:
         written(options.record, envoy.head(), answers)
     else:

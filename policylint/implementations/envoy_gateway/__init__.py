@@ -87,6 +87,8 @@ class EnvoyGateway(Implementation):
         """The rules of effective specs, by the identity of the spec, which stays while it is kept."""
         self._failing: dict[ResourceKey, Pointer] = {}
         """The policies that routes answer 500 for, and where their fault is."""
+        self._void: dict[Node, Resource] = {}
+        """By node the first policy that is refused before it is translated: it does nothing, and keeps its scope."""
 
     def begin(self, kind: PolicyKind, topology: Topology, catalog: Catalog) -> None:
         """Keep the objects that policies can attach to."""
@@ -130,6 +132,9 @@ class EnvoyGateway(Implementation):
 
     def answers_with_errors(self, state: PolicyState) -> bool:
         """Return whether the routes answer 500: its content does not translate (§9), or needs a feature that is off."""
+        if state.invalid_code == content.EARLY:
+            for node in (node for target in state.targets for node in target.nodes):
+                self._void[node] = min(self._void.get(node, state.policy), state.policy, key=order)
         is_off = state.invalid_code == SWITCHED_OFF and state.kind.kind in feature_flags.ANSWERING
         if state.invalid_code != content.CODE and not is_off:
             return False
@@ -181,11 +186,14 @@ class EnvoyGateway(Implementation):
                 kept[node] = sorted(attached[node], key=lambda attachment: priority(attachment.policy))
                 continue
             first, *rest = sorted(attached[node], key=lambda attachment: order(attachment.policy))
-            kept[node] = [first]
-            for attachment in rest:
-                if attachment.key != first.key:
-                    stated = order_stated(first.policy, attachment.policy)
-                    refused.append(Refusal(attachment, first.key, stated))
+            void = self._void.get(node)
+            holder = first.policy if void is None else min(void, first.policy, key=order)
+            if holder is first.policy:
+                kept[node] = [first]
+            for attachment in (first, *rest):
+                if attachment.key != holder.key:
+                    stated = order_stated(holder, attachment.policy)
+                    refused.append(Refusal(attachment, holder.key, stated))
         return kept, refused
 
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from policylint.doors import with_doors
 from policylint.explain.clusters import facts as cluster_facts
 from policylint.explain.contexts import ContextAnswers, answers, nodes_of
 from policylint.explain.doors import at_doors
@@ -140,8 +141,11 @@ def _facts(subject: Subject) -> Iterable[Fact]:
     resource = simulation.world.get(key)
     if resource is not None and (key.group, key.kind) == ("", "Service"):
         yield Fact("ports", ", ".join(f"{port.name or '-'} {port.number}" for port in ports(resource)) or "none")
-        users = (state for state in topology.routes if any(backend.wanted == key for backend in state.backends))
-        yield Fact("used by", ", ".join(sorted(str(state.route.key) for state in users)) or "no route")
+        everything = with_doors(simulation).topology.routes
+        users = {
+            str(state.route.key) for state in everything if any(backend.wanted == key for backend in state.backends)
+        }
+        yield Fact("used by", ", ".join(sorted(users)) or "no route")
     if resource is not None and is_workload(key.group, key.kind):
         services = ", ".join(str(service.key) for service in services_selecting(simulation.world, resource))
         yield Fact("behind", services or "no Service selects it")

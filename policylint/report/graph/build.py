@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
+from policylint.doors import is_door, with_doors
 from policylint.model import Node, Resolution, Resource, ResourceKey
 from policylint.policy.level import level
 from policylint.policy.results import Group, PolicyState, Refusal, Target
@@ -50,6 +51,7 @@ class _Drawing:
         for state in self.topology.routes:
             self._parents(state)
             self._backends(state)
+        self._doors()
         edges = sorted(self.edges.values())
         return Graph(tuple(self.nodes), tuple(edges))
 
@@ -197,6 +199,48 @@ class _Drawing:
             elif backend.reason != "InvalidKind":
                 ghost = self._ghost(self.names.key(backend.wanted), backend.wanted, backend.resolution)
                 self._vain(start, ghost, backend.resolution)
+
+    # Ways in that are no Gateways.
+
+    def _doors(self) -> None:
+        """Draw doors, what lets requests in at them, and where these go; what is asked stands on the line."""
+        opened = with_doors(self.simulation)
+        if opened is self.simulation:
+            return
+        asked: dict[ResourceKey, set[str]] = defaultdict(set)
+        for group in opened.groups[len(self.simulation.groups) :]:
+            for node in group.nodes:
+                asked[node.key].update(map(str, group.effective.spec))
+        boxes = {
+            state.gateway.key: self._door(state.gateway, "gateway")
+            for state in opened.topology.gateways
+            if is_door(state.gateway.key)
+        }
+        for state in opened.topology.routes:
+            key = state.route.key
+            if self.topology.route(key) is not None:
+                continue
+            if key not in boxes:
+                boxes[key] = self._door(state.route, "route")
+            box = boxes[key]
+            for parent in state.parents:
+                if parent.gateway in boxes and boxes[parent.gateway] != box:
+                    settings = asked.get(key, ())
+                    self._line(boxes[parent.gateway], box, "effective" if settings else "link", _fields(settings))
+            for backend in state.backends:
+                if backend.resolution.found:
+                    for end in self._boxes_of(whole(backend.wanted))[:1]:
+                        self._line(box, end)
+                else:
+                    self._vain(
+                        box,
+                        self._ghost(self.names.key(backend.wanted), backend.wanted, backend.resolution),
+                        backend.resolution,
+                    )
+
+    def _door(self, holder: Resource, stands: str) -> int:
+        self.nodes.append(self._box((whole(holder.key),), holder)._replace(level=stands))
+        return len(self.nodes) - 1
 
     def _line(self, start: int, end: int, effect: Effect = "link", label: str = "", why: str = "") -> None:
         self.edges.setdefault((start, end, effect), GraphEdge(start, end, effect, label, why))

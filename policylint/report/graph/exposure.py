@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
+from policylint.doors import with_doors
 from policylint.model import ResourceKey, mapping, sequence
 from policylint.model.words import count, listing
 from policylint.namedtuple import NamedTuple
@@ -56,7 +57,8 @@ class Exposure(NamedTuple):
 
 
 def exposures(simulations: Sequence[Simulation]) -> list[Exposure] | None:
-    """Return who may reach each route through each Gateway; None where there are too many of them to tell."""
+    """Return who may reach each route through each Gateway, or other door; None where there are too many to tell."""
+    simulations = [with_doors(simulation) for simulation in simulations]
     routes = [state.route for simulation in simulations for state in simulation.topology.routes]
     rules = [mapping(rule) for route in routes for rule in sequence(route.spec.get("rules"))]
     if sum(max(1, len(sequence(rule.get("matches")))) for rule in rules) > MOST_MATCHES:

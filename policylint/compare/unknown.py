@@ -7,14 +7,17 @@ from collections.abc import Collection, Iterator
 from policylint.compare.change import SubjectChange
 from policylint.compare.pairing import Sides, differs
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World
-from policylint.policy.results import PolicyState
+from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
+from policylint.topology.workloads import is_workload
+
+_NAMESPACE = ("", "Namespace")
 
 
 def unknown_subjects(sides: Sides, known: set[ResourceKey]) -> list[SubjectChange]:
     """Return targets of changed policies that were not seen, and changed charts that may make routes, sorted."""
     subjects: dict[ResourceKey, SubjectChange] = {}
-    for subject in (*_targets(sides), *_charts(sides)):
+    for subject in (*_targets(sides), *_namespaces(sides), *_charts(sides)):
         if subject.key not in known:
             subjects.setdefault(subject.key, subject)
     return [subjects[key] for key in sorted(subjects)]
@@ -44,6 +47,44 @@ def _of_policy(state: PolicyState, side: Simulation) -> Iterator[SubjectChange]:
             else:  # what it selects has no name
                 key, reason = state.key, f"what it selects was not seen: {target.resolution.reason}"
             yield SubjectChange(side.world.name, key, "unknown", location, reason=reason)
+        elif _is_of_unseen(target, state):
+            location = state.policy.location(*target.pointer)
+            reason = f"{state.key} changes, and no pods of it were seen"
+            yield SubjectChange(side.world.name, target.key, "unknown", location, reason=reason)
+
+
+def _is_of_unseen(target: Target, state: PolicyState) -> bool:
+    """Tell whether a target is a namespace of which nothing was seen that a policy could act on."""
+    return target.key[:2] == _NAMESPACE and bool(target.nodes) and not state.groups
+
+
+def _is_at_workloads(state: PolicyState) -> bool:
+    return any(is_workload(*node.key[:2]) for group in state.groups for node in group.nodes)
+
+
+def _namespaces(sides: Sides) -> Iterator[SubjectChange]:
+    """Yield the namespaces whose labels change, where policies are for pods of them that were not seen: their labels
+    say which mesh they are in."""
+    before, after, _ = sides
+    meant = {
+        state.key.namespace
+        for state in after.policies.values()
+        for target in state.targets
+        if (target.resolution.unknown if target.key[:2] != _NAMESPACE else not _is_at_workloads(state))
+    }
+    for namespace in sorted(meant):
+        key = ResourceKey(*_NAMESPACE, "", namespace)
+        was, now = before.world.get(key), after.world.get(key)
+        if was is not None and now is not None and _labels(was) != _labels(now):
+            reason = "its labels change, and pods that policies are for were not seen"
+            yield SubjectChange(after.world.name, key, "unknown", now.name_location, reason=reason)
+
+
+def _labels(namespace: Resource) -> dict[str, object]:
+    """Return the labels of a namespace but those of Kubernetes, which no mesh reads."""
+    return {
+        key: value for key, value in namespace.labels.items() if not key.partition("/")[0].endswith("kubernetes.io")
+    }
 
 
 def undeployed_subjects(sides: Sides, others: Collection[World]) -> list[SubjectChange]:

@@ -88,3 +88,62 @@ def test_a_policy_that_nothing_here_deploys(after: dict[str, str], told: str, tm
     assert (len(said), all(reason.startswith(told) for reason in said)) == (1 if told else 0, True)
     if told:
         assert found.requests is not None and not found.requests.same
+
+
+MTLS = """
+apiVersion: security.istio.io/v1
+kind: PeerAuthentication
+metadata: {name: default, namespace: shop}
+spec: {mtls: {mode: STRICT}}
+"""
+HOME = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {istio-injection: enabled}}
+"""
+PODS = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: app, namespace: shop}
+spec:
+  selector: {matchLabels: {app: app}}
+  template:
+    metadata: {labels: {app: app}}
+    spec: {containers: [{name: app, image: example.com/app:1}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("pods", "after", "told"),
+    [
+        ("", MTLS.replace("STRICT", "PERMISSIVE"), ["Namespace shop"]),
+        ("", "", ["Namespace shop"]),
+        ("", MTLS.replace("{mode: STRICT}", "{'mode': STRICT}"), []),
+        (PODS, MTLS.replace("STRICT", "PERMISSIVE"), []),
+    ],
+    ids=["weaker", "gone", "written otherwise", "its pods are seen"],
+)
+def test_a_policy_of_a_namespace_whose_pods_were_not_seen(
+    pods: str, after: str, told: list[str], tmp_path: Path
+) -> None:
+    base = f"{HOME}---{pods}" if pods else HOME
+    found = changed(tmp_path, {"a.yaml": f"{base}---{MTLS}"}, {"a.yaml": f"{base}---{after}" if after else base})
+    assert list(unknown(found)) == told
+
+
+@pytest.mark.parametrize(
+    ("pods", "labels", "told"),
+    [
+        ("", "{}", ["Namespace shop"]),
+        ("", "{istio-injection: enabled, pod-security.kubernetes.io/enforce: restricted}", []),
+        (PODS, "{}", []),
+    ],
+    ids=["it leaves the mesh", "what no mesh reads", "its pods are seen"],
+)
+def test_labels_of_a_namespace_whose_pods_were_not_seen(
+    pods: str, labels: str, told: list[str], tmp_path: Path
+) -> None:
+    rest = f"{pods}---{MTLS}" if pods else MTLS
+    after = HOME.replace("{istio-injection: enabled}", labels)
+    found = changed(tmp_path, {"a.yaml": f"{HOME}---{rest}"}, {"a.yaml": f"{after}---{rest}"})
+    assert list(unknown(found)) == told

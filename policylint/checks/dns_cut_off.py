@@ -31,7 +31,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         isolating = [entry for entry in entries if entry.isolates and entry.certain]
         if not isolating or not any(map(_names_others, entries)):
             continue
-        udp, tcp = (any(_opens(entry, protocol) for entry in entries) for protocol in ("UDP", "TCP"))
+        udp, tcp = (any(opens_dns(entry, protocol) for entry in entries) for protocol in ("UDP", "TCP"))
         if not (udp and tcp):
             cut.setdefault((isolating[0].policy.key, udp), []).append(end.key)
     policies = {policy.key: policy for policy in network.policies}
@@ -85,7 +85,7 @@ def _are_looked_up(peer: object) -> bool:
     return not any(text(value).endswith("kube-apiserver") for each in labels for value in each.values())
 
 
-def _opens(entry: Entry, protocol: str) -> bool:
+def opens_dns(entry: Entry, protocol: str) -> bool:
     """Return whether a policy opens the port of DNS to whoever may serve it; without ports a rule opens it, too."""
     return any(
         rule.action == "Allow"

@@ -29,6 +29,8 @@ _ISSUERS = ("Issuer", "ClusterIssuer")
 _GATEWAY_API = "gateway.networking.k8s.io"
 _CERTIFICATES = "cert-manager.io"
 _CHALLENGE = "/.well-known/acme-challenge/"
+SOLVER = {"acme.cert-manager.io/http01-solver": "true"}
+"""The label of the pods that cert-manager starts for challenges; its other labels are hashes."""
 _PORT = 8089
 _MOST_HOSTS = 16
 
@@ -200,7 +202,7 @@ def _certificates(simulation: Simulation, issuer: Resource) -> Iterator[tuple[Re
 
 
 def _solving(issuer: Resource, namespace: str, host: str, parents: list[object]) -> Iterator[Resource]:
-    """Yield the route and the Service that cert-manager makes for the challenge of a host."""
+    """Yield what cert-manager makes for the challenge of a host: a route, a Service and a pod behind it."""
     name = f"cm-acme-http-solver-{host}"
     metadata = {"name": name, "namespace": namespace}
     match = {"path": {"type": "Exact", "value": f"{_CHALLENGE}token"}}
@@ -209,9 +211,10 @@ def _solving(issuer: Resource, namespace: str, host: str, parents: list[object])
         "hostnames": [host],
         "rules": [{"matches": [match], "backendRefs": [{"name": name, "port": _PORT}]}],
     }
-    service = {"ports": [{"port": _PORT}], "selector": {"acme.cert-manager.io/http01-solver": "true"}}
-    for group, kind, spec in ((_GATEWAY_API, "HTTPRoute", route), ("", "Service", service)):
-        body = {"metadata": metadata, "spec": spec}
+    service = {"ports": [{"port": _PORT}], "selector": SOLVER}
+    pod = {"containers": [{"name": "acmesolver", "ports": [{"containerPort": _PORT}]}]}
+    for group, kind, spec in ((_GATEWAY_API, "HTTPRoute", route), ("", "Service", service), ("", "Pod", pod)):
+        body = {"metadata": {**metadata, "labels": SOLVER} if kind == "Pod" else metadata, "spec": spec}
         yield Resource(ResourceKey(group, kind, namespace, name), "v1", body, issuer.document, issuer.root)
 
 
@@ -235,6 +238,8 @@ def _turned_away(tracer: Tracer, issuer: Resource, routes: list[ResourceKey]) ->
                     help=(f"fix: let requests for `{_CHALLENGE}` through without a login",),
                     field="",
                 )
+            elif answered and all(each.is_cut_off for each in answered):
+                yield _cut_off(issuer, host, answered[0])
             elif traces and not answered and not any(each.outcome.unknown for each in traces):
                 yield _not_let_in(issuer, state, traces[0])
 
@@ -251,5 +256,19 @@ def _not_let_in(issuer: Resource, state: RouteState, trace: Trace) -> Finding:
         resources=(issuer.key, *(() if trace.gateway is None else (trace.gateway,))),
         label=f"the route that cert-manager makes gets none of them{why and f': {why}'}",
         help=("fix: let the HTTP listener take routes of the namespaces of the Certificates (`allowedRoutes`)",),
+        field="",
+    )
+
+
+def _cut_off(issuer: Resource, host: str, trace: Trace) -> Finding:
+    """Return the finding of a pod of cert-manager that network policies keep the Gateway from."""
+    return Finding(
+        RULE,
+        "warning",
+        f"ACME challenges of {issuer.key} for {host} are not answered",
+        issuer.name_location,
+        resources=(issuer.key, *(() if trace.gateway is None else (trace.gateway,))),
+        label=f"the pod that cert-manager starts listens on {_PORT}: {trace.outcome.reason}",
+        help=(f"fix: let the Gateway connect to pods with the label {next(iter(SOLVER))} on port {_PORT}",),
         field="",
     )

@@ -76,6 +76,12 @@ def policies_and_gateways(simulation: Simulation) -> bool:
     return bool(simulation.policies and simulation.topology.gateways)
 
 
+def called_workloads(simulation: Simulation) -> bool:
+    """Need a policy, and an object that tells the API server to call a Service."""
+    groups = ("admissionregistration.k8s.io", "apiregistration.k8s.io")
+    return bool(simulation.policies) and any(key.group in groups for key in simulation.world.resources)
+
+
 def logins_and_challenges(simulation: Simulation) -> bool:
     """Need a login with a callback, an issuer of tokens at a host of a route, or one of certificates."""
     from policylint.catalog.content import places
@@ -356,7 +362,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP602": RuleEntry("equal_priority_overlap", any_cluster_network_policy),
     "GWP603": RuleEntry("selector_falls_open", any_network_policy),
     "GWP604": RuleEntry("gateway_cut_off", routes_and_network_policies),
-    "GWP605": RuleEntry("webhook_cut_off", any_network_policy),
+    "GWP605": RuleEntry("webhook_cut_off", either(any_network_policy, called_workloads)),
     "GWP606": RuleEntry("network_rule_shadowed", any_cluster_network_policy),
     "GWP607": RuleEntry("peer_selects_nothing", any_network_policy),
     "GWP608": RuleEntry("service_port_in_network_policy", any_network_policy),
@@ -370,6 +376,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP616": RuleEntry("policy_not_evaluated", any_network_policy),
     "GWP617": RuleEntry("cilium_label_unknown", any_network_policy),
     "GWP618": RuleEntry("refusals_close_pods", any_network_policy),
+    "GWP619": RuleEntry("names_not_learnt", any_network_policy),
     "GWP620": RuleEntry("isolation_removed", runs="on changes", where="policylint.compare.connections"),
     "GWP701": RuleEntry("dangling_placement", any_cluster_policy),
     "GWP702": RuleEntry("dangling_subject", any_cluster_policy),

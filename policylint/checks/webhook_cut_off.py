@@ -1,4 +1,7 @@
-"""GWP605: a webhook or aggregated API that the API server cannot call, as a network policy isolates its pods."""
+"""GWP605: a webhook or aggregated API that the API server cannot call.
+
+A network policy isolates its pods, or their proxies take nothing from who is in no mesh.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,11 @@ from policylint.model import Finding, Related, Resource, ResourceKey, mapping, s
 from policylint.network.hops import Hop
 from policylint.network.rules import Pods
 from policylint.network.selecting import Labels
+from policylint.policy.authorizing import Checkpoint, Client, Decision, RequestFacts
 from policylint.simulation import Simulation
+from policylint.topology import whole
 from policylint.topology.namespaces import NAME_LABEL
+from policylint.topology.workloads import container_port
 
 RULE = "GWP605"
 _HTTPS = 443
@@ -36,10 +42,14 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 port = service.get("port", _HTTPS)
                 if key in said or not isinstance(port, int):
                     continue
-                hops = simulation.hops.from_api_server(key, port)
+                hops = simulation.hops.from_api_server(key, port) if simulation.network_policies else []
                 if hops and all(hop.verdict == "denied" for hop in hops) and not _tunnelled(simulation, hops):
                     said.add(key)
                     yield _finding(simulation, resource, pointer, key, hops[0], failing)
+                denied = None if key in said else _refusal(simulation, key, port)
+                if denied is not None and denied.by is not None:
+                    said.add(key)
+                    yield _refused(resource, pointer, key, denied, denied.by, failing)
 
 
 def _called(resource: Resource) -> Iterator[tuple[Pointer, Any, str]]:
@@ -97,4 +107,49 @@ def _finding(
         confidence="assumed" if unseen else "certain",
         ground=f"a policy that was not seen may let them through ({unseen})" if unseen else "",
         field="ingress",
+    )
+
+
+def _refusal(simulation: Simulation, key: ResourceKey, port: int) -> Decision | None:
+    """Return why the proxies of all pods of a Service refuse the API server, which is in no mesh; None where one takes
+    it."""
+    world, service = simulation.world, simulation.world.get(key)
+    workloads = simulation.acting.workloads(key)
+    if service is None or not workloads:
+        return None
+    wanted = next(
+        (each for each in map(mapping, sequence(service.spec.get("ports"))) if each.get("port") == port), None
+    )
+    if wanted is None:
+        return None
+    refusals = []
+    for workload in workloads:
+        call = RequestFacts(
+            "", "", "", {}, container_port(workload, wanted.get("targetPort", port)), stream=True,
+            sender=Client(None, "", original=True), dialled=port, service=service,
+        )  # fmt: skip
+        hop = Checkpoint((whole(workload.key),), workload)
+        answers = (
+            mesh.admit(
+                call, hop, [group for group in simulation.groups if group.kind.implementation == mesh.name], world
+            )
+            for mesh in simulation.meshes.all
+        )
+        refusals.append(next((each for each in answers if each is not None and each.answer == "denied"), None))
+    return refusals[0] if all(refusals) else None
+
+
+def _refused(
+    resource: Resource, pointer: Pointer, service: ResourceKey, denied: Decision, by: Resource, failing: str
+) -> Finding:
+    return Finding(
+        RULE,
+        "error",
+        f"{by.key} keeps the API server from {service}, which {resource.key} names: {denied.why}",
+        by.location(*denied.pointer) if denied.pointer else by.name_location,
+        resources=(by.key, service, resource.key),
+        label="the API server is in no mesh, and calls without its certificates",
+        related=(Related("the API server is told to call it here", resource.location(*pointer)),),
+        help=(f"note: {failing}", "fix: let the port of the webhook in without mutual TLS"),
+        field="mesh",
     )

@@ -166,3 +166,35 @@ def test_a_gateway_of_another_controller_sends_past_the_waypoint(
         deployment("checkout", "shop"),
     )
     assert [each.confidence for each in found if each.rule == "GWP308"] == (["assumed"] if told else [])
+
+
+HOOK = worlds.manifest(
+    "admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "hook",
+    body="webhooks: [{name: a.example.com, failurePolicy: Fail, clientConfig: {service: {name: web, namespace: foo}}}]",
+)  # fmt: skip
+HOOKED = worlds.manifest(
+    "v1", "Service", "web", "foo", "spec: {selector: {app: web}, ports: [{port: 443, targetPort: 9443}]}"
+)
+
+
+@pytest.mark.parametrize("mode", ["istio.io/dataplane-mode: ambient", "istio-injection: enabled"])
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ("mtls: {mode: STRICT}", True),
+        ("mtls: {mode: PERMISSIVE}", False),
+        (f"{select()}, mtls: {{mode: STRICT}}, portLevelMtls: {{'9443': {{mode: PERMISSIVE}}}}", False),
+        (f"{select()}, mtls: {{mode: STRICT}}, portLevelMtls: {{'443': {{mode: PERMISSIVE}}}}", True),
+    ],
+)
+def test_the_api_server_is_in_no_mesh(tmp_path: Path, mode: str, settings: str, told: bool) -> None:
+    meshed = worlds.manifest("v1", "Namespace", "foo", more=f"labels: {{{mode}}}")
+    found = lint(tmp_path, meshed, deployment(), HOOKED, HOOK, policy("PeerAuthentication", "p", settings))
+    assert ("GWP605" in rules(found)) == told
+
+
+def test_a_port_that_the_sidecar_leaves_alone(tmp_path: Path) -> None:
+    injected = worlds.manifest("v1", "Namespace", "foo", more="labels: {istio-injection: enabled}")
+    strict = policy("PeerAuthentication", "p", "mtls: {mode: STRICT}")
+    left = deployment(annotations="traffic.sidecar.istio.io/excludeInboundPorts: '9443'")
+    assert "GWP605" not in rules(lint(tmp_path, injected, left, HOOKED, HOOK, strict))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import worlds
 from tests.checks.linting import lint, only, rules
 
 WEB = """
@@ -55,3 +56,39 @@ def test_who_opens_or_closes_on_purpose_is_left_alone(manifest: str, tmp_path: P
 def test_another_refusal_closes_as_well(tmp_path: Path) -> None:
     other = refusing("{endpointSelector: {}, egressDeny: [{toCIDR: [192.0.2.0/24]}]}", "other")
     assert rules(lint(tmp_path, WEB, METADATA, other)).count("GWP618") == 2
+
+
+FQDN = "{toFQDNs: [{matchName: api.example.com}], toPorts: [{ports: [{port: '443', protocol: TCP}]}]}"
+KUBE_DNS = "{matchLabels: {k8s-app: kube-dns, 'k8s:io.kubernetes.pod.namespace': kube-system}}"
+
+
+def names(name: str, selector: str, *egress: str, kind: str = "CiliumNetworkPolicy") -> str:
+    spec = f"spec: {{endpointSelector: {selector}, egress: [{', '.join(egress)}]}}"
+    return worlds.manifest("cilium.io/v2", kind, name, "" if "Cluster" in kind else "shop", spec)
+
+
+def dns(rules: str = "") -> str:
+    ports = "ports: [{port: '53', protocol: ANY}]"
+    return f"{{toEndpoints: [{KUBE_DNS}], toPorts: [{{{ports}{rules and f', rules: {rules}'}}}]}}"
+
+
+READ = "{dns: [{matchPattern: '*'}]}"
+
+
+@pytest.mark.parametrize(
+    ("others", "told"),
+    [
+        ((names("dns", "{}", dns()),), True),
+        ((names("dns", "{}", dns(READ)),), False),
+        ((names("dns", "{matchLabels: {app: other}}", dns(READ)), names("open", "{}", dns())), True),
+        ((names("dns", "{}", dns(READ), kind="CiliumClusterwideNetworkPolicy"),), False),
+        ((), False),  # GWP610: they cannot look names up at all
+    ],
+)
+def test_addresses_of_names_are_learnt_from_answers_that_are_read(
+    tmp_path: Path, others: tuple[str, ...], told: bool
+) -> None:
+    pods = "selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: []}}"
+    web = worlds.manifest("apps/v1", "Deployment", "web", "shop", f"spec: {{{pods}}}")
+    found = lint(tmp_path, web, names("api", "{matchLabels: {app: web}}", FQDN), *others)
+    assert ("GWP619" in {each.rule for each in found}) == told

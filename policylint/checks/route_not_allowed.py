@@ -38,6 +38,7 @@ def _finding(route: Resource, parent: ParentState) -> Finding:
         resources=(route.key, parent.wanted),
         label=first.unknown or first.message or "its allowedRoutes does not allow it",
         related=(Related("this listener's `allowedRoutes` decides", first.holder.location(*first.pointer)),),
+        help=("fix: allow the route in the listener's `allowedRoutes`, or attach it to another listener",),
         confidence=confidence,
         field=path(parent.pointer),
     )

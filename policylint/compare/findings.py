@@ -41,10 +41,29 @@ def finding_changes(
         else:
             twins.remove(twin)
             changes.append(FindingChange(finding, "unchanged"))
+    changes = list(_with_moved(changes, unmatched))
     worse = {_identity(change.finding, {}) for change in changes if change.state == "new"}
     for identity, twins in unmatched.items():
         changes += [FindingChange(twin, "fixed") for twin in twins if identity not in worse]
     return changes
+
+
+def _with_moved(
+    changes: Iterable[FindingChange], unmatched: Mapping[_Identity, list[Finding]]
+) -> Iterator[FindingChange]:
+    """Yield the changes with notes on no object as unchanged where another file has the same one before: it moved."""
+    for change in changes:
+        note = change.finding
+        elsewhere = (
+            twins
+            for (rule, resources, _), twins in unmatched.items()
+            if rule == note.rule and not resources and any(twin.message == note.message for twin in twins)
+        )
+        if change.state != "new" or note.severity != "note" or note.resources or not (twins := next(elsewhere, [])):
+            yield change
+            continue
+        twins.remove(next(twin for twin in twins if twin.message == note.message))
+        yield change._replace(state="unchanged")
 
 
 def with_moot(changes: Iterable[FindingChange], environments: Iterable[EnvironmentChange]) -> Iterator[FindingChange]:

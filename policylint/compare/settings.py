@@ -89,7 +89,9 @@ def _fate(key: ResourceKey, after: Effective | None, sides: Sides) -> str:
     old, new, pairing = sides
     state = new.policies.get(key)
     if state is None:
-        return "deleted" if new.world.get(key) is None else "no longer a policy of a known kind"
+        if new.world.get(key) is not None:
+            return "no longer a policy of a known kind"
+        return "no longer deployed" if key in new.world.orphans else "deleted"
     was = old.policies.get(pairing.was(key))
     if state.invalid_code and (was is None or not was.invalid_code):
         return f"now invalid: {state.invalid}"

@@ -42,13 +42,13 @@ def assert_each_fact_once(report: DiffReport, said: Comment) -> None:
     assert not [fact for fact, times in told.items() if times > 1]
     sorts = Counter(str(fact[0]) for fact in told)
     environments = report.comparison.environments
-    requests = [
-        (host, each.gateway, each.words, change)
+    requests = {
+        (host, each.gateway, each.words, id(change))
         for env in environments
         for change in (env.requests.changes if env.requests is not None else ())
         for each in change.requests
         for host in each.hosts
-    ]
+    }
     settings = {
         (subject.key, tuple(part.rules), setting.kind.kind, setting.name, setting.change)
         for env in environments
@@ -90,8 +90,8 @@ def test_hosts_that_move_off_a_login_and_an_allow_list_are_one_row(tmp_path: Pat
     said = differing(tmp_path, [*world, *hosts(20)], [*world, *hosts(20, "other")])
     (row,) = [row for row in said.rows if row.noun == "host"]
     assert (len(row.who), row.kind) == (20, "lost")
-    assert row.before == ("infra/edge", "login: oidc (infra/secure)", "only from 10.0.0.0/8")
-    assert row.after == ("infra/other", "no login")
+    assert row.before == ("edge", "login: oidc (infra/secure)", "only from 10.0.0.0/8")
+    assert row.after == ("other", "no login")
     assert said.headline == "20 hosts lose their allow-list and their login"
     assert said.warns
 
@@ -112,8 +112,7 @@ def test_a_removed_header_is_a_row(tmp_path: Path) -> None:
     (route,) = hosts(1)
     header = "filters: [{type: RequestHeaderModifier, requestHeaderModifier: {remove: [x-user]}}], backendRefs:"
     said = differing(tmp_path, [GATEWAY, SERVICE, route], [GATEWAY, SERVICE, route.replace("backendRefs:", header)])
-    assert said.headline.startswith("requests to `app-0.example.com` are treated differently: ")
-    assert "x-user" in said.headline
+    assert said.headline == "requests to `app-0.example.com`: remove header x-user"
 
 
 def test_a_finding_that_goes_with_its_protection_is_moot(tmp_path: Path) -> None:

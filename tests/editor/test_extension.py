@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ from policylint import __version__
 
 ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "deploy" / "vscode"
+BUNDLE = Path(os.environ.get("POLICYLINT_EXTENSION", EXTENSION / "dist" / "extension.js"))
+STAND_IN = Path(__file__).parent / "vscode_stub.js"
 
 
 def test_its_version_is_that_of_the_package() -> None:
@@ -81,3 +85,35 @@ def test_no_program_and_no_module_of_the_folder_is_started(named: str, trusted: 
     done = subprocess.run(["node", "-e", STARTED, given], capture_output=True, text=True, check=True)
     run: dict[str, Any] = json.loads(done.stdout)
     assert (run["command"], run["options"]["cwd"]) == (command, str(EXTENSION))
+
+
+@pytest.mark.skipif(
+    shutil.which("node") is None or not BUNDLE.is_file(),
+    reason="no bundle: `npm ci && npm run bundle` in deploy/vscode, or name one in POLICYLINT_EXTENSION",
+)
+def test_the_bundle_starts_the_server_and_shows_what_it_finds(tmp_path: Path) -> None:
+    """One file, with nothing of node_modules beside it: a missing module would be missing in every editor."""
+    bundle = shutil.copy(BUNDLE, tmp_path / "extension.js")
+    shop = shutil.copytree(ROOT / "fixtures" / "envoy-gateway-shop", tmp_path / "shop")
+    policy = shop / "shop" / "checkout-cors.yaml"
+    program = Path(sys.executable).with_name("policylint")
+    said: list[dict[str, Any]] = []
+    with subprocess.Popen(
+        ["node", str(STAND_IN), str(bundle), str(program), str(shop), str(policy)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as editor:
+        assert editor.stdout and editor.stdin
+        for line in editor.stdout:
+            said.append(json.loads(line))
+            if any(each.get("problems") for each in said) and any("registered" in each for each in said):
+                break
+        editor.stdin.close()
+        assert editor.wait(60) == 0
+    (registered,) = (each["registered"] for each in said if "registered" in each)
+    assert {"registerCompletionItemProvider", "registerHoverProvider", "registerRenameProvider"} <= set(registered)
+    problems = {each["file"]: each["problems"] for each in said if each.get("problems")}
+    ((rule, line, message),) = problems[str(policy)]
+    assert (rule, line) == ("GWP201", 11)
+    assert message.startswith("HTTPRoute shop/checkout loses the jwt of its Gateway")

@@ -114,8 +114,8 @@ class Browser:
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
-    def screenshot(self, file: Path) -> None:
-        file.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+    def screenshot(self, file: Path, **how: Any) -> None:
+        file.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", **how)["data"]))
 
     def _next(self, seconds: float) -> dict[str, Any]:
         while b"\0" not in self._rest:

@@ -6,7 +6,7 @@ request of what they have in common is traced on both sides, and what is said is
 
 from __future__ import annotations
 
-from policylint.compare.requests.answers import MIRRORED, NO_RULE, Change, Demands, Said
+from policylint.compare.requests.answers import MIRRORED, NO_RULE, UNTREATED, Change, Demands, Said
 from policylint.compare.requests.changes import OPENED, RequestChange, RequestChanges, RequestSet, request_changes
 from policylint.compare.requests.words import (
     difference_in_words,
@@ -21,6 +21,7 @@ __all__ = [
     "MIRRORED",
     "NO_RULE",
     "OPENED",
+    "UNTREATED",
     "Change",
     "Demands",
     "RequestChange",

@@ -22,6 +22,8 @@ from policylint.trace import PURPOSES, Asked, Met, Requirements, Trace, Tracer, 
 FILTERS = "filters"
 """The name under which a difference in what a route does to requests stands among settings."""
 NO_RULE = "404: no matching route"
+UNTREATED = "nothing"
+"""What a route does to requests that it only passes on, in words."""
 Change = Literal["opened", "closed", "less-asked", "more-asked", "rerouted", "changed"]
 MIRRORED: Mapping[Change, Change] = {
     "opened": "closed",
@@ -411,7 +413,7 @@ def protections(before: RequestAnswer, after: RequestAnswer) -> Iterator[Differe
     was, now = _protecting(before), _protecting(after)
     for name in sorted({*was, *now}):
         if (name in was) != (name in now):
-            first, second = was.get(name, "nothing"), now.get(name, "nothing")
+            first, second = was.get(name, UNTREATED), now.get(name, UNTREATED)
             change: Change = "less-asked" if name in was else "more-asked"
             yield Difference(change, "", first, second, (name,))
 
@@ -442,7 +444,7 @@ def _sent(trace: Trace) -> tuple[object, ...]:
 def _own(treated: Sequence[Treatment], other: Collection[Treatment]) -> str:
     """Return what one side alone does to a request, all of it where the order alone makes the difference."""
     own = [treatment for treatment in treated if treatment not in other]
-    return ", ".join(treatment.words for treatment in (treated if set(treated) == set(other) else own)) or "nothing"
+    return ", ".join(treatment.words for treatment in (treated if set(treated) == set(other) else own)) or UNTREATED
 
 
 def _of_ends(before: RequestAnswer, after: RequestAnswer) -> Difference:

@@ -361,8 +361,10 @@ class _Comparison:
         routes |= {
             self._sides.pairing.key(trace.route.key) for trace in (pair.before.trace,) if trace.route is not None
         }
-        change = gathered.change
+        change, request = gathered.change, pair.after.trace.request
+        is_plain = (change.example.scheme, request.scheme) == ("http", "https") and not change.partly
         gathered.change = change._replace(
+            example=request if is_plain and not (pair.before.in_part or pair.after.in_part) else change.example,
             routes=tuple(sorted({*change.routes, *routes})),
             kept=tuple(dict.fromkeys((*change.kept, *found))),
             named=named if first else change.named and named,

@@ -264,7 +264,18 @@ def _label(loss: _Loss, owners: str, winners: Collection[ResourceKey]) -> str:
     if winners:
         return f"{next(iter(winners))} prevails over it"
     because = loss.kept.because
-    return f"{owners} {'is deleted' if because == 'deleted' else because or 'no longer applies'}"
+    is_gone = because in ("deleted", "no longer deployed")
+    return f"{owners} {f'is {because}' if is_gone else because or 'no longer applies'}"
+
+
+_MENDED = {
+    "deleted": "keep {}",
+    "no longer deployed": "deploy {} again",
+    "its selector": "restore the labels that {} selects",
+    "its target": "correct the target of {}",
+    "now invalid": "make {} valid again",
+}
+"""How each fate of a policy begins, and what takes it back."""
 
 
 def _fix(sides: Sides, loss: _Loss, owners: str, changes: Sequence[RequestChange]) -> str:
@@ -274,11 +285,18 @@ def _fix(sides: Sides, loss: _Loss, owners: str, changes: Sequence[RequestChange
         if own := list(dict.fromkeys(filter(None, found))):
             return f"what comes closest is {'; '.join(own)}"
     names = ", ".join(f"`{name}:`" for name in loss.kept.names)
-    if loss.rule is not None or loss.listener is not None:
-        return f"let {owners} act there too, or another policy of that kind"
+    if loss.listener is not None:
+        return f"attach {owners} to {loss.listener.key} too, or detach the route from that Gateway"
+    if loss.rule is not None:
+        return f"attach {owners} to {loss.rule.key} too, or a policy of its own with {names}"
     if loss.kept.by:
         return f"let {loss.kept.by[0].policy.path} merge, or repeat {names} in it"
-    return f"keep {names} here, or in a policy on each route that needs it"
+    because = loss.kept.because
+    mended = next((fix.format(owners) for cause, fix in _MENDED.items() if because.startswith(cause)), "")
+    kept, added = (
+        (mended, names) if mended else (f"keep {names} in {owners}", "them" if len(loss.kept.names) > 1 else "it")
+    )
+    return f"{kept}, or add {added} to a policy on each route that needs it"
 
 
 def _closest(sides: Sides, setting: str, change: RequestChange) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from policylint.compare.requests.changes import RequestChange
 from policylint.model.words import count, leading
+from policylint.spaces.words import EVERY_REQUEST
 from policylint.trace.request import arguments
 
 _MOST_SETS, _MOST_HOSTS = 3, 3
@@ -28,7 +29,7 @@ def sets_in_words(change: RequestChange) -> str:
 
 def _set(hosts: Sequence[str], requests: str) -> str:
     named = leading(hosts, _MOST_HOSTS)
-    return f"{named}, every request" if requests == "every request" else f"{named} {requests}"
+    return f"{named}, every request" if requests == EVERY_REQUEST else f"{named} {requests}"
 
 
 def doors_in_words(change: RequestChange) -> str:

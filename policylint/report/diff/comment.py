@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from policylint.compare.requests import NO_RULE, RequestChange, Said, purpose_in_words
+from policylint.compare.requests import NO_RULE, UNTREATED, RequestChange, Said, purpose_in_words
 from policylint.model import SEVERITIES, Finding, ResourceKey
 from policylint.model.words import count, leading, listing, verb
 from policylint.namedtuple import NamedTuple
@@ -31,6 +31,7 @@ from policylint.report.diff.wording import (
     weakens,
 )
 from policylint.report.kit.placements import folded_placements
+from policylint.spaces.words import EVERY_REQUEST
 
 if TYPE_CHECKING:
     from policylint.compare.change import EnvironmentChange, Responsible, SettingChange, SubjectChange
@@ -50,6 +51,8 @@ QUIET: frozenset[Kind] = frozenset({"route", "setting"})
 """Rows that are folded where another one has a consequence."""
 _SAY_OPENED = frozenset({"GWP201", "GWP204", "GWP205", "GWP207", "GWP301", "GWP302", "GWP304", "GWP305", "GWP324"})
 """Rules by which requests get in, or are asked less."""
+MISSED_TARGET = frozenset({"GWP101", "GWP102", "GWP103", "GWP104", "GWP105"})
+"""Rules by which a policy no longer has the target that it protected."""
 _SAY_CLOSED = ("GWP1", "GWP4")
 """How the rules begin by which they do not get where they should."""
 Fact = tuple[Hashable, ...]
@@ -65,7 +68,7 @@ class CommentRow(NamedTuple):
         where: which requests or rules of each, "" for all.
         before, after: in words, by parts.
         by: what did it.
-        why: why, where nothing is there to point at.
+        moves: from where to where; "" where they do not.
         settings: the settings that change.
         example: the requests that it is about, with an example; None where it is about none.
         findings: that say the same.
@@ -81,7 +84,7 @@ class CommentRow(NamedTuple):
     before: tuple[str, ...]
     after: tuple[str, ...]
     by: tuple[Responsible, ...] = ()
-    why: str = ""
+    moves: str = ""
     settings: tuple[SettingChange, ...] = ()
     subjects: tuple[SubjectChange, ...] = ()
     example: RequestChange | None = None
@@ -186,8 +189,8 @@ def _items(changes: Iterable[RequestChange]) -> list[_Item]:
 
 def _moved(items: Sequence[_Item]) -> Iterator[tuple[_Item, _Item]]:
     """Yield what closes and what opens for one host of one route: it moved."""
-    closed = [item for item in items if item.after.end == NO_RULE and not item.before.end]
-    opened = [item for item in items if item.before.end == NO_RULE and not item.after.end]
+    closed = [item for item in items if _is_left(item.after) and not item.before.end]
+    opened = [item for item in items if _is_left(item.before) and not item.after.end]
     for one in closed:
         for other in opened:
             if one.host == other.host and not set(one.change.routes).isdisjoint(other.change.routes):
@@ -211,7 +214,8 @@ def _with_kept_out(
             is_kept = _is_refusal(other.after) and not latter.after.end and other.gateway == latter.gateway
             goes_along = other.after in (latter.after, former.after) or other.after.end == NO_RULE
             came_along = other.before in (former.before, latter.before) or other.before.end == NO_RULE
-            if (was_kept and goes_along) or (is_kept and came_along):
+            left = former is not latter and other.gateway == former.gateway and other.before == former.before
+            if (left and other.after.end) or (was_kept and goes_along) or (is_kept and came_along):
                 kept.append(other)
                 taken.add(id(other))
         found.append((former, latter, tuple(kept)))
@@ -221,6 +225,11 @@ def _with_kept_out(
     for former, latter in pairs:
         if former.before.end and latter.after.end and id(former) not in taken:
             yield (former, latter), ()
+
+
+def _is_left(said: Said) -> bool:
+    """Tell whether no route has the requests, or one that sends them elsewhere: all of them to https, say."""
+    return said.end == NO_RULE or said.end.startswith("3")
 
 
 def _is_refusal(said: Said) -> bool:
@@ -289,26 +298,30 @@ def _draft(environment: EnvironmentChange, pair: tuple[_Item, _Item], kept: Sequ
     kind = _kind(_once((*latter.changes, *former.changes)), before, after, is_moved=former is not latter)
     change = latter.change
     if kind in ("rerouted", "changed"):
-        sides = _Sides((cut(change.before, 120),), (cut(change.after, 120),))
+        sides = _Sides(*((cut(said, 120),) if said != UNTREATED else () for said in (change.before, change.after)))
         plain = own = sides
     else:
         named = former is not latter or kind in ("reachable", "closed")
+        one_place = former.gateway != latter.gateway and former.gateway.namespace == latter.gateway.namespace
+        by_name = [key.name if one_place else key.path for key in (former.gateway, latter.gateway)]
         plain, own = (
             _Sides(
-                tuple(_parts(before, after, former.gateway if named and not before.end else None, names)),
-                tuple(_parts(after, before, latter.gateway if named and not after.end else None, names)),
+                tuple(_parts(before, after, by_name[0] if named and not before.end else "", names)),
+                tuple(_parts(after, before, by_name[1] if named and not after.end else "", names)),
             )
             for names in (False, True)
         )
-    limits = [
-        f"only {item.words}" if any(_is_refusal(side) for side in sides) else ""
-        for item, sides in ((former, [each.before for each in kept]), (latter, [each.after for each in kept]))
-    ]
+    left = any((each.gateway, each.before) == (former.gateway, former.before) for each in kept)
+    was_limited = any(_is_refusal(each.before) for each in kept) or (
+        former.words.startswith("from ") and latter.words == EVERY_REQUEST and not left
+    )
+    is_limited = any(_is_refusal(each.after) for each in kept if each.gateway == latter.gateway)
+    limits = [f"only {item.words}" if on else "" for item, on in ((former, was_limited), (latter, is_limited))]
     plain, own = (
         _Sides(*((*side, limit) if limit else side for side, limit in zip(sides, limits, strict=True)))
         for sides in (plain, own)
     )
-    where = "" if latter.words == "every request" or any(limits) else latter.words
+    where = "" if latter.words == EVERY_REQUEST or any(limits) else latter.words
     if change.partly:
         where = f"some of {where or 'all'}"
     doubt = after.login.doubt or after.authorization.doubt if not after.end else ""
@@ -322,6 +335,7 @@ def _draft(environment: EnvironmentChange, pair: tuple[_Item, _Item], kept: Sequ
         (where,),
         *plain,
         by=tuple(dict.fromkeys(who for each in changes for who in each.by)),
+        moves=f"from {former.gateway.path} to {latter.gateway.path}" if former.gateway != latter.gateway else "",
         example=change,
         doubt=doubt,
         tells=tuple(("request", environment.name, id(each), latter.host, item.gateway, item.words)
@@ -351,10 +365,10 @@ def _both(before: Said, after: Said) -> tuple[tuple[Demands, Demands], tuple[Dem
     return (before.login, after.login), (before.authorization, after.authorization)
 
 
-def _parts(said: Said, other: Said, gateway: ResourceKey | None, names: bool) -> Iterator[str]:
+def _parts(said: Said, other: Said, gateway: str, names: bool) -> Iterator[str]:
     """Yield `infra/edge`, `login: jwt (infra/edge-jwt)`; of what both sides answer alike only the login."""
-    if gateway is not None:
-        yield gateway.path
+    if gateway:
+        yield gateway
     if said.end:
         yield cut(said.end, 120)
         return
@@ -474,7 +488,7 @@ def _told(environment: EnvironmentChange, rows: Sequence[CommentRow]) -> dict[Fa
         if ends:
             names |= _asking(of_row)
         for subject, scope, setting in _settings(environment):
-            owners = {origin.policy for origin in (*setting.sources_before, *setting.sources_after)}
+            owners = {origin.policy for origin in (*setting.sources_before, *setting.sources_after, *setting.by)}
             decides = setting.name in setting.kind.settings.asking or (closes and weakens(setting))
             is_theirs = setting.name in names or (decides and ends and not owners.isdisjoint(by))
             if subject.key in routes and is_theirs:
@@ -512,7 +526,6 @@ def _setting_rows(environment: EnvironmentChange, told: Collection[Fact]) -> Ite
         before, after = zip(*(_values([setting for _, setting in affected]) for affected in by_setting), strict=True)
         removed = first.change == "removed"
         owners = first.by if removed else first.sources_after or first.by
-        why = "" if owners or not removed else first.because
         yield CommentRow(
             environment.name,
             "setting" if not is_weaker else "lost" if removed else "weaker",
@@ -522,9 +535,8 @@ def _setting_rows(environment: EnvironmentChange, told: Collection[Fact]) -> Ite
             before,
             after if not removed else (f"no {listing([f'`{name}`' for name in names])}",),
             owners or first.sources_before,
-            why,
-            tuple(setting for affected in by_setting for _, setting in affected),
-            subjects,
+            settings=tuple(setting for affected in by_setting for _, setting in affected),
+            subjects=subjects,
             tells=tuple(_fact(subject, scope, setting) for affected in by_setting for subject, setting in affected),
         )
 
@@ -612,9 +624,10 @@ def _says(finding: Finding, row: CommentRow) -> bool:
         routes |= set(row.example.routes)
     about = set(finding.resources)
     if row.kind in OPENING or row.kind == "moved":
-        if finding.rule not in _SAY_OPENED:
-            return False
-        return not about.isdisjoint(routes | {who.policy for who in row.by})
+        if finding.rule in _SAY_OPENED:
+            return not about.isdisjoint(routes | {who.policy for who in row.by})
+        lost = {origin.policy for setting in row.settings for origin in setting.sources_before}
+        return finding.rule in MISSED_TARGET and not about.isdisjoint(lost)
     if row.kind == "setting" and finding.rule == "GWP201":
         return not about.isdisjoint(routes) and any(setting.change == "removed" for setting in row.settings)
     if row.kind in ("closed", "route", "fails"):
@@ -649,7 +662,7 @@ def _headline(
         name, verdicts = policies[0]
         more = f" (and {count(len(policies) - 1, 'more policy', 'more policies')})" if len(policies) > 1 else ""
         return f"`{name}`: {verdicts}{more}"
-    if new:
+    if new and new[0].severity != "note":
         return cut(new[0].message, 160)
     if unknown:
         return "no known change of a route; " + unknown[0]
@@ -683,8 +696,8 @@ def _consequence(row: CommentRow, alike: Sequence[CommentRow]) -> str:
             only = f" {cut(wheres.pop(), 80)}" if not one and len(wheres) == 1 else ""
             return f"{who} {verb(len(names), 'becomes')} reachable{only}{login}"
         case "moved":
-            ways = {(each.before[0], each.after[0]) for each in alike}
-            to = "from {} to {}".format(*ways.pop()) if len(ways) == 1 else "to another Gateway"
+            ways = {each.moves for each in alike}
+            to = ways.pop() if len(ways) == 1 else "to another Gateway"
             return f"{who} {verb(len(names), 'moves')} {to}"
         case "closed":
             end = row.after[-1] if len({each.after for each in alike}) == 1 else ""
@@ -695,7 +708,7 @@ def _consequence(row: CommentRow, alike: Sequence[CommentRow]) -> str:
             return f"{who} {verb(len(names), 'is') if one else 'are'} no longer reachable"
         case "connection":
             if one:
-                return f"{who}: {row.before[0] or 'none'} -> {row.after[0]}"
+                return _connection(row)
             happened = [(sum(side == ("none",) for side in sides), word) for sides, word in (
                 ([each.before for each in alike], "open"), ([each.after for each in alike], "close"),
             )]  # fmt: skip
@@ -705,10 +718,13 @@ def _consequence(row: CommentRow, alike: Sequence[CommentRow]) -> str:
         case "placement":
             return f"{who}: {row.before[0]} -> {row.after[0]}" if one else f"{len(names)} placements change"
         case "rerouted":
-            return f"requests to {who} go to {row.after[0]}" if one else f"requests to {who} go to other backends"
+            ends = {each.after for each in alike}
+            return f"requests to {who} go to {row.after[0] if len(ends) == 1 else 'other backends'}"
         case "changed":
-            if one and row.after and row.before != row.after:
-                return f"requests to {who} are treated differently: {cut(row.after[0], 80)}"
+            sides = {(each.before, each.after) for each in alike if each.before != each.after}
+            if len(sides) == 1:
+                did = "; ".join(row.after) or "no longer " + "; ".join(row.before)
+                return f"requests to {who}: {cut(did, 80)}"
             return f"requests to {who} are treated differently"
         case "stricter":
             gained = {part.partition(": ")[0] for each in alike for part in each.after if part not in each.before}
@@ -728,6 +744,17 @@ def _consequence(row: CommentRow, alike: Sequence[CommentRow]) -> str:
     if happens:
         return f"{who} {verb(len(names), happens)} {leading(names_of, 3)}"
     return f"{leading(names_of, 3)} of {who} {'change' if len(names_of) > 1 else 'changes'}"
+
+
+def _connection(row: CommentRow) -> str:
+    """Return `A can no longer connect to B on TCP 5050`, or what the connection was and is."""
+    source, _, target = row.who[0].partition(" to ")
+    was, now = row.before[0], row.after[0]
+    if was in ("", "none"):
+        return f"{source} can now connect to {target}" + (f" on {now}" if now else "")
+    if now == "none":
+        return f"{source} can no longer connect to {target} on {was}"
+    return f"{row.who[0]}: {was} -> {now}"
 
 
 def _lost(rows: Sequence[CommentRow], one: bool) -> str:

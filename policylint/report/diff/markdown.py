@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from policylint.model import Finding, Location
+from policylint.model import SEVERITIES, Finding, Location
 from policylint.model.words import count, leading
 from policylint.report.diff import requests
-from policylint.report.diff.comment import OPENING, QUIET, Comment, CommentRow, comment, own
+from policylint.report.diff.comment import MISSED_TARGET, OPENING, QUIET, Comment, CommentRow, comment, own
 from policylint.report.diff.mermaid import drawings
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import (
@@ -50,6 +50,8 @@ MOST_TITLES = 400
 MOST_LINES, _LONGEST = 60, 200
 """Lines of one setting before and after, and the characters of each."""
 _TABLE = "| | before | after |\n|---|---|---|"
+_LONG = re.compile(r"[^\s<>]{20,}")
+"""Names that are wider than a phone has room for."""
 _WARNING = "\u26a0\ufe0f "
 
 
@@ -132,13 +134,25 @@ def _in_sight(rows: Sequence[CommentRow]) -> tuple[list[CommentRow], list[Commen
 
 def _row(report: DiffReport, row: CommentRow, *, is_first: bool = False) -> str:
     """Return a line of the table; the first one has its reason below the table."""
-    small = [] if is_first else [*_tags(row), *_causes(report, row)[:1]]
+    small = [] if is_first else [*_tags(row), *_causes(report, row, names_routes=False)[:1]]
     if row.doubt:
         small.insert(0, spoken(f"as far as seen: {cut(row.doubt, 100)}"))
     note = f"<br><sub>{' · '.join(small)}</sub>" if report.dialect.has_html else f" ({' · '.join(small)})"
     note = note if small else ""
-    before = " · ".join(spoken(part) for part in row.before if part)
-    return f"| {_who(report, row)} | {before} | {_after(row)}{note} |"
+    who, before, after = _who(report, row), " · ".join(spoken(part) for part in row.before if part), _after(row)
+    if report.dialect.has_html:
+        who, before, after = map(_breakable, (who, before, after))
+    return f"| {who} | {before} | {after}{note} |"
+
+
+def _breakable(cell: str) -> str:
+    """Return a cell whose long names break where a phone has no room for them: what is cut off says nothing."""
+    prose = re.split(r"(`[^`]*`|\]\([^)]*\))", cell)
+    return "".join(part if number % 2 else _LONG.sub(_with_breaks, part) for number, part in enumerate(prose))
+
+
+def _with_breaks(name: re.Match[str]) -> str:
+    return re.sub(r"(?<=[/}_])(?=\w)|(?<=\w)(?=\.[\w&])", "<wbr>", name[0])
 
 
 def _after(row: CommentRow) -> str:
@@ -175,11 +189,20 @@ def _first(report: DiffReport, row: CommentRow) -> Iterator[str]:
     causes, tags = _causes(report, row), _tags(row)
     labels = (spoken(finding.label, table=False) for finding in row.findings if finding.label)
     told = any(setting.change == "removed" for setting in row.settings) or row.kind in OPENING or row.kind == "moved"
-    why = causes[:3] if told else [*causes[:3], *list(labels)[:1]]
+    why = causes[:3]
+    if not told and (label := next(labels, "")):
+        why = [*why[:-1], ": ".join((*why[-1:], label))]
     if why or tags:
         reported = f" ({', '.join(tags)})" if tags else ""
-        yield f"**Why** {', '.join(why) or escape(row.findings[0].message)}{reported}  "
-    fix = next((note for finding in row.findings for note in finding.notes if note.startswith("fix: ")), "")
+        happens = (
+            f" {'moves' if len(why) == 1 else 'move'} {spoken(row.moves, table=False)}" if row.moves and why else ""
+        )
+        yield f"**Why** {', '.join(why) or escape(row.findings[0].message)}{happens}{reported}  "
+    # What names the cause knows best how to mend it; what follows from it has advice of its own.
+    said = sorted(
+        row.findings, key=lambda finding: (SEVERITIES.index(finding.severity), finding.rule not in MISSED_TARGET)
+    )
+    fix = next((note for finding in said for note in finding.notes if note.startswith("fix: ")), "")
     if fix:
         yield f"**Fix** {spoken(fix.removeprefix('fix: '), table=False)}  "
     if row.example is not None:
@@ -192,7 +215,7 @@ def _tags(row: CommentRow) -> list[str]:
     return [f"{f'{n} x ' if n > 1 else ''}{severity} {escape(rule)}" for (severity, rule), n in number.items()]
 
 
-def _causes(report: DiffReport, row: CommentRow) -> list[str]:
+def _causes(report: DiffReport, row: CommentRow, *, names_routes: bool = True) -> list[str]:
     """Return what did it, with places: `checkout-cors.yaml:9 replaces infra/edge-jwt`, `infra/limits is deleted`."""
     setting = next((each for each in row.settings if each.change == "removed"), None)
     mine = own(row)
@@ -211,7 +234,13 @@ def _causes(report: DiffReport, row: CommentRow) -> list[str]:
         if setting.because:
             said = was + (": " if became.startswith(":") else " ") + escape(became.lstrip(": "))
             return [said, *others_of]
-    links = list(dict.fromkeys(_links(report, [who], mine) for who in row.by))
+    by = {who.policy: who for who in reversed(row.by)}
+    links = [
+        _place(report, who.location)
+        if who.location and not names_routes and key.kind.endswith("Route")
+        else _links(report, [who], mine)
+        for key, who in reversed(by.items())
+    ]
     return [*links[:2], *([f"{len(links) - 2} more"] if len(links) > 2 else [])]
 
 

@@ -199,7 +199,9 @@ def fate_in_words(because: str) -> str:
     """Return what became of a policy as the predicate of its name: ` is deleted`, `: its target is gone`."""
     if because.startswith("its "):
         return f": {because}"
-    return f" is {because}" if because.startswith(("deleted", "refused", "now ")) else f" {because}"
+    return (
+        f" is {because}" if because.startswith(("deleted", "refused", "now ", "no longer deployed")) else f" {because}"
+    )
 
 
 def finding_parts(report: DiffReport) -> list[str]:

@@ -123,7 +123,7 @@ def test_a_finding_that_goes_with_its_protection_is_moot(tmp_path: Path) -> None
         world = [GATEWAY, SERVICE, *hosts(2), *documents]
         (tmp_path / side / "world.yaml").write_text("---\n".join(world), encoding="utf-8")
     report, _ = model(tmp_path, "--rendered-before", "before", "--rendered-after", "after")
-    assert [finding.rule for finding in report.known("moot")] == ["GWP201"]
+    assert "GWP201" in [finding.rule for finding in report.known("moot")]
     assert not report.known("fixed")
 
 

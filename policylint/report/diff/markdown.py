@@ -50,7 +50,7 @@ MOST_TITLES = 400
 MOST_LINES, _LONGEST = 60, 200
 """Lines of one setting before and after, and the characters of each."""
 _TABLE = "| | before | after |\n|---|---|---|"
-_LONG = re.compile(r"[^\s<>]{20,}")
+_LONG = re.compile(r"[^\s<>*]{20,}")
 """Names that are wider than a phone has room for."""
 _WARNING = "\u26a0\ufe0f "
 

@@ -234,18 +234,29 @@ def stated(tracer: Tracer, entry: EntryPoint) -> Stated:
     return own._replace(order=order, rules=rules, asked=True)
 
 
-def _asked(tracer: Tracer, entry: EntryPoint, also: Stated, *, nameless: bool = False) -> Stated:
-    """Return what policies may ask about requests at an entry: each is asked about one of each rule, unanswered."""
+def _asked(
+    tracer: Tracer, entry: EntryPoint, also: Stated, *, nameless: bool = False, blanks: list[WayIn] | None = None
+) -> Stated:
+    """Return what policies may ask about requests at an entry: each is asked about one of each rule, unanswered.
+
+    Args:
+        blanks: takes the ways of the requests that they were asked about.
+    """
     clients = told_apart(tracer, entry)
     apart = {PRINCIPAL: clients} if clients else {}
     found = {name: set(predicates) for name, predicates in apart.items()}
     spent = tracer.questions > _MOST_QUESTIONS_OF_ALL
+    before = tracer.contended
     if tracer.authorizes and not spent:
         for way in _ways(tracer, entry, also.joined(Stated(apart)), blank=True):
             tracer.questions += len(way.trace.questions)
+            if blanks is not None:
+                blanks.append(way)
             for question in way.trace.questions:
                 if not (nameless and is_of_client(question.name)):
                     found.setdefault(question.name, set()).update(question.predicates)
+    if blanks is None:
+        tracer.contended = before
     most = max(*map(len, found.values()), most_pairs(found.get(PRINCIPAL, ())) // _ATOMS_OF_PAIRS, 0)
     spent = spent or most > _MOST_PREDICATES
     return Stated(apart if spent else found, asked=True, bounded=spent)
@@ -261,9 +272,25 @@ def ways_in(
         nameless: whether nothing is known of who sends requests: neither addresses nor tokens tell them apart.
     """
     also = also or Stated()
-    whole = also if also.asked else also.joined(_asked(tracer, entry, also, nameless=nameless))
+    blanks: list[WayIn] = []
+    before = tracer.contended
+    whole = also if also.asked else also.joined(_asked(tracer, entry, also, nameless=nameless, blanks=blanks))
+    if blanks and not entry.inside and not whole.bounded and _are_whole(blanks):
+        yield from map(_answered, blanks)
+        return
+    tracer.contended = before
     found = _ways(tracer, entry, whole, blank=False, nameless=nameless)
     yield from _identified(list(found)) if entry.inside else found
+
+
+def _are_whole(blanks: Iterable[WayIn]) -> bool:
+    """Return whether policies asked nothing about requests, so that with answers the ways would be the same ones."""
+    return not any(way.trace.questions or way.trace.admissions or way.bounded for way in blanks)
+
+
+def _answered(way: WayIn) -> WayIn:
+    """Return a way of which policies asked nothing, as that of a request that answers."""
+    return way._replace(trace=way.trace._replace(request=way.trace.request._replace(blank=False)))
 
 
 def _identified(ways: Sequence[WayIn]) -> Iterator[WayIn]:
@@ -300,7 +327,7 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         below = tracer.delegated(candidates, request_in(entry, grpc=grpc))
         dimensions = _dimensions([candidate.match for candidate in (*candidates, *below)], also, entry, grpc=grpc)
         universe = tuple(dimension.all for dimension in dimensions)
-        tracer.contended += 0 if blank else len(candidates)
+        tracer.contended += len(candidates)
         spent = spent or len(candidates) * len(dimensions) > _MOST_CELLS
         boxes = [] if spent else [_box(candidate.match, dimensions) for candidate in candidates]
         takers: list[RuleCandidate | None] = list(candidates)

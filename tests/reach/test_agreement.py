@@ -20,6 +20,7 @@ from policylint.reach import (
     ways_in,
 )
 from policylint.reach.inside import of_consumers
+from policylint.reach.ways import _are_whole
 from policylint.simulation import Simulation
 from policylint.spaces.boxes import Box
 from policylint.spaces.dimension import Dimension
@@ -111,6 +112,19 @@ def _holds(box: Box, point: Box) -> bool:
 def test_on_every_fixture_and_case(world: Path) -> None:
     for simulation in open_workspace([str(world)]).simulations:
         assert disagreements(simulation, 200)[1] == []
+
+
+@pytest.mark.parametrize("world", [*FIXTURES, *sampled(CASES, "blank")], ids=lambda world: world.name)
+def test_where_nothing_is_asked_one_trace_is_enough(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ways of which policies ask nothing are those that requests with answers take, traced a second time."""
+    for simulation in open_workspace([str(world)]).simulations:
+        found = []
+        for is_enough in (_are_whole, lambda _: False):
+            monkeypatch.setattr("policylint.reach.ways._are_whole", is_enough)
+            tracer = Tracer(simulation)
+            ways = [list(map(repr, ways_in(tracer, entry))) for entry in entries(tracer)]
+            found.append((ways, tracer.contended, tracer.questions))
+        assert found[0] == found[1]
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ under a name, and what the objects hold that policies go by is looked at here, f
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -45,6 +46,7 @@ _SELECTED = frozenset({"apiKey", "x509", "basicAuth", "mtls"})
 _INSIDE = Pattern(r"internal|intranet|private|rilb", 2)  # re.IGNORECASE
 _OUTSIDE = Pattern(r"external|public|internet|gxlb|xlb", 2)
 _HOLDERS = (("", "ConfigMap"), ("", "Secret"))
+_CONTENTS = ("data", "stringData", "binaryData")
 
 
 def ends_changed(sides: Sides) -> Iterator[Finding]:
@@ -52,6 +54,7 @@ def ends_changed(sides: Sides) -> Iterator[Finding]:
     if sides.before.world.resources and sides.after.world.resources:
         ends = _Ends(sides)
         yield from ends.other_pods()
+        yield from ends.other_containers()
         yield from ends.other_hosts()
         yield from ends.other_addresses()
         yield from ends.other_ways()
@@ -274,7 +277,7 @@ class _Ends:
             if (new.key.group, new.key.kind) not in _HOLDERS or not users:
                 continue
             encrypted = "sops" in new.body
-            fields = [name for name in ("data", "stringData", "binaryData") if old.body.get(name) != new.body.get(name)]
+            fields = [name for name in _CONTENTS if not _holds_the_same(old.body.get(name), new.body.get(name))]
             if fields:
                 yield self._finding(
                     new,
@@ -284,6 +287,31 @@ class _Ends:
                     "who gets in by it is not looked at",
                     users,
                 )
+
+    def other_containers(self) -> Iterator[Finding]:
+        """Yield Services whose port leads past the container of the pods that it led to."""
+        touched = {new.key for _, new in self._changed}
+        for service in self._after.of_kind("", "Service"):
+            former = self._before.get(self._sides.pairing.was(service.key))
+            if former is None or not self._is_used(former.key):
+                continue
+            for workload in workloads_selected(self._after, service):
+                was = self._before.get(self._sides.pairing.was(workload.key))
+                if was is None or touched.isdisjoint((service.key, workload.key)):
+                    continue
+                targets = _targets(former)
+                for port, target in _targets(service).items():
+                    left, now = _container(was, targets.get(port)), _container(workload, target)
+                    if left and left != now and (now in _containers(was) or left in _containers(workload)):
+                        yield self._finding(
+                            service,
+                            "warning",
+                            f"port {port} of {service.key} leads to {f'container {now}' if now else 'another port'}"
+                            f" of {workload.key} now, not to container {left}",
+                            service.location("spec", "ports"),
+                            f"{self._users(former.key)} sent past {left}",
+                            [workload.key],
+                        )
 
     def other_credentials(self) -> Iterator[Finding]:
         """Yield Secrets and ConfigMaps that policies select by labels now, and did not before."""
@@ -388,6 +416,50 @@ def _with_login(side: Simulation) -> frozenset[ResourceKey]:
         if any(ask.purpose == "authentication" and ask.must for ask in asks(group.kind, group.effective.spec)):
             found |= {node.key for path in group.contexts() for node in path if node.key.kind in ROUTE_KINDS}
     return frozenset(found)
+
+
+def _holds_the_same(before: Any, after: Any) -> bool:
+    """Return whether two contents are the same, or the same JSON written otherwise."""
+    if before == after:
+        return True
+    was, now = mapping(before), mapping(after)
+    return was.keys() == now.keys() and all(
+        value == now[name] or (_json(value) is not None and _json(value) == _json(now[name]))
+        for name, value in was.items()
+    )
+
+
+def _json(value: Any) -> Any:
+    """Return what a text of JSON holds, None for any other."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _targets(service: Resource) -> dict[str, Any]:
+    """Return the port of the pods for each port of a Service."""
+    ports = map(mapping, sequence(service.spec.get("ports")))
+    return {str(each.get("port")): each.get("targetPort", each.get("port")) for each in ports}
+
+
+def _containers(workload: Resource) -> dict[str, list[Mapping[str, Any]]]:
+    """Return the ports of each container of a workload's pods, by its name."""
+    spec = pod_spec(workload)
+    listed = (mapping(each) for field in ("containers", "initContainers") for each in sequence(spec.get(field)))
+    return {text_of(each.get("name")): [mapping(port) for port in sequence(each.get("ports"))] for each in listed}
+
+
+def _container(workload: Resource, target: Any) -> str:
+    """Return the container that a port of a workload's pods belongs to, "" where none says so."""
+    of_port = (
+        name
+        for name, ports in _containers(workload).items()
+        if any(target is not None and target in (port.get("containerPort"), port.get("name")) for port in ports)
+    )
+    return next(of_port, "")
 
 
 def _external_host(service: Resource) -> str:

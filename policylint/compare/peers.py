@@ -165,7 +165,9 @@ def _places_within(own: Pods, other: Pods, world: World) -> bool:
         if other.home is not None or labels is None:
             return other.home in (None, own.home)
         return matches(other.namespaces, labels)
-    return other.home is None and within(own.namespaces, other.namespaces)
+    if other.home is not None:
+        return within(own.namespaces, {"matchLabels": {"kubernetes.io/metadata.name": other.home}})
+    return within(own.namespaces, other.namespaces)
 
 
 def _ports_within(own: tuple[PortSpec, ...] | None, other: tuple[PortSpec, ...] | None) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from policylint.catalog.content import Kinds, ReadSet
 from policylint.documents import MAX_ALIASED, Document, Problem, Unread, read, read_unread
 from policylint.documents.problem import YAML_SYNTAX
-from policylint.model import mapping
+from policylint.model import mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 
@@ -151,6 +151,7 @@ def _referred_kinds(documents: Iterable[Document], read_set: ReadSet) -> Kinds:
     for document in documents:
         for body in _objects(document.value) if document.aliased <= MAX_ALIASED else ():
             api_version, kind = body.get("apiVersion"), body.get("kind")
+            kinds.update(_copied_from(body))
             if not isinstance(api_version, str) or not isinstance(kind, str):
                 continue
             spec = mapping(body.get("spec"))
@@ -160,6 +161,14 @@ def _referred_kinds(documents: Iterable[Document], read_set: ReadSet) -> Kinds:
                 named = read_set.named(api_version.rpartition("/")[0], kind)
                 _collect(spec or body, named, kinds, is_shared=document.aliased > 0)
     return frozenset(kinds)
+
+
+def _copied_from(kustomization: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the kinds from whose objects the replacements of a kustomization take values."""
+    for replacement in sequence(kustomization.get("replacements")):
+        source = mapping(mapping(replacement).get("source"))
+        if isinstance(source.get("kind"), str):
+            yield str(source.get("group", "")), source["kind"]
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:

@@ -281,3 +281,64 @@ def test_a_service_that_stands_for_a_host_of_others(tmp_path: Path) -> None:
 def test_a_class_that_by_its_name_is_reached_from_outside(was: str, now: str, count: int, tmp_path: Path) -> None:
     sides = ((GATEWAY.replace("gatewayClassName: eg", f"gatewayClassName: {name}"), SERVICE) for name in (was, now))
     assert sum("is of class" in message for message in told(tmp_path, *sides)) == count
+
+
+PODS = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: shop, namespace: shop}}
+spec:
+  selector: {{matchLabels: {{app: shop}}}}
+  template:
+    metadata: {{labels: {{app: shop}}}}
+    spec: {{containers: [{containers}]}}
+"""
+PROXY, APP = "{name: proxy, ports: [{name: proxy, containerPort: 4180}]}", "{name: app, ports: [{containerPort: 3000}]}"
+SILENT = "{name: app}"
+PROXIED = service("selector: {app: shop}").replace("{port: 80}", "{port: 80, targetPort: 4180}")
+
+
+@pytest.mark.parametrize(
+    ("containers", "target", "left", "now"),
+    [
+        (f"{PROXY}, {APP}", "targetPort: 3000", f"{PROXY}, {APP}", "container app"),
+        (f"{PROXY}, {SILENT}", "targetPort: 3000", f"{PROXY}, {SILENT}", "another port"),
+        (f"{PROXY}, {APP}", "targetPort: 3000", APP, "container app"),
+        (f"{PROXY}, {APP}", "targetPort: proxy", f"{PROXY}, {APP}", ""),
+        (f"{PROXY}, {APP}", "targetPort: 4180", f"{PROXY.replace('name: proxy, p', 'name: front, p')}, {APP}", ""),
+        (f"{PROXY}, {APP}", "targetPort: 4180", f"{APP}, {PROXY}", ""),
+    ],
+    ids=["past the proxy", "port that nobody names", "the proxy is gone", "by name", "renamed", "in another order"],
+)
+def test_a_port_that_leads_past_a_container(containers: str, target: str, left: str, now: str, tmp_path: Path) -> None:
+    before = (GATEWAY, EG, PROXIED, PODS.format(containers=containers), secret(USERS))
+    after = (GATEWAY, EG, PROXIED.replace("targetPort: 4180", target), PODS.format(containers=left), secret(USERS))
+    expected = (
+        f"warning: port 80 of Service shop/shop leads to {now} of Deployment shop/shop now, not to container proxy"
+    )
+    assert told(tmp_path, before, after) == ([expected] if now else [])
+
+
+KEYS = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {{name: keys, namespace: shop}}
+data: {{jwks: '{jwks}'}}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {{name: users, namespace: shop}}
+spec:
+  targetRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}}]
+  jwt:
+    providers:
+      - name: idp
+        localJWKS: {{type: ValueRef, valueRef: {{group: "", kind: ConfigMap, name: keys}}}}
+"""
+ROUTED = GATEWAY.rpartition("---")[0]
+
+
+@pytest.mark.parametrize(("jwks", "count"), [('{"keys": [{"kid":"a"}]}', 0), ('{"keys":[{"kid":"b"}]}', 1)])
+def test_json_that_is_written_otherwise_is_the_same_content(jwks: str, count: int, tmp_path: Path) -> None:
+    sides = ((ROUTED, EG, SERVICE, SHOP, KEYS.format(jwks=each)) for each in ('{"keys":[{"kid":"a"}]}', jwks))
+    assert len(told(tmp_path, *sides)) == count

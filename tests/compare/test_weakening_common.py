@@ -63,6 +63,59 @@ SPECS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"a": 1, "failure_mode_allow": False}, {"a": 1, "failure_mode_allow": True}, "failure_mode_allow"),
     ({"booleanExpr": "a && b"}, {"booleanExpr": "b && a"}, ""),
     ({"outboundTrafficPolicy": {"mode": "REGISTRY_ONLY"}}, {"outboundTrafficPolicy": {"mode": "ALLOW_ANY"}}, "mode"),
+    ({"podSelector": {"matchExpressions": [{"key": "a"}]}}, {"podSelector": {"matchExpressions": [{"key": "b"}]}}, ""),
+    ({"authorization": {"action": "Require"}}, {"authorization": {"action": "Allow"}}, "authorization.action"),
+    ({"guard": {"builtins": ["Ssn", "Card"]}}, {"guard": {"builtins": ["Card"]}}, "guard.builtins"),
+    ({"waf": {"ruleStr": "SecRuleEngine On"}}, {"waf": {"ruleStr": "SecRuleEngine DetectionOnly"}}, "waf.ruleStr"),
+    ({"processingMode": {"request": {}, "a": 1}}, {"processingMode": {"a": 1}}, "processingMode.request"),
+    ({"processingMode": {"requestBodyMode": "BUFFERED"}}, {"processingMode": {"requestBodyMode": "NONE"}}, "BodyMode"),
+    ({"accessLog": {"a": 1}}, {"accessLog": {"a": 1, "filter": "code >= 500"}}, "accessLog.filter"),
+    ({"a": 1, "useRemoteAddress": True}, {"a": 1, "useRemoteAddress": False}, "useRemoteAddress"),
+    ({"trustedAddresses": [{"value": "10.0.0.0/8"}]}, {"trustedAddresses": [{"value": "0.0.0.0/0"}]}, "value"),
+    ({"a": 1, "sanitize": True}, {"a": 1}, "sanitize"),
+    (
+        {"secretSelector": {"matchLabels": {"a": 1, "b": 2}}},
+        {"secretSelector": {"matchLabels": {"a": 1}}},
+        "matchLabels",
+    ),
+    ({"providers": [{"name": "a", "default": True}]}, {"providers": [{"name": "a"}]}, "providers.*.default"),
+    ({"routes": [{"name": "a"}]}, {"routes": [{"name": "a", "authPolicy": {"disabled": True}}]}, "authPolicy.disabled"),
+    ({"service": "a"}, {"service": "a", "bypass_auth": True}, "bypass_auth"),
+    ({"skip_auth_routes": ["/a"]}, {"skip_auth_routes": ["/a", "/b"]}, "skip_auth_routes"),
+    ({"no-auth-locations": "/a"}, {"no-auth-locations": "/a,/b"}, "no-auth-locations"),
+    ({"rateLimit": {"failClosed": True}}, {"rateLimit": {"timeout": "1s"}}, "rateLimit.failClosed"),
+    ({"minimumDuration": "720h"}, {"minimumDuration": "1h"}, "minimumDuration"),
+    (
+        {"ingress": [{"action": "Allow", "source": {"nets": ["10.1.0.0/16"]}}]},
+        {"ingress": [{"action": "Allow", "source": {"nets": ["10.0.0.0/8"]}}]},
+        "source.nets",
+    ),
+    (
+        {"ingress": [{"action": "Deny", "source": {"selector": "a"}}]},
+        {"ingress": [{"action": "Deny", "source": {"selector": "a"}, "protocol": "TCP"}]},
+        "protocol",
+    ),
+    ({"tls": {"termination": "reencrypt"}}, {"tls": {"termination": "edge"}}, "tls.termination"),
+    ({"allowedCIDRs": ["10.1.0.0/16"]}, {"allowedCIDRs": ["10.0.0.0/8"]}, "allowedCIDRs"),
+    ({"allowedCIDRs": ["10.0.0.0/8"]}, {"allowedCIDRs": ["10.0.0.0/9", "10.128.0.0/9"]}, ""),
+    ({"a": 1, "permitInsecure": False}, {"a": 1, "permitInsecure": True}, "permitInsecure"),
+    ({"tls": {"crlSecret": "a", "b": 1}}, {"tls": {"b": 1}}, "tls.crlSecret"),
+    ({"tls": {"cert_required": True}}, {"tls": {"cert_required": False}}, "cert_required"),
+    ({"email_domains": ["example.com"]}, {"email_domains": ["*"]}, "email_domains"),
+]
+EXCHANGED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({"rules": [{"name": "a", "path": "/a/*"}]}, {"rules": [{"name": "a", "path": "/a"}]}, "rules.*.path"),
+    (
+        {"rbac": {"policy": {"matchExpressions": ["a && b"]}}},
+        {"rbac": {"policy": {"matchExpressions": ["a"]}}},
+        "rbac.policy.matchExpressions",
+    ),
+    ({"config": {"limit_by": "ip"}}, {"config": {"limit_by": "header"}}, "config.limit_by"),
+    (
+        {"rbac": {"policy": {"matchExpressions": ["a && b"]}}},
+        {"rbac": {"policy": {"matchExpressions": ["a"]}}},
+        "rbac.policy.matchExpressions",
+    ),
 ]
 
 
@@ -73,6 +126,15 @@ def test_names_of_fields_mean_the_same_everywhere(before: dict[str, Any], after:
     assert all(path in each for each in found)
     back = {each.weak.path for each in weakenings(common_weaknesses("DoorPolicy", after, before), after, before)}
     assert not back & set(found), "its reverse weakens nothing"
+
+
+@pytest.mark.parametrize(("before", "after", "path"), EXCHANGED)
+def test_what_decides_is_another_one_in_either_direction(
+    before: dict[str, Any], after: dict[str, Any], path: str
+) -> None:
+    for old, new in ((before, after), (after, before)):
+        found = list(weakenings(common_weaknesses("DoorPolicy", old, new), old, new))
+        assert [(each.weak.path, each.weak.severity) for each in found] == [(path, "note")]
 
 
 def test_what_a_kind_says_of_its_own_fields_comes_first(tmp_path: Path) -> None:

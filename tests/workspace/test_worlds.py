@@ -418,3 +418,21 @@ def test_roles_are_no_custom_resources(tmp_path: Path) -> None:
     (tmp_path / "role.yaml").write_text(role)
     findings = open_workspace([str(tmp_path)]).findings()
     assert [finding.confidence for finding in findings if finding.rule == "GWP406"] == ["certain"]
+
+
+def test_what_a_replacement_takes_its_value_from_is_read_though_nothing_else_names_it(tmp_path: Path) -> None:
+    replacement = """\
+replacements:
+- source: {kind: ConfigMap, name: settings, fieldPath: data.gateway}
+  targets: [{select: {kind: RateLimitPolicy}, fieldPaths: [spec.targetRef.name]}]
+"""
+    settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: infra}\ndata: {gateway: edge}\n"
+    files = {
+        "kustomization.yaml": kustomization("gateway.yaml", "policy.yaml", "settings.yaml", more=replacement),
+        "gateway.yaml": gateway("edge"),
+        "policy.yaml": policy("limits", "none-yet"),
+        "settings.yaml": settings,
+    }
+    (simulation,) = tree(tmp_path, files).simulations
+    (limits,) = simulation.world.of_kind("kuadrant.io", "RateLimitPolicy")
+    assert limits.spec["targetRef"]["name"] == "edge"

@@ -13,12 +13,16 @@ from policylint.compare.protection.spec import weakenings
 from policylint.documents import Pointer
 from policylint.model import GATEWAY_GROUP, Location, Resource, is_symbolic, mapping, value_at
 from policylint.topology import whole
+from policylint.topology.workloads import WORKLOADS
 
 _KINDS: tuple[tuple[str, str, Pointer], ...] = (
     ("networking.k8s.io", "Ingress", ("metadata", "annotations")),
     ("", "Service", ("metadata", "annotations")),
     (GATEWAY_GROUP, "Gateway", ("metadata", "annotations")),
     (GATEWAY_GROUP, "Gateway", ("spec", "infrastructure", "annotations")),
+    ("", "Namespace", ("metadata", "annotations")),
+    ("", "Namespace", ("metadata", "labels")),
+    *((*kind, ("spec", "template", "metadata", "annotations")) for kind in WORKLOADS),
 )
 _KIND = "Annotation"
 """What stands for a kind where names of annotations are looked up."""
@@ -54,12 +58,12 @@ def _said(resource: Resource, place: Pointer) -> Mapping[str, object]:
     return {
         _bare(name): value
         for name, value in mapping(value_at(resource.body, place)).items()
-        if isinstance(value, str) and not is_symbolic(value) and "." not in _bare(name)
+        if isinstance(value, str) and not is_symbolic(value)
     }
 
 
 def _bare(name: str) -> str:
-    return name.rpartition("/")[2]
+    return name.rpartition("/")[2].replace(".", "-")
 
 
 def _location(resource: Resource, place: Pointer, bare: str) -> Location:

@@ -6,6 +6,7 @@ something does so no longer once it is gone.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ from policylint.compare.protection.extensions import said_by, weakened
 from policylint.compare.protection.spec import weakenings
 from policylint.documents import read
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, is_symbolic, mapping, sequence, text
+from policylint.patterns import Pattern
 from policylint.simulation import Simulation
 from policylint.topology import whole
 
@@ -30,18 +32,21 @@ _ELSEWHERE = frozenset(
 """Groups of kinds that have no such fields, or are compared elsewhere."""
 _CONFIG_MAP = ("", "ConfigMap")
 _APPLICATION = ("argoproj.io", "Application")
+_PARAMETRISED = frozenset({(GATEWAY_GROUP, "Gateway"), (GATEWAY_GROUP, "GatewayClass")})
+_MOST_EMBEDDED = 200_000
+_ASSIGNED = Pattern(r"\s*[\w.-]+\s*=")
+_OF_SCALING = frozenset({"", "apps", "batch", "autoscaling", "apiextensions.k8s.io", "admissionregistration.k8s.io"})
+"""Groups of objects that something else in the cluster writes to as a rule: replicas, bundles, volumes."""
 
 
 def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
     """Yield causes with the objects themselves."""
-    for group, name in sides.after.world.kinds():
-        if _is_foreign(sides, group, name):
-            for old, new in sides.edited(group, name):
-                said = _said(old), _said(new)
-                for weakening in weakenings(common_weaknesses(name, *said), *said):
-                    cause = weakened(weakening, old, new, "keep it as it was, or say what takes its place")
-                    kept = cause if deciding(group, name) else cause._replace(severity="note")
-                    yield kept._replace(own=True), "", (whole(new.key),)
+    for old, new in _edited(sides):
+        said = _said(old), _said(new)
+        for weakening in weakenings(common_weaknesses(new.key.kind, *said), *said):
+            cause = weakened(weakening, old, new, "keep it as it was, or say what takes its place")
+            kept = cause if deciding(*new.key[:2]) else cause._replace(severity="note")
+            yield kept._replace(own=True), "", (whole(new.key),)
     for change, resource, says in (
         *(("is gone", each, "what it refused passes") for each in _of(sides.before, sides.pairing.removed, "guards")),
         *(
@@ -53,6 +58,13 @@ def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
         now, was = (resource.name_location, None) if change == "is new" else (None, resource.name_location)
         cause = Cause(resource.key.kind, change, says, (resource.key,), location=now, before=was, fix=fix)
         yield cause._replace(own=True), "", (whole(resource.key),)
+
+
+def _edited(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
+    """Yield the objects that are compared by words alone."""
+    for group, name in sides.after.world.kinds():
+        if _is_foreign(sides, group, name):
+            yield from sides.edited(group, name)
 
 
 def decides_beside(sides: Sides) -> bool:
@@ -80,20 +92,53 @@ def _of(side: Simulation, keys: Iterable[ResourceKey], what: str) -> Iterator[Re
 
 
 def _is_foreign(sides: Sides, group: str, name: str) -> bool:
-    if (group, name) == _CONFIG_MAP:
+    if (group, name) == _CONFIG_MAP or (group, name) in _PARAMETRISED:
         return True
     known = sides.after.catalog.get(group, name) is not None or known_object(group, name) is not None
-    return not known and group not in _ELSEWHERE
+    return not known and (group not in _ELSEWHERE or deciding(group, name) is not None)
 
 
 def _said(resource: Resource) -> Mapping[str, Any]:
     if resource.key[:2] == _CONFIG_MAP:
         entries = mapping(resource.body.get("data"))
-        return {name: value for name, value in entries.items() if isinstance(value, str) and not is_symbolic(value)}
+        plain = {name: value for name, value in entries.items() if isinstance(value, str) and not is_symbolic(value)}
+        return {name.replace(".", "-"): _embedded(value) for name, value in plain.items()}
+    if resource.key[:2] in _PARAMETRISED:
+        holder = mapping(resource.spec.get("infrastructure")) if resource.key.kind == "Gateway" else resource.spec
+        return {name: holder[name] for name in ("parametersRef",) if name in holder}
     if resource.key[:2] == _APPLICATION:
         sources = [resource.spec.get("source"), *sequence(resource.spec.get("sources"))]
-        return {"values": [_of_helm(mapping(mapping(source).get("helm"))) for source in sources if source]}
+        values = [_of_helm(mapping(mapping(source).get("helm"))) for source in sources if source]
+        return {"values": values, "ignoreDifferences": _kept_as_they_are(resource)}
     return said_by(resource)
+
+
+def _embedded(value: str) -> object:
+    """Return the configuration that a text holds, the text itself where it is none."""
+    if "\n" not in value.strip() or len(value) > _MOST_EMBEDDED:
+        return value
+    lines = [line for line in value.splitlines() if line.strip() and not line.lstrip().startswith(("#", ";", "["))]
+    if lines and all(map(_ASSIGNED.match, lines)):
+        return {name.strip(): _plain(inner.strip()) for name, _, inner in (line.partition("=") for line in lines)}
+    documents = read(value.encode(), "data").documents
+    return documents[0].value if len(documents) == 1 and isinstance(documents[0].value, dict) else value
+
+
+def _plain(value: str) -> object:
+    """Return a value as it is written behind `=`."""
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value.strip("\"'")
+
+
+def _kept_as_they_are(application: Resource) -> list[Any]:
+    """Return the objects whose fields an application leaves as they are in the cluster, whatever is written."""
+    options = sequence(mapping(application.spec.get("syncPolicy")).get("syncOptions"))
+    if "RespectIgnoreDifferences=true" not in options:
+        return []
+    entries = map(mapping, sequence(application.spec.get("ignoreDifferences")))
+    return [entry for entry in entries if text(entry.get("group")) not in _OF_SCALING]
 
 
 def _of_helm(helm: Mapping[str, Any]) -> dict[str, Any]:

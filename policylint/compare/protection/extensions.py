@@ -19,6 +19,7 @@ from policylint.model import Location, Node, PolicyKind, Resource, ResourceKey, 
 from policylint.model.weakness import Weakness
 from policylint.network.kinds import EVALUATED as NETWORK_POLICIES
 from policylint.policy.asking import asked, strongest
+from policylint.policy.content import content_references
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
@@ -56,8 +57,9 @@ def extension_weakened(sides: Sides, others: Callable[[Path, PolicyKind, str], b
             for way, by in ways:
                 served = by is None or _served(after, by, purpose) or others(way, by.kind, purpose)
                 yield cause, "" if served else purpose, way
-            if alone and not ways:
-                yield cause._replace(own=True), "", (whole(new.key),)
+            if not ways and (alone or _is_waited_for(after, new.key)):
+                severity = cause.severity if alone else "note"
+                yield cause._replace(own=True, severity=severity), "", (whole(new.key),)
 
 
 def _weaknesses(side: Simulation, old: Resource, said: Mapping[str, Any]) -> Iterator[Weakness]:
@@ -74,6 +76,15 @@ def _is_alone(side: Simulation, resource: Resource) -> bool:
         return False
     return (
         "alone" in (known_object(*resource.key[:2]) or {}) if kind is None else kind.bound_by in ("none", "reference")
+    )
+
+
+def _is_waited_for(side: Simulation, key: ResourceKey) -> bool:
+    """Tell whether a policy names an object that is not in effect and may be later."""
+    return any(
+        reference.wanted == key
+        for state in side.policies.values()
+        for reference in content_references(state.policy, side.world)
     )
 
 
@@ -141,7 +152,7 @@ def _place(resource: Resource) -> Pointer:
 
 def said_by(resource: Resource) -> Mapping[str, Any]:
     """Return what an object says, below its spec where it has one."""
-    return resource.spec if _place(resource) else {**resource.body, "metadata": None}
+    return resource.spec if _place(resource) else {**resource.body, "metadata": {"labels": resource.labels}}
 
 
 def nearest(resource: Resource, pointer: Pointer) -> Location:

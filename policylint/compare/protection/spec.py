@@ -21,6 +21,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.policy.declared import is_opt_out
 from policylint.policy.results import holds
+from policylint.spaces.addresses import cidr, without
 
 _LONGEST = 60
 """Most characters of a value or name in a message."""
@@ -83,11 +84,11 @@ def weakenings(
             place = weakening.after
             if weak.anchor:
                 entry = place[: _depth_of_entry(weak.path)]
-                if entry in exchanged:
+                if entry in exchanged or place in reported:
                     continue  # whoever has other keys has another issuer, too
                 exchanged.add(entry)
             if weak.list in ("alternatives", "conditions") and any(
-                pointer[: len(place)] == place for pointer in reported
+                pointer[: len(place)] == place or (pointer and place[: len(pointer)] == pointer) for pointer in reported
             ):
                 continue  # what the new entry lets in has been reported
             if any(pointer == place[: len(pointer)] for pointer in gone):
@@ -210,7 +211,9 @@ def _exchange(weak: Weakness, before: Any, after: Any) -> str:
         return "" if keys <= known else "gains a key" if known < keys else "holds other keys"
     if weak.anchor == "server":
         was, now = _server(before), _server(after)
-        return "" if was == now else f"goes from {was} to {now}"
+        if was == now:  # another realm of the same server has other users
+            was, now = _realm(before), _realm(after)
+        return f"goes from {was} to {now}" if was and now and was != now else ""
     if before == after or (isinstance(before, list) and not _is_mixed(before, after)):
         return ""  # of a list that gains or loses entries alone other words speak
     if _data(before) is not None and _data(before) == _data(after):
@@ -261,6 +264,12 @@ def _server(value: Any) -> str:
     return f"{scheme.lower()}://{authority.removesuffix(port)}" if apart else authority
 
 
+def _realm(value: Any) -> str:
+    """Return an address up to the last step of its path, "" where there is no more than one step."""
+    above, _, _ = text(value).partition("?")[0].rstrip("/").rpartition("/")
+    return above if above.partition("://")[2].count("/") else ""
+
+
 def _value(weak: Weakness, spec: Mapping[str, Any], at: PathValue | None) -> PathValue:
     """Return the value that counts at a path, and where it is written or would be."""
     if at is not None and at.value is not None:
@@ -295,9 +304,23 @@ def _changed_lists(weak: Weakness, before: Mapping[str, Any], after: Mapping[str
             if new.keys() < old.keys() or (weak.list == "each" and old.keys() - new.keys()):
                 lost = [name for name in old if name not in new]
                 yield Weakening(weak, (*was.pointer, old[lost[0]]), now.pointer, f"loses {_listed(lost)}")
+        elif weak.list == "alternatives" and (wider := _wider(old, new)):
+            yield Weakening(weak, was.pointer, (*now.pointer, new[wider]), f"now holds {wider}")
         elif old.keys() < new.keys() and (old or weak.list == "conditions"):
             added = [name for name in new if name not in old]
             yield Weakening(weak, was.pointer, (*now.pointer, new[added[0]]), f"gains {_listed(added)}")
+
+
+def _wider(old: Iterable[str], new: Iterable[str]) -> str:
+    """Return the first network of a list that holds one of another and more, "" if there is none."""
+    known = [each for each in map(cidr, old) if each is not None]
+    if not known:
+        return ""
+    for name in new:
+        one = cidr(name)
+        if one is not None and without([one], sorted(known)) and any(not without([each], [one]) for each in known):
+            return name
+    return ""
 
 
 def _lists(
@@ -320,6 +343,8 @@ def _entries(weak: Weakness, value: object) -> dict[str, Any]:
     if isinstance(value, dict):
         present = {key: mapping(entry) for key, entry in value.items() if entry is not None}
         return {key: key for key, entry in present.items() if _matches(entry, weak.entries)}
+    if isinstance(value, str):
+        return {entry: number for number, entry in enumerate(_LISTED.split(value)) if entry}
     if not isinstance(value, list):
         return {}
     return {name_of(entry): number for number, entry in enumerate(value) if _matches(mapping(entry), weak.entries)}

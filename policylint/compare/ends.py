@@ -46,6 +46,10 @@ _SELECTED = frozenset({"apiKey", "x509", "basicAuth", "mtls"})
 _INSIDE = Pattern(r"internal|intranet|private|rilb", 2)  # re.IGNORECASE
 _OUTSIDE = Pattern(r"external|public|internet|gxlb|xlb", 2)
 _HOLDERS = (("", "ConfigMap"), ("", "Secret"))
+_MOUNTS = {
+    "configMap": "ConfigMap", "configMapRef": "ConfigMap", "configMapKeyRef": "ConfigMap",
+    "secret": "Secret", "secretRef": "Secret", "secretKeyRef": "Secret",
+}  # fmt: skip
 _CONTENTS = ("data", "stringData", "binaryData")
 
 
@@ -61,6 +65,7 @@ def ends_changed(sides: Sides) -> Iterator[Finding]:
         yield from ends.other_doors()
         yield from ends.other_accounts()
         yield from ends.other_contents()
+        yield from ends.other_deciders()
         yield from ends.other_credentials()
         yield from ends.other_controllers()
 
@@ -288,6 +293,26 @@ class _Ends:
                     users,
                 )
 
+    def other_deciders(self) -> Iterator[Finding]:
+        """Yield what the pods go by whom policies ask, and that holds something else now."""
+        changed = {new.key: (old, new) for old, new in self._changed if (new.key.group, new.key.kind) in _HOLDERS}
+        services = sorted(key for key in self._named if key[:2] == ("", "Service")) if changed else []
+        for asked in filter(None, map(self._after.get, services)):
+            for workload in workloads_selected(self._after, asked):
+                for key in sorted(_mounted(workload) & changed.keys()):
+                    old, new = changed.pop(key)
+                    if all(_holds_the_same(old.body.get(name), new.body.get(name)) for name in _CONTENTS):
+                        continue
+                    yield self._finding(
+                        new,
+                        "warning",
+                        f"what {key} holds is changed, and {workload.key} goes by it, which "
+                        f"{self._named[asked.key][0]} asks",
+                        new.name_location,
+                        "what it decides is not looked at",
+                        [workload.key, *self._named[asked.key]],
+                    )
+
     def other_containers(self) -> Iterator[Finding]:
         """Yield Services whose port leads past the container of the pods that it led to."""
         touched = {new.key for _, new in self._changed}
@@ -416,6 +441,24 @@ def _with_login(side: Simulation) -> frozenset[ResourceKey]:
         if any(ask.purpose == "authentication" and ask.must for ask in asks(group.kind, group.effective.spec)):
             found |= {node.key for path in group.contexts() for node in path if node.key.kind in ROUTE_KINDS}
     return frozenset(found)
+
+
+def _mounted(workload: Resource) -> set[ResourceKey]:
+    """Return the ConfigMaps and Secrets that the pods of a workload hold as files or variables."""
+    found: set[ResourceKey] = set()
+    pending: list[Any] = [pod_spec(workload)]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, list):
+            pending += value
+        elif isinstance(value, dict):
+            pending += value.values()
+            for field, kind in _MOUNTS.items():
+                inner = mapping(value.get(field))
+                name = text_of(inner.get("name")) or text_of(inner.get("secretName"))
+                if name:
+                    found.add(ResourceKey("", kind, workload.key.namespace, name))
+    return found
 
 
 def _holds_the_same(before: Any, after: Any) -> bool:

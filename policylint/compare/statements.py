@@ -5,17 +5,18 @@ Such texts are not evaluated. What is compared is their statements: a directive,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from policylint.compare.pairing import Sides
-from policylint.model import Finding, PolicyKind, Resource
+from policylint.model import Finding, PolicyKind, Resource, mapping, value_at
 from policylint.model.words import listing
 from policylint.patterns import Pattern
 from policylint.simulation import Simulation
 
 RULE = "GWP325"
 _LONGEST = 60
+_SNIPPETS = {("networking.k8s.io", "Ingress"): ("metadata", "annotations"), ("", "ConfigMap"): ("data",)}
 _ENDS = Pattern(r"[;\n]")
 _GUARDS = Pattern(
     r"rate_?limit|\blimit_(req|conn|rate)|rbac|jwt|ext_?auth|basic_?auth|\bauth|csrf|\bdeny\b|\bsatisfy\b"
@@ -37,14 +38,32 @@ def statements_lost(sides: Sides) -> Iterator[Finding]:
             if new is not None and new.body is old.body:
                 continue
             said, says = _statements(kind, old), set() if new is None else _statements(kind, new)
-            lost = sorted(
-                text
-                for text in said - says
-                if _GUARDS.search(text)
-                and not any(_directive(text) == _directive(other) for other in _tame(says - said))
-            )
+            lost = sorted(_lost(said, says))
             if lost and _acts(before, old) and not _is_elsewhere(sides, kind, lost):
                 yield _finding(sides, old, new, lost)
+    yield from _snippets_lost(sides)
+
+
+def _snippets_lost(sides: Sides) -> Iterator[Finding]:
+    """Yield the Ingresses, and settings for all of them, whose snippets lost such a statement."""
+    for (group, name), place in _SNIPPETS.items():
+        for old, new in sides.edited(group, name):
+            said, says = (_split(_snippets(value_at(each.body, place))) for each in (old, new))
+            lost = sorted(_lost(said, says))
+            if lost:
+                yield _finding(sides, old, new, lost)
+
+
+def _snippets(named: Any) -> list[str]:
+    return [text for name, text in mapping(named).items() if "snippet" in name and isinstance(text, str)]
+
+
+def _lost(said: set[str], says: set[str]) -> Iterator[str]:
+    """Yield the statements that kept requests out and are not said any more, nor said otherwise."""
+    for text in said - says:
+        replaced = any(_directive(text) == _directive(other) for other in _tame(says - said))
+        if _GUARDS.search(text) and not replaced:
+            yield text
 
 
 def _tame(texts: set[str]) -> Iterator[str]:
@@ -66,6 +85,10 @@ def _statements(kind: PolicyKind, resource: Resource) -> set[str]:
         for step in field.split(".") if field not in ("*", "plugin=*") else ():
             value = value.get(step) if isinstance(value, dict) else None
         texts += _texts(value)
+    return _split(texts)
+
+
+def _split(texts: Iterable[str]) -> set[str]:
     parts = (" ".join(part.split()) for text in texts for part in _ENDS.split(text))
     return {part for part in parts if part and not part.startswith(("#", "--", "//"))}
 

@@ -28,6 +28,9 @@ _YTT = Pattern(rb"(?:^|[ \t])#@(?:[ \t/]|[a-z]+/)", re.M)
 """A directive of ytt: code in a comment, which yields or changes the value beside or below it."""
 _VARIABLES = Pattern(rb"(?:substituteFrom|valuesFrom):(?:\s*(?:- |#)?[^\n]*(?:\n|\Z)){1,12}")
 _NAME = Pattern(rb"name: *[\"']?([\w.-]+)")
+_DECIDER = Pattern(rb"\b(?:image|name): *[\"']?[\w./-]*(?:auth|\bopa\b|oidc|sso|waf|envoy)")
+"""A workload that may be one whom policies ask."""
+_MOUNTED = Pattern(rb"configMap(?:Ref|KeyRef)?: *(?:\{|\n)[^\n]*?\bname: *[\"']?([\w.-]+)")
 _NONE: Kinds = frozenset()
 
 
@@ -44,7 +47,8 @@ class Facts(NamedTuple):
         with_variables: whether `${` stands in it.
         mentioning: whether `policylint` stands in it.
         templated: whether ytt fills it in: YAML that is valid as it stands, and not what is deployed.
-        variable_maps: names of what values and variables are taken from.
+        variable_maps: names of what values and variables are taken from, and of what workloads go by whom policies
+            may ask.
         cluster_scoped: kinds of CRDs that were not parsed but say `scope: Cluster`.
         referred: kinds that the documents refer to or define.
         names: by the number of an unread ConfigMap the names in it.
@@ -73,6 +77,8 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSe
         variable_maps = frozenset(
             name.decode() for match in _VARIABLES.finditer(data) for name in _NAME.findall(match[0])
         )
+    if b"configMap" in data and _DECIDER.search(data):
+        variable_maps |= {name.decode() for name in _MOUNTED.findall(data)}
     reading = read(data, file, wanted=wanted)
     if reading.form not in ("yaml", "json", "empty"):
         return Facts(reading.form, (), 0, (), (), with_variables, mentioning, templated, variable_maps)

@@ -342,3 +342,26 @@ ROUTED = GATEWAY.rpartition("---")[0]
 def test_json_that_is_written_otherwise_is_the_same_content(jwks: str, count: int, tmp_path: Path) -> None:
     sides = ((ROUTED, EG, SERVICE, SHOP, KEYS.format(jwks=each)) for each in ('{"keys":[{"kid":"a"}]}', jwks))
     assert len(told(tmp_path, *sides)) == count
+
+
+ASKED = """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: users, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}]
+  extAuth: {grpc: {backendRefs: [{name: opa, port: 80}]}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: rules, namespace: shop}
+data: {policy.rego: "default allow = false"}
+"""
+
+
+@pytest.mark.parametrize(("volume", "count"), [(", volumes: [{name: a, configMap: {name: rules}}]", 1), ("", 0)])
+def test_what_those_go_by_whom_policies_ask(volume: str, count: int, tmp_path: Path) -> None:
+    world = (ROUTED, EG, SERVICE, SHOP, service("selector: {app: opa}", "opa"), deployment("opa", pod=volume))
+    said = told(tmp_path, (*world, ASKED), (*world, ASKED.replace("allow = false", "allow = true")))
+    expected = "what ConfigMap shop/rules holds is changed, and Deployment shop/opa goes by it, which"
+    assert said == [f"warning: {expected} SecurityPolicy shop/users asks"] * count

@@ -88,7 +88,55 @@ spec:
     type: Kubernetes
     kubernetes: {envoyService: {type: ClusterIP, annotations: {networking.gke.io/load-balancer-type: Internal}}}
 """
+SETTINGS = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: shop}
+data:
+  proxy.cfg: |
+    # who gets in
+    email_domains = ["example.com"]
+    skip_auth_routes = ["/health"]
+  config.yaml: |
+    rateLimit:
+      failClosed: true
+      timeout: 1s
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: proxy, namespace: shop}
+spec: {containers: [{name: proxy, image: oauth2-proxy}], volumes: [{name: a, configMap: {name: settings}}]}
+"""
+ASKING = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: login, namespace: shop}
+spec:
+  selector: {matchLabels: {app: login}}
+  template:
+    metadata: {labels: {app: login}, annotations: {config.linkerd.io/default-inbound-policy: deny}}
+    spec:
+      containers:
+      - name: login
+        image: quay.io/oauth2-proxy/oauth2-proxy:v7
+        args: [--email-domain=example.com, --reverse-proxy, --upstream, static://202]
+        env: [{name: OAUTH2_PROXY_SKIP_AUTH_ROUTES, value: /health}]
+"""
+PLACED = """apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {pod-security.kubernetes.io/enforce: restricted, team: shop}}
+"""
 CHANGES = [
+    (SETTINGS, SETTINGS.replace('["example.com"]', '["*"]'), "proxy-cfg.email_domains"),
+    (SETTINGS, SETTINGS.replace('["/health"]', '["/health", "/api"]'), "proxy-cfg.skip_auth_routes"),
+    (SETTINGS, SETTINGS.replace("      failClosed: true\n", ""), "config-yaml.rateLimit.failClosed"),
+    (SETTINGS, SETTINGS.replace("# who gets in", "# all of them"), ""),
+    (ASKING, ASKING.replace("=example.com", "=*"), "login.email-domain"),
+    (ASKING, ASKING.replace("value: /health", "value: '/health,/api'"), "skip_auth_routes"),
+    (ASKING, ASKING.replace("--reverse-proxy, ", "").replace("static://202", "static://202, --reverse-proxy"), ""),
+    (ASKING, ASKING.replace("policy: deny", "policy: all-unauthenticated"), "default-inbound-policy"),
+    (PLACED, PLACED.replace("restricted", "privileged"), "goes from restricted to privileged"),
+    (PLACED, PLACED.replace("team: shop", "team: web"), ""),
     (CALICO, CALICO.replace(ALLOWED, "").replace("  ingress:\n", "  ingress:\n" + ALLOWED), "has a denial after"),
     (CALICO + OPEN, CALICO.replace("order: 100", "order: 900") + OPEN, "to the other side of NetworkPolicy shop/open"),
     (CALICO + OPEN, CALICO.replace("order: 100", "order: 200") + OPEN, ""),

@@ -21,6 +21,7 @@ from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, is_symbolic, 
 from policylint.patterns import Pattern
 from policylint.simulation import Simulation
 from policylint.topology import whole
+from policylint.topology.workloads import WORKLOADS, pod_spec
 
 _ELSEWHERE = frozenset(
     {
@@ -94,6 +95,8 @@ def _of(side: Simulation, keys: Iterable[ResourceKey], what: str) -> Iterator[Re
 def _is_foreign(sides: Sides, group: str, name: str) -> bool:
     if (group, name) == _CONFIG_MAP or (group, name) in _PARAMETRISED:
         return True
+    if (group, name) in WORKLOADS:
+        return True
     known = sides.after.catalog.get(group, name) is not None or known_object(group, name) is not None
     return not known and (group not in _ELSEWHERE or deciding(group, name) is not None)
 
@@ -103,6 +106,9 @@ def _said(resource: Resource) -> Mapping[str, Any]:
         entries = mapping(resource.body.get("data"))
         plain = {name: value for name, value in entries.items() if isinstance(value, str) and not is_symbolic(value)}
         return {name.replace(".", "-"): _embedded(value) for name, value in plain.items()}
+    if resource.key[:2] in WORKLOADS:
+        containers = map(mapping, sequence(pod_spec(resource).get("containers")))
+        return {text(each.get("name")).replace(".", "-"): _told(each) for each in containers}
     if resource.key[:2] in _PARAMETRISED:
         holder = mapping(resource.spec.get("infrastructure")) if resource.key.kind == "Gateway" else resource.spec
         return {name: holder[name] for name in ("parametersRef",) if name in holder}
@@ -111,6 +117,23 @@ def _said(resource: Resource) -> Mapping[str, Any]:
         values = [_of_helm(mapping(mapping(source).get("helm"))) for source in sources if source]
         return {"values": values, "ignoreDifferences": _kept_as_they_are(resource)}
     return said_by(resource)
+
+
+def _told(container: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a program is told by its arguments and variables, those without the name of the program before."""
+    told: dict[str, Any] = {}
+    arguments = [text(each) for field in ("command", "args") for each in sequence(container.get(field))]
+    for argument, following in zip(arguments, [*arguments[1:], ""], strict=False):
+        name, assigned, value = argument.partition("=")
+        if name.startswith("-"):
+            given = value if assigned else "" if following.startswith("-") else following
+            flag = name.lstrip("-").replace(".", "-")
+            told[flag] = given if flag not in told else f"{told[flag]},{given}"
+    program = text(container.get("image")).rpartition("/")[2].partition(":")[0].replace("-", "_").lower()
+    for variable in map(mapping, sequence(container.get("env"))):
+        name = text(variable.get("name")).lower().removeprefix(f"{program}_")
+        told.setdefault(name.replace(".", "-"), text(variable.get("value")))
+    return {name: {"true": True, "false": False}.get(value, value) for name, value in told.items()}
 
 
 def _embedded(value: str) -> object:

@@ -188,7 +188,10 @@ class Catalog:
         """
         if implementation in (None, kind.implementation) or kind.origin != "catalog":
             return True
-        return kind.implementation == CORE or self.serves(implementation, kind.group)
+        if kind.implementation != CORE:
+            return self.serves(implementation, kind.group)
+        name = f"{kind.kind}.{kind.group}"
+        return all(name not in file.texts("ignores") for file in self._files if file.implementation == implementation)
 
     def order(self, implementation: str) -> tuple[Phase, ...]:
         """Return the settings of an implementation's policies in the order in which they act; empty where unknown."""

@@ -19,6 +19,7 @@ from policylint.policy.bindings import ObjectBinding
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState
 from policylint.topology.ancestry import implementation_of
+from policylint.topology.backends import BACKEND_KINDS
 from policylint.topology.routes import Rule, rules
 
 RULE = "GWP406"
@@ -68,7 +69,8 @@ def _finding(simulation: Simulation, state: RouteState, backends: list[BackendSt
         field, says = "kind", f"{wanted}, which is not a kind of backend"
         label = first.message or f"{wanted.kind} cannot receive requests"
         # The group of a CRD is a domain, so that `core` is nobody's.
-        is_foreign = "." in wanted.group and not simulation.catalog.knows_group(wanted.group)
+        is_foreign = wanted[:2] not in BACKEND_KINDS and not simulation.catalog.knows_group(wanted.group)
+        is_foreign = is_foreign and "." in wanted.group
         unknown = "a controller may accept kinds of its own" if is_foreign else ""
     elif unknown:
         says, label = f"{wanted}, which is not among these manifests", unknown

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policylint.catalog.kinds import CORE
 from policylint.checks.kit.locations import path, target_at, targets
 from policylint.model import ROUTE_KINDS, Finding, Related
 from policylint.model.words import listing
@@ -26,9 +27,16 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield _finding(simulation, state, target, gateways, elsewhere)
 
 
+def _is_for_meshes(simulation: Simulation, state: PolicyState) -> bool:
+    """Return whether a policy may act on requests that no Gateway takes: one of a mesh, or of Gateway API where one
+    is."""
+    name = state.kind.implementation
+    return name in MESHES or (name == CORE and bool(simulation.meshes.all))
+
+
 def unread_at(simulation: Simulation, state: PolicyState, target: Target) -> tuple[list[GatewayState], bool]:
     """Return the Gateways of a target whose controllers do not read a policy, and whether it may act elsewhere."""
-    if state.kind.implementation in MESHES and all(node.key.kind not in _BELOW_GATEWAYS for node in target.nodes):
+    if _is_for_meshes(simulation, state) and all(node.key.kind not in _BELOW_GATEWAYS for node in target.nodes):
         return [], True
     catalog, kind = simulation.catalog, state.kind
     unread, acts = [], False
@@ -51,17 +59,20 @@ def _finding(
     served = "is served by"
     if elsewhere:
         served = f"is reached through {gateway.gateway.key} as well, served by"
+    core = state.kind.implementation == CORE
+    whose = "is one that its readers choose to support" if core else f"is a policy of {state.kind.implementation}"
+    other = "" if core else f", or a Gateway of {state.kind.implementation}"
     controller = f"the controller of {gateway.class_key}"
     related = (Related(controller, seen.location("spec", "controllerName")),) if seen else ()
     return Finding(
         RULE,
         "error" if not elsewhere else "warning" if weighs else "note",
-        f"{state.key} is a policy of {state.kind.implementation}, but {target} {served} {listing(names)}",
+        f"{state.key} {whose}, but {target} {served} {listing(names)}",
         target_at(state.policy, target),
         resources=(state.key, target.key),
         label=f"{gateway.gateway.key} uses class {gateway.class_key.name}, whose controller ignores this policy",
         related=related,
-        help=(f"fix: use a policy kind of {names[0]}, or a Gateway of {state.kind.implementation}",),
+        help=(f"fix: use a policy kind of {names[0]}{other}",),
         confidence="certain" if seen else "assumed",
         ground="" if seen else f"{gateway.class_key} was not seen, only its name says whose it is",
         field=path(target.pointer),

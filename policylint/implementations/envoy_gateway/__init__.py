@@ -23,7 +23,7 @@ from policylint.implementations.envoy_gateway.claims import of_attachments, of_s
 from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
-from policylint.implementations.generic import Attachments, Implementation, resolved_to
+from policylint.implementations.generic import Attachments, Implementation, placed, resolved_to
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.declared import Reading, declared
 from policylint.policy.folding import Stack
@@ -64,6 +64,12 @@ _OWN_FIELDS: Mapping[str, OwnFields] = {
 
 Without retries the time of a backend is that of the request (processRouteTimeout).
 """
+
+
+def _of_filter(field: str, spec: Mapping[str, Any]) -> str:
+    """Return what the catalog's order calls a setting: `rateLimit.local` for limits that every proxy counts itself."""
+    local = field == "rateLimit" and mapping(spec.get(field)).get("type") == "Local"
+    return f"{field}.local" if local else field
 
 
 class EnvoyGateway(Implementation):
@@ -347,6 +353,19 @@ class EnvoyGateway(Implementation):
             self._lost = clashes(Fleet(topology, catalog))
         return self._lost
 
+    def phases(
+        self,
+        kind: PolicyKind,
+        spec: Mapping[str, Any],
+        gateway: ResourceKey | None,
+        topology: Topology,
+        catalog: Catalog,
+    ) -> Mapping[str, int]:
+        """Return the places of settings: limits that the proxies count themselves have a filter of their own."""
+        names = {_of_filter(field, spec): field for field in spec}
+        found = placed(kind, dict.fromkeys(names), self.order(gateway, topology, catalog))
+        return {names[name]: place for name, place in found.items()}
+
     def order(self, gateway: ResourceKey | None, topology: Topology, catalog: Catalog) -> Sequence[Phase]:
         """Return the catalog's order, changed by the Gateway's EnvoyProxy."""
         from policylint.implementations.envoy_gateway.filter_order import moved, moves
@@ -357,7 +376,7 @@ class EnvoyGateway(Implementation):
         if not entries:
             return phases
         set_somewhere = {
-            f"{kind}.{field}"
+            f"{kind}.{_of_filter(field, policy.spec)}"
             for kind in route_policies.PLURALS
             for policy in topology.world.of_kind(GROUP, kind)
             for field in policy.spec

@@ -82,6 +82,10 @@ def conditions(route: RouteState, parent: ParentState, topology: Topology) -> tu
     return (*kept, *own.values())
 
 
+_BACKENDS = (("", "Service"), ("inference.networking.k8s.io", "InferencePool"))
+"""Backends of HTTPRoutes, and the one of all others (validateBackendRef, validateBackendRefHTTPRoute @ e55bfe339)."""
+
+
 def backend_faults(route: RouteState, topology: Topology) -> dict[Pointer, _Fault]:
     """Return the backendRefs that cannot be used, with reason and message (createBackendRef)."""
     gateways = [parent.gateway for parent in route.parents if parent.gateway is not None]
@@ -90,7 +94,10 @@ def backend_faults(route: RouteState, topology: Topology) -> dict[Pointer, _Faul
     by_rule: dict[int, list[BackendState]] = {}
     for backend in route.backends:
         service = backend.resolution.resource
-        if sequence(mapping(value_at(route.route.body, backend.pointer)).get("filters")):
+        kinds = _BACKENDS if route.route.key.kind == "HTTPRoute" else _BACKENDS[:1]
+        if backend.wanted[:2] not in kinds and backend.role == "backend":
+            found[backend.pointer] = ("InvalidKind", f"{backend.wanted.kind} is no kind of backend that it reads")
+        elif sequence(mapping(value_at(route.route.body, backend.pointer)).get("filters")):
             found[backend.pointer] = ("UnsupportedValue", f"{backend.wanted} is named with filters of its own")
         elif service is not None and service.key.kind == "Service":
             session = _session(backend, topology.world)

@@ -178,6 +178,11 @@ def with_proxies(own: str, of_class: str = MOVED) -> tuple[str, ...]:
     )  # fmt: skip
 
 
+FIRST = "filterOrder: [{name: envoy.filters.http.local_ratelimit, before: envoy.filters.http.cors}]"
+_LIMIT = "rules: [{limit: {requests: 5, unit: Second}}]"
+LOCAL = traffic(f"rateLimit: {{type: Local, local: {{{_LIMIT}}}}}", name="limit")
+SHARED = traffic(f"rateLimit: {{type: Global, global: {{{_LIMIT}}}}}", name="limit")
+CROSS = security("cors: {allowOrigins: ['https://www.example']}")
 BOTH = security(f"{JWT}, cors: {{allowOrigins: ['https://www.example']}}")
 SEGMENTS = security(authorization(allow("headers: [{name: x-team, values: [a, b]}]")))
 WORLDS = {
@@ -441,6 +446,12 @@ WORLDS = {
     "or the one of the class does": Predicted(
         "proxies", (BOTH,), "allowed, jwt required", acts=("jwt of own", "cors of own"),
         base=with_proxies("concurrency: 1", f"mergeType: JSONMerge, {MOVED}")),
+    "a limit that the proxies count themselves has a filter of its own": Predicted(
+        "proxies", (LOCAL, CROSS), "allowed", acts=("rateLimit of limit", "cors of own"),
+        base=with_proxies(FIRST, "concurrency: 1")),
+    "which is not that of limits that a service counts": Predicted(
+        "proxies", (SHARED, CROSS), "allowed", acts=("cors of own", "rateLimit of limit"),
+        base=with_proxies(FIRST, "concurrency: 1")),
     # A rule's own fields.
     "the time that a backend has": Predicted(
         "timeouts", (traffic(TIMEOUT),), "allowed", acts=("timeout of checkout",),

@@ -9,6 +9,7 @@ _GRAPH = "github.com/nginx/nginx-gateway-fabric internal/controller/state/graph"
 SOURCES = {
     "filters": f"{_GRAPH}/common_filter.go @ 384111332, processRouteRuleFilters; httproute.go @ 032c0dc01",
     "login": f"{_GRAPH}/authentication_filter.go (2.6), validateAuthenticationFilter and validateOIDCFilters",
+    "kinds": f"{_GRAPH}/backend_refs.go @ e55bfe339, validateBackendRef; internal/ has no XBackendTrafficPolicy",
     "backends": f"{_GRAPH}/backend_refs.go @ 05b166eae, createBackendRef and validateRouteBackendRef",
     "overlap": f"{_GRAPH}/policies.go @ 876a2f1cc, checkTargetRoutesForOverlap",
     "conflicts": f"{_GRAPH}/policies.go @ 876a2f1cc, markConflictedPolicies",
@@ -125,6 +126,14 @@ TWO_PARENTS = "[{name: edge, namespace: infra}, {name: outer, namespace: infra}]
 SECOND_GATEWAY = worlds.gateway("outer", listeners=f"[{HTTP.replace('port: 80', 'port: 8080')}]")
 GRPC = "rules: [{matches: [{method: {service: pkg.Shop, method: Buy}}], backendRefs: [{name: checkout, port: 80}]}]"
 
+FAR = "{group: multicluster.x-k8s.io, kind: ServiceImport, name: far, port: 80}"
+IMPORT = worlds.manifest(
+    "multicluster.x-k8s.io/v1alpha1", "ServiceImport", "far", "shop", "spec: {type: ClusterSetIP, ports: [{port: 80}]}"
+)
+RETRIES = worlds.policy(
+    "gateway.networking.x-k8s.io/v1alpha1", "XBackendTrafficPolicy", "retries", "Service/checkout",
+    "retryConstraint: {budget: {percent: 20, interval: 10s}}", "shop",
+)  # fmt: skip
 WORLDS = {
     # Filters that log in.
     "basic authentication": Predicted(
@@ -175,6 +184,12 @@ WORLDS = {
         "login", (login(spec=OIDC),), "500", request={"scheme": "https"},
         lint=("GWP406",), base=filtered(named("login"), secret(), CERT, listeners=HTTPS)),
     # Backends.
+    "a ServiceImport, of which its source says nothing": Predicted(
+        "kinds", (policy("ClientSettingsPolicy", "size", ROUTE, SIZE),), "500",
+        lint=("GWP406",), base=base(f"[{{backendRefs: [{FAR}]}}]", IMPORT),
+        status={"checkout": (f"{EDGE} ResolvedRefs=False/InvalidKind",)}),
+    "a policy of Gateway API that it does not read": Predicted(
+        "kinds", (RETRIES,), "allowed", lint=("GWP108",)),
     "an ExternalName without a resolver": Predicted(
         "backends", (policy("ClientSettingsPolicy", "size", ROUTE, SIZE),), "500",
         lint=("GWP406",), base=base(backend=EXTERNAL),

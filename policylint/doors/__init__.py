@@ -17,10 +17,20 @@ from policylint.simulation import Simulation
 from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec
 
 DOORS = frozenset(
-    {"IngressClass", "Router", "EntryPoints", "LoadBalancer", "NodePort", "ExternalIP", "HostPort", "HostNetwork"}
+    {
+        "IngressClass",
+        "Router",
+        "EntryPoints",
+        "HTTPProxies",
+        "LoadBalancer",
+        "NodePort",
+        "ExternalIP",
+        "HostPort",
+        "HostNetwork",
+    }
 )
 """Kinds of what requests come in at beside Gateways."""
-PUBLISHED = DOORS - {"IngressClass", "Router", "EntryPoints"}
+PUBLISHED = DOORS - {"IngressClass", "Router", "EntryPoints", "HTTPProxies"}
 DOOR_GUARDS = "doors"
 """The implementation that judges the guards of doors."""
 
@@ -78,6 +88,7 @@ def node_ports(workload: Resource) -> Iterator[tuple[Any, int]]:
 
 
 def _opened(simulation: Simulation) -> Simulation:
+    from policylint.doors.contour import contour_doors
     from policylint.doors.ingress import ingress_doors
     from policylint.doors.istio import istio_doors
     from policylint.doors.openshift import openshift_doors
@@ -93,7 +104,7 @@ def _opened(simulation: Simulation) -> Simulation:
     grants = Grants(world)
     read = Backends(world, grants, catalog.knows_group).of_route
     found = [*ingress_doors(world, read), *openshift_doors(world, read), *published(world, read)]
-    found += [*istio_doors(world, read, simulation.policies), *traefik_doors(world, read)]
+    found += [*istio_doors(world, read, simulation.policies), *traefik_doors(world, read), *contour_doors(world, read)]
     opened = copy(simulation)
     opened.topology = simulation.topology.opened(
         [each.state for each in found],

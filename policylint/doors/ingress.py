@@ -12,12 +12,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from policylint.documents import Pointer, read
+from policylint.doors.extensions import action, guards_of, moved_by, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain
 from policylint.doors.vendors import INGRESS, Vendor, guards, vendor_of
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.policy.results import FailingSetting
 from policylint.regex import expression
 from policylint.spaces.predicates import EXPRESSION, PREFIX
@@ -31,6 +33,8 @@ _DEFAULT = "ingressclass.kubernetes.io/is-default-class"
 _HTTP, _HTTPS = Opening("http", 80), Opening("https", 443)
 _NUMBERS = {"http": 80, "https": 443}
 _EXACT, _BEGINS = 2, 1
+_NETWORK = Pattern(r"[\s\da-fA-F.:/]*(?:[${]|$)")
+_WORD = Pattern(r"[\w-]+")
 
 
 class _Entry(NamedTuple):
@@ -145,7 +149,7 @@ class _Class:
             plain = self._body(entry, matches, weights)
             name = self._names[entry.ingress.key, entry.pointer]
             is_refused = bool(self._guards[entry.ingress.key].failing)
-            for opening in (_HTTP, _HTTPS):
+            for opening in self._openings(entry.ingress):
                 asked = self._asked(entry, opening)
                 there = None if is_refused else self._elsewhere(entry, opening)
                 if there is not None:
@@ -167,10 +171,26 @@ class _Class:
 
         What is stated comes before https, as `return` does before what is written in Lua.
         """
-        moved = _moved(self._vendor, entry.ingress)
-        if moved is None and opening is _HTTP and self._redirects(entry):
-            return {"scheme": "https", "statusCode": self._vendor.redirect.get("status", 308)}
+        moved = _moved(self._vendor, entry.ingress) or action(self._vendor, entry.ingress, entry.backend)[0]
+        about = self._vendor.extensions
+        for extension in self._acting(entry) if moved is None and opening is _HTTP else ():
+            moved = moved or moved_by(extension, about)
+        if moved is None and opening is _HTTP and (status := self._redirects(entry)):
+            return {"scheme": "https", "statusCode": status}
         return moved
+
+    def _openings(self, ingress: Resource) -> list[Opening]:
+        """Return where an Ingress takes requests: at both ports, but for what annotations say."""
+        taken = [_HTTP, _HTTPS]
+        for entry in map(mapping, self._vendor.serves):
+            named = text(entry.get("named"))
+            value = text(ingress.annotations.get(named)) if named else self._vendor.value(ingress, entry["annotation"])
+            words = set(_WORD.findall(value))
+            said = [opening for opening in taken if not words.isdisjoint(texts(entry.get(opening.scheme)))]
+            if not value and "certificate" in entry:
+                said = [_HTTPS if self._vendor.value(ingress, entry["certificate"]) else _HTTP]
+            taken = said or taken
+        return taken
 
     def _at(self, entry: _Entry, opening: Opening, name: str, path: str, there: Mapping[str, Any]) -> DoorRule:
         """Return the rule that redirects one path."""
@@ -196,19 +216,36 @@ class _Class:
             there = {**_redirected(f"{bare}/"), "statusCode": 301}
             yield self._at(entry, opening, f"{name} with its slash", bare, there)
 
-    def _redirects(self, entry: _Entry) -> bool:
-        """Return whether requests over http are redirected to https."""
+    def _redirects(self, entry: _Entry) -> int:
+        """Return the status by which requests over http are redirected to https; 0 where they are not."""
         rules, vendor = self._vendor.redirect, self._vendor
-        if not rules or any(entry.path.startswith(path) for path in vendor.list("exempt")):
-            return False
-        if text(rules.get("force")) and vendor.value(entry.ingress, text(rules["force"])) == "true":
-            return True
+        status = _number(vendor.value(entry.ingress, text(rules.get("code"))), 0)
+        if any(entry.path.startswith(path) for path in vendor.list("exempt")):
+            return 0
+        if text(rules.get("only")):
+            return status if vendor.value(entry.ingress, rules["only"]) == _HTTPS.scheme else 0
+        is_forced = text(rules.get("force")) and vendor.value(entry.ingress, rules["force"]) == "true"
+        if is_forced or (text(rules.get("forced")) and vendor.value(entry.ingress, rules["forced"])):
+            return status or rules["status"]
         stated = vendor.value(entry.ingress, text(rules.get("stated")))
         if not stated:
             for _, settings in self._everywhere:
                 stated = str(settings.get(text(vendor.config.get("redirect")), "")).lower() or stated
         secured = any(_covers(host, entry.host) for host in self._secured)
-        return stated != "false" and secured and rules.get("byCertificate") is True
+        if stated != "false" and secured and rules.get("byCertificate") is True:
+            return status or rules["status"]
+        return self._by_front(entry.ingress)
+
+    def _by_front(self, ingress: Resource) -> int:
+        """Return the status by which an object that an Ingress names redirects to https; 0 where it does not."""
+        about = self._vendor.front
+        name = self._vendor.value(ingress, text(about.get("annotation"))) if about else ""
+        key = ResourceKey(text(about.get("group")), text(about.get("kind")), ingress.key.namespace, name)
+        named = self._world.get(key) if name else None
+        if named is None or value_at(named.spec, tuple(text(about["when"]).split("."))) is not True:
+            return 0
+        code = text(value_at(named.spec, tuple(text(about["code"]).split("."))))
+        return int(mapping(about.get("codes")).get(code, 301))
 
     def _matches(self, entry: _Entry) -> tuple[list[dict[str, Any]], tuple[int, ...]]:
         """Return what a path takes, and its weights: exact paths first, then the longest one."""
@@ -253,15 +290,16 @@ class _Class:
         if target or host:
             path = {"path": {"type": "ReplaceFullPath", "replaceFullPath": target}} if target else {}
             filters.append(_filter("URLRewrite", {**({"hostname": host} if host else {}), **path}))
-        for name in _named(vendor, ingress)[0]:
-            reference = {"group": vendor.extensions["group"], "kind": vendor.extensions["kind"], "name": name}
-            filters.append(_filter("ExtensionRef", reference))
+        for name, kind in self._extensions(entry):
+            if kind != vendor.extensions["kind"]:
+                continue
+            filters.append(_filter("ExtensionRef", {"group": vendor.extensions["group"], "kind": kind, "name": name}))
         if vendor.value(ingress, "enable-cors") == "true":
             origins = vendor.value(ingress, "cors-allow-origin") or "*"
             allowed = [origin.strip() for origin in origins.split(",")]
             credentials = vendor.value(ingress, "cors-allow-credentials") != "false"
             filters.append(_filter("CORS", {"allowOrigins": allowed, "allowCredentials": credentials}, "cors"))
-        references = [self._reference(ingress, entry.backend, 1)]
+        references = [] if any(action(vendor, ingress, entry.backend)) else [self._reference(ingress, entry.backend, 1)]
         canary = self._canaries.get((entry.host, entry.path))
         if canary is not None:
             weight, total = (
@@ -271,7 +309,35 @@ class _Class:
             if weight:
                 references[0]["weight"] = max(total - weight, 0)
                 references.append(self._reference(canary.ingress, canary.backend, weight))
-        return {"matches": matches, "precedence": weights, "filters": filters, "backendRefs": references}
+        ends = {"backendRefs": references} if references else {}
+        return {"matches": matches, "precedence": weights, "filters": filters, **ends}
+
+    def _extensions(self, entry: _Entry) -> Iterator[tuple[str, str]]:
+        """Yield the objects that act on the requests of a path, by name and kind: those that the Ingress names or its
+        Service, and those for everything."""
+        about, namespace = self._vendor.extensions, entry.ingress.key.namespace
+        if not about:
+            return
+        names = _named(self._vendor, entry.ingress)[0]
+        service = self._world.get(ResourceKey("", "Service", namespace, _service(entry)))
+        names += _named(self._vendor, service)[0] if service is not None else []
+        own = {each.key.name for each in self._world.in_namespace(about["group"], about["kind"], namespace)}
+        whole = text(about.get("clusterKind"))
+        of_all = {each.key.name: each for each in self._world.of_kind(about["group"], whole)} if whole else {}
+        for name in dict.fromkeys(names):
+            yield name, whole if name in of_all and name not in own else about["kind"]
+        for name, each in of_all.items():
+            if mapping(about["everywhere"]).items() <= each.labels.items() and name not in names:
+                yield name, whole
+
+    def _acting(self, entry: _Entry) -> Iterator[Resource]:
+        """Yield the objects that act on the requests of a path and were seen."""
+        for name, kind in self._extensions(entry):
+            group, own = self._vendor.extensions["group"], self._vendor.extensions["kind"]
+            listed = self._world.of_kind(group, kind)
+            if kind == own:
+                listed = self._world.in_namespace(group, kind, entry.ingress.key.namespace)
+            yield from (each for each in listed if each.key.name == name)
 
     def _canary(
         self,
@@ -338,11 +404,41 @@ class _Class:
         for holder, settings in self._everywhere:
             found.append(_of_all(vendor, entry.ingress, own, holder, settings))
         found += self._of_service(entry) if vendor.services else ()
+        found += self._beside(entry)
         exempt = any(entry.path.startswith(path) for path in self._without_login)
         if opening is _HTTPS and vendor.value(entry.ingress, "ssl-passthrough") == "true":
             return self._passed_through(entry)
-        dropped = {*(guards().settings.authentication if exempt else ()), *(server if opening is _HTTP else ())}
+        plainly = (*server, *vendor.list("encrypted")) if opening is _HTTP else ()
+        dropped = {*(guards().settings.authentication if exempt else ()), *plainly}
+        found += self._upgrading(entry.ingress) if opening is _HTTP else ()
         return tuple(guard if guard.failing else guard.without(dropped) for guard in found)
+
+    def _beside(self, entry: _Entry) -> Iterator[Guard]:
+        """Yield what is asked by objects that an Ingress names, by annotations of its Service, and by actions."""
+        vendor = self._vendor
+        for extension in self._acting(entry):
+            yield from guards_of(extension, vendor.extensions)
+        answered = action(vendor, entry.ingress, entry.backend)[1]
+        if answered is not None:
+            yield answered
+        networks = sources_of(vendor, entry.ingress, _service(entry))
+        if networks:
+            place: Pointer = ("metadata", "annotations", f"{vendor.prefix}conditions.{_service(entry)}")
+            yield Guard(entry.ingress, {"allow": networks}, {("allow",): place})
+        service = self._world.get(ResourceKey("", "Service", entry.ingress.key.namespace, _service(entry)))
+        if service is not None and vendor.is_of_services:
+            own = self._guard(service)
+            yield own.without(self._guards[entry.ingress.key].spec)
+
+    def _upgrading(self, ingress: Resource) -> Iterator[Guard]:
+        """Yield what answers requests over http where https alone is taken, and nothing redirects to it."""
+        rules, vendor = self._vendor.redirect, self._vendor
+        name = text(rules.get("only"))
+        if name and vendor.value(ingress, name) == _HTTPS.scheme:
+            why = f"{ingress.key} takes https alone"
+            failing: dict[Pointer, FailingSetting] = {(name,): FailingSetting(rules["refusal"], why, ingress.key)}
+            place: Pointer = ("metadata", "annotations", f"{vendor.prefix}{name}")
+            yield Guard(ingress, {name: _HTTPS.scheme}, {(name,): place}, failing)
 
     def _passed_through(self, entry: _Entry) -> tuple[Guard, ...]:
         """Return what is asked of TLS that a flag of the controller, which is not seen, lets pass unread."""
@@ -383,10 +479,16 @@ class _Class:
         places: dict[Pointer, Pointer] = {}
         for name, meaning in vendor.reads.items():
             value = vendor.value(ingress, name)
+            if "holds" in meaning and expression(meaning["holds"]).is_within(value) is not True:
+                continue
             if not value or value == "false" or "fails" in meaning or not _holds(vendor, ingress, mapping(meaning)):
                 continue
             at = tuple(text(meaning.get("at")).split("."))
             holder = spec
+            if meaning.get("networks") and not all(map(_NETWORK.match, value.split(","))):
+                spec["unread"] = {name: value}
+                places["unread",] = ("metadata", "annotations", f"{vendor.prefix}{name}")
+                continue
             for step in at[:-1]:
                 holder = holder.setdefault(step, {})
             holder[at[-1]] = [part.strip() for part in value.split(",")] if meaning.get("networks") else value
@@ -509,7 +611,7 @@ def _number(value: str, unset: int) -> int:
 
 def _moved(vendor: Vendor, ingress: Resource) -> dict[str, Any] | None:
     """Return where an Ingress redirects all requests, None where it does not."""
-    for name, status in (("temporal-redirect", 302), ("permanent-redirect", 301)):
+    for name, status in {"temporal-redirect": 302, "permanent-redirect": 301, **vendor.moves}.items():
         url = vendor.value(ingress, name)
         if not url:
             continue

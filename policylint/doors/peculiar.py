@@ -14,6 +14,7 @@ ENTRIES = (
     ("networking.k8s.io", "Ingress"),
     ("route.openshift.io", "Route"),
     ("traefik.io", "IngressRoute"),
+    ("projectcontour.io", "HTTPProxy"),
     OWN_GATEWAY,
 )
 """Kinds whose objects make doors."""

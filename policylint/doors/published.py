@@ -12,7 +12,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors import is_on_node, node_ports, published_as
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
-from policylint.doors.vendors import guards
+from policylint.doors.vendors import guards, ranges_of_services
 from policylint.model import Resolution, Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.topology import BackendState
 from policylint.topology.workloads import WORKLOADS
@@ -40,8 +40,7 @@ def _of_service(service: Resource, kind: str, field: str, backends: Backends) ->
     key = ResourceKey("", kind, service.key.namespace, service.key.name)
     place: Pointer = ("spec", "externalIPs") if kind == "ExternalIP" else ("spec", "type")
     holder = made_of(service, service.spec, {("metadata", "name"): place}, key)
-    ranges = texts(service.spec.get("loadBalancerSourceRanges")) if kind == "LoadBalancer" else []
-    guard = Guard(service, {"allow": ranges}, {("allow",): ("spec", "loadBalancerSourceRanges")})
+    guard = _ranges(service) if kind == "LoadBalancer" else None
     rules = []
     for number, port in enumerate(map(mapping, sequence(service.spec.get("ports")))):
         own, there = port.get("port"), port.get(field)
@@ -49,9 +48,21 @@ def _of_service(service: Resource, kind: str, field: str, backends: Backends) ->
             opening = Opening(_scheme(port), there if isinstance(there, int) else UNSTATED)
             body = {**_EVERYTHING, "backendRefs": [{"name": service.key.name, "port": own}]}
             pointer: Pointer = ("spec", "ports", number)
-            rules.append(DoorRule(holder, opening, "", f"port-{own}", body, pointer, (guard,) if ranges else ()))
+            rules.append(DoorRule(holder, opening, "", f"port-{own}", body, pointer, (guard,) if guard else ()))
     if rules:
         yield door(holder, "", rules, guards(), backends)
+
+
+def _ranges(service: Resource) -> Guard | None:
+    """Return the addresses that a load balancer lets in: those of the field, else of an annotation for the same."""
+    stated = texts(service.spec.get("loadBalancerSourceRanges"))
+    if stated:
+        return Guard(service, {"allow": stated}, {("allow",): ("spec", "loadBalancerSourceRanges")})
+    for name in ranges_of_services():
+        networks = [part.strip() for part in text(service.annotations.get(name)).split(",") if part.strip()]
+        if networks:
+            return Guard(service, {"allow": networks}, {("allow",): ("metadata", "annotations", name)})
+    return None
 
 
 def _of_pods(workload: Resource) -> Iterator[Door]:

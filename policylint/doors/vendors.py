@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
@@ -50,6 +50,26 @@ class Vendor:
         return mapping(self._entry.get("redirect"))
 
     @property
+    def front(self) -> Mapping[str, Any]:
+        """Which annotation names an object that may redirect to https, and what of it says so."""
+        return mapping(self._entry.get("front"))
+
+    @property
+    def is_of_services(self) -> bool:
+        """Whether its annotations may stand at a Service as well."""
+        return self._entry.get("ofServices") is True
+
+    @property
+    def actions(self) -> Mapping[str, Any]:
+        """How annotations that hold actions begin, and the name of the port of a backend that means one."""
+        return mapping(self._entry.get("actions"))
+
+    @property
+    def moves(self) -> Mapping[str, int]:
+        """Which annotations redirect all requests, with the status."""
+        return mapping(self._entry.get("moves"))
+
+    @property
     def config(self) -> Mapping[str, Any]:
         """Where the settings for all of its Ingresses stand."""
         return mapping(self._entry.get("config"))
@@ -63,6 +83,11 @@ class Vendor:
     def specific(self) -> str:
         """What a path of type ImplementationSpecific means."""
         return text(self._entry.get("specific"), "text")
+
+    @property
+    def serves(self) -> Sequence[Any]:
+        """Which annotations say whether it takes http, https, or both."""
+        return sequence(self._entry.get("serves"))
 
     @property
     def adds_slash(self) -> bool:
@@ -132,6 +157,12 @@ def closest(setting: str, implementation: str | None) -> str:
     """Return what comes closest to a guard of a door at the routes of an implementation, "" where nobody says."""
     known = mapping(mapping(_content().get("closest")).get(setting.partition(".")[0]))
     return text(known.get(implementation or "*")) or text(known.get("*"))
+
+
+@lru_cache(maxsize=1)
+def ranges_of_services() -> tuple[str, ...]:
+    """Return the annotations of a Service that say which addresses its load balancer lets in."""
+    return tuple(texts(_content().get("ranges")))
 
 
 @lru_cache(maxsize=1)

@@ -5,12 +5,13 @@ Source: traefik v3.5 pkg/server/middleware/middlewares.go, buildConstructor and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.implementations.generic import Implementation
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import PolicyKind, Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.words import listing
+from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
 from policylint.topology import Topology
 from policylint.topology.extensions import extensions_of
 from policylint.topology.routes import Rule
@@ -24,6 +25,15 @@ class Traefik(Implementation):
     """Filters and kinds are as the catalog says; a Middleware is of one sort, and no chain leads back to itself."""
 
     name = "traefik"
+
+    def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
+        """Yield what a list of addresses answers; whose address it is where a strategy says so, is not known."""
+        for name in ("ipAllowList", "ipWhiteList"):
+            stated = mapping(spec.get(name))
+            networks = texts(stated.get("sourceRange"))
+            if networks and not stated.get("ipStrategy"):
+                rule = AuthorizationRule(message.is_from(networks), True, (name, "sourceRange"), "the client's address")
+                yield first_match([rule], otherwise((name, "sourceRange"), allows=False))
 
     def filter_fault(self, extension: Resource, topology: Topology) -> str:
         """Return why a Middleware cannot be built, itself or one of those that its chain names."""

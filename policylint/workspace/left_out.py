@@ -37,7 +37,7 @@ _ROUTING = {
     ("networking.istio.io", "Gateway"): ("Gateway of Istio's own", "Gateways of Istio's own", True),
     ("networking.istio.io", "VirtualService"): ("VirtualService of Istio", "VirtualServices of Istio", True),
     ("networking.k8s.io", "Ingress"): ("Ingress", "Ingresses", True),
-    ("projectcontour.io", "HTTPProxy"): ("HTTPProxy of Contour", "HTTPProxies of Contour", False),
+    ("projectcontour.io", "HTTPProxy"): ("HTTPProxy of Contour", "HTTPProxies of Contour", True),
     ("route.openshift.io", "Route"): ("Route of OpenShift", "Routes of OpenShift", True),
     ("traefik.io", "IngressRoute"): ("IngressRoute of Traefik", "IngressRoutes of Traefik", True),
 }

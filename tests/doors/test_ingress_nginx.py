@@ -12,6 +12,7 @@ from tests.worlds import manifest, service, simulated
 WEB, NEXT, ADMIN = service("web"), service("next"), service("admin")
 HOST = "http://shop.example.com"
 TLS = "https://shop.example.com"
+ALB_PORTS = '[{"HTTP": 80}, {"HTTPS": 443}]'
 
 
 class World(NamedTuple):
@@ -476,7 +477,13 @@ def test_two_classes_are_two_doors() -> None:
     [
         ("haproxy.org/", {"auth_type": "basic-auth", "auth_secret": "users"}, "haproxy", "", ("web", "basicAuth")),
         ("haproxy.org/", {"allow_list": "10.0.0.0/8"}, "haproxy", "203.0.113.9", ("403", "")),
-        ("alb.ingress.kubernetes.io/", {"auth_type": "cognito"}, "alb", "", ("web", "login")),
+        (
+            "alb.ingress.kubernetes.io/",
+            {"auth_type": "cognito"},
+            "alb",
+            "",
+            ("web", ""),
+        ),
         ("alb.ingress.kubernetes.io/", {"auth_type": "none"}, "alb", "", ("web", "")),
         (
             "alb.ingress.kubernetes.io/",

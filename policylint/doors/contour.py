@@ -1,0 +1,161 @@
+"""Contour's HTTPProxies as doors: the host of a root, the routes of all that it includes, what is asked on them.
+
+Source: projectcontour.io/docs/main/config: fundamentals, virtual-hosts, inclusion-delegation, request-routing,
+tls-termination, client-authorization, jwt-verification, ip-filtering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
+from policylint.doors.vendors import guards
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.policy.results import FailingSetting
+from policylint.spaces.predicates import EXPRESSION, PREFIX
+from policylint.topology import BackendState
+
+KIND = ("projectcontour.io", "HTTPProxy")
+_DOOR = ResourceKey(*KIND, "", "contour")._replace(kind="HTTPProxies")
+_CONTROLLER = "projectcontour.io/contour"
+_HTTP, _HTTPS = Opening("http", 80), Opening("https", 443)
+_DEEPEST = 16
+"""Most inclusions within each other that are followed."""
+Backends = Callable[[Resource], tuple[BackendState, ...]]
+Conditions = tuple[Mapping[str, Any], ...]
+
+
+def contour_doors(world: World, backends: Backends) -> Iterator[Door]:
+    """Yield the listeners of Contour's proxies, where there are HTTPProxies."""
+    proxies = world.of_kind(*KIND)
+    if proxies:
+        holder = made_of(proxies[0], {}, {}, _DOOR)
+        rules = [rule for proxy in proxies if proxy.spec.get("virtualhost") for rule in _Root(world, proxy).rules()]
+        yield door(holder, _CONTROLLER, rules, guards(), backends, (_HTTP, _HTTPS))
+
+
+class _Root:
+    """One HTTPProxy with a host, and all that it includes."""
+
+    def __init__(self, world: World, proxy: Resource) -> None:
+        self._world = world
+        self._proxy = proxy
+        self._host: Mapping[str, Any] = mapping(proxy.spec.get("virtualhost"))
+        self._tls: Mapping[str, Any] = mapping(self._host.get("tls"))
+
+    def rules(self) -> Iterator[DoorRule]:
+        yield from self._of(self._proxy, (), 0)
+
+    def _of(self, proxy: Resource, above: Conditions, depth: int) -> Iterator[DoorRule]:
+        """Yield the rules of a proxy below some conditions."""
+        for number, route in enumerate(map(mapping, sequence(proxy.spec.get("routes")))):
+            pointer: Pointer = ("spec", "routes", number)
+            conditions = (*above, *map(mapping, sequence(route.get("conditions"))))
+            match, weights = _match(conditions)
+            for opening in (_HTTP, _HTTPS) if self._tls else (_HTTP,):
+                secured = opening is _HTTP and bool(self._tls) and route.get("permitInsecure") is not True
+                body, answered = _body(proxy, route, to_https=secured)
+                body |= {"matches": [match], "precedence": weights}
+                asked = () if secured else (*self._asked(opening, proxy, route, pointer), *answered)
+                name = f"route-{number}" + (" to https" if secured else "")
+                yield DoorRule(proxy, opening, text(self._host.get("fqdn")), name, body, pointer, asked)
+        for include in map(mapping, sequence(proxy.spec.get("includes"))) if depth < _DEEPEST else ():
+            namespace = text(include.get("namespace")) or proxy.key.namespace
+            child = self._world.get(ResourceKey(*KIND, namespace, text(include.get("name"))))
+            if child is not None and not child.spec.get("virtualhost"):
+                conditions = (*above, *map(mapping, sequence(include.get("conditions"))))
+                yield from self._of(child, conditions, depth + 1)
+
+    def _asked(self, opening: Opening, proxy: Resource, route: Mapping[str, Any], pointer: Pointer) -> Iterator[Guard]:
+        """Yield what is asked on a route: logins where there is TLS, addresses anywhere; those of a route win."""
+        if opening is _HTTPS:
+            yield from self._logins(route)
+        for field, setting in (("ipAllowPolicy", "allow"), ("ipDenyPolicy", "deny")):
+            own = route.get("ipAllowPolicy") or route.get("ipDenyPolicy")
+            holder, stated, place = (
+                (proxy, route, pointer) if own else (self._proxy, self._host, ("spec", "virtualhost"))
+            )
+            networks = [text(mapping(each).get("cidr")) for each in sequence(stated.get(field))]
+            if networks:
+                yield Guard(holder, {setting: networks}, {(setting,): (*place, field)})
+
+    def _logins(self, route: Mapping[str, Any]) -> Iterator[Guard]:
+        at: Pointer = ("spec", "virtualhost")
+        client = mapping(self._tls.get("clientValidation"))
+        if client and client.get("skipClientCertValidation") is not True:
+            setting = "optionalClientCertificate" if client.get("optionalClientCertificate") else "clientCertificate"
+            place: Pointer = (*at, "tls", "clientValidation")
+            yield Guard(self._proxy, {setting: dict(client)}, {(setting,): place})
+        authoriser = mapping(self._host.get("authorization"))
+        policy = {**mapping(authoriser.get("authPolicy")), **mapping(route.get("authPolicy"))}
+        if authoriser and policy.get("disabled") is not True:
+            spec = {"externalAuth": dict(mapping(authoriser.get("extensionRef")))}
+            yield Guard(self._proxy, spec, {("externalAuth",): (*at, "authorization")})
+        verification = mapping(route.get("jwtVerificationPolicy"))
+        wanted = text(verification.get("require"))
+        for number, provider in enumerate(map(mapping, sequence(self._host.get("jwtProviders")))):
+            is_meant = provider.get("name") == wanted if wanted else provider.get("default") is True
+            if is_meant and verification.get("disabled") is not True:
+                yield Guard(self._proxy, {"jwt": dict(provider)}, {("jwt",): (*at, "jwtProviders", number)})
+
+
+def _match(conditions: Conditions) -> tuple[dict[str, Any], tuple[int, ...]]:
+    """Return the match of conditions that all must hold, prefixes one behind the other, and its weights: exact paths
+    first, then expressions, then the longest prefix, then the most headers."""
+    prefix = "".join(text(each.get("prefix")).rstrip("/") for each in conditions) or "/"
+    exact, pattern = (
+        next((text(each[name]) for each in conditions if each.get(name)), "") for name in ("exact", "regex")
+    )
+    said: dict[str, Any] = {"path": {"type": PREFIX, "value": prefix}}
+    if exact:
+        said["path"] = {"type": "Exact", "value": exact}
+    elif pattern:
+        said["path"] = {"type": EXPRESSION, "value": pattern}
+    headers = [mapping(each["header"]) for each in conditions if each.get("header")]
+    parameters = [mapping(each["queryParameter"]) for each in conditions if each.get("queryParameter")]
+    for field, listed in (("headers", headers), ("queryParams", parameters)):
+        if listed:
+            said[field] = [{"name": text(each.get("name")), **_value(each)} for each in listed]
+    rank = 2 if exact else 1 if pattern else 0
+    return said, (rank, len(exact or pattern or prefix), len(headers), len(parameters), 0)
+
+
+def _value(wanted: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a header or parameter must be; what cannot be said is an expression that nobody reads."""
+    if "exact" in wanted:
+        return {"value": text(wanted["exact"])}
+    if "regex" in wanted:
+        return {"type": EXPRESSION, "value": text(wanted["regex"])}
+    return {"type": EXPRESSION, "value": ".*"} if wanted.get("present") else {"type": "Unread", "value": str(wanted)}
+
+
+def _body(proxy: Resource, route: Mapping[str, Any], *, to_https: bool) -> tuple[dict[str, Any], tuple[Guard, ...]]:
+    """Return a route as a rule, and what answers in place of a backend."""
+    redirect, direct = mapping(route.get("requestRedirectPolicy")), mapping(route.get("directResponsePolicy"))
+    moved: dict[str, Any] = {}
+    if to_https:
+        moved = {"scheme": "https", "statusCode": 301}
+    elif redirect:
+        moved = {name: redirect[name] for name in ("scheme", "hostname", "port") if redirect.get(name)}
+        moved["statusCode"] = redirect.get("statusCode", 302)
+        if text(redirect.get("path")):
+            moved["path"] = {"type": "ReplaceFullPath", "replaceFullPath": redirect["path"]}
+    if moved:
+        return {"filters": [{"type": "RequestRedirect", "requestRedirect": moved}]}, ()
+    if direct:
+        status = direct.get("statusCode")
+        failing: dict[Pointer, FailingSetting] = {
+            ("answer",): FailingSetting(
+                status if isinstance(status, int) else 200, f"{proxy.key} answers by itself", proxy.key
+            )
+        }
+        return {}, (Guard(proxy, {"answer": dict(direct)}, {}, failing),)
+    services = [mapping(each) for each in sequence(route.get("services"))]
+    references = [
+        {"name": text(each.get("name")), "port": each.get("port", 80), "weight": each.get("weight", 1)}
+        for each in services
+        if each.get("mirror") is not True
+    ]
+    return {"backendRefs": references}, ()

@@ -130,6 +130,7 @@ class Unseen:
     __slots__ = (
         "_everywhere",
         "_in_order",
+        "_installed",
         "_later",
         "_made",
         "_namespaces",
@@ -147,6 +148,7 @@ class Unseen:
         self._made: dict[ResourceKey, str] = {}
         self._owners: dict[str, list[Custom]] = defaultdict(list)
         self._later: list[Callable[[], Iterable[Custom]]] = []
+        self._installed: Callable[[], Iterable[Custom]] | None = None
         self._products: list[Callable[[], Iterable[tuple[str, str, str]]]] = []
         self._unread: set[tuple[str, str, str]] = set()
 
@@ -191,6 +193,10 @@ class Unseen:
         """Record custom resources that are read when something is missing that nothing else may make."""
         self._later.append(customs)
 
+    def look_last(self, installed: Callable[[], Iterable[Custom]]) -> None:
+        """Take what reads the scripts of the tree for what they install, when nothing else may make something."""
+        self._installed = installed
+
     def add_products(self, products: Callable[[], Iterable[tuple[str, str, str]]]) -> None:
         """Record what operators make (group, kind, name) of resources that are read when a name looks misspelt."""
         self._products.append(products)
@@ -205,6 +211,11 @@ class Unseen:
                 for resource in self._later.pop()():
                     self.add_custom(resource)
             made = self._reason(key, operators=True) or self._named_after(key)
+            if not made and self._installed is not None:
+                for resource in self._installed():
+                    self.add_custom(resource)
+                self._installed = None
+                made = self._reason(key, operators=True)
         return made
 
     def is_operated(self, key: ResourceKey) -> bool:

@@ -1,14 +1,16 @@
-"""What scripts of the tree do with its files: `kubectl apply -f`, and `flux push artifact --path`.
+"""What scripts of the tree do: `kubectl apply -f`, `flux push artifact --path`, and `helm install`.
 
-A bootstrap applies what no deployer of the tree takes in: the Gateway that Argo CD's own route hangs on. And a pipeline
-pushes a directory as the artifact that a cluster then pulls.
+A bootstrap applies what no deployer of the tree takes in: the Gateway that Argo CD's own route hangs on. A pipeline
+pushes a directory as the artifact that a cluster then pulls. And a Makefile installs the charts beside one's manifests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 
 from policylint.model import is_symbolic
+from policylint.model.unseen import Custom
 from policylint.patterns import Pattern
 from policylint.render.tree import Tree, join
 
@@ -23,12 +25,64 @@ _ARTIFACT = Pattern(r"oci://[^\s\"']*?([^\s\"'/:@]+)(?:[:@][^\s\"'/]*)?[\"']?(?:
 _PATH = Pattern(r"(?:^|\s)(?:--path|-f)(?:\s+|=)[\"']?([^\s\"']+)")
 _FILE = Pattern(r"(?:^|\s)(?:-f|-k|--filename|--kustomize|-[a-zA-Z]*[fk])(?:\s+|=)[\"']?([^\s\"']+)")
 
+_INSTALLS = Pattern(r"\bhelm\s+(?:install|upgrade)\s([^\n|;&#`]{0,600})")
+_WITH_VALUE = frozenset(
+    {
+        *(
+            "-n",
+            "--namespace",
+            "-f",
+            "--values",
+            "--version",
+            "--repo",
+            "--timeout",
+            "--description",
+            "--post-renderer",
+        ),
+        *("--set", "--set-string", "--set-file", "--set-json", "--kube-context", "--kubeconfig", "--history-max"),
+    }
+)
+"""Options of helm that take the next word."""
+_REFERENCE = Pattern(r"\$[({]?(\w+)[)}]?")
+_NAME = Pattern(r"[a-z0-9][a-z0-9-]*")
+_NAMESPACE_OPTIONS = ("-n", "--namespace")
+
+
+def installed(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[Custom]:
+    """Yield the releases that scripts install, where they say into which namespace."""
+    for script, text in _scripts(files, read, b"helm"):
+        for command in _INSTALLS.findall(text):
+            words = [word.strip("\"'\\") for word in command.replace("=", " ").split()]
+            names: list[str] = []
+            namespace = "default"
+            position = 0
+            while position < len(words):
+                word = words[position]
+                if word in _NAMESPACE_OPTIONS:
+                    namespace = _meant(words[position + 1] if position + 1 < len(words) else "", text)
+                position += 1 + (word in _WITH_VALUE)
+                if not word.startswith("-"):
+                    names.append(word)
+            if len(names) > 1 and namespace and _NAME.fullmatch(names[0]):
+                chart = names[1].rstrip("/").rpartition("/")[2]
+                yield Custom("", namespace, names[0], maker=f"{script}, which installs the chart {chart},")
+
+
+def _meant(word: str, script: str) -> str:
+    """Return a name that stands in a script, or the one that its variable has at first; "" where nothing says it."""
+    reference = _REFERENCE.fullmatch(word)
+    if reference is not None:
+        name = re.escape(reference[1])
+        given = re.search(rf"(?m)^\s*(?:export\s+)?{name}\s*[:?]?=\s*[\"']?(?:\${{\w+:-)?([a-z0-9][a-z0-9-]*)", script)
+        return "" if given is None else given[1]
+    return word if _NAME.fullmatch(word) else ""
+
 
 def applied(tree: Tree) -> dict[str, str]:
     """Return the files and directories that scripts apply, each with the script: paths as seen from the script, or from
     the top of the tree."""
     found: dict[str, str] = {}
-    for script, text in _scripts(tree):
+    for script, text in _scripts(tree.files_below(""), tree.read, b"kubectl", b"oc "):
         for command in _APPLIES.findall(text):
             for written in _FILE.findall(command):
                 for place in (script.rpartition("/")[0], ""):
@@ -42,7 +96,7 @@ def pushed(tree: Tree) -> dict[str, str]:
     """Return the directories that scripts push as artifacts of OCI, by the name of the artifact; what several
     directories are pushed as, or a variable names, is left out."""
     found: dict[str, set[str]] = {}
-    for script, text in _scripts(tree):
+    for script, text in _scripts(tree.files_below(""), tree.read, b"flux "):
         for command in _PUSHES.findall(text):
             artifact, written = _ARTIFACT.search(command), _PATH.search(command)
             if artifact is not None and written is not None and not is_symbolic(written[1]):
@@ -53,11 +107,12 @@ def pushed(tree: Tree) -> dict[str, str]:
     return {name: next(iter(paths)) for name, paths in found.items() if len(paths) == 1}
 
 
-def _scripts(tree: Tree) -> Iterator[tuple[str, str]]:
-    for path in tree.files_below(""):
+def _scripts(files: Iterable[str], read: Callable[[str], bytes | None], *tools: bytes) -> Iterator[tuple[str, str]]:
+    """Yield the scripts that name one of some tools, continued lines joined."""
+    for path in files:
         is_hidden = "/." in f"/{path}" or "node_modules/" in path
         if not (path.endswith(_SCRIPTS) and not is_hidden) and not path.startswith(_WORKFLOWS):
             continue
-        content = tree.read(path)
-        if content is not None and (b"kubectl" in content or b"oc " in content or b"flux " in content):
+        content = read(path)
+        if content is not None and any(tool in content for tool in tools):
             yield path, _CONTINUED.sub(" ", content[:_LONGEST].decode("utf-8", "replace"))

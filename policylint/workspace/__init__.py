@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from policylint.budget import Budget
@@ -25,7 +25,7 @@ from policylint.model import Finding, Resource, World, mapping
 from policylint.model.coverage import Coverage
 from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.resource import Written
-from policylint.model.unseen import Unseen
+from policylint.model.unseen import Custom, Unseen
 from policylint.model.words import count, leading
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
@@ -265,7 +265,8 @@ def open_workspace(
     tree = _Tree(
         *(source, loaded, definitions, LeftUnread(loaded.unread, definitions.read), groups, cluster_scoped, given),
         *(semantics, snapshot, dump, shared, others, templates, pods),
-        naming(loaded.documents, loaded.files) if loaded.places else (),
+        installed=cache(partial(_installed, source)),
+        kustomizations=naming(loaded.documents, loaded.files) if loaded.places else (),
     )
     budget, faults = Budget(len(loaded.documents)), list(loaded.faults)
     picked = None if all_environments else scope
@@ -299,6 +300,19 @@ def _not_deployed(coverage: Coverage, simulations: Sequence[Simulation]) -> str:
         return ""
     what = "it" if number == 1 else "them"
     return f"what deploys {count(number, 'object')}: no Flux, Argo CD or kustomize root references {what}"
+
+
+def _installed(source: Source) -> Sequence[Custom]:
+    """Return the releases that scripts of a tree install."""
+    from policylint.render.by_hand import installed
+
+    def read(path: str) -> bytes | None:
+        try:
+            return source.at(path, path).read()
+        except SourceError:
+            return None
+
+    return list(installed(source.files_below(""), read))
 
 
 def _third_parties(loaded: Loaded) -> frozenset[str]:
@@ -346,6 +360,7 @@ class _Tree(NamedTuple):
     languages: Mapping[str, int]
     templates: Templates
     pods: PodsElsewhere
+    installed: Callable[[], Sequence[Custom]]
     kustomizations: tuple[Naming, ...]
 
     def rendered(
@@ -559,6 +574,8 @@ class _Tree(NamedTuple):
         world.definitions, world.lines, world.network = self.definitions, self.source.text, self.given.network
         world.templated = self.templates.reason
         world.pods_elsewhere = self.pods.of(world)
+        if not self.source.named and self.source.root is not None:
+            world.unseen.look_last(self.installed)
         world.unread = self.left_unread.reason
         return world
 

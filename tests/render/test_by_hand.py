@@ -113,3 +113,42 @@ def test_what_a_script_pushes_is_what_an_artifact_holds(path: str, script: str, 
 )
 def test_what_nobody_pushes_for_certain_is_not_seen(command: str, tmp_path: Path) -> None:
     assert routes(tmp_path, "./", {"push.sh": command}) == []
+
+
+INTO_SHOP = "helm upgrade --install checkout acme/checkout"
+
+
+@pytest.mark.parametrize(
+    ("script", "command", "found"),
+    [
+        ("Makefile", f"up:\n\t{INTO_SHOP} -n shop -f values.yaml", "unknown"),
+        ("Makefile", f"NS := shop\nup:\n\t{INTO_SHOP} -n $(NS)", "unknown"),
+        ("up.sh", f'NAMESPACE="${{NAMESPACE:-shop}}"\n{INTO_SHOP} --namespace "$NAMESPACE"', "unknown"),
+        ("up.sh", "helm install checkout \\\n  oci://example.com/charts/checkout \\\n  --namespace=shop", "unknown"),
+        ("README.md", f"Run `{INTO_SHOP} --namespace shop --create-namespace`.", "unknown"),
+        (".github/workflows/up.yml", f"jobs:\n  up:\n    steps:\n      - run: {INTO_SHOP} -n shop\n", "unknown"),
+        # of another namespace, of none that is said, no installation
+        ("Makefile", f"up:\n\t{INTO_SHOP} -n pay", "certain"),
+        ("Makefile", f"up:\n\t{INTO_SHOP} -n $(NS)", "certain"),
+        ("Makefile", f"up:\n\t{INTO_SHOP}", "certain"),
+        ("Makefile", "up:\n\thelm uninstall checkout -n shop", "certain"),
+        ("Makefile", "up:\n\thelm repo add checkout https://example.com -n shop", "certain"),
+    ],
+)
+def test_a_service_of_a_chart_that_a_script_installs_is_not_missing(
+    script: str, command: str, found: str, tmp_path: Path
+) -> None:
+    plain = {"gateway.yaml": GATEWAY.format(listener="http"), "route.yaml": ROUTE.format(section="")}
+    of_another = SERVICE.replace("checkout", "other")
+    findings = tree(tmp_path, {**plain, "service.yaml": of_another, script: command}).findings()
+    assert [each.confidence for each in findings if each.rule == "GWP406"] == [found]
+
+
+def test_what_a_script_installs_beside_a_deployer(tmp_path: Path) -> None:
+    files = {path: content for path, content in FILES.items() if path != "apps/service.yaml"}
+    files["apps/kustomization.yaml"] = "resources: [route.yaml, other.yaml]\n"
+    files["apps/other.yaml"] = SERVICE.replace("checkout", "other")
+    before = [each.confidence for each in tree(tmp_path / "a", files).findings() if each.rule == "GWP406"]
+    files["Makefile"] = f"up:\n\t{INTO_SHOP} -n shop"
+    after = [each.confidence for each in tree(tmp_path / "b", files).findings() if each.rule == "GWP406"]
+    assert (before, after) == (["certain"], ["unknown"])

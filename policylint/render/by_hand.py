@@ -6,7 +6,6 @@ pushes a directory as the artifact that a cluster then pulls. And a Makefile ins
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 
 from policylint.model import is_symbolic
@@ -45,6 +44,7 @@ _WITH_VALUE = frozenset(
 """Options of helm that take the next word."""
 _REFERENCE = Pattern(r"\$[({]?(\w+)[)}]?")
 _NAME = Pattern(r"[a-z0-9][a-z0-9-]*")
+_ASSIGNED = Pattern(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w+:-)?([a-z0-9][a-z0-9-]*)")
 _NAMESPACE_OPTIONS = ("-n", "--namespace")
 
 
@@ -72,9 +72,7 @@ def _meant(word: str, script: str) -> str:
     """Return a name that stands in a script, or the one that its variable has at first; "" where nothing says it."""
     reference = _REFERENCE.fullmatch(word)
     if reference is not None:
-        name = re.escape(reference[1])
-        given = re.search(rf"(?m)^\s*(?:export\s+)?{name}\s*[:?]?=\s*[\"']?(?:\${{\w+:-)?([a-z0-9][a-z0-9-]*)", script)
-        return "" if given is None else given[1]
+        return next((value for name, value in _ASSIGNED.findall(script) if name == reference[1]), "")
     return word if _NAME.fullmatch(word) else ""
 
 

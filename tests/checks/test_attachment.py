@@ -495,3 +495,36 @@ def test_simulate_has_the_three_answers_of_lint(tmp_path: Path, target: str, see
     assert ("is not among" in finding.message) is not seen
     assert state.targets[0].resolution.state == ("missing" if seen else "unknown")
     assert ("come from elsewhere" in " ".join("".join(tables([simulation], Paint(False))).split())) is not seen
+
+
+@pytest.mark.parametrize(
+    ("controller", "api", "kind"),
+    [
+        ("gateway.envoyproxy.io/gatewayclass-controller", "gateway.envoyproxy.io/v1alpha1", "EnvoyProxy"),
+        ("gateway.nginx.org/nginx-gateway-controller", "gateway.nginx.org/v1alpha2", "NginxProxy"),
+        ("gateway.k8s.aws/alb", "gateway.k8s.aws/v1beta1", "LoadBalancerConfiguration"),
+        ("kgateway.dev/kgateway", "gateway.kgateway.dev/v1alpha1", "GatewayParameters"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("of_class", "of_gateway", "told"),
+    [("", "", True), ("mine", "", False), ("", "mine", False), ("", "${NAME}", False), ("other", "", True)],
+)
+def test_parameters_have_to_be_named(
+    tmp_path: Path, controller: str, api: str, kind: str, of_class: str, of_gateway: str, told: bool
+) -> None:
+    group = api.partition("/")[0]
+    reference = f"parametersRef: {{group: {group}, kind: {kind}, "
+    found = lint(
+        tmp_path,
+        worlds.gateway_class("any", controller, of_class and f"{reference}name: {of_class}, namespace: infra}}"),
+        worlds.gateway(more=of_gateway and f"infrastructure: {{{reference}name: '{of_gateway}'}}}}"),
+        worlds.manifest(api, kind, "mine", "infra", "spec: {}"),
+    )
+    assert ("GWP115" in {each.rule for each in found}) == told
+
+
+def test_parameters_that_a_class_of_a_chart_may_name(tmp_path: Path) -> None:
+    made = worlds.manifest("gateway.nginx.org/v1alpha2", "NginxProxy", "mine", "infra", "spec: {}")
+    found = lint(tmp_path, worlds.gateway(of_class="nginx"), made)
+    assert "GWP115" not in {each.rule for each in found}

@@ -263,7 +263,8 @@ class _Class:
                 pattern = "".join({"*": ".*", "?": "."}.get(part, plain(part)) for part in path)
                 return _path(EXPRESSION, pattern), (_BEGINS, len(path), 0, 0, 0)
             return _path("Exact", path), (_EXACT, len(path), 0, 0, 0)
-        if path != "/" and (meaning == "text" or (self._vendor.adds_slash and path.endswith("/"))):
+        is_closed = self._vendor.adds_slash and path.endswith("/") and self._guards[entry.ingress.key].failing
+        if path != "/" and (meaning == "text" or is_closed):  # a path that is closed adds no slash either
             return _path(EXPRESSION, f"{plain(path)}.*"), (_BEGINS, len(path), 0, 0, 0)
         return _path(PREFIX, path), (_BEGINS, len(path.rstrip("/")) + 1, 0, 0, 0)
 

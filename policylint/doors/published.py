@@ -21,6 +21,14 @@ UNSTATED = 0
 """The port of a door whose port no manifest states: the cluster chooses it."""
 _FIELDS = {"LoadBalancer": "port", "NodePort": "nodePort", "ExternalIP": "port"}
 _STREAMS = ("tcp", "tls", "https", "mongo", "mysql", "redis")
+_NO_REQUESTS = frozenset(
+    {"amqp", "bittorrent", "dns", "imap", "kafka", "ldap", "ldaps", "mqtt", "mqtts", "nfs", "postgres", "postgresql"}
+) | {"psql", "rtmp", "rtsp", "sftp", "smtp", "smtps", "ssh", "submission"}
+"""Names of ports that say another protocol than HTTP, though a mesh does not know them."""
+_NUMBERS_OF_OTHERS = frozenset(
+    {21, 22, 23, 25, 53, 110, 143, 389, 445, 465, 554, 587, 636, 853, 873, 993, 995, 1433, 1521, 1883, 1935, 2049, 3306}
+) | {3389, 5060, 5061, 5222, 5432, 5671, 5672, 6379, 6443, 8554, 8883, 9042, 9092, 9418, 11211, 25565, 27017}
+"""Port numbers that are registered for, or as good as always have, another protocol than HTTP without TLS."""
 _EVERYTHING: Mapping[str, Any] = {"precedence": (1, 1, 0, 0, 0)}
 
 Backends = Callable[[Resource], tuple[BackendState, ...]]
@@ -97,4 +105,8 @@ def _scheme(port: Any) -> str:
     if text(port.get("protocol"), "TCP") != "TCP":
         return "udp"
     named = text(port.get("appProtocol")) or text(port.get("name")).partition("-")[0]
-    return "tcp" if named.lower() in _STREAMS else "http"
+    if named.lower() in _STREAMS or named.lower() in _NO_REQUESTS:
+        return "tcp"
+    stated = named.lower() in ("http", "http2", "grpc", "grpc-web", "ws", "wss")
+    numbers = {port.get(field) for field in ("port", "targetPort", "containerPort")}
+    return "tcp" if not stated and not numbers.isdisjoint(_NUMBERS_OF_OTHERS) else "http"

@@ -88,6 +88,12 @@ def _explains(sides: Sides, weakened: Weakened, change: RequestChange) -> bool:
     names = {name.partition(".")[0] for name in change.settings}
     names |= {name.removeprefix("spec.").partition(".")[0] for each in change.kept for name in each.names}
     cause = weakened.cause
+    if (
+        change.change == "opened"
+        and SEVERITIES.index(cause.severity) > SEVERITIES.index(change.severity)
+        and change.named
+    ):
+        return False  # a new entry that lets whom it names in is more than words of the catalog say
     owners = {after(who.policy) for each in change.kept for who in each.owners} | {who.policy for who in change.by}
     if not owners.intersection(map(after, (*cause.owners, *cause.winners))):
         return False

@@ -104,6 +104,15 @@ def logins_and_challenges(simulation: Simulation) -> bool:
     return bool(hosts) and (issuing or any(map(vouches, simulation.policies.values())))
 
 
+def misleading_settings(simulation: Simulation) -> bool:
+    """Need a setting that may mislead."""
+    from policylint.catalog.content import places
+
+    return some_policy(
+        lambda policy: any(any(places(policy.policy.spec, misleading.path, ())) for misleading in policy.kind.misleads)
+    )(simulation)
+
+
 def preflights(simulation: Simulation) -> bool:
     """Need a policy with settings that answer preflights, and a rule that names methods."""
     from policylint.topology.routes import rules
@@ -359,6 +368,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP523": RuleEntry("deny_reaches_tcp", some_policy(lambda policy: policy.policy.spec.get("action") == "DENY")),
     "GWP524": RuleEntry("literal_wildcard", of_kind("AuthorizationPolicy")),
     "GWP525": RuleEntry("defaults_left_out", has("Application")),
+    "GWP526": RuleEntry("setting_misleads", misleading_settings),
     "GWP601": RuleEntry("subject_selects_nothing", any_network_policy),
     "GWP602": RuleEntry("equal_priority_overlap", any_cluster_network_policy),
     "GWP603": RuleEntry("selector_falls_open", any_network_policy),

@@ -185,6 +185,22 @@ class Consumption(NamedTuple):
     unless: str = ""
 
 
+class Misleading(NamedTuple):
+    """A setting that does something else than it seems to say.
+
+    Args:
+        path: below the spec; `*` is every entry of a list or map.
+        holds: an expression in CEL on the value there, `self`, that is false where it misleads.
+        says: what it does instead.
+        repair: what to write.
+    """
+
+    path: str
+    holds: str
+    says: str
+    repair: str = ""
+
+
 class Sessions(NamedTuple):
     """A login that keeps its sessions in cookies, whose names are those of the policy unless it names them.
 
@@ -298,6 +314,7 @@ class PolicyKind(NamedTuple):
     node_ports: NodePorts | None = None
     narrows: str = ""
     preflight: str = ""
+    misleads: tuple[Misleading, ...] = ()
     consumes: tuple[Consumption, ...] = ()
     sessions: Sessions | None = None
     refers: tuple[ContentField, ...] = ()
@@ -435,6 +452,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         node_ports=NodePorts(**node_ports) if node_ports else None,
         narrows=text(entry.get("narrows")),
         preflight=text(entry.get("preflight")),
+        misleads=tuple(Misleading(**mapping(each)) for each in sequence(entry.get("misleads"))),
         consumes=tuple(Consumption(**mapping(each)) for each in sequence(entry.get("consumes"))),
         sessions=Sessions(**{**sessions, "same": _texts(sessions["same"])}) if sessions else None,
         refers=content_fields(entry.get("refers")),

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from policylint.workspace import open_workspace
-from tests.checks.linting import WORLD, lint, only, rules
+from tests import worlds
+from tests.checks.linting import WORLD, lint, only, policy, rules
 
 GATEWAY_API = "gateway.networking.k8s.io"
 
@@ -175,3 +176,40 @@ def test_a_deployed_file_that_is_no_yaml_stops_the_build(tmp_path: Path, broken:
         (tmp_path / path).write_text(text, encoding="utf-8")
     found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP910"]
     assert [(each.severity, each.location.file.endswith(broken)) for each in found] == [("error", True)]
+
+
+@pytest.mark.parametrize(
+    ("selectors", "told"),
+    [
+        ("[{sourceCIDR: {value: 0.0.0.0/0, type: Distinct}}, {sourceCIDR: {value: 10.0.0.0/8, invert: true}}]", True),
+        ("[{path: {value: /a}}, {path: {value: /b}}]", True),
+        ("[{sourceCIDR: {value: 0.0.0.0/0, type: Distinct}}, {path: {value: /a}}]", False),
+        ("[{headers: [{name: a, value: b}]}, {headers: [{name: c, value: d}]}]", False),
+    ],
+)
+@pytest.mark.parametrize("sort", ["Global", "Local"])
+def test_selectors_of_which_the_last_one_counts(tmp_path: Path, sort: str, selectors: str, told: bool) -> None:
+    rule = f"{{clientSelectors: {selectors}, limit: {{requests: 5, unit: Minute}}}}"
+    limit = policy(
+        "BackendTrafficPolicy", "limit", "kind: HTTPRoute, name: checkout",
+        f"rateLimit: {{type: {sort}, {sort.lower()}: {{rules: [{rule}]}}}}",
+    )  # fmt: skip
+    assert ("GWP526" in rules(lint(tmp_path, *WORLD, limit))) == told
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ("[{type: Hostname, hostname: other.example.com}]", True),
+        ("[{type: Hostname, hostname: other.example.com}, {type: Hostname, hostname: a.example.com}]", False),
+        ("[{type: URI, uri: 'spiffe://cluster.local/ns/shop/sa/a'}]", False),
+        ("", False),
+    ],
+)
+def test_names_of_a_certificate_that_leave_its_host_out(tmp_path: Path, names: str, told: bool) -> None:
+    settings = "hostname: a.example.com, wellKnownCACertificates: System"
+    tls = worlds.policy(
+        "gateway.networking.k8s.io/v1", "BackendTLSPolicy", "tls", "Service/checkout",
+        f"validation: {{{settings}{names and f', subjectAltNames: {names}'}}}", "shop",
+    )  # fmt: skip
+    assert ("GWP526" in rules(lint(tmp_path, *WORLD, tls))) == told

@@ -195,7 +195,7 @@ class _Compiler:
             functions.insert(0, self.typed(target, scope)[0])
         if name == "size" and len(functions) == 1:
             return _measured(functions[0]), None
-        if name in _OF_TEXT and target is not None and len(functions) == 2:
+        if name in _OF_TEXT and (target is not None or name == "matches") and len(functions) == 2:
             return _OF_TEXT[name](*functions), None
         called = (GLOBALS if target is None else METHODS).get((name, len(functions)))
         return (_undecided if called is None else _applied(self.fuel, called, functions)), None

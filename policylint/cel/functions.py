@@ -11,6 +11,9 @@ from policylint.patterns import Pattern
 
 _LARGEST: Final = 2**63
 _URL: Final = Pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://([A-Za-z0-9.-]+)(?::[0-9]{1,5})?(?:/[\w./~-]*)?", re.ASCII)
+_ANY_DURATION: Final = Pattern(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:h|ms|m|us|µs|μs|ns|s))+|[+-]?0")
+"""What Go reads as a duration."""
+_SCHEME: Final = Pattern(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _DURATION: Final = Pattern(r"(?:[0-9]{1,15}(?:h|ms|m|us|ns|s))+")
 
 
@@ -67,6 +70,8 @@ def _integer(value: Any) -> int:
         return int(value)
     if value.__class__ is float and abs(value) < _LARGEST:
         return int(value)
+    if value.__class__ is str and not value.lstrip("+-").isdecimal():
+        raise FailedError(f"{value!r} is no integer")
     raise UndecidedError
 
 
@@ -90,9 +95,17 @@ _UNITS: Final = {"h": 3_600_000_000_000, "m": 60_000_000_000, "s": 1_000_000_000
 
 
 def _duration(value: str) -> Duration:
-    """Return a duration as Go's time.ParseDuration reads it; fractions are left to the cluster."""
-    if len(value) > 60 or not _DURATION.fullmatch(value):
+    """Return a duration as Go's time.ParseDuration reads it; fractions are left to the cluster.
+
+    Raises:
+        FailedError: it reads none.
+    """
+    if len(value) > 60:
         raise UndecidedError
+    if not _DURATION.fullmatch(value):
+        if _ANY_DURATION.fullmatch(value):
+            raise UndecidedError
+        raise FailedError(f"{value!r} is no duration")
     total = sum(int(number) * _UNITS[unit] for number, unit in re.findall(r"([0-9]+)([a-z]+)", value))
     return Duration(in_range(total))
 
@@ -133,17 +146,25 @@ def _url(value: str) -> tuple[str, str]:
     """Return scheme and host of a plain URL.
 
     Raises:
+        FailedError: it has neither a scheme nor a leading slash.
         UndecidedError: it is not so plain that Go's net/url and this must agree.
     """
+    if _has_no_start(value):
+        raise FailedError(f"{value!r} is no URL")
     match = _URL.fullmatch(value)
     if match is None:
         raise UndecidedError
     return match[1].lower(), match[2]
 
 
+def _has_no_start(value: str) -> bool:
+    """Tell whether a text can be no URL, as it begins with neither a scheme nor a slash."""
+    return not value.startswith("/") and not _SCHEME.match(value)
+
+
 def _is_url(value: str) -> bool:
-    """Return whether Go's url.ParseRequestURI reads a text; without scheme and leading slash it does not."""
-    if ":" not in value and not value.startswith("/"):
+    """Return whether Go's url.ParseRequestURI reads a text."""
+    if _has_no_start(value):
         return False
     _url(value)
     return True

@@ -63,6 +63,8 @@ def explain(schema: Mapping[str, Any], value: Any, fuel: Fuel | None = None) -> 
     """
     first_at: dict[Pointer, Violation] = {}  # one per place: an empty name is too short, and matches no pattern either
     for error in _errors(schema, without_nulls(value, schema)):
+        if error.validator == "maxProperties" and _fits_pruned(error):
+            continue
         for violation in _violations(error):
             if violation.code == "unknown-field":
                 violation = violation._replace(belongs=belonging(schema, value, violation.pointer))
@@ -76,6 +78,12 @@ def explain(schema: Mapping[str, Any], value: Any, fuel: Fuel | None = None) -> 
     return sorted(
         first_at.values(), key=lambda violation: [(isinstance(step, str), step) for step in violation.pointer]
     )[:MOST]
+
+
+def _fits_pruned(error: Any) -> bool:
+    """Tell whether a mapping has too many fields only as long as those are there that the API server drops."""
+    kept = [name for name in error.instance if name in error.schema.get("properties", ())]
+    return error.schema.get("additionalProperties") is False and len(kept) <= error.validator_value
 
 
 def _errors(schema: Mapping[str, Any], value: Any) -> list[Any]:

@@ -53,6 +53,7 @@ def answer(text: str, value: Any, fuel: Fuel | None = None) -> Any:
         ("duration(self.name) < duration('1m')", {"name": "59s"}, True),
         ("duration('1h1m') == duration('61m')", {}, True),
         ("self.name.matches('^[a-z]+$')", {"name": "abc\n"}, False),
+        ("matches(self.name, '^[0-9]+s$')", {"name": "5"}, False),
         ("self.?name.orValue('b') == 'b'", {}, True),
         ("type(self.port) == int", {"port": 5}, True),
         ("-7 / 2 == -3 && -7 % 2 == -1", {}, True),
@@ -61,9 +62,14 @@ def answer(text: str, value: Any, fuel: Fuel | None = None) -> Any:
         # CEL's own errors, for which the API server refuses a value, unless the other side decides
         ("self.name == 'a'", {}, "no such key: name"),
         ("self.tags[1] == 'a'", {"tags": ["a"]}, "index out of bounds: 1"),
+        ("duration(self.name) < duration('1m')", {"name": "soon"}, "'soon' is no duration"),
+        ("int(self.name) > 1", {"name": "x"}, "'x' is no integer"),
+        ("url(self.name).getScheme() == 'https'", {"name": "a.example"}, "'a.example' is no URL"),
         ("self.name == 'a' || self.port == 1", {"port": 1}, True),
         ("self.name == 'a' && self.port == 1", {"port": 2}, False),
         # not decided
+        ("duration(self.name) < duration('1m')", {"name": "1.5s"}, None),
+        ("isURL(self.name)", {"name": "sha256:0"}, None),
         ("self.name == 'a'", {"name": "${NAME}"}, None),
         ("self.name == 'a' || self.port > 0", {"name": "${NAME}", "port": 1}, True),
         ("self.tags.all(t, t == 'a')", {"tags": ["a", "${B}"]}, None),

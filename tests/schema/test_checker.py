@@ -217,6 +217,14 @@ def test_nulls_and_defaults_are_those_of_the_api_server() -> None:
     assert checker.is_valid({"spec": {"name": "a"}, "status": {"whatever": 1}})
 
 
+def test_unknown_fields_do_not_count_among_the_most_that_a_mapping_may_have() -> None:
+    """The API server drops them first."""
+    properties = {"a": {"type": "string"}, "b": {"type": "string"}}
+    schema = {"type": "object", "properties": properties, "maxProperties": 1, "additionalProperties": False}
+    assert [each.code for each in explain(schema, {"a": "x", "c": "x"})] == ["unknown-field"]
+    assert "maxProperties" in [each.code for each in explain(schema, {"a": "x", "b": "x"})]
+
+
 @pytest.mark.parametrize(
     ("listeners", "broken"),
     [

@@ -23,6 +23,8 @@ class Difference(NamedTuple):
         """Return what differences of one cause have in common: the kind, the condition and both values."""
         about, _, what = self.fact.rpartition(" | ")
         kind = about.split(" ", 1)[0]
+        if self.real.startswith(("refused", "stored")) and self.ours.startswith(("refused", "stored")):
+            return f"{kind} | {self.real.split()[0]} / {self.ours.split()[0]}"
         real, ours = (("a list" if what.endswith(" message") else value) for value in (self.real, self.ours))
         return f"{kind} | {what}: {real} / {ours}"
 

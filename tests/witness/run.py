@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.witness import envoy, envoy_gateway
+from tests.witness import api_server, api_server_objects, envoy, envoy_gateway
 from tests.witness.envoy_gateway_worlds import world
 from tests.witness.facts import Difference, differences
 from tests.witness.grammar import Manifest, digest, name_of
@@ -29,7 +29,7 @@ _DEFAULT = Path("-")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one witness; return 1 where it and policylint differ."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("witness", choices=["envoy-gateway", "envoy", "kustomize"])
+    parser.add_argument("witness", choices=["envoy-gateway", "envoy", "api-server", "kustomize"])
     parser.add_argument("--seed", default="1")
     parser.add_argument("--worlds", type=int, default=100)
     parser.add_argument("--first", type=int, default=0, help="the number of the first world")
@@ -37,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--replay", nargs="?", type=Path, const=_DEFAULT, help="ask the record")
     parser.add_argument("--shrink", type=Path, help="a folder for the smallest world of each sort of difference")
     parser.add_argument("--only", default="", help="shrink only sorts with this text")
+    parser.add_argument("--crds", type=Path, help="the folder of the projects' CRDs, for api-server")
     parser.add_argument("--trees", nargs="*", type=Path, default=[], help="folders of trees, for kustomize")
     options = parser.parse_args(arguments)
     if options.witness == "kustomize":
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.replay:
         print(replayed(options.replay))
         return 0
-    return of_envoy(options) if options.witness == "envoy" else of_envoy_gateway(options)
+    return {"envoy": of_envoy, "envoy-gateway": of_envoy_gateway, "api-server": of_api_server}[options.witness](options)
 
 
 def of_kustomize(options: argparse.Namespace) -> int:
@@ -67,6 +68,21 @@ def of_kustomize(options: argparse.Namespace) -> int:
                 print(f"{row.directory}: {'; '.join(row.differences)}")
     print(f"{equal} of {number} kustomizations equal; kustomize cannot build {unbuilt} more")
     return int(equal < number)
+
+
+def of_api_server(options: argparse.Namespace) -> int:
+    """What is refused, and what is stored."""
+    tally, answers = Tally(), []
+    with api_server.Server(built("api_server"), api_server.crds(options.crds)) as server:
+        for number in range(options.first, options.first + options.worlds):
+            objects = api_server_objects.world(options.seed, number)
+            real = api_server.real_facts(objects, server.fates(objects))
+            answers.append(Answer(options.seed, number, digest(objects), real))
+            tally.add(f"{options.seed}/{number}", objects, real, api_server.our_facts(objects, real))
+    if options.record:
+        written(options.record, api_server.head(), answers)
+    print(tally)
+    return int(bool(tally.wrong))
 
 
 def of_envoy(options: argparse.Namespace) -> int:

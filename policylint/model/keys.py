@@ -9,7 +9,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 
 _PLACEHOLDER: Final = (
-    r"\$\(?\w+\)?|@\w+@|(?<!\w)__\w+?__(?!\w)|%[A-Za-z_]\w*%|\[\[[^][]*\]\]"
+    r"\$\(?\w+\)?|(?<!\{)\{[A-Z][A-Z0-9_]+\}(?!\})|@\w+@|(?<!\w)__\w+?__(?!\w)|%[A-Za-z_]\w*%|\[\[[^][]*\]\]"
     r"|(?i:\b(?:replace|change|your|insert)_\w+|\b[a-z0-9]{1,40}_here\b)"
     r"|(?i:\b(?:[a-z0-9]{1,40}_){1,6}(?:placeholder|domain|host|hostname|namespace)\b|\bplaceholder_[a-z0-9_]{1,80})"
 )
@@ -147,11 +147,11 @@ def is_symbolic(text: object) -> bool:
 
     Such a text can never be missing, mismatched or duplicate (docs/design/field-notes.md §1, need 8): `${DOMAIN}`,
     `{{ .Release.Name }}`, `<placeholder>`, and what scripts replace before they apply a file: `$DOMAIN`, `@DOMAIN@`,
-    `__DOMAIN__`, `%DOMAIN%`, `[[ .Domain ]]`, `REPLACE_ME`, `ROOT_DOMAIN`.
+    `{DOMAIN}`, `__DOMAIN__`, `%DOMAIN%`, `[[ .Domain ]]`, `REPLACE_ME`, `ROOT_DOMAIN`.
     """
     if holds_variable(text):
         return True
     if not isinstance(text, str):
         return False
-    may_be = "$" in text or "_" in text or "@" in text or "%" in text or "[[" in text
+    may_be = "$" in text or "{" in text or "_" in text or "@" in text or "%" in text or "[[" in text
     return may_be and _FILLED_IN_LATER.search(text) is not None

@@ -17,6 +17,7 @@ from policylint.trace.hosts import may_be
         *("${DOMAIN}", "web.${DOMAIN}", "{{ .Release.Name }}", "<gateway>"),
         *("$GATEWAY", "web.$DOMAIN", "$(NAMESPACE)", "@GATEWAY@", "@@GATEWAY@@", "__GATEWAY__", "web.__domain__"),
         *("%GATEWAY%", "[[ .Gateway ]]", "REPLACE_ME", "gke-CHANGE_ME", "YOUR_DOMAIN", "DOMAIN_HERE"),
+        *("{GATEWAY}", "web-{THREAD_ID}"),
     ],
 )
 def test_symbolic(text: str) -> None:
@@ -25,7 +26,22 @@ def test_symbolic(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["web", "web.example.com", "app_kubernetes_io", "a__b__c", "^/api$", "a$|b$", "50%", "a@b", "HTTPRoute", None],
+    [
+        "web",
+        "/users/{id}",
+        "/{*}",
+        "{{",
+        "a{2}",
+        "web.example.com",
+        "app_kubernetes_io",
+        "a__b__c",
+        "^/api$",
+        "a$|b$",
+        "50%",
+        "a@b",
+        "HTTPRoute",
+        None,
+    ],
 )
 def test_certain(text: str | None) -> None:
     assert not is_symbolic(text)

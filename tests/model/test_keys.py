@@ -30,7 +30,6 @@ def test_symbolic(text: str) -> None:
         "web",
         "/users/{id}",
         "/{*}",
-        "{{",
         "a{2}",
         "web.example.com",
         "app_kubernetes_io",

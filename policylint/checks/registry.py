@@ -315,6 +315,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP216": RuleEntry(
         "authorizer_not_configured", some_policy(lambda policy: policy.policy.spec.get("action") == "CUSTOM")
     ),
+    "GWP217": RuleEntry("sidecar_not_read", has("Sidecar")),
     "GWP301": RuleEntry("route_without_authentication", routes_and_authentication),
     "GWP302": RuleEntry("authentication_removed", runs="on changes", where="policylint.compare.requests.findings"),
     "GWP303": RuleEntry("backend_tls_dropped", of_kind("BackendTLSPolicy")),

@@ -18,15 +18,16 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for sidecar in simulation.world.of_kind(*SIDECAR):
         by_namespace.setdefault(sidecar.key.namespace, []).append(sidecar)
     for namespace, sidecars in by_namespace.items():
-        wide = [sidecar for sidecar in sidecars if not _labels(sidecar)]
+        wide = [sidecar for sidecar in sidecars if not labels_of(sidecar)]
         for other in wide[1:]:
             yield _finding(other, wide[0], f"namespace {namespace}")
-        selecting = [sidecar for sidecar in sidecars if _labels(sidecar)]
+        selecting = [sidecar for sidecar in sidecars if labels_of(sidecar)]
         if len(selecting) > 1 and not selecting[0].key.unplaced:
             yield from _on_workloads(simulation, namespace, selecting)
 
 
-def _labels(sidecar: Resource) -> Mapping[str, Any]:
+def labels_of(sidecar: Resource) -> Mapping[str, Any]:
+    """Return the labels of the pods that a Sidecar is for, none where it is for its namespace."""
     return mapping(mapping(sidecar.spec.get("workloadSelector")).get("labels"))
 
 
@@ -35,7 +36,7 @@ def _on_workloads(simulation: Simulation, namespace: str, sidecars: list[Resourc
     pods = by_pod_labels(simulation.world, namespace)
     first: dict[ResourceKey, Resource] = {}
     for sidecar in sidecars:
-        selected = pods.matching({"matchLabels": _labels(sidecar)})
+        selected = pods.matching({"matchLabels": labels_of(sidecar)})
         shared = next((workload for workload in selected if workload.key in first), None)
         if shared is not None:
             yield _finding(sidecar, first[shared.key], str(shared.key))

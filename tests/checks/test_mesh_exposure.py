@@ -198,3 +198,20 @@ def test_a_port_that_the_sidecar_leaves_alone(tmp_path: Path) -> None:
     strict = policy("PeerAuthentication", "p", "mtls: {mode: STRICT}")
     left = deployment(annotations="traffic.sidecar.istio.io/excludeInboundPorts: '9443'")
     assert "GWP605" not in rules(lint(tmp_path, injected, left, HOOKED, HOOK, strict))
+
+
+@pytest.mark.parametrize(
+    ("namespace", "pod", "spec", "told"),
+    [
+        ("istio.io/dataplane-mode: ambient", "", "", True),
+        ("istio-injection: enabled", "", "", False),
+        ("istio.io/dataplane-mode: ambient", "", "workloadSelector: {labels: {app: web}}", True),
+        ("istio.io/dataplane-mode: ambient", "", "workloadSelector: {labels: {app: other}}", False),
+        ("istio.io/dataplane-mode: ambient", "istio.io/dataplane-mode: none", "", False),
+        ("", "", "", False),
+    ],
+)
+def test_a_sidecar_where_there_are_none(tmp_path: Path, namespace: str, pod: str, spec: str, told: bool) -> None:
+    meshed = worlds.manifest("v1", "Namespace", "foo", more=f"labels: {{{namespace}}}")
+    sidecar = worlds.manifest("networking.istio.io/v1", "Sidecar", "s", "foo", f"spec: {{{spec}}}")
+    assert ("GWP217" in rules(lint(tmp_path, meshed, deployment(labels=pod), sidecar))) == told

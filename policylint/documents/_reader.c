@@ -44,9 +44,10 @@ static int keep_place(Reader *self, yaml_mark_t mark) {
     return 0;
 }
 
-/* Whether a plain text is a text for certain: it starts with a letter, so it is no number, and is no word like `false`:
- * these have up to five letters, of which the first is one of f, n, o, t and y. */
+/* Whether a plain text is a text for certain: a path, or it starts with a letter, so it is no number, and is no word like
+ * `false`: these have up to five letters, of which the first is one of f, n, o, t and y. The text ends with a NUL. */
 static int is_text(const char *start, size_t length) {
+    if (*start == '/' || (*start == '.' && (start[1] == '.' || start[1] == '/'))) return 1;
     const char letter = (char)(*start | 0x20);
     return letter >= 'a' && letter <= 'z' && (length > 5 || !strchr("fnoty", letter));
 }

@@ -70,8 +70,9 @@ class Facts(NamedTuple):
 
 def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSet) -> Facts:
     """Return the facts of a file; `wanted` as for `documents.read`."""
-    with_variables, mentioning = b"${" in data, b"policylint" in data
-    templated = b"#@" in data and _YTT.search(data) is not None
+    # One byte is found much faster than two, and most files have none of it.
+    with_variables, mentioning = b"$" in data and b"${" in data, b"policylint" in data
+    templated = b"#" in data and b"#@" in data and _YTT.search(data) is not None
     variable_maps: frozenset[str] = frozenset()
     if b"substituteFrom" in data or b"valuesFrom" in data:
         variable_maps = frozenset(

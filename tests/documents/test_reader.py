@@ -79,7 +79,7 @@ def test_words_with_a_meaning_and_those_like_them() -> None:
         "A",
         "z",
     ]
-    for word in filter(str.strip, words):
+    for word in filter(str.strip, (*words, "..", "./1", ".1", "/1")):
         for data in (f"a: {word}\n".encode(), f"{word}: a\n".encode()):
             assert answer(data, compiled=True) == answer(data, compiled=False), word
 

@@ -69,6 +69,6 @@ def played(root: Path) -> Iterator[tuple[str, str, str]]:
 def test_the_page_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = list(played(tmp_path))
-    assert len(found) == 9
+    assert len(found) == 13
     for command, shown, output in found:
         assert output.strip() == shown.strip(), command

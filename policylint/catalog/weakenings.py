@@ -14,6 +14,7 @@ from policylint.model.weakness import Weakness, weakness
 from policylint.namedtuple import NamedTuple
 
 _MOST_PATHS = 4_000
+_LINE = re.compile(r" *- \{groups: \[([^]]+)\], kind: '?(.+?)'?(?:, (?:guards|spares|with): \w+)*\}$")
 _Steps = tuple[str, ...]
 
 
@@ -77,11 +78,23 @@ def _deciding() -> tuple[tuple[re.Pattern[str], Mapping[str, Any]], ...]:
 
 
 @lru_cache(maxsize=1)
-def deciding_groups() -> frozenset[str]:
-    """Return the API groups of kinds that decide and are not evaluated, read from the file without parsing it."""
+def _deciding_lines() -> Mapping[str, str]:
+    """Return the kinds that decide and are not evaluated, as one expression for each API group, read from the file
+    without parsing it."""
+    kinds: dict[str, str] = {}
     lines = shipped_data("schemas", "weakenings.yaml").decode().partition("\ndeciding:\n")[2].splitlines()
-    lists = (line.partition("groups: [")[2].partition("]")[0] for line in lines)
-    return frozenset(group for listed in lists for group in listed.split(", ") if group)
+    for match in filter(None, map(_LINE.match, lines)):
+        listed, expression = match.groups()
+        for group in listed.split(", "):
+            kinds[group] = f"{kinds[group]}|{expression}" if group in kinds else expression
+    return kinds
+
+
+@lru_cache(maxsize=4096)
+def may_decide(group: str, kind: str) -> bool:
+    """Tell whether objects of a kind decide and are not evaluated, without parsing what they mean."""
+    expression = _deciding_lines().get(group)
+    return expression is not None and re.fullmatch(expression, kind) is not None
 
 
 def _word(entry: Mapping[str, Any]) -> _Word:
@@ -147,4 +160,4 @@ def _differing(before: Any, after: Any, above: _Steps) -> Iterator[_Steps]:
             )
 
 
-__all__ = ["Deciding", "common_weaknesses", "deciding"]
+__all__ = ["Deciding", "common_weaknesses", "deciding", "may_decide"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from policylint.catalog.content import ReadSet
-from policylint.catalog.weakenings import deciding_groups
+from policylint.catalog.weakenings import may_decide
 from policylint.documents import ALIAS_BOMB, MAX_ALIASED, Document, FileReading, Problem, Unread, loading
 from policylint.load.facts import Facts, is_kustomization_path
 from policylint.load.objects import places_objects
@@ -105,13 +105,15 @@ def load(
         rendered: whether anything will be rendered; else the values of HelmReleases, much of the bytes of real
             repositories, are not kept.
     """
-    groups = GROUPS | deciding_groups() | known_groups
+    groups = GROUPS | known_groups
 
     def wanted(api_version: str, kind: str) -> bool:
         group, slash, _ = api_version.rpartition("/")
         if group == "apiextensions.k8s.io":
             return False
-        return group in groups or kind == "List" or (kind in _CORE and (not slash or group in ("apps", "batch")))
+        if group in groups or kind == "List" or (kind in _CORE and (not slash or group in ("apps", "batch"))):
+            return True
+        return may_decide(group, kind)
 
     documents: list[Document] = []
     problems = [_problem(error) for error in source.problems]

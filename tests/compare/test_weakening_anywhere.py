@@ -122,6 +122,27 @@ spec:
         args: [--email-domain=example.com, --reverse-proxy, --upstream, static://202]
         env: [{name: OAUTH2_PROXY_SKIP_AUTH_ROUTES, value: /health}]
 """
+ISSUER = """\
+apiVersion: cert-manager.io/v1
+kind: ClusterIssuer
+metadata: {name: corporate}
+spec: {ca: {secretName: root}}
+"""
+INTENTIONS = """\
+apiVersion: consul.hashicorp.com/v1alpha1
+kind: ServiceIntentions
+metadata: {name: shop, namespace: shop}
+spec: {destination: {name: shop}, sources: [{name: web, action: allow}, {name: "*", action: deny}]}
+"""
+LISTENING = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: partners, namespace: infra}
+spec:
+  gatewayClassName: eg
+  listeners:
+  - {name: tls, port: 443, protocol: HTTPS, tls: {options: {kgateway.dev/min-tls-version: "1.3"}}}
+"""
 PLACED = """apiVersion: v1
 kind: Namespace
 metadata: {name: shop, labels: {pod-security.kubernetes.io/enforce: restricted, team: shop}}
@@ -137,6 +158,12 @@ CHANGES = [
     (ASKING, ASKING.replace("policy: deny", "policy: all-unauthenticated"), "default-inbound-policy"),
     (PLACED, PLACED.replace("restricted", "privileged"), "goes from restricted to privileged"),
     (PLACED, PLACED.replace("team: shop", "team: web"), ""),
+    (PLACED, PLACED.replace("pod-security.kubernetes.io/enforce: restricted, ", ""), "enforce"),
+    (ISSUER, ISSUER.replace("ca: {secretName: root}", "selfSigned: {}"), "spec.ca of ClusterIssuer corporate is gone"),
+    (ISSUER, ISSUER.replace("name: corporate", "name: corporate, labels: {team: pki}"), ""),
+    (INTENTIONS, INTENTIONS.replace("action: deny", "action: allow"), "goes from deny to allow"),
+    (LISTENING, LISTENING.replace('"1.3"', '"1.0"'), "min-tls-version"),
+    (LISTENING, LISTENING.replace('"1.3"', "'1.3'"), ""),
     (CALICO, CALICO.replace(ALLOWED, "").replace("  ingress:\n", "  ingress:\n" + ALLOWED), "has a denial after"),
     (CALICO + OPEN, CALICO.replace("order: 100", "order: 900") + OPEN, "to the other side of NetworkPolicy shop/open"),
     (CALICO + OPEN, CALICO.replace("order: 100", "order: 200") + OPEN, ""),

@@ -102,8 +102,21 @@ SPECS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"tls": {"crlSecret": "a", "b": 1}}, {"tls": {"b": 1}}, "tls.crlSecret"),
     ({"tls": {"cert_required": True}}, {"tls": {"cert_required": False}}, "cert_required"),
     ({"email_domains": ["example.com"]}, {"email_domains": ["*"]}, "email_domains"),
+    ({"use_keyless": False}, {"use_keyless": True}, "use_keyless"),
+    (
+        {"tls": {"clientCertificatePolicy": "Required"}},
+        {"tls": {"clientCertificatePolicy": "Optional"}},
+        "CertificateP",
+    ),
+    ({"authenticators": [{"a": 1}]}, {"authenticators": [{"a": 1}, {"anonymous": 1}]}, "authenticators"),
+    ({"plugins": [{"name": "a"}, {"name": "b"}]}, {"plugins": [{"name": "b"}]}, "plugins"),
+    ({"match": {"namespaces": ["a", "b"]}}, {"match": {"namespaces": ["b"]}}, "match.namespaces"),
+    ({"requestBuffer": {"limit": "1Mi"}}, {"requestBuffer": {"limit": "9Mi"}}, "requestBuffer.limit"),
+    ({"allow-http": "false"}, {"allow-http": "true"}, "allow-http"),
+    ({"config": {"whitelist-source-range": "10.0.0.0/8", "a": 1}}, {"config": {"a": 1}}, "whitelist-source-range"),
 ]
 EXCHANGED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({"parameters": {"repos": ["a"]}}, {"parameters": {"repos": ["a", "b"]}}, "parameters.repos"),
     ({"rules": [{"name": "a", "path": "/a/*"}]}, {"rules": [{"name": "a", "path": "/a"}]}, "rules.*.path"),
     (
         {"rbac": {"policy": {"matchExpressions": ["a && b"]}}},

@@ -11,7 +11,7 @@ from policylint.compare.protection.cause import WeakenedWay
 from policylint.compare.protection.extensions import edited, weakened
 from policylint.compare.protection.spec import weakenings
 from policylint.documents import Pointer
-from policylint.model import GATEWAY_GROUP, Location, Resource, is_symbolic, mapping, value_at
+from policylint.model import GATEWAY_GROUP, Location, Resource, is_symbolic, mapping, sequence, text, value_at
 from policylint.topology import whole
 from policylint.topology.workloads import WORKLOADS
 
@@ -24,6 +24,7 @@ _KINDS: tuple[tuple[str, str, Pointer], ...] = (
     ("", "Namespace", ("metadata", "labels")),
     *((*kind, ("spec", "template", "metadata", "annotations")) for kind in WORKLOADS),
 )
+_WITH_LISTENERS = ((GATEWAY_GROUP, "Gateway"), (GATEWAY_GROUP, "ListenerSet"))
 _KIND = "Annotation"
 """What stands for a kind where names of annotations are looked up."""
 
@@ -31,8 +32,15 @@ _KIND = "Annotation"
 def annotations_weakened(sides: Sides) -> Iterator[WeakenedWay]:
     """Yield causes with the objects whose annotations ask for less; the part of a name before `/` does not count."""
     own = ((old, new, place) for group, kind, place in _KINDS for old, new in sides.edited(group, kind))
+    of_listeners = (
+        (old, new, ("spec", "listeners", number, "tls", "options"))
+        for kind in _WITH_LISTENERS
+        for old, new in sides.edited(*kind)
+        for number, (was, now) in enumerate(zip(_listeners(old), _listeners(new), strict=False))
+        if was == now
+    )
     of_others = ((old, new, place) for old, new in edited(sides) for place in _written(old.spec, ("spec",)))
-    for old, new, place in chain(own, of_others):
+    for old, new, place in chain(own, of_listeners, of_others):
         before, after = _said(old, place), _said(new, place)
         if before == after:
             continue
@@ -42,6 +50,11 @@ def annotations_weakened(sides: Sides) -> Iterator[WeakenedWay]:
             where = _location(new, place, name), _location(old, place, name)
             said = name if new.key.kind in ("Ingress", "Service") else f"annotation {name}"
             yield cause._replace(own=True, field=said, location=where[0], before=where[1]), "", (whole(new.key),)
+
+
+def _listeners(gateway: Resource) -> list[str]:
+    """Return the names of the listeners of a Gateway, in order."""
+    return [text(mapping(each).get("name")) for each in sequence(gateway.spec.get("listeners"))]
 
 
 def _written(value: object, above: Pointer) -> Iterator[Pointer]:

@@ -19,7 +19,6 @@ from policylint.model import Location, Node, PolicyKind, Resource, ResourceKey, 
 from policylint.model.weakness import Weakness
 from policylint.network.kinds import EVALUATED as NETWORK_POLICIES
 from policylint.policy.asking import asked, strongest
-from policylint.policy.content import content_references
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
@@ -57,7 +56,7 @@ def extension_weakened(sides: Sides, others: Callable[[Path, PolicyKind, str], b
             for way, by in ways:
                 served = by is None or _served(after, by, purpose) or others(way, by.kind, purpose)
                 yield cause, "" if served else purpose, way
-            if not ways and (alone or _is_waited_for(after, new.key)):
+            if not ways and (alone or _guards_where_named(after, new)):
                 severity = cause.severity if alone else "note"
                 yield cause._replace(own=True, severity=severity), "", (whole(new.key),)
 
@@ -79,13 +78,10 @@ def _is_alone(side: Simulation, resource: Resource) -> bool:
     )
 
 
-def _is_waited_for(side: Simulation, key: ResourceKey) -> bool:
-    """Tell whether a policy names an object that is not in effect and may be later."""
-    return any(
-        reference.wanted == key
-        for state in side.policies.values()
-        for reference in content_references(state.policy, side.world)
-    )
+def _guards_where_named(side: Simulation, resource: Resource) -> bool:
+    """Tell whether objects of a kind protect whatever names them: what is not in effect today, or a door."""
+    kind = side.catalog.get(*resource.key[:2])
+    return kind is not None and bool(kind.weaker)
 
 
 def _gone(sides: Sides) -> Iterator[Resource]:

@@ -462,7 +462,12 @@ WAYPOINTED = "istio.io/dataplane-mode: ambient, istio.io/use-waypoint: way"
         (f"{WAYPOINTED}, istio.io/ingress-use-waypoint: 'True'", "Service/web", "istio", []),
         (WAYPOINTED, "Service/web Gateway/edge", "istio", []),
         (WAYPOINTED, "Gateway/way", "istio", ["GWP308"]),
-        (WAYPOINTED, "Service/web", "envoy", []),  # its pods may be captured
+        (
+            WAYPOINTED,
+            "Service/web",
+            "envoy",
+            ["GWP308"],
+        ),  # it sends to pods, captured or not: no address of the waypoint
         ("istio.io/dataplane-mode: ambient", "Service/web", "istio", []),  # no waypoint, which GWP106 says
     ],
 )

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 from policylint.trace import Requirements, Trace, Tracer, request
-from tests.implementations.worlds_envoy_gateway import CLASS, policy
-from tests.worlds import gateway, gateway_class, manifest, route, service, simulated, verdicts
+from tests.implementations.worlds_envoy_gateway import CLASS, policy, told
+from tests.worlds import gateway, gateway_class, listener_set, manifest, route, service, simulated, verdicts
 
 ALL = "allowedRoutes: {namespaces: {from: All}}"
 CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"
@@ -187,3 +187,15 @@ def test_filter_chains_for_one_server_name_close_the_port(https: str, tls: str, 
     trace = asked(CLASS, gateway(listeners=listeners), to_web, CERTIFICATE, *more, host=host, port=443, scheme="https")
     assert end(trace).endswith(f": {answer}")
     assert ("Envoy refuses its port" in trace.outcome.reason) == (answer == "refused")
+
+
+@pytest.mark.parametrize(
+    ("more", "told_of_it"),
+    [("", "Accepted=True/Accepted"), ("allowedListeners: {namespaces: {from: All}}", "Accepted=False/Invalid")],
+)
+def test_a_fault_counts_where_listeners_are_let_in(more: str, told_of_it: str) -> None:
+    """What a Gateway does not let in is not translated, so that nothing is wrong with it."""
+    extra = listener_set("extra", "shop", listening("name: web, port: 8080, protocol: HTTP"))
+    fault = policy("CTP", "ctp", "ListenerSet/extra", "connection: {bufferLimit: 5Gi}")
+    simulation = simulated(CLASS, gateway(more=more), extra, fault)
+    assert told(simulation, "ctp") == {"ListenerSet shop/extra": [told_of_it]}

@@ -46,8 +46,11 @@ _FILLERS = [
         spec={"parentRef": {"name": _FILLER}, "listeners": [{"name": "b", "port": 2, "protocol": "HTTP"}]},
     ),
 ]
-_CERTIFICATES = {"tls.crt": CERTIFICATE, "tls.key": PRIVATE_KEY, "ca.crt": CERTIFICATE}
-"""What Envoy Gateway made for itself when it was installed."""
+_OWN = {
+    "envoy": {"tls.crt": CERTIFICATE, "tls.key": PRIVATE_KEY, "ca.crt": CERTIFICATE},
+    "envoy-oidc-hmac": {"hmac-secret": "shop-shop-shop-shop-shop-shop-12"},
+}
+"""The Secrets that Envoy Gateway made for itself when it was installed."""
 
 
 class Controller:
@@ -70,8 +73,8 @@ class Controller:
         return self._ask(read_by_it(stored), **options) | {"refused": refused}
 
     def _ask(self, objects: Sequence[Manifest], **options: bool) -> dict[str, Any]:
-        own = manifest("v1", "Secret", "envoy", "envoy-gateway-system", stringData=_CERTIFICATES)
-        text = json.dumps({"objects": [*objects, own], **options})
+        own = [manifest("v1", "Secret", name, "envoy-gateway-system", stringData=held) for name, held in _OWN.items()]
+        text = json.dumps({"objects": [*objects, *own], **options})
         for placeholder, real in self._material:
             text = text.replace(json.dumps(placeholder)[1:-1], json.dumps(real)[1:-1])
         assert self._started.stdin and self._started.stdout

@@ -96,6 +96,7 @@ class ClientTraffic:
         if claim.refusal and any(
             _valid(listener) and _translates(listener, claim.setting) and not any(self._strangers(claim, listener))
             for listener in inside
+            if listener.gateway is not None  # what is not let in is not translated
         ):
             self._ledger.say(claim, [claim.scope], invalid(claim.refusal))
         http3 = any(listener.protocol == "HTTPS" and _valid(listener) for listener in inside)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -109,3 +111,75 @@ def test_the_wheel_has_the_schemas_of_all_outputs_and_the_address(tmp_path: Path
     assert "policylint/_data/pyproject.toml" in names
     needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line]
     assert not [line for line in needed if re.search(r"pygls|mcp|watchfiles", line)], "only with an extra"
+
+
+def manifests(tmp_path: Path) -> tuple[Path, dict[str, str]]:
+    """A checkout with what the manifests name, and the checksums of that."""
+    for name in (".ci", "deploy"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("node_modules", "dist"))
+    (tmp_path / "dist").mkdir()
+    named = ("kubectl-policylint.tar.gz", "kubectl-policylint-windows.tar.gz", f"policylint-{__version__}.tar.gz")
+    for name in named:
+        (tmp_path / "dist" / name).write_text(name)
+    return tmp_path, {name: hashlib.sha256(name.encode()).hexdigest() for name in named}
+
+
+def test_the_plugin_is_there_for_every_system(tmp_path: Path) -> None:
+    tree, checksums = manifests(tmp_path)
+    manifest = yaml.safe_load(release("krew", f"v{__version__}", tree=tree).stdout)
+    assert manifest["spec"]["version"] == f"v{__version__}"
+    for platform in manifest["spec"]["platforms"]:
+        name = platform["uri"].rpartition("/")[2]
+        assert f"/v{__version__}/" in platform["uri"] and platform["sha256"] == checksums[name]
+        assert platform["bin"] in [file["from"] for file in platform["files"]]
+    assert [platform["bin"] for platform in manifest["spec"]["platforms"]] == [
+        "kubectl-policylint",
+        "kubectl-policylint.exe",
+    ]
+
+
+def test_the_program_for_windows_is_a_launcher_with_a_script_that_finds_policylint_by_path_alone(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("distlib", reason="distlib is not installed")
+    program = tmp_path / "kubectl-policylint.exe"
+    subprocess.run([sys.executable, "-I", str(ROOT / ".ci" / "windows.py"), str(program)], check=True)
+    assert program.read_bytes()[:2] == b"MZ" and b"#!/usr/bin/env python\n" in program.read_bytes()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "policylint.exe").write_text("#!/bin/sh\necho of the folder\n")
+    (tmp_path / "bin" / "policylint.exe").write_text('#!/bin/sh\necho "asked: $*"\nexit 1\n')
+    for file in tmp_path.rglob("policylint.exe"):
+        file.chmod(0o755)
+    for path, code, said in ((f".:{tmp_path / 'bin'}:/bin", 1, "asked: lint --live"), (".", 1, "")):
+        command = [sys.executable, str(program), "lint", "--live"]
+        done = subprocess.run(command, cwd=tmp_path, env={"PATH": path}, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout.strip()) == (code, said)
+        assert said or "policylint is not installed" in done.stderr
+
+
+def test_formula_and_recipe_name_this_release_and_what_it_needs(tmp_path: Path) -> None:
+    tree, checksums = manifests(tmp_path)
+    sdist = f"policylint-{__version__}.tar.gz"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    formula = release("formula", f"v{__version__}", tree=tree).stdout
+    home = project["urls"]["Homepage"]
+    assert f'url "{home}/releases/download/v{__version__}/{sdist}"' in formula
+    assert f'sha256 "{checksums[sdist]}"' in formula and f'homepage "{home}"' in formula
+    recipe = yaml.safe_load(release("conda", f"v{__version__}", tree=tree).stdout)
+    assert recipe["context"]["version"] == __version__ and recipe["source"]["sha256"] == checksums[sdist]
+    assert recipe["requirements"]["host"][2:] == [spaced(project_build()[0])]
+    needed = [spaced(each.partition(";")[0]) for each in project["dependencies"]]
+    assert recipe["requirements"]["run"] == [f"python {project['requires-python']}", *needed]
+    scripts = [f"{name} = {entry}" for name, entry in project["scripts"].items()]
+    assert recipe["build"]["python"]["entry_points"] == scripts
+
+
+def project_build() -> list[str]:
+    requires: list[str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    return requires
+
+
+def spaced(requirement: str) -> str:
+    """A requirement as conda writes it: `pyyaml >=6.0.1,<7`."""
+    name, bounds = re.fullmatch(r"([\w.-]+)(.*)", requirement.strip()).groups()  # type: ignore[union-attr]
+    return f"{name.lower()} {bounds.strip()}"

@@ -84,7 +84,6 @@ class RequestFuzz(ToolFuzz):
     def asked(self, random: Random) -> dict[str, str]:
         """Return the questions with several answers, each with what is said of one."""
         from policylint.workspace import open_workspace
-        from tests.contract.known import ELSEWHERE
         from tests.contract.test_contract import disagreements, disagreements_of
         from tests.reach.test_agreement import disagreements as of_requests
 
@@ -100,12 +99,10 @@ class RequestFuzz(ToolFuzz):
             if wrong:
                 different["reach and trace"] = "\n".join(wrong)
             for question, words in disagreements(simulation):
-                if question not in ELSEWHERE:
-                    different.setdefault(question, words)
+                different.setdefault(question, words)
         if len(before) == len(after) == 1:
             for question, words in disagreements_of(before[0], after[0]):
-                if question not in ELSEWHERE:
-                    different.setdefault(question, words)
+                different.setdefault(question, words)
         return different
 
     def change(self, random: Random, files: dict[str, list[Any]]) -> None:

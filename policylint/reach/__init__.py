@@ -9,7 +9,6 @@ from __future__ import annotations
 from policylint.reach.entries import Door, EntryPoint, Named, doors, entries, entries_at
 from policylint.reach.inside import (
     IDENTIFIED,
-    MEMBERSHIP,
     entries_at_pods,
     entries_inside,
     identities,
@@ -37,7 +36,6 @@ from policylint.reach.ways import (
 
 __all__ = [
     "IDENTIFIED",
-    "MEMBERSHIP",
     "Door",
     "EntryPoint",
     "Named",

@@ -15,8 +15,6 @@ from policylint.trace.mesh import UNMESHED, consumers
 
 IDENTIFIED = Predicate("Pair", "*/*")
 """Every client with an identity of the mesh."""
-MEMBERSHIP = "whether its pods are in the mesh"
-"""What it hangs on where nothing tells whether proxies are asked."""
 _STREAMS = ("tcp", "tls", "https", "mongo", "mysql", "redis")
 
 
@@ -79,18 +77,9 @@ def clients_of(namespace: str) -> Predicate:
     return Predicate("Pair", f"{namespace}/*")
 
 
-def doubt(tracer: Tracer, trace: Trace) -> str:
+def doubt(trace: Trace) -> str:
     """Return on what it depends whether a request through the mesh is let in; "" where it certainly is, or is not."""
-    for admission in trace.admissions:
-        if admission.decision.answer == "depends":
-            return admission.decision.why
-    for key in trace.outcome.backends:
-        behind = tracer.simulation.acting.workloads(key)
-        if not behind:
-            return f"the pods of {key.path} were not seen"
-        if any(tracer.simulation.meshes.proxied(workload) is None for workload in behind):
-            return MEMBERSHIP
-    return ""
+    return next((each.decision.why for each in trace.admissions if each.decision.answer == "depends"), "")
 
 
 def senders(tracer: Tracer, name: str) -> list[str] | None:

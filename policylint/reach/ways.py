@@ -435,7 +435,7 @@ def _whole(
     certificate = tracer.demands_certificate(witness)
     witness = witness._replace(client_certificate="client" if certificate else "", blank=blank)
     trace = tracer.trace(witness, among) if not witness.pod else tracer.past_services(witness)
-    return WayIn(entry, boxes, dimensions, trace, certificate, doubt=doubt(tracer, trace) if entry.inside else "")
+    return WayIn(entry, boxes, dimensions, trace, certificate, doubt=doubt(trace) if entry.inside else "")
 
 
 class Cells:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 from policylint.checks import run
 from policylint.compare import compare, pair_sides, removed_protections
 from policylint.compare.change import EnvironmentChange
-from policylint.model import Finding, World, mapping, sequence
+from policylint.model import Finding, mapping, sequence
 from policylint.reach import (
+    EntryPoint,
     Stated,
     WayIn,
     entries,
@@ -23,7 +25,7 @@ from policylint.reach import (
 )
 from policylint.report.kit.identity import Names
 from policylint.simulation import Simulation, simulate
-from policylint.spaces.boxes import intersect, is_empty
+from policylint.spaces.boxes import intersect, is_empty, meetings
 from policylint.spaces.predicates import Predicate
 from policylint.trace import Request, Trace, Tracer
 from policylint.trace.request import arguments
@@ -112,9 +114,8 @@ class Environment:
     @cached_property
     def beside_unrelated(self) -> Environment:
         """The same environment with an object that has to do with nothing in it."""
-        world = self.simulation.world
-        resources = [*world.resources.values(), *loaded(UNRELATED)]
-        return Environment(simulate(World(world.name, resources), self.simulation.catalog))
+        more = {resource.key: resource for resource in loaded(UNRELATED)}
+        return Environment(simulate(self.simulation.world.with_resources(more), self.simulation.catalog))
 
     def traced(self, request: Request) -> Trace:
         """The trace of a request as somebody asks for it, by no other object than the command line's."""
@@ -154,6 +155,18 @@ def bare(request: Request) -> str:
     return named(request._replace(address="", claims=None))
 
 
+def _in_common(old: list[WayIn], new: list[WayIn]) -> Iterator[Request]:
+    """Yield a request of what each region has in common with each one of the other side, with all that either wants."""
+    for was, now in product(old, new):
+        if is_grpc(was.dimensions) != is_grpc(now.dimensions):
+            continue
+        common = [box for box in meetings(was.boxes, now.boxes) if is_possible(was.dimensions, box)]
+        for box in common[:1] if was.dimensions else [()]:
+            request = request_in(was.entry, was.dimensions, box, grpc=is_grpc(was.dimensions))
+            certificate = "client" if (was.certificate or now.certificate) and not was.entry.inside else ""
+            yield request._replace(client_certificate=certificate)
+
+
 class Change:
     """One change, as its readers see it."""
 
@@ -177,21 +190,22 @@ class Change:
         return Environment(self.sides.before), Environment(self.sides.after)
 
     @cached_property
-    def traces(self) -> list[tuple[WayIn, Trace, Trace]]:
-        """The requests that either side tells apart, each traced on both sides, before and after."""
-        found: list[tuple[WayIn, Trace, Trace]] = []
-        before, after = self.environments
-        for one, other in ((before, after), (after, before)):
-            points = [*entries(one.tracer), *entries_inside(one.tracer)]
-            for entry in points if len(found) <= MOST_WAYS else ():
-                if not other.tracer.knows(entry.gateway):
-                    continue
-                for way in ways_in(one.tracer, entry, stated(one.tracer, entry).joined(stated(other.tracer, entry))):
-                    request = way.trace.request
-                    found.append((way, before.tracer.trace(request), after.tracer.trace(request)))
-                    for path in self._paths if entry.scheme.startswith("http") else ():
-                        more = request._replace(path=path)
-                        found.append((way, before.tracer.trace(more), after.tracer.trace(more)))
+    def traces(self) -> list[tuple[EntryPoint, Trace, Trace]]:
+        """A request of whatever region of one side has in common with one of the other, traced before and after."""
+        found: list[tuple[EntryPoint, Trace, Trace]] = []
+        before, after = (each.tracer for each in self.environments)
+        points = [entry for each in (before, after) for entry in (*entries(each), *entries_inside(each))]
+        for entry in dict.fromkeys(points):
+            if len(found) > MOST_WAYS:
+                break
+            if not (before.knows(entry.gateway) and after.knows(entry.gateway)):
+                continue
+            both = stated(before, entry).joined(stated(after, entry))
+            for request in _in_common(list(ways_in(before, entry, both)), list(ways_in(after, entry, both))):
+                found.append((entry, before.trace(request), after.trace(request)))
+                for path in self._paths if entry.scheme.startswith("http") else ():
+                    more = request._replace(path=path)
+                    found.append((entry, before.trace(more), after.trace(more)))
         return found
 
     @cached_property

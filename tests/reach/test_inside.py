@@ -249,16 +249,24 @@ def test_clients_with_routes_of_their_own_come_in_by_themselves() -> None:
 
 
 @pytest.mark.parametrize(
-    ("manifests", "expected"),
+    ("manifests", "strict", "permissive"),
     [
-        ((worlds.labelled("shop", "{}"), deployment("web", "shop")), ["every request -> depends"]),
-        ((worlds.labelled("shop", INJECTED),), ["every request -> depends"]),
-        ((worlds.labelled("shop", "{istio-injection: disabled}"), deployment("web", "shop")), []),
+        (
+            (worlds.labelled("shop", "{}"), deployment("web", "shop")),
+            ["every request -> depends"],
+            ["every request -> allowed"],
+        ),
+        ((worlds.labelled("shop", INJECTED),), ["every request -> depends"], ["every request -> allowed"]),
+        ((worlds.labelled("shop", "{istio-injection: disabled}"), deployment("web", "shop")), [], []),
     ],
     ids=["nothing says that its pods are in the mesh", "its pods were not seen", "its pods are not in the mesh"],
 )
-def test_what_was_not_seen_is_not_let_in(manifests: tuple[str, ...], expected: list[str]) -> None:
-    assert said(worlds.simulated(service(), STRICT.replace("STRICT", "PERMISSIVE"), *manifests)) == expected
+def test_membership_that_was_not_seen_decides_where_somebody_may_refuse(
+    manifests: tuple[str, ...], strict: list[str], permissive: list[str]
+) -> None:
+    """Whoever lets everybody in lets everybody in, whether its pods are in the mesh or not."""
+    for mode, strangers in ((STRICT, strict), (STRICT.replace("STRICT", "PERMISSIVE"), permissive)):
+        assert said(worlds.simulated(service(), mode, *manifests), UNMESHED) == strangers
 
 
 def test_without_a_mesh_nobody_comes_from_inside() -> None:

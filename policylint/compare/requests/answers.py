@@ -16,7 +16,7 @@ from policylint.policy.asking import setters
 from policylint.policy.authorizing import PlacedDecision
 from policylint.policy.bindings import ObjectBinding
 from policylint.policy.results import Group
-from policylint.reach import MEMBERSHIP, WayIn, asked, end_in_words
+from policylint.reach import WayIn, asked, end_in_words
 from policylint.trace import PURPOSES, Asked, Met, Requirements, Trace, Tracer, login_in_words, purpose_in_words
 
 FILTERS = "filters"
@@ -212,7 +212,7 @@ class Answers:
         ended = trace.outcome
         doubts = {each.decision.why for each in trace.admissions if each.decision.answer == "depends"}
         refusing = {each.decision.why for each in trace.admissions if each.decision.refuses}
-        ground = way.doubt if doubts <= refusing and way.doubt in (MEMBERSHIP, *refusing) else ""
+        ground = way.doubt if doubts <= refusing else ""
         serves = bool(ended.backends)
         purposes = (
             {purpose: asked(self._requirements, way, purpose, unread=False) for purpose in PURPOSES} if serves else {}

@@ -139,7 +139,10 @@ class Catalog:
         return self._by_controller[controller_name]
 
     def enrolling(self) -> Mapping[str, str]:
-        """Return the meshes by the labels and annotations with which Namespaces and pods become part of them."""
+        """Return the meshes by the labels and annotations with which Namespaces and pods become part of them.
+
+        The kinds that their proxies alone read (`group/kind`) are among these.
+        """
         if self._enrolling is None:
             files = (file for file in self._files if b"\nenrols:" in file.data)
             self._enrolling = {name: file.implementation for file in files for name in file.texts("enrols")}

@@ -1,13 +1,15 @@
 """Which meshes an environment has, and whether a workload is in one: for whoever asks, the same answer.
 
-A mesh is in the environment where a policy of it is, or where a Namespace or a pod is made part of it (`enrols` of the
-catalog). That something is kept out of a mesh says nothing: charts write that for whoever has one.
+A mesh is in the environment where a policy of it is, where a Namespace or a pod is made part of it, or where something
+is that its proxies alone read (`enrols` of the catalog). That something is kept out of a mesh says nothing: charts
+write that for whoever has one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from policylint.catalog.kinds import Catalog
@@ -36,7 +38,8 @@ class Meshes:
         kinds = (catalog.get(group, name) for group, name in world.kinds())
         names = {kind.implementation for kind in kinds if kind is not None}.intersection(enrolling.values())
         if not names.issuperset(enrolling.values()):
-            names.update(enrolling[name] for name in _enrolments(world) if name in enrolling)
+            shown = chain(map("/".join, world.kinds()), _enrolments(world))
+            names.update(enrolling[name] for name in shown if name in enrolling)
         self.all = [self._behaviour(name) for name in sorted(names)]
 
     @cached_property

@@ -195,21 +195,24 @@ class Change:
         found: list[tuple[EntryPoint, Trace, Trace]] = []
         before, after = (each.tracer for each in self.environments)
         points = [entry for each in (before, after) for entry in (*entries(each), *entries_inside(each))]
+        named = {(entry.gateway, entry.port, entry.hostname) for entry in points}
         for entry in dict.fromkeys(points):
             if len(found) > MOST_WAYS:
                 break
             if not (before.knows(entry.gateway) and after.knows(entry.gateway)):
                 continue
+            if entry.host != entry.hostname and (entry.gateway, entry.port, entry.host) in named:
+                continue  # the host that stands for all others of this side has a name on the other one
             both = stated(before, entry).joined(stated(after, entry))
             for request in _in_common(list(ways_in(before, entry, both)), list(ways_in(after, entry, both))):
                 found.append((entry, before.trace(request), after.trace(request)))
-                for path in self._paths if entry.scheme.startswith("http") else ():
+                for path in self.paths if entry.scheme.startswith("http") else ():
                     more = request._replace(path=path)
                     found.append((entry, before.trace(more), after.trace(more)))
         return found
 
     @cached_property
-    def _paths(self) -> list[str]:
+    def paths(self) -> list[str]:
         """The paths that objects speak of which differ, and what merely begins as these do."""
         found: dict[str, None] = {}
         sides = [side.world.resources for side in self.sides[:2]]

@@ -195,6 +195,7 @@ WORLDS: dict[str, tuple[str, ...]] = {
             field="targetRef",
         ),
     ),
+    "an injected namespace without any policy": (INJECTED, SERVICE, deployment()),
     "a client with a Sidecar of its own": (
         INJECTED,
         SERVICE,

@@ -16,7 +16,7 @@ from policylint.explain.reach import reach
 from policylint.guardrails import Guardrail, verdicts
 from policylint.implementations import implementation
 from policylint.implementations.istio.mesh import Mesh
-from policylint.model import Finding, Node, ResourceKey, mapping, sequence
+from policylint.model import SEVERITIES, Finding, Node, ResourceKey, mapping, sequence
 from policylint.model.spelling import spelled
 from policylint.network.endpoints import workloads
 from policylint.policy.authorizing import CLAIM, CLIENT
@@ -363,7 +363,25 @@ def _meshed_by_trace(world: Environment) -> Answers:
         proxied = None if end.resource is None else world.tracer.simulation.meshes.proxied(end.resource)
         if proxied is not None:
             told[end.key] = "yes" if proxied else "no"
+        elif _meshed_by_labels(world).get(end.key):
+            told[end.key] = "not known"
     return told
+
+
+def _meshed_by_labels(world: Environment) -> Answers:
+    """Who is injected for certain, as Istio's injector reads it: the namespace says so, and no pod says otherwise."""
+    objects = world.simulation.world
+    injecting = {
+        each.key.name
+        for each in objects.of_kind("", "Namespace")
+        if each.labels.get("istio-injection") == "enabled" and not each.key.name.startswith("kube-")
+    }
+    plain = (end for end in workloads(objects) if end.resource is not None and end.is_pod and not end.host)
+    return {
+        end.key: "yes"
+        for end in plain
+        if end.namespace in injecting and "istio" not in repr(end.resource and end.resource.body)
+    }
 
 
 def _meshed_by_network(world: Environment) -> Answers:
@@ -515,6 +533,7 @@ QUESTIONS: dict[str, Mapping[str, Callable[[Environment], Answers]]] = {
     "is it in a mesh": {
         "trace": _meshed_by_trace,
         "network": _meshed_by_network,
+        "labels": _meshed_by_labels,
         "trace beside an unrelated policy": _meshed_beside,
     },
     "is it ambient": {"trace": _ambient_by_trace, "network": _ambient_by_network},
@@ -639,7 +658,8 @@ def _aged(simulation: Simulation, old: set[ResourceKey]) -> Simulation:
 def _let_in_by_traces(change: Change) -> Answers:
     """Who was turned away by a policy and now gets to the backend of a route that both sides have."""
     for _, before, after in change.traces:
-        if before.denied and not before.depends and after.outcome.backends and not after.depends:
+        seen = after.network is None or after.network.verdict != "unknown"
+        if before.denied and not before.depends and after.outcome.backends and not after.depends and seen:
             return {"the change": "lets in who was kept out"}
     return {}
 
@@ -648,6 +668,24 @@ def _let_in_by_findings(change: Change) -> Answers:
     """A warning where a new entry names them, an error elsewhere (tests/compare/test_severities.py)."""
     told = [finding for finding in change.findings if finding.severity in ("error", "warning")]
     return {"the change": "lets in who was kept out" if told else "nothing"}
+
+
+def _how_bad_by_traces(change: Change) -> Answers:
+    """Where clients with nothing in common were kept out, and now get in, nobody is named who might be meant."""
+    before, after = (world.tracer for world in change.environments)
+    for entry, was, now in change.traces:
+        request = was.request
+        anonymous = not (request.claims or entry.inside or any(map(request.path.startswith, change.paths)))
+        if anonymous and was.denied and not was.depends and now.outcome.backends and not now.depends:
+            asked = [request._replace(address=address) for address in ADDRESSES]
+            if sum(bool(before.trace(each).denied and after.trace(each).outcome.backends) for each in asked) > 1:
+                return {"the change": "error"}
+    return {}
+
+
+def _how_bad_by_findings(change: Change) -> Answers:
+    told = [finding.severity for finding in change.findings if finding.rule in ("GWP302", "GWP304", "GWP324", "GWP620")]
+    return {"the change": min(told, key=SEVERITIES.index)} if told else {}
 
 
 OF_CHANGES: dict[str, Mapping[str, Callable[[Change], Answers]]] = {
@@ -660,4 +698,5 @@ OF_CHANGES: dict[str, Mapping[str, Callable[[Change], Answers]]] = {
     "what takes the place of a login": {"diff": _in_its_place_by_diff, "findings": _in_its_place_by_findings},
     "does what is new take requests over": {"diff": _taken_over_by_diff, "ages": _taken_over_by_ages},
     "does it let in who was kept out": {"traces": _let_in_by_traces, "findings": _let_in_by_findings},
+    "how bad is it": {"traces": _how_bad_by_traces, "findings": _how_bad_by_findings},
 }

@@ -1,0 +1,199 @@
+"""The contract finds each contradiction that was seen once its mend is taken out: a second home, given to one reader.
+
+The table is docs/design/requests.md §6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policylint.catalog.content import ReadSet
+from policylint.checks import route_without_authentication, shadowed_route_match
+from policylint.compare.requests import answers, changes
+from policylint.implementations.istio import Istio
+from policylint.load.left_unread import LeftUnread
+from policylint.network.meshes import Tunnel
+from policylint.reach import EntryPoint, Stated, WayIn, ways
+from policylint.simulation import meshes
+from policylint.simulation.acting import ActingIndex
+from policylint.trace import Request, Requirements, Trace, Tracer, network
+from tests import worlds
+from tests.contract.own import CHANGES, WORLDS
+from tests.contract.test_contract import disagreements, disagreements_of
+
+verdicts = import_module("policylint.guardrails.verdicts")
+compared = import_module("policylint.compare")
+simulated = import_module("policylint.simulation")
+Patch = Callable[[pytest.MonkeyPatch], None]
+
+
+class BlindTracer(Tracer):
+    """Knows of no network policies."""
+
+    def trace(self, request: Request, among: Any = None) -> Trace:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(network, "along", lambda _, trace: trace)
+            return super().trace(request, among)
+
+
+class WithoutCertificates(Requirements):
+    """Takes no certificate for a login."""
+
+    def _by_connection(self, *_: object) -> Iterator[Any]:
+        return iter(())
+
+
+class WithoutProxies(Requirements):
+    """Does not ask the proxies of a mesh what they demand."""
+
+    def _by_proxies(self, *_: object) -> Iterator[Any]:
+        return iter(())
+
+
+def _of(place: Any, name: str, value: object, *others: tuple[Any, str, object]) -> Patch:
+    def patch(monkeypatch: pytest.MonkeyPatch) -> None:
+        for each in ((place, name, value), *others):
+            monkeypatch.setattr(*each)
+
+    return patch
+
+
+def _ambient_by_namespace(*_: object) -> Tunnel:
+    return Tunnel(15008, True, "its namespace is ambient", True)
+
+
+def _of_anybody(tracer: Tracer, entry: EntryPoint, *_: object, blank: bool, **__: object) -> Iterator[WayIn]:
+    yield ways._whole(tracer, entry, (), (), (), blank=blank)
+
+
+def _by_crds_alone(broken: Any, _: object) -> bool:
+    return broken.refusal is not None and broken.schema.origin is not None
+
+
+IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
+    "GWP320 does not see the network policy that GWP604 reports": (
+        "a network policy cuts the backend off",
+        "does it get to the pods",
+        _of(verdicts, "Tracer", BlindTracer),
+    ),
+    "GWP301 asks for a login where the listener demands a certificate": (
+        "a client certificate is a login",
+        "is a login asked",
+        _of(route_without_authentication, "Requirements", WithoutCertificates),
+    ),
+    "guardrails deny the standard login of Istio": (
+        "the standard login of Istio",
+        "is a login asked",
+        _of(verdicts, "Requirements", WithoutProxies),
+    ),
+    "reach says nothing where an authorizer outside decides": (
+        "external authorization of Istio",
+        "does it depend on who authorizes",
+        _of(Requirements, "_by_proxies", WithoutProxies._by_proxies),
+    ),
+    "a policy that a shipped schema refuses acts": (
+        "a policy that the API server refuses",
+        "is it refused",
+        _of(simulated, "_is_refused", _by_crds_alone),
+    ),
+    "an authorizer of a policy that a shipped schema refuses is asked": (
+        "an external authorizer that the API server refuses",
+        "is it refused",
+        _of(simulated, "_is_refused", _by_crds_alone),
+    ),
+    "nobody asks policies about the addresses of TCP": (
+        "addresses of clients on TCP",
+        "who is turned away",
+        _of(Tracer, "judged", lambda _, trace, *__: trace),
+    ),
+    "reach tells no clients of TCP and TLS apart": (
+        "addresses of clients on TCP and TLS of Istio",
+        "who is turned away",
+        _of(ways, "_connections", _of_anybody),
+    ),
+    "a header match of an unknown type takes everything in reach": (
+        "a header match of an unknown type",
+        "which rule takes it",
+        _of(ways, "_box", lambda _, dimensions: tuple(each.all for each in dimensions)),
+    ),
+    "GWP408 looks at the words of matches": (
+        "a rule all of whose requests another one takes",
+        "does a rule get requests",
+        _of(shadowed_route_match, "check", lambda _: ()),
+    ),
+    "a pod with a sidecar in an ambient namespace is ambient to the network": (
+        "an injected pod in an ambient namespace",
+        "is it ambient",
+        _of(Istio, "tunnel", _ambient_by_namespace),
+    ),
+    "a mesh is there only where one of its policies is": (
+        "an injected namespace without any policy",
+        "is it in a mesh",
+        _of(meshes, "_enrolments", lambda _: ()),
+    ),
+    "a Sidecar counts only beside a policy of Istio": (
+        "a client with a Sidecar of its own",
+        "where do requests inside end",
+        _of(meshes, "chain", lambda *_: ()),
+    ),
+    "explain looks for contexts that begin at the Gateway": (
+        "policies of an Istio Gateway whose class is here",
+        "on which routes does it act",
+        _of(ActingIndex, "places", lambda index, number: index.groups[number].nodes),
+    ),
+    "a Secret is read only where a field is called after it": (
+        "a Secret under another field's name",
+        "is it there",
+        _of(ReadSet, "named", lambda *_: {}, (LeftUnread, "reason", lambda *_: "")),
+    ),
+}
+IN_CHANGES: Mapping[str, tuple[str, str, Patch]] = {
+    "diff does not see that a network policy goes": (
+        "the network policy that cuts a backend off is deleted",
+        "what does it open",
+        _of(changes, "Tracer", BlindTracer),
+    ),
+    "nothing takes the place of a login but a certificate": (
+        "a login goes and a client certificate comes",
+        "what does it open",
+        _of(answers, "Requirements", WithoutCertificates),
+    ),
+    "whoever is in a list is meant, though it holds everybody": (
+        "an allow-list is opened to two halves of everybody",
+        "how bad is it",
+        _of(changes, "_is_named", lambda *_: True),
+    ),
+    "diff cuts no regions by the paths of Istio": (
+        "a path of a list of Istio takes what begins with it",
+        "what does it open",
+        _of(changes, "stated", lambda *_: Stated(asked=True)),
+    ),
+    "a new route may be the older one": (
+        "a route of the same match comes",
+        "does what is new take requests over",
+        _of(compared, "with_ages", lambda side, _: side),
+    ),
+}
+
+
+@pytest.mark.parametrize("mend", IN_WORLDS)
+def test_a_mend_of_one_environment(mend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world, question, patch = IN_WORLDS[mend]
+    patch(monkeypatch)
+    assert question in {each for each, _ in disagreements(worlds.opened(tmp_path, *WORLDS[world]))}
+
+
+@pytest.mark.parametrize("mend", IN_CHANGES)
+def test_a_mend_of_one_change(mend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    change, question, patch = IN_CHANGES[mend]
+    patch(monkeypatch)
+    sides = []
+    for side, manifests in zip(("before", "after"), CHANGES[change], strict=True):
+        (tmp_path / side).mkdir()
+        sides.append(worlds.opened(tmp_path / side, *manifests))
+    assert question in {each for each, _ in disagreements_of(*sides)}

@@ -24,7 +24,7 @@ from policylint.documents import read
 from policylint.load.objects import cluster_scoped_kinds
 from policylint.load.reading import load
 from policylint.model import GATEWAY_GROUP, ResourceKey, mapping, sequence, text
-from policylint.model.keys import CLUSTER_SCOPED
+from policylint.model.kinds import CLUSTER_SCOPED
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.tree import Tree
 from policylint.simulation import Simulation

@@ -13,7 +13,7 @@ from typing import Any
 from policylint.catalog.kinds import load_catalog
 from policylint.documents import read
 from policylint.model import Resource, ResourceKey, Unseen, World
-from policylint.model.keys import CLUSTER_SCOPED
+from policylint.model.kinds import CLUSTER_SCOPED
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation, simulate
 from policylint.topology import Topology, build

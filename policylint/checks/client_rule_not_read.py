@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from policylint.model import GATEWAY_GROUP, Finding, Resource, ResourceKey, World, is_symbolic, text
 from policylint.model.hosts import names_service
+from policylint.model.kinds import MACHINE
 from policylint.simulation import Simulation
-from policylint.topology.workloads import MACHINE, WORKLOADS
+from policylint.topology.workloads import WORKLOADS
 
 RULE = "GWP309"
 _KIND = "DestinationRule"

@@ -9,10 +9,10 @@ from policylint.checks.kit.routing import is_waypoint
 from policylint.checks.kit.wording import and_more
 from policylint.checks.policy_without_controller import unread_at
 from policylint.model import Finding, Node, World, mapping, value_at
+from policylint.model.kinds import MESHES
 from policylint.policy.results import Idle, PolicyState
 from policylint.simulation import Simulation
 from policylint.topology import ListenerState
-from policylint.topology.ancestry import MESHES
 from policylint.topology.namespaces import admits
 from policylint.topology.parents import MOST_LISTENERS
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from policylint.catalog.kinds import CORE
 from policylint.checks.kit.locations import path, target_at, targets
 from policylint.model import ROUTE_KINDS, Finding, Related
+from policylint.model.kinds import MESHES
 from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
 from policylint.topology import GatewayState
-from policylint.topology.ancestry import MESHES, implementation_of, serving
+from policylint.topology.ancestry import implementation_of, serving
 
 RULE = "GWP108"
 _BELOW_GATEWAYS = frozenset({*ROUTE_KINDS, "Gateway", "GatewayClass", "ListenerSet", "XListenerSet"})

@@ -12,22 +12,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from policylint.matches import matches
-from policylint.model import GATEWAY_GROUP, Finding, ResourceKey
+from policylint.model import Finding, ResourceKey
+from policylint.model.kinds import OLDEST_PREVAILS
 from policylint.model.resource import NEW
 from policylint.simulation import Simulation, simulate
 from policylint.topology import RouteState, whole
 from policylint.topology.routes import rules
 
-_AGED = frozenset(
-    {
-        (GATEWAY_GROUP, "Gateway"),
-        (GATEWAY_GROUP, "ListenerSet"),
-        (GATEWAY_GROUP, "XListenerSet"),
-        ("networking.istio.io", "DestinationRule"),
-        ("networking.istio.io", "Sidecar"),
-    }
-)
-"""Kinds beside policies and routes of which the oldest object prevails."""
 _RULES = ("GWP202", "GWP206", "GWP408")
 
 
@@ -46,7 +37,7 @@ def with_ages(side: Simulation, alone: frozenset[ResourceKey]) -> Simulation:
 
 def _ties(side: Simulation, new: set[ResourceKey]) -> bool:
     """Return whether requests, or listeners, that a new object claims are claimed by an old one in the same words."""
-    for kind in _AGED.intersection(key[:2] for key in new):
+    for kind in OLDEST_PREVAILS.intersection(key[:2] for key in new):
         if any(each.key not in new for each in side.world.of_kind(*kind)):
             return True
     routes = [state for state in side.topology.routes if state.route.key in new]

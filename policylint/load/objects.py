@@ -8,7 +8,7 @@ from typing import Any
 from policylint.documents import Document, Pointer
 from policylint.load.facts import is_kustomization_path
 from policylint.model import UNKNOWN_NAMESPACE, Resource, ResourceKey, mapping, sequence, text
-from policylint.model.keys import CLUSTER_SCOPED
+from policylint.model.kinds import CLUSTER_SCOPED
 
 KUSTOMIZE_GROUP = "kustomize.config.k8s.io"
 CRD = "CustomResourceDefinition"

@@ -11,6 +11,7 @@ from policylint.load.facts import Facts, is_kustomization_path
 from policylint.load.objects import places_objects
 from policylint.load.shared_facts import FactsReader, SharedFacts
 from policylint.model.faults import NOT_OURS, Fault, fault_of
+from policylint.model.kinds import READ_GROUPS
 from policylint.namedtuple import NamedTuple
 from policylint.sources import Source, SourceError, SourceFile, SourceProblem
 
@@ -18,33 +19,6 @@ _WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJo
 _CORE = frozenset({"Namespace", "Service"}) | _WORKLOADS
 _CALLING = frozenset({"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "APIService"})
 """Kinds that name Services for the API server to call, which network policies may keep from it."""
-GROUPS = frozenset(
-    {
-        "gateway.networking.k8s.io",
-        "gateway.networking.x-k8s.io",
-        "multicluster.x-k8s.io",
-        "discovery.k8s.io",
-        "kustomize.config.k8s.io",
-        "kustomize.toolkit.fluxcd.io",
-        "helm.toolkit.fluxcd.io",
-        "source.toolkit.fluxcd.io",
-        "source.extensions.fluxcd.io",
-        "fluxcd.controlplane.io",
-        "argoproj.io",
-        "helm.cattle.io",
-        "crd.antrea.io",
-        "crd.projectcalico.org",
-        "projectcalico.org",
-        "k8s.ovn.org",
-        "network.openshift.io",
-        "route.openshift.io",
-        "networking.gke.io",
-        "cloud.google.com",
-        "networking.k8s.aws",
-        "cert-manager.io",
-        "work.open-cluster-management.io",
-    }
-)
 
 
 class Loaded(NamedTuple):
@@ -105,7 +79,7 @@ def load(
         rendered: whether anything will be rendered; else the values of HelmReleases, much of the bytes of real
             repositories, are not kept.
     """
-    groups = GROUPS | known_groups
+    groups = READ_GROUPS | known_groups
 
     def wanted(api_version: str, kind: str) -> bool:
         group, slash, _ = api_version.rpartition("/")

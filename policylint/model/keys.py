@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from policylint.model.kinds import GATEWAY_GROUP as GATEWAY_GROUP
+from policylint.model.kinds import ROUTE_KINDS as ROUTE_KINDS
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 
@@ -23,43 +25,6 @@ UNKNOWN_NAMESPACE = "?"
 What follows is the directory: objects side by side without a namespace are taken to land in the same one. It prints
 as `?`.
 """
-
-GATEWAY_GROUP = "gateway.networking.k8s.io"
-ROUTE_KINDS = ("GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute")
-
-CLUSTER_SCOPED = frozenset(
-    {
-        ("", "Namespace"),
-        ("", "Node"),
-        ("", "PersistentVolume"),
-        (GATEWAY_GROUP, "GatewayClass"),
-        ("apiextensions.k8s.io", "CustomResourceDefinition"),
-        ("rbac.authorization.k8s.io", "ClusterRole"),
-        ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
-        ("storage.k8s.io", "StorageClass"),
-        ("scheduling.k8s.io", "PriorityClass"),
-        ("cert-manager.io", "ClusterIssuer"),
-        ("external-secrets.io", "ClusterSecretStore"),
-        ("cilium.io", "CiliumCIDRGroup"),
-        ("crd.antrea.io", "ClusterNetworkPolicy"),
-        ("crd.projectcalico.org", "GlobalNetworkPolicy"),
-        ("networking.k8s.aws", "ClusterNetworkPolicy"),
-        ("kyverno.io", "ClusterPolicy"),
-        ("policies.kyverno.io", "GeneratingPolicy"),
-        ("policy.networking.k8s.io", "AdminNetworkPolicy"),
-        ("policy.networking.k8s.io", "BaselineAdminNetworkPolicy"),
-        ("policy.networking.k8s.io", "ClusterNetworkPolicy"),
-        ("projectcalico.org", "GlobalNetworkPolicy"),
-        ("cluster.open-cluster-management.io", "ManagedCluster"),
-        ("cluster.open-cluster-management.io", "ManagedClusterSet"),
-        ("cluster.open-cluster-management.io", "ClusterManagementAddOn"),
-        ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
-        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
-        ("networking.k8s.io", "IngressClass"),
-        ("apiregistration.k8s.io", "APIService"),
-    }
-)
-"""Kinds without a namespace that need no CRD to be known as such (group, kind)."""
 
 
 class ResourceKey(NamedTuple):

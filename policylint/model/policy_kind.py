@@ -263,6 +263,11 @@ class SettingPurposes(NamedTuple):
         return frozenset((*self.authentication, *self.authorization, *self.protection))
 
     @property
+    def asks_nobody(self) -> bool:
+        """Whether whoever comes without anything passes: another policy has to ask for what this one checks."""
+        return bool(self.optional) and set(self.authentication) <= set(self.optional)
+
+    @property
     def asking(self) -> frozenset[str]:
         """The top-level fields by which requests are asked for something, or turned away."""
         return frozenset(path.partition(".")[0] for path in (*self.authentication, *self.authorization))

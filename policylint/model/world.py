@@ -14,6 +14,7 @@ from policylint.documents import Document, Problem
 from policylint.documents.problem import DUPLICATE_KEY
 from policylint.model.faults import Fault
 from policylint.model.keys import GATEWAY_GROUP, ROUTE_KINDS, ResourceKey, is_symbolic
+from policylint.model.kinds import SIBLINGS
 from policylint.model.resolution import Resolution
 from policylint.model.resource import Location, Resource, Written
 from policylint.model.selectors import Labelled
@@ -72,21 +73,6 @@ _INHABITING = (
 
 _ABSENT = frozenset({"missing-file", "missing-path"})
 """Codes of notes on what is deployed and is not in the tree."""
-
-
-_SIBLINGS = (
-    (
-        ("", "Service"),
-        ("gateway.envoyproxy.io", "Backend"),
-        ("gateway.kgateway.dev", "Backend"),
-        ("agentgateway.dev", "AgentgatewayBackend"),
-    ),
-    (("", "ConfigMap"), ("", "Secret")),
-    tuple((GATEWAY_GROUP, kind) for kind in ROUTE_KINDS),
-    ((GATEWAY_GROUP, "Gateway"), (GATEWAY_GROUP, "ListenerSet")),
-    (("cluster.open-cluster-management.io", "Placement"), ("apps.open-cluster-management.io", "PlacementRule")),
-)
-"""Kinds of which one is written where another is meant."""
 
 
 _REPEATED = frozenset({("", kind) for kind in ("ConfigMap", "Namespace", "Secret", "ServiceAccount")})
@@ -481,7 +467,7 @@ class World:
 
     def siblings(self, key: ResourceKey) -> list[ResourceKey]:
         """Return the objects of that name in that namespace whose kinds are written where this one is meant."""
-        kinds = next((group for group in _SIBLINGS if key[:2] in group), ())
+        kinds = next((group for group in SIBLINGS if key[:2] in group), ())
         keys = (ResourceKey(*kind, key.namespace, key.name) for kind in kinds)
         return [each for each in keys if each != key and each in self.resources]
 

@@ -10,17 +10,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model.kinds import ADDRESSES_OF, EACH
 from policylint.namedtuple import NamedTuple
 from policylint.topology.references import port_number
 
 SERVICE = ("", "Service")
-_EACH = "*"
-_PLACES: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
-    ("gateway.envoyproxy.io", "Backend"): (("endpoints", _EACH, "fqdn"), ("endpoints", _EACH, "ip")),
-    ("gateway.kgateway.dev", "Backend"): (("static", "hosts", _EACH),),
-    ("agentgateway.dev", "AgentgatewayBackend"): (("static",), ("mcp", "targets", _EACH, "static")),
-}
-"""By kind, where the specs of backends have a host and a port."""
 _HOSTS = ("hostname", "host", "address")
 _SLICE = ("discovery.k8s.io", "EndpointSlice")
 _SERVICE_NAME = "kubernetes.io/service-name"
@@ -48,7 +42,7 @@ def destinations(world: World, backend: Resource, port: int | None) -> list[Dest
     kind = (backend.key.group, backend.key.kind)
     if kind == SERVICE:
         return list(dict.fromkeys(_of_service(world, backend, port)))
-    return list(dict.fromkeys(_of_backend(backend, _PLACES.get(kind, ()))))
+    return list(dict.fromkeys(_of_backend(backend, ADDRESSES_OF.get(kind, ()))))
 
 
 def service_named(world: World, host: str) -> ResourceKey | None:
@@ -109,7 +103,7 @@ def _at(value: Any, place: tuple[str, ...]) -> Iterator[Any]:
         values = [
             inner
             for outer in values
-            for inner in (sequence(outer) if step == _EACH else [mapping(outer).get(step)])
+            for inner in (sequence(outer) if step == EACH else [mapping(outer).get(step)])
             if inner is not None
         ]
     return iter(values)

@@ -58,7 +58,7 @@ _ANSWERING = {
 }
 """By setting the words without one of which its text turns nobody away: Lua, configuration of NGINX, of Envoy."""
 _ELSEWHERE = "valueref"
-_ENVOY_FILTER = Pattern(r"envoy\.(?:extensions\.)?filters\.http\.([a-z0-9_]+)")
+_FILTER = Pattern(r"\bfilters\.http\.([a-z0-9_]+)")
 _PASSING = frozenset(
     {
         *("buffer", "cache", "compressor", "cors", "decompressor", "fault", "grpc_http1_bridge", "grpc_stats"),
@@ -210,7 +210,7 @@ def _can_answer(path: str, value: object) -> bool:
     written = json.dumps(value, default=str).lower()
     if any(word in written for word in _ANSWERING[path]) or _ELSEWHERE in written:
         return True
-    return not _PASSING.issuperset(_ENVOY_FILTER.findall(written))
+    return not _PASSING.issuperset(_FILTER.findall(written))
 
 
 def may_lift(path: str, value: object) -> bool:

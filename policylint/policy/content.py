@@ -11,7 +11,7 @@ from typing import Any
 from policylint.catalog.content import content_of, places
 from policylint.documents import Pointer
 from policylint.model import Resolution, Resource, ResourceKey, World, is_symbolic, text
-from policylint.model.keys import CLUSTER_SCOPED
+from policylint.model.kinds import CLUSTER_SCOPED
 from policylint.model.policy_kind import ContentField
 from policylint.namedtuple import NamedTuple
 

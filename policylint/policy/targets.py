@@ -20,7 +20,8 @@ from policylint.model import (
     sequence,
     text,
 )
-from policylint.model.keys import CLUSTER_SCOPED, is_symbolic
+from policylint.model.keys import is_symbolic
+from policylint.model.kinds import CLUSTER_SCOPED
 from policylint.model.policy_kind import Reference, TargetKind
 from policylint.policy.results import Target, TargetProblem
 from policylint.topology import Topology, whole

@@ -18,7 +18,8 @@ from policylint.documents import Document, read
 from policylint.load.facts import KUSTOMIZATION_FILES
 from policylint.load.reading import Loaded
 from policylint.model import mapping, text
-from policylint.model.keys import CLUSTER_SCOPED, VARIABLES, taken_between
+from policylint.model.keys import VARIABLES, taken_between
+from policylint.model.kinds import CLUSTER_SCOPED
 from policylint.render.inline import Texts
 from policylint.render.live import Live
 from policylint.render.provenance import Manifest, Provenance, entries

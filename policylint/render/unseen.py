@@ -9,6 +9,7 @@ from policylint.catalog.operators import Product, products
 from policylint.documents import Document, Unread
 from policylint.load.objects import objects_of
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, Unseen, is_symbolic, mapping, sequence, text
+from policylint.model.kinds import BACKENDS_OF_CONTROLLERS
 from policylint.model.resource import value_at
 from policylint.model.unseen import Custom, UnseenSource
 from policylint.model.words import count
@@ -23,15 +24,6 @@ _BUILT_IN = frozenset(
     }
 )
 _FLUX = "toolkit.fluxcd.io"
-_BACKENDS = frozenset(
-    {
-        ("multicluster.x-k8s.io", "ServiceImport"),
-        ("net.gke.io", "ServiceImport"),
-        ("inference.networking.k8s.io", "InferencePool"),
-        ("inference.networking.x-k8s.io", "InferencePool"),
-    }
-)
-"""Kinds that routes name in place of a Service: their controllers make nothing of it that anybody names."""
 _MOST_READ = 1_000
 """Custom resources that are read for their names."""
 _OF_PODS = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("", "Pod")})
@@ -238,7 +230,7 @@ def _add_kustomization(kustomization: Resource, generators: Unseen) -> None:
 def _is_operated(group: str, kind: str, known_groups: frozenset[str]) -> bool:
     """Return whether objects of a kind are the input of some operator, which may make Services and Secrets of them."""
     if (
-        (group, kind) in _BACKENDS
+        (group, kind) in BACKENDS_OF_CONTROLLERS
         or group in _BUILT_IN
         or group in known_groups
         or group == GATEWAY_GROUP

@@ -25,10 +25,10 @@ def objects(setup: Setup, kubectl: Kubectl) -> bytes:
         AbsentError: the cluster does not answer, or not with a list of objects.
     """
     from policylint.documents import read
-    from policylint.load.reading import GROUPS
+    from policylint.model.kinds import READ_GROUPS
     from policylint.workspace import known_groups
 
-    groups = frozenset(group for group in GROUPS if not group.endswith(_DEPLOYING))
+    groups = frozenset(group for group in READ_GROUPS if not group.endswith(_DEPLOYING))
     data = kubectl.objects(groups | known_groups() | setup.assumptions.groups())
     reading = read(data, CLUSTER)
     if reading.problems:

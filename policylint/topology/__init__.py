@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from policylint.topology.backends import BACKEND_KINDS
+from policylint.model.kinds import BACKEND_KINDS
 from policylint.topology.build import build
 from policylint.topology.graph import Topology, Vertex, whole
 from policylint.topology.state import (

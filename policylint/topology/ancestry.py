@@ -6,11 +6,9 @@ from collections.abc import Iterable
 
 from policylint.catalog.kinds import CORE, Catalog
 from policylint.model import ROUTE_KINDS, Node, PolicyKind, ResourceKey
+from policylint.model.kinds import MESHES
 from policylint.topology.graph import Topology, walk, whole
 from policylint.topology.state import GatewayState, RouteState
-
-MESHES = ("cilium", "istio", "kuma", "linkerd")
-"""Implementations whose policies also act on traffic that no Gateway takes."""
 
 
 def ancestors(topology: Topology, nodes: Iterable[Node]) -> list[Node]:

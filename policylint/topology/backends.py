@@ -23,40 +23,16 @@ from policylint.model import (
     sequence,
     text,
 )
+from policylint.model.kinds import BACKEND_KINDS, OF_PROVIDERS, ROUTE_SELECTORS, SERVICE, SERVICE_IMPORT, VIRTUAL_KINDS
 from policylint.namedtuple import NamedTuple
 from policylint.topology.grants import Grants
 from policylint.topology.references import backend_target, port_number, resolve, resolve_outer
 from policylint.topology.state import BackendState
 
-SERVICE = ("", "Service")
-SERVICE_IMPORT = ("multicluster.x-k8s.io", "ServiceImport")
-BACKEND_KINDS: frozenset[tuple[str, str]] = frozenset(
-    {
-        SERVICE,
-        SERVICE_IMPORT,
-        ("gateway.networking.k8s.io", "Backend"),
-        ("gateway.networking.x-k8s.io", "XBackend"),
-        ("inference.networking.k8s.io", "InferencePool"),
-        ("inference.networking.x-k8s.io", "InferencePool"),
-        ("gateway.envoyproxy.io", "Backend"),
-        ("aigateway.envoyproxy.io", "AIServiceBackend"),
-        ("gateway.kgateway.dev", "Backend"),
-        ("agentgateway.dev", "AgentgatewayBackend"),
-        ("gloo.solo.io", "Upstream"),
-        ("networking.istio.io", "ServiceEntry"),
-        ("net.gke.io", "ServiceImport"),
-        ("traefik.io", "TraefikService"),
-    }
-)
-"""Kinds that a backendRef may name. Another kind counts too when the world holds an object of it."""
-VIRTUAL_KINDS = (("networking.istio.io", "Hostname"),)
-"""Kinds that a backendRef may name although no object of them exists."""
-ROUTE_SELECTORS = (("delegation.kgateway.dev", "label"), ("delegation.gateway.solo.io", "label"))
-"""Kinds that mean «the routes with this label» in a backendRef."""
 VIRTUAL = Resolution("unknown", "the reference names a host, no object")
-OWN_SERVICE = Resolution("found", "a service of Traefik's own")
+OWN_SERVICE = Resolution("found", "a service of the controller's own")
 """What `api@internal` names: the dashboard, and the like (traefik pkg/provider/kubernetes/gateway/httproute.go)."""
-OF_ANOTHER_PROVIDER = Resolution("unknown", "a service of another of Traefik's providers")
+OF_ANOTHER_PROVIDER = Resolution("unknown", "a service of another of the controller's providers")
 FILTER_BACKENDS = (("requestMirror", "RequestMirror"), ("externalAuth", "ExternalAuth"))
 
 
@@ -201,7 +177,7 @@ def _virtual(target: ResourceKey) -> Resolution | None:
     """Return what a reference resolves to that names no object, None for all others."""
     if target[:2] in VIRTUAL_KINDS:
         return VIRTUAL
-    if target[:2] == ("traefik.io", "TraefikService") and "@" in target.name:
+    if target[:2] == OF_PROVIDERS and "@" in target.name:
         return OWN_SERVICE if target.name.endswith("@internal") else OF_ANOTHER_PROVIDER
     return None
 

@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 
 from policylint.model import GATEWAY_GROUP, Node, ResourceKey, World
+from policylint.model.kinds import BACKEND_KINDS
 from policylint.topology import routes as reading
-from policylint.topology.backends import BACKEND_KINDS, Backends, port_node, ports
+from policylint.topology.backends import Backends, port_node, ports
 from policylint.topology.certificates import Certificates
 from policylint.topology.delegated_matches import carries_nothing
 from policylint.topology.delegation import delegations, without_cycles

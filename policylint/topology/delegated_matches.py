@@ -14,9 +14,9 @@ from typing import Any
 
 from policylint.matches import Match, match_of, matches, path_of
 from policylint.model import Resource, is_symbolic, mapping, sequence, text
+from policylint.model.kinds import ROUTE_SELECTORS
 from policylint.regex import quoted
 from policylint.spaces.predicates import EXPRESSION, PREFIX
-from policylint.topology.backends import ROUTE_SELECTORS
 from policylint.topology.routes import Rule, rules
 
 INHERITING = tuple(f"{group}/inherit-parent-matcher" for group, _ in ROUTE_SELECTORS)

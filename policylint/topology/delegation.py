@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, mapping, sequence
-from policylint.topology.backends import ROUTE_SELECTORS, is_delegation
+from policylint.model.kinds import ROUTE_SELECTORS
+from policylint.topology.backends import is_delegation
 from policylint.topology.references import parent_target
 from policylint.topology.state import Delegation, RouteState
 

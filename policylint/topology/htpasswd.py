@@ -33,6 +33,6 @@ def read_users(htpasswd: str, *, comments: bool, inline: bool = False) -> tuple[
         if not colon:
             return found, f"line {number} is not `user:hash`"
         if not hashed.startswith(_HASH) or len(hashed) != _LENGTH:
-            return found, f"the password of {user} is no {_HASH} hash, the only kind that Envoy takes"
+            return found, f"the password of {user} is no {_HASH} hash, the only kind that the proxy takes"
         found.append((user, hashed))
     return found, ""

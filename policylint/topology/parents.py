@@ -17,8 +17,9 @@ from policylint.model import (
     mapping,
     sequence,
 )
+from policylint.model.kinds import SERVICE
 from policylint.model.resource import deepest_written
-from policylint.topology.backends import SERVICE, ports
+from policylint.topology.backends import ports
 from policylint.topology.gateways import Holder, Holders
 from policylint.topology.graph import listener_node
 from policylint.topology.hostnames import EVERY, narrowed

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resolution, ResourceKey, World, is_symbolic, text
-from policylint.model.keys import CLUSTER_SCOPED
+from policylint.model.kinds import CLUSTER_SCOPED
 from policylint.namedtuple import NamedTuple
 
 X_GROUP = "gateway.networking.x-k8s.io"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Resource, World, mapping, sequence, text
+from policylint.model.kinds import MACHINE, SERVER
 from policylint.model.selectors import Labelled, matches
 from policylint.topology.references import port_number
 
@@ -21,8 +22,6 @@ WORKLOADS = (
     ("", "ReplicationController"),
 )
 """Kinds (group, kind) that make Pods, and Pods themselves."""
-MACHINE = ("networking.istio.io", "WorkloadEntry")
-"""What stands for a machine of a mesh that is no Pod."""
 
 
 def is_workload(group: str, kind: str) -> bool:
@@ -52,16 +51,16 @@ def service_account(workload: Resource) -> str:
 
 
 def servers_selecting(world: World, workload: Resource) -> list[Resource]:
-    """Return the Servers (Linkerd's ports of pods) that select a workload's Pods, sorted."""
+    """Return the Servers (ports of pods) that select a workload's Pods, sorted."""
     labels = pod_labels(workload)
-    servers = world.in_namespace("policy.linkerd.io", "Server", workload.key.namespace)
+    servers = world.in_namespace(*SERVER, workload.key.namespace)
     selectors = ((server, server.spec.get("podSelector")) for server in servers)
     return [server for server, selector in selectors if isinstance(selector, dict) and matches(selector, labels)]
 
 
 def server_routes(world: World, server: Resource) -> list[Resource]:
     """Return the HTTPRoutes whose parent is a Server, sorted."""
-    kinds = (("policy.linkerd.io", "HTTPRoute"), (GATEWAY_GROUP, "HTTPRoute"))
+    kinds = ((SERVER[0], "HTTPRoute"), (GATEWAY_GROUP, "HTTPRoute"))
     routes = (route for kind in kinds for route in world.in_namespace(*kind, server.key.namespace))
     wanted = ("Server", server.key.name)
     return [

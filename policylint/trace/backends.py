@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Node, Resource, World, mapping, sequence, text, value_at
+from policylint.model.kinds import SERVICE
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState, whole
-from policylint.topology.backends import SERVICE, is_delegation
+from policylint.topology.backends import is_delegation
 from policylint.topology.extensions import extensions_of
 from policylint.trace.result import Share
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from policylint.model import Resource, ResourceKey, World, text, texts
 from policylint.model.hosts import is_exported, names_service
+from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.model.spelling import find, same_kind, spelled, spelling
 from policylint.policy.authorizing import Client, Routing
 from policylint.topology import RouteState, whole
@@ -110,7 +111,7 @@ def _routed_otherwise(world: World, service: ResourceKey, client: str) -> Resour
 
     One of the mesh for every host (`*`) is refused (pkg/config/validation of Istio).
     """
-    for virtual in world.of_kind("networking.istio.io", "VirtualService"):
+    for virtual in world.of_kind(*VIRTUAL_SERVICE):
         hosts, gateways = (texts(virtual.spec.get(field)) for field in ("hosts", "gateways"))
         meant = any(host != "*" and names_service(host, virtual.key.namespace, service) for host in hosts)
         if meant and is_exported(virtual, client) and (not gateways or "mesh" in gateways):

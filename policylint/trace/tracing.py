@@ -708,7 +708,7 @@ def _notes(
     if narrower is not None:
         yield (
             f"{narrower.route.key} serves {narrower.hostname} but no rule of it matches; gateways that choose the host "
-            "first (Envoy's virtual hosts) answer 404 here"
+            "first answer 404 here"
         )
     stated = "precedence" in winner.rule.body and winner.route.key.group != GATEWAY_GROUP
     if not stated and any(condition.name == "path" for condition in winner.match.expressions):

@@ -7,42 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from policylint.load.reading import Loaded
 from policylint.model.coverage import LeftOut
+from policylint.model.kinds import ADMISSION_ENGINES, NETWORK_ENGINES, WAYS_IN
 from policylint.model.words import leading
 from policylint.patterns import Pattern
 from policylint.simulation import Simulation
 from policylint.sources import Source, SourceError
 from policylint.sources.skipping import CUE, JSONNET, TERRAFORM
 
-_NETWORK = {
-    "projectcalico.org": "Calico",
-    "crd.projectcalico.org": "Calico",
-    "crd.antrea.io": "Antrea",
-    "cilium.io": "Cilium",
-    "k8s.ovn.org": "OVN-Kubernetes",
-    "network.openshift.io": "OpenShift SDN",
-    "networking.gke.io": "GKE",
-    "networking.k8s.aws": "AWS",
-    "policy.karmada.io": "Karmada",
-}
-_ADMISSION = {
-    "kyverno.io": "Kyverno",
-    "policies.kyverno.io": "Kyverno",
-    "templates.gatekeeper.sh": "Gatekeeper",
-    "constraints.gatekeeper.sh": "Gatekeeper",
-    "mutations.gatekeeper.sh": "Gatekeeper",
-    "policies.kubewarden.io": "Kubewarden",
-    "admissionregistration.k8s.io": "Kubernetes",
-}
-_ROUTING = {
-    ("networking.istio.io", "Gateway"): ("Gateway of Istio's own", "Gateways of Istio's own", True),
-    ("networking.istio.io", "VirtualService"): ("VirtualService of Istio", "VirtualServices of Istio", True),
-    ("networking.k8s.io", "Ingress"): ("Ingress", "Ingresses", True),
-    ("projectcontour.io", "HTTPProxy"): ("HTTPProxy of Contour", "HTTPProxies of Contour", True),
-    ("route.openshift.io", "Route"): ("Route of OpenShift", "Routes of OpenShift", True),
-    ("traefik.io", "IngressRoute"): ("IngressRoute of Traefik", "IngressRoutes of Traefik", True),
-}
-"""Kinds of other APIs by which requests come in, past the policies on Gateways and routes, and whether `reach` and
-`trace` know them."""
 _KNOWN = " (reach and trace know {})"
 _NETWORK_KIND = Pattern(r"\w*(?:NetworkPolicy|NetworkPolicyList|Firewall)")
 _ADMISSION_KIND = Pattern(
@@ -89,12 +60,12 @@ def left_out(
     for (group, kind), number in kinds.items():
         if (group, kind) in known:
             continue
-        if (group, kind) in _ROUTING:
-            ways[_ROUTING[group, kind]] += number
-        elif group in _NETWORK and _NETWORK_KIND.fullmatch(kind):
-            of_engines[_NETWORK[group]] += number
-        elif group in _ADMISSION and _ADMISSION_KIND.fullmatch(kind):
-            of_admission[_ADMISSION[group]] += number
+        if (group, kind) in WAYS_IN:
+            ways[WAYS_IN[group, kind]] += number
+        elif group in NETWORK_ENGINES and _NETWORK_KIND.fullmatch(kind):
+            of_engines[NETWORK_ENGINES[group]] += number
+        elif group in ADMISSION_ENGINES and _ADMISSION_KIND.fullmatch(kind):
+            of_admission[ADMISSION_ENGINES[group]] += number
     for (one, several, is_known), number in sorted(ways.items()):
         also = [_KNOWN.format(which) if is_known else "" for which in ("it", "them")]
         yield LeftOut("other ways in", number, one + also[0], several + also[1])

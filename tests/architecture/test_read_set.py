@@ -14,7 +14,7 @@ import policylint
 from policylint.catalog.content import content_of
 from policylint.catalog.kinds import load_catalog
 from policylint.model import ResourceKey
-from policylint.model.keys import CLUSTER_SCOPED
+from policylint.model.kinds import CLUSTER_SCOPED
 from policylint.model.policy_kind import ContentField
 from policylint.model.shipped import shipped_files
 from policylint.schema.known import read_shipped

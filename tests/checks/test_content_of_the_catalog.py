@@ -10,7 +10,7 @@ import yaml
 
 from policylint.catalog.kinds import shipped_catalog
 from policylint.checks import run
-from policylint.model.keys import CLUSTER_SCOPED
+from policylint.model.kinds import CLUSTER_SCOPED
 from policylint.model.policy_kind import ContentField, PolicyKind
 from policylint.model.world import UNCOMMITTED
 from policylint.workspace import open_workspace

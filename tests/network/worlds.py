@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.documents import read
 from policylint.model import Resource, ResourceKey, World
-from policylint.model.keys import CLUSTER_SCOPED
+from policylint.model.kinds import CLUSTER_SCOPED
 from tests.network.naive import Manifest, Naive, Pod
 
 TEAMS, APPS = ("a", "b", "c"), ("web", "db")

@@ -42,8 +42,8 @@ from policylint.simulation import Simulation
 from policylint.topology.routes import rules
 
 _CALLED: Mapping[TurnedAway, str] = {"without": "", "false": "optional", "nobody": "unenforced"}
-_OF_TOKENS = ("security.istio.io", "RequestAuthentication")
-_READING_TOKENS = ("security.istio.io", "AuthorizationPolicy")
+_OF_TOKENS = ("equestPrincipals", "request.auth")
+"""Words of rules that read a token."""
 
 
 def weakened(sides: Sides, contexts: Iterable[ContextChange]) -> list[Weakened]:
@@ -69,13 +69,14 @@ def weakened(sides: Sides, contexts: Iterable[ContextChange]) -> list[Weakened]:
     return [Weakened(cause, affected) for cause, affected in affected_by_cause.items()]
 
 
-def _contexts_with_tokens(side: Simulation) -> frozenset[Path]:
-    """Return the contexts in which an AuthorizationPolicy reads a token; elsewhere a request needs none."""
+def _contexts_with_tokens(side: Simulation, implementation: str) -> frozenset[Path]:
+    """Return the contexts in which the rules of a policy read a token; elsewhere a request needs none."""
     found: set[Path] = set()
-    groups = (group for group in side.groups if (group.kind.group, group.kind.kind) == _READING_TOKENS)
-    for group in groups:
+    for group in side.groups:
+        if group.kind.implementation != implementation or not group.kind.settings.authorization:
+            continue
         rules = json.dumps([attachment.policy.spec.get("rules") for attachment in group.effective.stack], default=str)
-        if "equestPrincipals" in rules or "request.auth" in rules:
+        if any(word in rules for word in _OF_TOKENS):
             found.update(map(identity, islice(group.contexts(), MOST_CONTEXTS)))
     return frozenset(found)
 
@@ -83,7 +84,7 @@ def _contexts_with_tokens(side: Simulation) -> frozenset[Path]:
 def _weakened_settings(sides: Sides, contexts: Iterable[ContextChange], others: _OtherKinds) -> Iterator[WeakenedWay]:
     """Yield the causes in settings of policies, each with the contexts it reaches."""
     causes_by_pair: dict[tuple[int, int], list[tuple[Cause, str]]] = {}
-    contexts_with_tokens: frozenset[Path] | None = None
+    with_tokens: dict[str, frozenset[Path]] = {}
     for context in contexts:
         if context.standing != "both":
             continue
@@ -91,10 +92,11 @@ def _weakened_settings(sides: Sides, contexts: Iterable[ContextChange], others: 
             continue  # every request is answered with an error
         if context.after is None and _acts_below(sides, context):
             continue  # routes came to a place that had none, and it is asked at these now
-        if (context.kind.group, context.kind.kind) == _OF_TOKENS:
-            if contexts_with_tokens is None:
-                contexts_with_tokens = _contexts_with_tokens(sides.after)
-            if identity(context.path) not in contexts_with_tokens:
+        if context.kind.settings.asks_nobody:
+            by = context.kind.implementation
+            if by not in with_tokens:
+                with_tokens[by] = _contexts_with_tokens(sides.after, by)
+            if identity(context.path) not in with_tokens[by]:
                 continue  # nothing there requires a token: a request passes without any
         pair = (id(context.before), id(context.after))
         if pair not in causes_by_pair:

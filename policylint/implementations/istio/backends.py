@@ -14,11 +14,11 @@ from policylint.documents import Pointer
 from policylint.implementations.generic import resolved_to, unresolved
 from policylint.implementations.istio import labels
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model.kinds import SERVICE_IMPORT
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Folding, Stack
 from policylint.policy.results import Ancestor, Effective, PolicyState, Target, TargetProblem
 from policylint.topology import Condition, Topology, whole
-from policylint.topology.backends import SERVICE_IMPORT
 
 _KINDS = {labels.BACKEND_TLS: (labels.SERVICE, labels.SERVICE_ENTRY), labels.BACKEND_TRAFFIC: (labels.SERVICE,)}
 """The kinds that the policies may target with Istio."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.budget import size_of
 from policylint.load.facts import is_kustomization_path
 from policylint.model import is_symbolic, mapping, sequence, text
+from policylint.model.kinds import HOMES_OF_ARGO
 from policylint.patterns import Pattern
 from policylint.render.argo.applied import applied, is_explicit, overridden, plain_files
 from policylint.render.flux.deployment import Build, Deployed, Kustomization, amended
@@ -42,8 +43,6 @@ _HERE = frozenset({"https://kubernetes.default.svc", "https://kubernetes.default
 
 _LOCAL = "in-cluster"
 """The cluster in which the Argo CD runs that an Application is applied to."""
-_HOMES = frozenset({"argocd", "argo-cd", "argo", "openshift-gitops"})
-"""Namespaces in which Argo CD is installed: one of a name here and one there are not for one cluster, either."""
 
 
 class Argo:
@@ -390,7 +389,7 @@ def _sites(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:
     for number, root in enumerate(roots):
         source = repr((root.spec.get("source"), root.spec.get("sources")))
         if root.kind == "Application" and root.name and _destination(root) == _LOCAL:
-            namespace = "" if root.namespace in _HOMES else root.namespace
+            namespace = "" if root.namespace in HOMES_OF_ARGO else root.namespace
             named[namespace, root.name].setdefault(source, number)
     for rivals in named.values():
         steps = [paths[number].split("/") for number in rivals.values()]

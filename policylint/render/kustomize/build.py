@@ -13,7 +13,7 @@ from policylint.budget import ExhaustedError, size_of
 from policylint.documents import read
 from policylint.load.facts import KUSTOMIZATION_FILES
 from policylint.model import Spot, mapping, sequence, text
-from policylint.model.keys import CLUSTER_SCOPED
+from policylint.model.kinds import CLUSTER_SCOPED
 from policylint.patterns import Pattern
 from policylint.render.journal import Journal
 from policylint.render.kustomize.external import External, external

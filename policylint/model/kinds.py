@@ -1,0 +1,177 @@
+"""Kinds of objects by group and name, and what is special about them: data, apart from who asks for it.
+
+What the catalog (schemas/) knows of kinds of policies is not repeated here. Network policies are in `network/kinds.py`.
+"""
+
+from __future__ import annotations
+
+GATEWAY_GROUP = "gateway.networking.k8s.io"
+ROUTE_KINDS = ("GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute")
+CLUSTER_SCOPED = frozenset(
+    {
+        ("", "Namespace"),
+        ("", "Node"),
+        ("", "PersistentVolume"),
+        (GATEWAY_GROUP, "GatewayClass"),
+        ("apiextensions.k8s.io", "CustomResourceDefinition"),
+        ("rbac.authorization.k8s.io", "ClusterRole"),
+        ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+        ("storage.k8s.io", "StorageClass"),
+        ("scheduling.k8s.io", "PriorityClass"),
+        ("cert-manager.io", "ClusterIssuer"),
+        ("external-secrets.io", "ClusterSecretStore"),
+        ("cilium.io", "CiliumCIDRGroup"),
+        ("crd.antrea.io", "ClusterNetworkPolicy"),
+        ("crd.projectcalico.org", "GlobalNetworkPolicy"),
+        ("networking.k8s.aws", "ClusterNetworkPolicy"),
+        ("kyverno.io", "ClusterPolicy"),
+        ("policies.kyverno.io", "GeneratingPolicy"),
+        ("policy.networking.k8s.io", "AdminNetworkPolicy"),
+        ("policy.networking.k8s.io", "BaselineAdminNetworkPolicy"),
+        ("policy.networking.k8s.io", "ClusterNetworkPolicy"),
+        ("projectcalico.org", "GlobalNetworkPolicy"),
+        ("cluster.open-cluster-management.io", "ManagedCluster"),
+        ("cluster.open-cluster-management.io", "ManagedClusterSet"),
+        ("cluster.open-cluster-management.io", "ClusterManagementAddOn"),
+        ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+        ("networking.k8s.io", "IngressClass"),
+        ("apiregistration.k8s.io", "APIService"),
+    }
+)
+"""Kinds without a namespace that need no CRD to be known as such (group, kind)."""
+READ_GROUPS = frozenset(
+    {
+        "gateway.networking.k8s.io",
+        "gateway.networking.x-k8s.io",
+        "multicluster.x-k8s.io",
+        "discovery.k8s.io",
+        "kustomize.config.k8s.io",
+        "kustomize.toolkit.fluxcd.io",
+        "helm.toolkit.fluxcd.io",
+        "source.toolkit.fluxcd.io",
+        "source.extensions.fluxcd.io",
+        "fluxcd.controlplane.io",
+        "argoproj.io",
+        "helm.cattle.io",
+        "crd.antrea.io",
+        "crd.projectcalico.org",
+        "projectcalico.org",
+        "k8s.ovn.org",
+        "network.openshift.io",
+        "route.openshift.io",
+        "networking.gke.io",
+        "cloud.google.com",
+        "networking.k8s.aws",
+        "cert-manager.io",
+        "work.open-cluster-management.io",
+    }
+)
+"""Groups whose objects are read, whether anything names them or not."""
+SIBLINGS = (
+    (
+        ("", "Service"),
+        ("gateway.envoyproxy.io", "Backend"),
+        ("gateway.kgateway.dev", "Backend"),
+        ("agentgateway.dev", "AgentgatewayBackend"),
+    ),
+    (("", "ConfigMap"), ("", "Secret")),
+    tuple((GATEWAY_GROUP, kind) for kind in ROUTE_KINDS),
+    ((GATEWAY_GROUP, "Gateway"), (GATEWAY_GROUP, "ListenerSet")),
+    (("cluster.open-cluster-management.io", "Placement"), ("apps.open-cluster-management.io", "PlacementRule")),
+)
+"""Kinds of which one is written where another is meant."""
+OLDEST_PREVAILS = frozenset(
+    {
+        (GATEWAY_GROUP, "Gateway"),
+        (GATEWAY_GROUP, "ListenerSet"),
+        (GATEWAY_GROUP, "XListenerSet"),
+        ("networking.istio.io", "DestinationRule"),
+        ("networking.istio.io", "Sidecar"),
+    }
+)
+"""Kinds beside policies and routes of which the oldest object prevails."""
+SERVICE = ("", "Service")
+SERVICE_IMPORT = ("multicluster.x-k8s.io", "ServiceImport")
+BACKEND_KINDS: frozenset[tuple[str, str]] = frozenset(
+    {
+        SERVICE,
+        SERVICE_IMPORT,
+        ("gateway.networking.k8s.io", "Backend"),
+        ("gateway.networking.x-k8s.io", "XBackend"),
+        ("inference.networking.k8s.io", "InferencePool"),
+        ("inference.networking.x-k8s.io", "InferencePool"),
+        ("gateway.envoyproxy.io", "Backend"),
+        ("aigateway.envoyproxy.io", "AIServiceBackend"),
+        ("gateway.kgateway.dev", "Backend"),
+        ("agentgateway.dev", "AgentgatewayBackend"),
+        ("gloo.solo.io", "Upstream"),
+        ("networking.istio.io", "ServiceEntry"),
+        ("net.gke.io", "ServiceImport"),
+        ("traefik.io", "TraefikService"),
+    }
+)
+"""Kinds that a backendRef may name. Another kind counts too when the world holds an object of it."""
+VIRTUAL_KINDS = (("networking.istio.io", "Hostname"),)
+"""Kinds that a backendRef may name although no object of them exists."""
+ROUTE_SELECTORS = (("delegation.kgateway.dev", "label"), ("delegation.gateway.solo.io", "label"))
+"""Kinds that mean «the routes with this label» in a backendRef."""
+OF_PROVIDERS = ("traefik.io", "TraefikService")
+"""A kind whose names may be those of a provider, `api@internal`, and no object."""
+BACKENDS_OF_CONTROLLERS = frozenset(
+    {
+        ("multicluster.x-k8s.io", "ServiceImport"),
+        ("net.gke.io", "ServiceImport"),
+        ("inference.networking.k8s.io", "InferencePool"),
+        ("inference.networking.x-k8s.io", "InferencePool"),
+    }
+)
+"""Kinds that routes name in place of a Service: their controllers make nothing of it that anybody names."""
+EACH = "*"
+ADDRESSES_OF: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
+    ("gateway.envoyproxy.io", "Backend"): (("endpoints", EACH, "fqdn"), ("endpoints", EACH, "ip")),
+    ("gateway.kgateway.dev", "Backend"): (("static", "hosts", EACH),),
+    ("agentgateway.dev", "AgentgatewayBackend"): (("static",), ("mcp", "targets", EACH, "static")),
+}
+"""By kind, where the specs of backends have a host and a port."""
+MACHINE = ("networking.istio.io", "WorkloadEntry")
+"""What stands for a machine of a mesh that is no Pod."""
+SERVER = ("policy.linkerd.io", "Server")
+"""What stands for a port of pods, and may be the parent of routes."""
+VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")
+"""What routes requests inside a mesh, and is not evaluated there."""
+OPENSHIFT_ROUTE = ("route.openshift.io", "Route")
+MESHES = ("cilium", "istio", "kuma", "linkerd")
+"""Implementations whose policies also act on traffic that no Gateway takes."""
+HOMES_OF_ARGO = frozenset({"argocd", "argo-cd", "argo", "openshift-gitops"})
+"""Namespaces in which Argo CD is installed: one of a name here and one there are not for one cluster, either."""
+NETWORK_ENGINES = {
+    "projectcalico.org": "Calico",
+    "crd.projectcalico.org": "Calico",
+    "crd.antrea.io": "Antrea",
+    "cilium.io": "Cilium",
+    "k8s.ovn.org": "OVN-Kubernetes",
+    "network.openshift.io": "OpenShift SDN",
+    "networking.gke.io": "GKE",
+    "networking.k8s.aws": "AWS",
+    "policy.karmada.io": "Karmada",
+}
+ADMISSION_ENGINES = {
+    "kyverno.io": "Kyverno",
+    "policies.kyverno.io": "Kyverno",
+    "templates.gatekeeper.sh": "Gatekeeper",
+    "constraints.gatekeeper.sh": "Gatekeeper",
+    "mutations.gatekeeper.sh": "Gatekeeper",
+    "policies.kubewarden.io": "Kubewarden",
+    "admissionregistration.k8s.io": "Kubernetes",
+}
+WAYS_IN = {
+    ("networking.istio.io", "Gateway"): ("Gateway of Istio's own", "Gateways of Istio's own", True),
+    ("networking.istio.io", "VirtualService"): ("VirtualService of Istio", "VirtualServices of Istio", True),
+    ("networking.k8s.io", "Ingress"): ("Ingress", "Ingresses", True),
+    ("projectcontour.io", "HTTPProxy"): ("HTTPProxy of Contour", "HTTPProxies of Contour", True),
+    ("route.openshift.io", "Route"): ("Route of OpenShift", "Routes of OpenShift", True),
+    ("traefik.io", "IngressRoute"): ("IngressRoute of Traefik", "IngressRoutes of Traefik", True),
+}
+"""Kinds of other APIs by which requests come in, past the policies on Gateways and routes, and whether `reach` and
+`trace` know them."""

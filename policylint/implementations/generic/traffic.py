@@ -1,0 +1,167 @@
+"""What happens to requests beside policies: rules that are refused, proxies on the way, meshes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from policylint.catalog.kinds import Catalog
+from policylint.documents import Pointer
+from policylint.model import Node, Resource, ResourceKey, World
+from policylint.policy.results import (
+    Group,
+)
+from policylint.topology import GatewayState, RouteState, Topology
+from policylint.topology.routes import Rule
+
+if TYPE_CHECKING:
+    from policylint.network.endpoints import Endpoint
+    from policylint.network.meshes import Tunnel
+    from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
+    from policylint.policy.beside import Beside
+from policylint.implementations.generic.base import Behaviour
+
+
+class Traffic(Behaviour):
+    """How requests pass.
+
+    Attributes:
+        regex_last: whether it ranks regular expressions after prefixes; the others do so between these and exact paths.
+        calls_by_path: whether its GRPCRoutes take all requests with the path of a call, in one order with HTTPRoutes.
+        hosts_of_port: whether requests without TLS go to the route for the narrowest host on their port, whatever
+            listener it is attached to; elsewhere the listener with the narrowest hostname alone serves them.
+        host_first: whether the routes for the narrowest host alone take a request, so that it gets 404 where none of
+            their rules does; elsewhere it goes on to routes for wider hosts.
+        empty_delegation: the status for what a rule matches that delegates to no route which counts below it.
+        asked_by_requests: whether what a change lets in at workloads is told by asking `admit` about requests.
+        serves_refused: whether routes that only `route_conditions` does not accept are served all the same.
+    """
+
+    regex_last = False
+    calls_by_path = False
+    hosts_of_port = False
+    host_first = False
+    empty_delegation = 404
+    asked_by_requests = False
+    serves_refused = False
+
+    def sharing(
+        self,
+        gateway: GatewayState,  # noqa: ARG002
+        topology: Topology,  # noqa: ARG002
+        catalog: Catalog,  # noqa: ARG002
+    ) -> Collection[ResourceKey]:
+        """Return the Gateways whose requests one proxy takes together with those of a Gateway; () where it has its own.
+
+        `begin` is not called before it.
+        """
+        return ()
+
+    def unserved_listeners(self, topology: Topology, catalog: Catalog) -> Mapping[Node, str]:  # noqa: ARG002
+        """Return the listeners that the controller accepts and the proxy does not serve, with why; by default none.
+
+        `begin` is not called before it.
+        """
+        return {}
+
+    def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:  # noqa: ARG002
+        """Return which backendRefs of a route the controller refuses, with reason and message; by default none.
+
+        It is asked where all parents of a route are its own. `begin` is not called before it.
+        """
+        return {}
+
+    def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:  # noqa: ARG002
+        """Return what the rule of a route answers, and why, because the controller refuses it; by default None.
+
+        `begin` is not called before it.
+        """
+        return None
+
+    def filter_fault(self, extension: Resource, topology: Topology) -> str:  # noqa: ARG002
+        """Return why the controller cannot use an object that a filter names, so that its rule answers 500; else "".
+
+        `begin` is not called before it.
+        """
+        return ""
+
+    def identifies_clients(self, gateway: Resource, world: World) -> bool:  # noqa: ARG002
+        """Return whether the clients of a Gateway may show certificates of the mesh; by default they may."""
+        return True
+
+    def fronts(self, backend: Resource, caller: Resource | None, world: World) -> Checkpoint | None:  # noqa: ARG002
+        """Return the proxy that requests pass before they come to the pods of a Service or a workload; by default none.
+
+        Args:
+            caller: the Gateway or the workload that sends them; None where that is not known.
+        """
+        return None
+
+    def admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:  # noqa: ARG002
+        """Return whether a request is let in at a place; by default None: nothing is known to ask there.
+
+        Args:
+            groups: the effective policies of this implementation.
+        """
+        return None
+
+    def admit_probe(
+        self,
+        call: RequestFacts,  # noqa: ARG002
+        hop: Checkpoint,  # noqa: ARG002
+        groups: Sequence[Group],  # noqa: ARG002
+        world: World,  # noqa: ARG002
+    ) -> Decision | None:
+        """Return whether a probe of the kubelet is let in; by default None: it meets no policy."""
+        return None
+
+    def routing(
+        self,
+        service: Resource,  # noqa: ARG002
+        caller: Resource | None,  # noqa: ARG002
+        port: int | None,  # noqa: ARG002
+        world: World,  # noqa: ARG002
+        *,
+        stream: bool,  # noqa: ARG002
+    ) -> Routing | None:
+        """Return which routes of a Service the requests of a workload meet; by default None: that is not known.
+
+        Args:
+            caller: None where it is not known.
+            stream: whether they are connections without requests.
+        """
+        return None
+
+    def blocked(
+        self,
+        service: Resource,  # noqa: ARG002
+        caller: Resource | None,  # noqa: ARG002
+        port: int | None,  # noqa: ARG002
+        world: World,  # noqa: ARG002
+    ) -> Decision | None:
+        """Return the refusal of a workload's own proxy to send requests to a Service; by default it sends them."""
+        return None
+
+    def may_refuse(self, call: RequestFacts, service: Resource, world: World) -> bool:  # noqa: ARG002
+        """Tell whether a policy may turn a request away at the pods of a Service, of which none was seen."""
+        return False
+
+    def is_of_whole_mesh(self, key: ResourceKey) -> bool:  # noqa: ARG002
+        """Tell whether an object that is no policy may matter to all requests of the mesh; by default none does."""
+        return False
+
+    def authorizers(self, world: World) -> frozenset[str] | None:  # noqa: ARG002
+        """Return the names of the external authorizers that policies may ask; None where they were not seen."""
+        return None
+
+    def beside(self, world: World) -> Iterable[Beside]:  # noqa: ARG002
+        """Return what decides on requests beside policies and is not evaluated."""
+        return ()
+
+    def proxied(self, workload: Resource, world: World) -> bool | None:  # noqa: ARG002
+        """Return whether the pods of a workload have a proxy of the mesh beside them; None where it is not known."""
+        return False
+
+    def tunnel(self, source: Endpoint, target: Endpoint, world: World) -> Tunnel | None:  # noqa: ARG002
+        """Return what the mesh makes of a TCP connection between two ends, where it wraps it; by default nothing."""
+        return None

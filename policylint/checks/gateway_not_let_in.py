@@ -52,7 +52,7 @@ def _passages(simulation: Simulation) -> Iterator[tuple[Resource, Resource]]:
         }
         for backend in route.backends if gateways else ():
             target = world.get(backend.wanted)
-            if target is not None and target.key[:2] == ("", "Service") and backend.role != "mirror":
+            if target is not None and target.key[:2] == ("", "Service") and backend.role != "RequestMirror":
                 for gateway in gateways.values():
                     if not simulation.acting.fronts(target.key, gateway):
                         yield target, gateway

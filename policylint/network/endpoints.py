@@ -7,7 +7,7 @@ owner is left to it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
@@ -35,12 +35,16 @@ class NamedPort(NamedTuple):
     number: int
 
 
+EndRole = Literal["workload", "pods", "proxies", "identity", "nodes", "api-server", "outside", "absent"]
+
+
 class Endpoint(NamedTuple):
     """One end of connections.
 
     Args:
         role: workload; pods (not seen); proxies (of a Gateway); identity (of a Gateway without pods of its own); nodes;
-            api-server; outside (an address or the name of a host, which has no number).
+            api-server; outside (an address or the name of a host, which has no number); absent (what only the other
+            side of a comparison has).
         key: the object that it stands for: the workload, or the Gateway.
         namespace: of the pods; "" for what is no pod, and starting with `?` where it is not known.
         open: whether the pods may carry labels, and listen on ports, that nobody saw.
@@ -50,7 +54,7 @@ class Endpoint(NamedTuple):
         alternative: whether another endpoint stands for the same proxies where they most likely are.
     """
 
-    role: str
+    role: EndRole
     key: ResourceKey
     namespace: str
     labels: Mapping[str, Any] = {}

@@ -27,13 +27,16 @@ from policylint.model.kinds import BACKEND_KINDS, OF_PROVIDERS, ROUTE_SELECTORS,
 from policylint.namedtuple import NamedTuple
 from policylint.topology.grants import Grants
 from policylint.topology.references import backend_target, port_number, resolve, resolve_outer
-from policylint.topology.state import BackendState
+from policylint.topology.state import BackendRole, BackendState
 
 VIRTUAL = Resolution("unknown", "the reference names a host, no object")
 OWN_SERVICE = Resolution("found", "a service of the controller's own")
 """What `api@internal` names: the dashboard, and the like (traefik pkg/provider/kubernetes/gateway/httproute.go)."""
 OF_ANOTHER_PROVIDER = Resolution("unknown", "a service of another of the controller's providers")
-FILTER_BACKENDS = (("requestMirror", "RequestMirror"), ("externalAuth", "ExternalAuth"))
+FILTER_BACKENDS: tuple[tuple[str, BackendRole], ...] = (
+    ("requestMirror", "RequestMirror"),
+    ("externalAuth", "ExternalAuth"),
+)
 
 
 class Port(NamedTuple):
@@ -114,7 +117,7 @@ class Backends:
         route: Resource,
         rule: int,
         pointer: Pointer,
-        role: str,
+        role: BackendRole,
         reference: Mapping[str, Any],
         mesh_parents: Collection[ResourceKey],
     ) -> BackendState:
@@ -146,7 +149,7 @@ class Backends:
             role, pointer, rule, target, port, resolution, port_found, section, granted, reason, message
         )
 
-    def _delegation(self, rule: int, pointer: Pointer, role: str, target: ResourceKey) -> BackendState:
+    def _delegation(self, rule: int, pointer: Pointer, role: BackendRole, target: ResourceKey) -> BackendState:
         """Return the state of a reference to routes: `*` and labels select any number of them, so none is missing."""
         selects = target.kind != "HTTPRoute" or target.name == "*"
         resolution = Resolution("found", "selects routes") if selects else resolve_outer(self._world, target)
@@ -187,7 +190,7 @@ def _state_slot(route: Resource) -> list[tuple[BackendState, ...]]:  # noqa: ARG
     return []
 
 
-def _references(route: Resource) -> Iterator[tuple[int, Pointer, str, Mapping[str, Any]]]:
+def _references(route: Resource) -> Iterator[tuple[int, Pointer, BackendRole, Mapping[str, Any]]]:
     """Yield (rule, pointer, role, reference) for every backendRef, in written order."""
     for index, value in enumerate(sequence(route.spec.get("rules"))):
         rule = mapping(value)
@@ -202,7 +205,7 @@ def _references(route: Resource) -> Iterator[tuple[int, Pointer, str, Mapping[st
 
 def _of_filters(
     rule: int, pointer: Pointer, holder: Mapping[str, Any]
-) -> Iterator[tuple[int, Pointer, str, Mapping[str, Any]]]:
+) -> Iterator[tuple[int, Pointer, BackendRole, Mapping[str, Any]]]:
     for index, route_filter in enumerate(sequence(holder.get("filters"))):
         for field, role in FILTER_BACKENDS:
             reference = mapping(mapping(route_filter).get(field)).get("backendRef")

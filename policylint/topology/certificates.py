@@ -15,7 +15,7 @@ from policylint.patterns import Pattern
 from policylint.topology.grants import Grants
 from policylint.topology.references import resolve, target
 from policylint.topology.secret_data import hidden
-from policylint.topology.state import ReferenceState
+from policylint.topology.state import ReferenceRole, ReferenceState
 
 PEM = "-----BEGIN "
 BLOCK = Pattern(r"-----BEGIN ([A-Z0-9 ]+)-----\r?\n(.*?)-----END \1-----", re.DOTALL)
@@ -48,7 +48,7 @@ class Certificates:
                     self._made[ResourceKey("", "Secret", maker.key.namespace, name)] = maker.key
 
     def certificate(
-        self, holder: Resource, pointer: Pointer, reference: object, role: str, invalid: str
+        self, holder: Resource, pointer: Pointer, reference: object, role: ReferenceRole, invalid: str
     ) -> ReferenceState:
         """Return the state of a reference to a Secret with certificate and key; `invalid` is the reason if unusable."""
         secret = target(mapping(reference), holder.key.namespace, "", "Secret").key
@@ -73,7 +73,7 @@ class Certificates:
         holder: Resource,
         pointer: Pointer,
         wanted: ResourceKey,
-        role: str,
+        role: ReferenceRole,
         invalid: str,
         fields: tuple[str, ...],
         issued: bool,

@@ -30,6 +30,10 @@ def rejection(conditions: Iterable[Condition]) -> Condition | None:
     return next((each for each in conditions if each.type == "Accepted" and each.status != "True"), None)
 
 
+ReferenceRole = Literal["certificate", "ca", "client-certificate", "parameters"]
+BackendRole = Literal["backend", "RequestMirror", "ExternalAuth"]
+
+
 class ReferenceState(NamedTuple):
     """A reference of a Gateway or ListenerSet to a Secret, ConfigMap or parameters.
 
@@ -40,7 +44,7 @@ class ReferenceState(NamedTuple):
         reason: the reason of the condition it fails, "" when nothing is wrong.
     """
 
-    role: str
+    role: ReferenceRole
     holder: Resource
     pointer: Pointer
     wanted: ResourceKey
@@ -201,7 +205,7 @@ class BackendState(NamedTuple):
         reason: InvalidKind, RefNotPermitted, BackendNotFound or "" (a missing port fails no condition).
     """
 
-    role: str
+    role: BackendRole
     pointer: Pointer
     rule: int
     wanted: ResourceKey

@@ -197,9 +197,10 @@ class Statuses:
         if text(tls.get("mode")) == "Passthrough" or listener.protocol in ("HTTP", "TCP", "UDP"):
             return ()
         place = (*listener.pointer, "tls", "certificateRefs")
-        role, invalid = "certificate", "InvalidCertificateRef"
         return tuple(
-            self._certificates.certificate(listener.holder, (*place, index), reference, role, invalid)
+            self._certificates.certificate(
+                listener.holder, (*place, index), reference, "certificate", "InvalidCertificateRef"
+            )
             for index, reference in enumerate(sequence(tls.get("certificateRefs")))
         )
 
@@ -219,8 +220,11 @@ class Statuses:
         if not isinstance(reference, dict):
             return []
         place = ("spec", "tls", "backend", "clientCertificateRef")
-        role = "client-certificate"
-        return [self._certificates.certificate(gateway, place, reference, role, "InvalidClientCertificateRef")]
+        return [
+            self._certificates.certificate(
+                gateway, place, reference, "client-certificate", "InvalidClientCertificateRef"
+            )
+        ]
 
     def _parameters(self, gateway: Resource) -> list[ReferenceState]:
         reference = mapping(gateway.spec.get("infrastructure")).get("parametersRef")

@@ -526,13 +526,18 @@ INJECTED = "istio-injection: enabled"
 CHECKED = "jwtRules: [{issuer: https://id.example.com, jwksUri: https://id.example.com/keys}]"
 
 
-def behind_an_ingress_gateway(tmp_path: Path, labels: str, spec: str, checked: str) -> list[str]:
+TO_WEB = "backendRef: {name: web, port: 80}"
+
+
+def behind_an_ingress_gateway(
+    tmp_path: Path, labels: str, spec: str, checked: str, rule: str = "backendRefs: [{name: web, port: 80}]"
+) -> list[str]:
     """What GWP313 says of pods with an AuthorizationPolicy, where tokens are checked as `checked` says."""
     found = lint(
         tmp_path,
         worlds.labelled("shop", f"{{{labels}}}"),
         worlds.gateway("edge", "infra", of_class="istio"),
-        worlds.route("web", "shop", more="rules: [{backendRefs: [{name: web, port: 80}]}]"),
+        worlds.route("web", "shop", more=f"rules: [{{{rule}}}]"),
         service().replace("namespace: foo", "namespace: shop"),
         deployment("web", "shop"),
         worlds.manifest("security.istio.io/v1", "AuthorizationPolicy", "p", "shop", f"spec: {{{spec}}}"),
@@ -559,6 +564,18 @@ def test_pods_behind_an_ingress_gateway(tmp_path: Path, labels: str, spec: str, 
         *("security.istio.io/v1", "RequestAuthentication", "jwt", "infra"), f"spec: {{{gateway}, {CHECKED}}}"
     )
     assert behind_an_ingress_gateway(tmp_path, labels, spec, checked) == said
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (f"filters: [{{type: RequestMirror, requestMirror: {{{TO_WEB}}}}}]", []),
+        (f"filters: [{{type: ExternalAuth, externalAuth: {{protocol: HTTP, {TO_WEB}}}}}]", ["GWP313"]),
+    ],
+)
+def test_nobody_waits_for_the_answer_to_a_copy(tmp_path: Path, rule: str, said: list[str]) -> None:
+    spec = "rules: [{from: [{source: {namespaces: [shop]}}]}]"
+    assert behind_an_ingress_gateway(tmp_path, INJECTED, spec, "", rule) == said
 
 
 def test_a_token_that_pods_check_themselves_is_one(tmp_path: Path) -> None:

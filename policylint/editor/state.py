@@ -206,7 +206,9 @@ class State:
         parts = [count(policies, "policy", "policies")] if policies else []
         ways = [way for way in self._ways if key in _passed(way[1])] if key.kind in _WITH_WAYS else []
         if ways:
-            parts += [count(len(ways), "request"), f"authentication: {_authentication(ways)}"]
+            parts.append(count(len(ways), "request"))
+            served = [(where, way) for where, way in ways if way.trace.outcome.backends or way.trace.outcome.unknown]
+            parts += [f"authentication: {_authentication(served)}"] if served else []
         return " · ".join(parts)
 
     def hover(self, cursor: Cursor) -> str:
@@ -294,7 +296,7 @@ def _passed(way: WayIn) -> set[ResourceKey]:
 
 
 def _authentication(ways: Sequence[tuple[Simulation, WayIn]]) -> str:
-    """Return what the ways demand for authentication: the settings, and `none` or `unknown` where some differ."""
+    """Return what the ways that end at a backend demand for authentication, `none` or `unknown` where some differ."""
     from policylint.trace import Requirements, Tracer
 
     words: set[str] = set()

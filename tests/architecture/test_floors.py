@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -242,37 +241,3 @@ def test_only_one_room_can_open_a_connection_and_only_one_command_enters_it() ->
         each.importer for each in imports() if room(each.imported) == "forges" and room(each.importer) != "forges"
     }
     assert entering == {"cli.comment"}
-
-
-VENDORS = re.compile(
-    r"istio|envoy|kuadrant|authorino|limitador|kgateway|agentgateway|\bgloo|solo\.io|cilium|linkerd|ztunnel|apisix"
-    r"|traefik|nginx|\bkong\b|konghq|haproxy|projectcontour|\baws\b|\bgke\b|openshift|calico|antrea",
-    re.IGNORECASE,
-)
-OF_VENDORS = frozenset({"implementations", "doors", "network", "checks"})
-"""Rooms with modules for one vendor: implementations, other ways in, engines of network policies, rules."""
-NAMING = {
-    "clusters.fleet": "labels that the agents of a fleet set, by the words of Open Cluster Management",
-    "model.kinds": "data",
-    "render.helm.app_template.network_policies": "values of a chart, which name the engine",
-}
-"""Modules of other rooms that name vendors, with the reason: none joins."""
-
-
-def texts_of(file: Path) -> Iterator[str]:
-    """The texts of a module, without those that only say what something is for."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
-            yield node.value
-
-
-def test_the_engine_names_no_vendor_in_its_texts() -> None:
-    """What differs between vendors is asked of implementations, or stands in data."""
-    naming = {
-        name
-        for name, file in modules()
-        if room(name) not in OF_VENDORS and any(VENDORS.search(text) for text in texts_of(file))
-    }
-    assert naming == NAMING.keys()

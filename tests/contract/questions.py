@@ -9,7 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+from policylint.compare import Comparison
+from policylint.editor.state import State
 from policylint.explain.contexts import answers as context_answers
 from policylint.explain.contexts import nodes_of
 from policylint.explain.reach import reach
@@ -21,8 +25,13 @@ from policylint.model.spelling import spelled
 from policylint.network.endpoints import workloads
 from policylint.policy.authorizing import CLAIM, CLIENT
 from policylint.reach import WayIn, asked, end_in_words, is_grpc
+from policylint.report.diff.comment import OPENING, comment
+from policylint.report.diff.report import DiffReport
+from policylint.report.findings.report import Report
+from policylint.report.graph.exposure import exposures
 from policylint.report.list.listing import ListRequest, entries
 from policylint.report.trace.text import result
+from policylint.session.lint import LintResult
 from policylint.simulation import Simulation, simulate
 from policylint.spaces.boxes import meetings
 from policylint.topology import whole
@@ -146,6 +155,47 @@ def _login_by_gwp301(world: Environment) -> Answers:
         for way in _of_routes(world, finding)
         if way.trace.outcome.backends and finding.resources[-1] in {node.key for node in way.trace.path}
     }
+
+
+# Who may reach a route
+
+
+def _reached_by_page(world: Environment) -> Answers:
+    """The colours of the graph page."""
+    told = {"open": "without a login", "addresses": "without a login", "login": "with one"}
+    return {
+        (found.gateway, found.route): told[found.state]
+        for found in exposures([world.simulation]) or ()
+        if found.gateway is not None and found.state in told
+    }
+
+
+def _reached_by_reach(world: Environment) -> Answers:
+    states: dict[object, set[str]] = {}
+    for way in world.ways if len(world.ways) < MOST_WAYS else ():
+        if way.taken and way.trace.route is not None and (way.trace.outcome.backends or way.trace.outcome.unknown):
+            given = asked(world.requirements, way, "authentication")
+            states.setdefault((way.entry.gateway, way.trace.route.key), set()).add(given.state)
+    told = {subject: "with one" if found == {"asked"} else "" for subject, found in states.items()}
+    told |= {subject: "without a login" for subject, found in states.items() if found & {"open", "optional"}}
+    return {subject: answer for subject, answer in told.items() if answer}
+
+
+def _reached_by_editor(world: Environment) -> Answers:
+    """The lens above a route, where it has only one Gateway."""
+    told: dict[object, str] = {}
+    workspace: Any = SimpleNamespace(simulations=[world.simulation])
+    state = State(workspace, LintResult(workspace, ()))
+    leading: dict[ResourceKey, set[ResourceKey]] = {}
+    for way in world.ways if len(world.ways) < MOST_WAYS else ():
+        if way.trace.rule is not None:
+            leading.setdefault(way.trace.rule.key, set()).add(way.entry.gateway)
+    for route, gateways in leading.items():
+        words = state.lens(route).partition("authentication: ")[2] if len(gateways) == 1 else ""
+        if words and "unknown" not in words:
+            (gateway,) = gateways
+            told[gateway, route] = "without a login" if re.search(r"none|optional", words) else "with one"
+    return told
 
 
 # Does it depend on the answer of somebody who authorizes
@@ -515,6 +565,7 @@ QUESTIONS: dict[str, Mapping[str, Callable[[Environment], Answers]]] = {
         "guardrail": _login_by_guardrail,
         "GWP301": _login_by_gwp301,
     },
+    "who may reach a route": {"page": _reached_by_page, "reach": _reached_by_reach, "editor": _reached_by_editor},
     "does it depend on who authorizes": {"trace": _authorized_by_trace, "reach": _authorized_by_reach},
     "who is turned away": {"trace": _who_by_trace, "reach": _who_by_reach, "policies": _who_by_policies},
     "on which routes does it act": {
@@ -612,6 +663,15 @@ def _login_lost_by_findings(change: Change) -> Answers:
     return {"the change": "asks for less"} if lost else {}
 
 
+def _login_lost_by_comment(change: Change) -> Answers:
+    uncovered: Any = None
+    said = comment(DiffReport(Comparison((change.found,), ()), Report((), uncovered)))
+    if change.found.requests is None or change.found.requests.unknown:
+        return {}
+    less = [row for row in said.rows if row.kind in OPENING]
+    return {"the change": "asks for less" if less else "asks for as much"}
+
+
 def _in_its_place_by_diff(change: Change) -> Answers:
     requests = change.found.requests
     changes = [] if requests is None else requests.changes
@@ -694,7 +754,11 @@ OF_CHANGES: dict[str, Mapping[str, Callable[[Change], Answers]]] = {
         "diff": _opened_by_diff,
     },
     "what is said of requests": {"diff": _said, "diff beside an unrelated policy": _said_beside},
-    "does it ask for less": {"diff": _login_lost_by_diff, "findings": _login_lost_by_findings},
+    "does it ask for less": {
+        "diff": _login_lost_by_diff,
+        "findings": _login_lost_by_findings,
+        "comment": _login_lost_by_comment,
+    },
     "what takes the place of a login": {"diff": _in_its_place_by_diff, "findings": _in_its_place_by_findings},
     "does what is new take requests over": {"diff": _taken_over_by_diff, "ages": _taken_over_by_ages},
     "does it let in who was kept out": {"traces": _let_in_by_traces, "findings": _let_in_by_findings},

@@ -14,12 +14,12 @@ from policylint.checks.kit.suggestions import Nearby
 from policylint.implementations import implementation
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapping, sequence
 from policylint.model.fix import Fix
+from policylint.model.kinds import BACKEND_KINDS
 from policylint.model.words import count, listing, quoted
 from policylint.policy.bindings import ObjectBinding
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState
 from policylint.topology.ancestry import implementation_of
-from policylint.topology.backends import BACKEND_KINDS
 from policylint.topology.routes import Rule, rules
 
 RULE = "GWP406"

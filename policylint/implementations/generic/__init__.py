@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policylint.implementations.generic.attaching import Attaching, Attachments, resolved_to, unresolved
-from policylint.implementations.generic.evaluating import Evaluating, walk
+from policylint.implementations.generic.evaluating import Evaluating, placed, walk
 from policylint.implementations.generic.reporting import Reporting, controller_above, fault_of
 from policylint.implementations.generic.traffic import Traffic
 
@@ -17,6 +17,7 @@ __all__ = [
     "Implementation",
     "controller_above",
     "fault_of",
+    "placed",
     "resolved_to",
     "unresolved",
     "walk",

@@ -67,8 +67,9 @@ LIMIT_FIRST = ["faultInjection", "cors", "extAuth", "basicAuth", "rateLimit", "j
 MOVES = [
     ("{name: envoy.filters.http.jwt_authn, before: envoy.filters.http.cors}", JWT_FIRST),
     ("{name: envoy.filters.http.jwt_authn, after: envoy.filters.http.fault}", JWT_FIRST),
-    ("{name: envoy.filters.http.ratelimit, before: envoy.filters.http.jwt_authn}", LIMIT_FIRST),
-    ("{name: envoy.filters.http.ratelimit, before: envoy.filters.http.oauth2}", DEFAULT),
+    ("{name: envoy.filters.http.local_ratelimit, before: envoy.filters.http.jwt_authn}", LIMIT_FIRST),
+    ("{name: envoy.filters.http.local_ratelimit, before: envoy.filters.http.oauth2}", DEFAULT),
+    ("{name: envoy.filters.http.ratelimit, before: envoy.filters.http.jwt_authn}", DEFAULT),  # of limits of a service
     ("{name: envoy.filters.http.unheard_of, before: envoy.filters.http.cors}", DEFAULT),
 ]
 

@@ -20,10 +20,8 @@ _EVERYONE = "every sender is trusted, so the first address of X-Forwarded-For co
 _LAST = "every sender is trusted, so whoever connects says its address in X-Forwarded-For"
 _PROXY_HEADER = "whoever connects may send a PROXY header of its own, with any address"
 _PAST_PROXIES = "a client that reaches the Gateway directly, not through your proxy, can set X-Forwarded-For"
-_PAST_BALANCER = "who reaches the Gateway past the load balancer sends a PROXY header of its own"
-_PAST_GATEWAY = (
-    "a sidecar takes the address from X-Forwarded-For, which who reaches the pod past the Gateway writes itself"
-)
+_PAST_BALANCER = "a client that reaches the Gateway directly, past the load balancer, can send a PROXY header"
+_PAST_GATEWAY = "a sidecar takes the address from X-Forwarded-For, which a client that reaches the pod directly can set"
 _LOGIN = "or require a login or a client certificate as well"
 _BY_ADDRESS = Pattern(r"\b(?:allow|deny)\s+[0-9A-Fa-f:.]+(?:/\d+)?\s*;")
 _CLIENT_ADDRESS = Pattern(r"\$(?:binary_)?remote_addr\b")
@@ -76,7 +74,7 @@ def _of_envoy_gateway(spec: Mapping[str, Any]) -> Trust | None:
     if _is_positive(forwarded.get("numTrustedHops")):
         return Trust((*place, "numTrustedHops"), _PAST_PROXIES, certain=False)
     if detection.get("customHeader"):
-        why = "who reaches the Gateway past the proxy that sets it writes this header itself"
+        why = "a client that reaches the Gateway directly, not through that proxy, can set this header"
         return Trust(("clientIPDetection", "customHeader", "name"), why, certain=False)
     return None
 

@@ -668,7 +668,8 @@ def _login_lost_by_comment(change: Change) -> Answers:
     said = comment(DiffReport(Comparison((change.found,), ()), Report((), uncovered)))
     if change.found.requests is None or change.found.requests.unknown:
         return {}
-    less = [row for row in said.rows if row.kind in OPENING]
+    # A row of a host that moves stands for two changes of requests: what opens there, and what closes here.
+    less = [row for row in said.rows if row.kind in OPENING or row.moves]
     return {"the change": "asks for less" if less else "asks for as much"}
 
 

@@ -107,7 +107,7 @@ class _Comparison:
         allows = action == "Allow"
         resource = policy.resource if allows or now is None else now
         does = (
-            "allows connections with more pods than before"
+            "allows connections with pods that were not allowed before"
             if allows
             else "denies connections with fewer pods than before"
         )

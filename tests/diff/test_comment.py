@@ -123,7 +123,7 @@ def test_a_lost_protection_comes_before_all_that_merely_changes(tmp_path: Path) 
     given = ("--rendered-before", "before", "--rendered-after", "after")
     text = run(tmp_path, "diff", *given, "-o", "markdown")[1]
     rows = [line for line in text.splitlines() if line.startswith("| **")]
-    assert rows[0] == "| **r99.example.com** | login: basicAuth (shop/last) | **no login** |"
+    assert rows[0] == "| **r99.example.com** | login: basicAuth (shop/last) | **no&nbsp;login** |"
     assert rows[1].startswith("| **99 routes**: `shop/route-0000`, ")
     shown = run(tmp_path, "diff", *given)[1]
     assert shown.index("route-0099") < shown.index("route-0000")
@@ -151,7 +151,7 @@ def test_routes_that_lose_one_thing_for_one_reason_are_one_row_whatever_else_cha
     text = differing(tmp_path, [*world, login], [*world, *retries])
     assert text.splitlines()[1] == "### \u26a0\ufe0f policylint: 7 hosts lose their login"
     (row,) = [line for line in text.splitlines() if line.startswith("| **7 hosts**: r0.example.com, ")]
-    assert row.endswith("and 4 more | login: oidc (infra/login) | **no login** |")
+    assert row.endswith("and 4 more | login: oidc (infra/login) | **no&nbsp;login** |")
     assert "**Why** `infra/login` is deleted (error GWP302)" in text
     others = text.partition("<details><summary>1 other change</summary>")[2].partition("</details>")[0]
     assert "oidc" not in others
@@ -166,7 +166,7 @@ def test_own_policies_of_each_that_go_are_one_row(tmp_path: Path) -> None:
         for number in range(2)
     ]  # fmt: skip
     text = differing(tmp_path, [*world, *logins], world)
-    assert "| **2 hosts**: r0.example.com, r1.example.com | login: oidc | **no login** |" in text
+    assert "| **2 hosts**: r0.example.com, r1.example.com | login: oidc | **no&nbsp;login** |" in text
     assert "**Why** `shop/own-0` is deleted (and 1 more like it) (2 x error GWP302)" in text
 
 
@@ -174,7 +174,7 @@ def test_what_one_policy_gave_goes_in_one_row(tmp_path: Path) -> None:
     both = policy("SecurityPolicy", "login", EDGE, f"{OIDC}\n  basicAuth: {{users: {{name: x}}}}", namespace="infra")
     world = [GATEWAY, SERVICE, route(0)]
     text = differing(tmp_path, [*world, both], world)
-    assert "\n| **r0.example.com** | login: oidc and basicAuth (infra/login) | **no login** |" in text
+    assert "\n| **r0.example.com** | login: oidc and basicAuth (infra/login) | **no&nbsp;login** |" in text
     assert text.splitlines()[1] == "### \u26a0\ufe0f policylint: `r0.example.com` loses its login"
 
 
@@ -280,8 +280,8 @@ spec:
   rateLimit: {local: {tokenBucket: {maxTokens: 5, tokensPerFill: 5, fillInterval: 1s}}}
 """
     text = differing(tmp_path, [*world, own], world)
-    assert "| **r0.example.com** | 403: denied by TrafficPolicy shop/own | infra/edge · **no login** |" in text
-    assert "| **no `rateLimit`**<br><sub>warning GWP304 · `shop/own` is deleted</sub> |" in text
+    assert "| **r0.example.com** | 403: denied by TrafficPolicy shop/own | infra/edge · **no&nbsp;login** |" in text
+    assert "| **no&nbsp;`rateLimit`**<br><sub>warning GWP304 · `shop/own` is deleted</sub> |" in text
     assert "**Why** `shop/own` is deleted (error GWP302)" in text
 
 

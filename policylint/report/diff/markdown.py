@@ -142,6 +142,8 @@ def _row(report: DiffReport, row: CommentRow, *, is_first: bool = False) -> str:
     who, before, after = _who(report, row), " · ".join(spoken(part) for part in row.before if part), _after(row)
     if report.dialect.has_html:
         who, before, after = map(_breakable, (who, before, after))
+        # What is beyond the edge of a phone is not seen: of "no login" broken after "no" only "login" would be.
+        after = after.replace("**no ", "**no&nbsp;")
     return f"| {who} | {before} | {after}{note} |"
 
 

@@ -80,11 +80,23 @@ def _is_too_new(simulation: Simulation, resource: Resource, old: Superseded) -> 
 
 
 def _version(resource: Resource, old: Superseded) -> Finding:
+    fixes = _write_newer(resource, old)
+    fields = f", and rewrite its spec: {old.kind} has other fields" if old.kind and not fixes else ""
+    if old.kind and old.instead == resource.api_version:
+        return Finding(
+            RULE,
+            old.severity,
+            f"{resource.key} is of a kind that {old.kind} replaces",
+            resource.location("kind"),
+            resources=(resource.key,),
+            label=f"use {old.kind}",
+            help=(f"fix: write `kind: {old.kind}`{fields}",),
+            field="kind",
+            fixes=fixes,
+        )
     gone = f", which Gateway API {old.gone} removed" if old.gone else ", which is superseded"
     instead = f"`apiVersion: {old.instead}`" if old.instead else "a newer version"
     kind = f" and `kind: {old.kind}`" if old.kind else ""
-    fixes = _write_newer(resource, old)
-    fields = f", and rewrite its spec: {old.kind} has other fields" if old.kind and not fixes else ""
     return Finding(
         RULE,
         old.severity,

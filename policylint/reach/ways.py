@@ -52,6 +52,7 @@ _QUESTIONS_OF_A_TRACE: Final = 20
 _MOST_BOXES: Final = 3
 _MOST_WIDENED: Final = 12
 _MOST_NAMED: Final = 10
+_MOST_RIVALS: Final = 50
 
 
 class WayIn(NamedTuple):
@@ -64,6 +65,8 @@ class WayIn(NamedTuple):
             mesh, whether nobody is let in without an identity.
         undecided: regular expressions of the host that may have requests in common with others that are not told apart
             here, the first ones by name.
+        rivals: where expressions are undecided in what routes match alone, a trace for each rule of the host, one of
+            which takes the requests; empty where a rule has no trace, or policies look at the requests.
         around: of requests that policies turn away in several boxes, the region of their rule: they are all the others
             of it.
         cells: what policies asked about the requests, a list for each part of which all requests are answered alike.
@@ -77,6 +80,7 @@ class WayIn(NamedTuple):
     trace: Trace
     certificate: bool = False
     undecided: tuple[str, ...] = ()
+    rivals: tuple[Trace, ...] = ()
     around: tuple[Box, ...] = ()
     cells: tuple[tuple[RequestQuestion, ...], ...] = ()
     doubt: str = ""
@@ -353,21 +357,32 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         gained, left = found
         doubtful = [candidate for candidate in candidates if candidate.match.doubtful]
         cells = Cells(tracer, entry, dimensions, also, nameless=nameless)
+        found_here: list[WayIn] = []
         for gains in _of_rules(takers, gained):
             boxes_of_rule = tuple(merged(box for box, _ in gains))
             first, winner = gains[0]
             among = None if winner is None else [*doubtful, winner]
             way = _whole(tracer, entry, dimensions, boxes_of_rule, first, among, blank=blank)
             if blank and entry.inside:
-                yield from (_whole(tracer, entry, dimensions, (box,), box, blank=True) for box, _ in gains)
-                continue
-            if (not way.trace.questions and not entry.inside) or blank:
-                yield way._replace(undecided=undecided)
-                continue
-            for cell in cells.of(way, gains, doubtful):
-                yield cell._replace(undecided=(*cell.undecided, *undecided))
+                found_here += (_whole(tracer, entry, dimensions, (box,), box, blank=True) for box, _ in gains)
+            elif (not way.trace.questions and not entry.inside) or blank:
+                found_here.append(way._replace(undecided=undecided))
+            else:
+                found_here += (
+                    cell._replace(undecided=(*cell.undecided, *undecided)) for cell in cells.of(way, gains, doubtful)
+                )
         if left:
-            yield _whole(tracer, entry, dimensions, tuple(merged(left)), left[0])._replace(undecided=undecided)
+            unrouted = _whole(tracer, entry, dimensions, tuple(merged(left)), left[0])
+            found_here.append(unrouted._replace(undecided=undecided))
+        rivals = _rivals(found_here, candidates) if undecided else ()
+        yield from (way._replace(rivals=rivals) for way in found_here) if rivals else found_here
+
+
+def _rivals(ways: Sequence[WayIn], candidates: Sequence[RuleCandidate]) -> tuple[Trace, ...]:
+    """Return a trace for each rule that may take requests of a host, none where one lacks or policies look at them."""
+    traces = {way.trace.rule: way.trace for way in ways}
+    whole = len(traces) <= _MOST_RIVALS and all(candidate.rule.node in traces for candidate in candidates)
+    return tuple(traces.values()) if whole and not any(way.trace.questions for way in ways) else ()
 
 
 def _connections(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, nameless: bool) -> Iterator[WayIn]:

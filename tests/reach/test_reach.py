@@ -291,3 +291,36 @@ def test_a_gateway_that_no_controller_serves_is_named(tmp_path: Path) -> None:
     }
     assert "not listed: Gateway shop/edge is not served" in said["reach"]
     assert "warning[GWP409]: Gateway shop/edge names missing GatewayClass internal" in said["lint"]
+
+
+def models(*logins: str) -> str:
+    """Two routes of one host by expressions of a header that have values in common, with logins at some of them."""
+    world = [gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller")]
+    world += [gateway("edge", "shop", LISTENERS.partition(": ")[2], of_class="eg"), service("app")]
+    for name, expression in (("vendor", "^[a-z-]+/.+"), ("claude", "^claude-.*")):
+        match = f"{{headers: [{{name: x-model, type: RegularExpression, value: '{expression}'}}]}}"
+        rules = f"rules: [{{matches: [{match}], backendRefs: [{{name: app, port: 80}}]}}]"
+        world.append(route(name, parents="[{name: edge}]", more=f"hostnames: [ai.example.com], {rules}"))
+    login = "apiKeyAuth: {credentialRefs: [{name: keys}], extractFrom: [{headers: [x-key]}]}"
+    for target in logins:
+        world.append(
+            "{apiVersion: gateway.envoyproxy.io/v1alpha1, kind: SecurityPolicy, "
+            f"metadata: {{name: {target}, namespace: shop}}, spec: {{targetRefs: [{{group: gateway.networking.k8s.io, "
+            f"kind: HTTPRoute, name: {target}}}], {login}}}}}"
+        )
+    return "\n---\n".join(world)
+
+
+@pytest.mark.parametrize(
+    ("logins", "said"),
+    [
+        ((), {"open"}),  # whichever rule takes a request, nothing is asked
+        (("vendor", "claude"), {"asked"}),
+        (("vendor",), {"asked", "unknown"}),  # some of what the other one shows may be taken by the rule with a login
+    ],
+)
+def test_rules_that_are_not_told_apart_and_ask_the_same(
+    tmp_path: Path, logins: tuple[str, ...], said: set[str]
+) -> None:
+    listed = [way for way in ways(written(tmp_path, models(*logins))) if way.get("undecided")]
+    assert {way["asked"]["authentication"]["state"] for way in listed if way["outcome"].get("backends")} == said

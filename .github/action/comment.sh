@@ -20,7 +20,7 @@ if ! [[ ${PL_PR:-} =~ ^[0-9]{1,10}$ ]]; then
   exit 2
 fi
 options=(--from-json "$PL_DATA" --on github --repository "$GITHUB_REPOSITORY" --number "$PL_PR")
-options+=(--comment-key "${PL_COMMENT_KEY:-default}" --graph "${PL_GRAPH:-}" --links "${PL_LINKS:-}")
+options+=(--key "${PL_COMMENT_KEY:-default}" --graph "${PL_GRAPH:-}" --links "${PL_LINKS:-}")
 if [ "${PL_COMMENT:-auto}" = always ]; then options+=(--always); fi
 if [ -n "${PL_HEAD_REPOSITORY+set}" ]; then options+=(--head-of "${PL_HEAD_SHA:-}" "$PL_HEAD_REPOSITORY"); fi
 

@@ -4,7 +4,7 @@
 # Never fails itself: the exit code goes to the step's outputs, and the action's last step ends with it.
 #
 # Reads PL_PATH, PL_BASE, PL_CONFIG, PL_ENVIRONMENTS, PL_CHARTS, PL_RENDERED_BEFORE, PL_RENDERED_AFTER, PL_ARGS, PL_FAIL_ON, PL_SARIF,
-# PL_COMMENT_KEY, PL_GRAPH, PL_HEAD_SHA and PL_PR, what the runner says of the event (GITHUB_*), and writes below
+# PL_GRAPH, PL_HEAD_SHA and PL_PR, what the runner says of the event (GITHUB_*), and writes below
 # RUNNER_TEMP, GITHUB_OUTPUT and GITHUB_STEP_SUMMARY.
 set -euo pipefail
 . "$ACTION_PATH/.github/action/isolated.sh"
@@ -103,7 +103,7 @@ common+=(${extra[@]+"${extra[@]}"})
 if [ -n "$base$rendered" ]; then
   links="${GITHUB_SERVER_URL:-https://github.com}/${GITHUB_REPOSITORY:-}/blob/${PL_HEAD_SHA:-${GITHUB_SHA:-HEAD}}"
   command=(diff -C "$checkout" --format text --output "markdown=$report" --output "summary=$summary" --output "github=$annotations")
-  command+=(--output "json-v1=$data" --comment-key "${PL_COMMENT_KEY:-default}")
+  command+=(--output "json-v1=$data")
   # Manifests that the job rendered stand nowhere to be linked to.
   if [ -n "${GITHUB_REPOSITORY:-}" ] && { [ -z "$rendered" ] || asked ls-files --error-unmatch -- "$PL_RENDERED_AFTER"; }; then
     shown_at=$links

@@ -21,7 +21,12 @@ from policylint.cli.run import Run, is_empty, reading, showing
 @reading
 @option(RULES, "--show-unknown", is_flag=True, help="Also accept what rests on something that was not seen.")
 @option(
-    OUTPUT, "--file", metavar="FILE", type=click.Path(path_type=str, dir_okay=False), help="Where to write it instead."
+    OUTPUT,
+    "--to",
+    "file",
+    metavar="FILE",
+    type=click.Path(path_type=str, dir_okay=False),
+    help="Where to write it instead.",
 )
 @showing
 def baseline(run: Run, file: str | None, show_unknown: bool) -> int:

@@ -8,8 +8,8 @@ import click
 
 from policylint.cli import options
 from policylint.cli.commands import INCOMPLETE, OK, say
-from policylint.cli.diff import FORMATS, DiffRun, compared, comparing, put_all, read_stored, shown_in_markdown
-from policylint.cli.options import Command, option
+from policylint.cli.diff import FORMATS, MARKDOWN, DiffRun, compared, comparing, put_all, shown_in_markdown
+from policylint.cli.options import INPUT, Command, option
 from policylint.cli.run import gather, showing
 
 TYPE_CHECKING = False
@@ -23,7 +23,9 @@ WHERE = "Where it is posted"
 class CommentRun(DiffRun):
     """A run of comment."""
 
-    hook = False
+    hook = staged = False
+    from_json: str | None
+    key: str
     forge: str | None
     api: str
     repository: str
@@ -45,6 +47,7 @@ class CommentRun(DiffRun):
 pipelines of forks, nothing is posted, one line says so, and the exit code is that of diff.""",
 )
 @comparing
+@option(INPUT, "--from-json", metavar="FILE", help="Read no tree, but what `diff -o json-v1` wrote.")
 @option(
     WHERE,
     "--on",
@@ -72,6 +75,7 @@ pipelines of forks, nothing is posted, one line says so, and the exit code is th
 @option(WHERE, "--always", is_flag=True, help="Post even where there is nothing to say and no comment yet.")
 @option(WHERE, "--dry-run", is_flag=True, help="Print the comment and open no connection.")
 @shown_in_markdown
+@option(MARKDOWN, "--key", metavar="KEY", default="default", help="Tells several comments of a pull request apart.")
 @options.form_option(FORMATS, "Format of the report on stdout.", default="auto")
 @options.outputs
 @showing
@@ -122,13 +126,35 @@ def _compared(run: CommentRun, place: PullRequest) -> tuple[DiffReport, int]:
         report, code = compared(run, {form, "markdown", *(name for name, _ in files)})
         put_all(run, report, "" if run.dry_run else form, files)
     else:
-        report, code = read_stored(run, run.from_json), OK
-    return report._replace(dialect=DIALECTS[place.forge]), code
+        report, code = _stored(run, run.from_json), OK
+    return report._replace(dialect=DIALECTS[place.forge], key=run.key), code
+
+
+def _stored(run: CommentRun, file: str) -> DiffReport:
+    """Return a diff that was stored as JSON, by whomever.
+
+    Raises:
+        click.UsageError: the file cannot be read or is no such diff, or something is asked for that it cannot give.
+    """
+    from policylint.report.diff.stored import MOST_BYTES, NotADiffError, read
+
+    if run.paths:
+        raise click.UsageError("--from-json takes no revision and no PATH")
+    if run.outputs or run.form != "auto":
+        raise click.UsageError("--from-json writes the comment and nothing else")
+    try:
+        with open(file, "rb") as stream:  # noqa: PTH123 - pathlib is not imported for this
+            report = read(stream.read(MOST_BYTES + 1))
+    except OSError as error:
+        raise click.UsageError(f"cannot read {file!r}: {(error.strerror or str(error)).lower()}") from None
+    except NotADiffError as error:
+        raise click.UsageError(f"{file!r} is not a diff written by policylint: {error}") from None
+    return report._replace(links=run.links, graph=run.graph, readers=run.revisions or report.readers)
 
 
 def _with_base(run: CommentRun, place: PullRequest) -> tuple[str, ...]:
     """Return the arguments with the revisions of the job, where neither they nor other sides are named."""
-    if run.staged or run.rendered_before or run.rendered_after or run.live or not place.base:
+    if run.rendered_before or run.rendered_after or run.live or not place.base:
         return run.paths
     if run.paths and not os.path.lexists(run.paths[0]):
         return run.paths

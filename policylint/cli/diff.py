@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from policylint.session.diff import DiffResult
     from policylint.session.revisions import DiffRequest
 
+MARKDOWN = "What Markdown says"
 FORMATS = (
     "auto", "text", "concise", "json-v1", "json", "markdown", "summary", "github", "sarif", "junit", "codeclimate",
 )  # fmt: skip
-STORED = ("markdown", "summary")
-"""Formats that a diff can be written in when it was stored as JSON."""
 
 
 class DiffRun(ReportingRun):
@@ -33,26 +32,17 @@ class DiffRun(ReportingRun):
     rendered_before: str | None
     rendered_after: str | None
     exit_code: bool
-    from_json: str | None
     show: str | None
     links: str
     graph: str
     revisions: str
-    comment_key: str
     has_files = True
 
 
 comparing = together(
     options.what_is_read,
-    option(INPUT, "--staged", is_flag=True, help="Compare with the index instead of the work tree."),
     option(INPUT, "--rendered-before", metavar="DIR", help="Rendered manifests of before, instead of a revision."),
     option(INPUT, "--rendered-after", metavar="DIR", help="Rendered manifests of after."),
-    option(
-        INPUT,
-        "--from-json",
-        metavar="FILE",
-        help="Read no tree, but what `diff -o json-v1` wrote, and write it as markdown or summary.",
-    ),
     options.strict,
     options.select,
     options.ignore,
@@ -63,24 +53,21 @@ comparing = together(
     option(OUTPUT, "--show", type=click.Choice(("unchanged",)), help="Also list findings that were there before."),
 )
 shown_in_markdown = together(
+    option(MARKDOWN, "--links", metavar="URL", default="", help="Where files of after can be read: it links to them."),
     option(
-        OUTPUT, "--links", metavar="URL", default="", help="Where files of after can be read; markdown links to it."
-    ),
-    option(
-        OUTPUT,
+        MARKDOWN,
         "--graph",
         metavar="URL",
         default="",
-        help="Where the page of `policylint graph` can be opened; markdown links rows to it.",
+        help="Where the page of `policylint graph` can be opened: rows link to it.",
     ),
     option(
-        OUTPUT,
+        MARKDOWN,
         "--revisions",
         metavar="A..B",
         default="",
-        help="What commands in markdown call the revisions: readers have no merge commit of CI.",
+        help="What its commands call the revisions: readers have no merge commit of CI.",
     ),
-    option(OUTPUT, "--comment-key", metavar="KEY", default="default", help="Tells several markdown comments apart."),
 )
 
 
@@ -98,6 +85,7 @@ shown_in_markdown = together(
 change in effect), 2 wrong usage or unknown revision, 3 incomplete.""",
 )
 @comparing
+@option(INPUT, "--staged", is_flag=True, help="Compare with the index instead of the work tree.")
 @option(
     INPUT, "--hook", is_flag=True, help="For pre-push: PRE_COMMIT_FROM_REF and TO_REF; with --staged for pre-commit."
 )
@@ -113,8 +101,6 @@ def diff(run: DiffRun) -> int:
     Without one: HEAD and the work tree. PATHs say what to report on. The configuration of the side before judges
     both, and what the change does to it is reported.
     """
-    if run.from_json is not None:
-        return _stored(run, run.from_json)
     if run.hook:
         from policylint.session.staged import is_idle, pushed_range
 
@@ -188,43 +174,6 @@ def _is_address(text: str) -> bool:
     )
 
 
-def _stored(run: DiffRun, file: str) -> int:
-    """Write a diff that was stored as JSON, by whomever, as Markdown.
-
-    Raises:
-        click.UsageError: the file cannot be read, is no such diff, or the format is another one.
-    """
-    _, files = run.formats(STORED)
-    form = "markdown" if run.form == "auto" else run.form
-    if form not in STORED:
-        raise click.UsageError("--from-json writes markdown or summary")
-    report = read_stored(run, file)
-    put_all(run, report, form if run.form != "auto" or not files else "", files)
-    return OK
-
-
-def read_stored(run: DiffRun, file: str) -> DiffReport:
-    """Return a diff that was stored as JSON, by whomever.
-
-    Raises:
-        click.UsageError: the file cannot be read, or is no such diff.
-    """
-    from policylint.report.diff.stored import MOST_BYTES, NotADiffError, read
-
-    if run.paths:
-        raise click.UsageError("--from-json takes no revision and no PATH")
-    try:
-        with open(file, "rb") as stream:  # noqa: PTH123 - pathlib is not imported for this
-            report = read(stream.read(MOST_BYTES + 1))
-    except OSError as error:
-        raise click.UsageError(f"cannot read {file!r}: {(error.strerror or str(error)).lower()}") from None
-    except NotADiffError as error:
-        raise click.UsageError(f"{file!r} is not a diff written by policylint: {error}") from None
-    return report._replace(
-        links=run.links, graph=run.graph, key=run.comment_key, readers=run.revisions or report.readers
-    )
-
-
 def _judged_by(result: DiffResult) -> Coverage:
     """Return the coverage of the side after, with the releases of the side before where they are others."""
     coverage, former = result.after.coverage, result.before.coverage.releases
@@ -264,7 +213,6 @@ def _report(
         show_unchanged=run.show == "unchanged",
         links=run.links,
         graph=run.graph,
-        key=run.comment_key,
         silenced=result.silenced,
         configuration=result.configuration,
     )

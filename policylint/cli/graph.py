@@ -42,14 +42,13 @@ _NOTHING = {
 @option(
     SHOWN, "-n", "--namespace", "namespaces", multiple=True, metavar="NAME", help="Only this namespace; repeatable."
 )
-@option(SHOWN, "--kind", "kinds", multiple=True, metavar="KIND", help="Only objects of this kind; repeatable.")
 @option(
     SHOWN,
-    "--policy",
-    "policies",
+    "--kind",
+    "kinds",
     multiple=True,
-    metavar="POLICY",
-    help="Only policies of this kind or name; repeatable.",
+    metavar="KIND",
+    help="Only this kind; of policies with what they are on; repeatable.",
 )
 @option(
     SHOWN,
@@ -83,7 +82,6 @@ def graph(
     run: Run,
     namespaces: tuple[str, ...],
     kinds: tuple[str, ...],
-    policies: tuple[str, ...],
     revisions: str,
     request: str,
     layer: str,
@@ -102,17 +100,15 @@ def graph(
     from policylint.report.graph import GraphRequest, write
 
     files = output_files(outputs, FORMATS)
-    selection = GraphRequest({}, namespaces, kinds, policies, layer=layer)
+    selection = GraphRequest({}, namespaces, kinds, layer=layer)
     shown = form or (None if files else "mermaid")
     html = "html" in {shown, *(name for name, _ in files)}
     if request:
         _check(request, html=html)
     if revisions and revision:
         raise click.UsageError("--at cannot be used with --diff: --diff A..B names both revisions")
-    if layer == "network" and (kinds or policies):
-        raise click.UsageError(
-            "--layer network goes with RESOURCE, --namespace and --diff, not with --kind and --policy"
-        )
+    if layer == "network" and kinds:
+        raise click.UsageError("--layer network goes with RESOURCE, --namespace and --diff, not with --kind")
     if revisions:
         from policylint.session.revisions import DiffOptions, resolve
 
@@ -170,7 +166,7 @@ def _for_page(
     from policylint.session.stand import stand
 
     network = None
-    if beside and selection.layer != "network" and not (selection.kinds or selection.policies or drawing.title):
+    if beside and selection.layer != "network" and not (selection.kinds or drawing.title):
         network = draw(workspace.simulations, selection._replace(layer="network")).graph
     known = partial(links, workspace.root, revision)
     return drawing._replace(request=request, links=known, network=network, stand=stand(workspace.root, revision))

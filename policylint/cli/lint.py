@@ -111,6 +111,8 @@ def lint(run: LintRun) -> int:
     from policylint.session.rules import chosen, locked
 
     form, files = run.formats(FORMATS[1:])
+    if run.statistics and form not in PROSE:
+        raise click.UsageError(f"--statistics stands in the place of a list for readers, not of -o {form}")
     setup = run.setup(show_orphans=run.show_orphans)
     rules = chosen(setup)
     if run.fix or run.preview:
@@ -163,13 +165,9 @@ def _write(run: LintRun, report: Report, form: str, files: Sequence[tuple[str, s
 
     shown = run.styled(report, links=wants_links(run.color), addresses=wants_addresses())
     if run.statistics:
-        from policylint.report.findings.statistics import counted, table
+        from policylint.report.findings.statistics import counted
 
-        if form in PROSE:
-            put(counted(shown))
-        else:
-            put(write(form, shown))
-            click.echo("\n".join(table(report)), err=True)
+        put(counted(shown))
     else:
         put(write(form, shown), commands=form == "github")
     for name, file in files:

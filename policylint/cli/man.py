@@ -15,11 +15,11 @@ from policylint.cli.options import Command
     cls=Command,
     examples="""\
   policylint man lint | man -l -
-  policylint man --output /usr/local/share/man/man1
+  policylint man --to /usr/local/share/man/man1
 """,
 )
 @click.argument("command", default="", shell_complete=lambda *_: sorted(COMMANDS))
-@click.option("--output", "folder", metavar="DIR", type=click.Path(file_okay=False), help="Write all pages there.")
+@click.option("--to", "folder", metavar="DIR", type=click.Path(file_okay=False), help="Write all pages there.")
 @click.pass_context
 def man(context: click.Context, command: str, folder: str | None) -> int:
     """Print the manual page of policylint, or of a command (section 1)."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from policylint.simulation import Simulation
 
 QUERY = "What is asked"
+EVERY = "-"
 
 
 @click.command(
@@ -72,15 +73,12 @@ QUERY = "What is asked"
 @option(
     QUERY,
     "--explain",
-    metavar="NAME",
+    metavar="[NAME]",
+    is_flag=False,
+    flag_value=EVERY,
     default="",
-    help="Say what makes a guardrail of the configuration hold, or what breaks it.",
-)
-@option(
-    QUERY,
-    "--exemptions",
-    is_flag=True,
-    help="List what the exceptions of the configuration's guardrails let pass, and why.",
+    help="Say what makes a guardrail of the configuration hold, or what breaks it, and what its exemptions let pass; "
+    "without NAME of all of them.",
 )
 @reading
 @at()
@@ -93,7 +91,6 @@ def reach(
     clients: tuple[str, ...],
     without: str,
     explain: str,
-    exemptions: bool,
     revision: str,
     form: str,
 ) -> int:
@@ -113,14 +110,7 @@ def reach(
     if explain:
         from policylint.report.reach.guardrails import explained
 
-        put(explained(found, _guardrail(explain, setup)))
-        run.end(workspace.coverage)
-        return INCOMPLETE if workspace.coverage.cut_off else OK
-    if exemptions:
-        from policylint.guardrails import guardrails
-        from policylint.report.reach import guardrails as writing
-
-        put(writing.exemptions(found, guardrails(setup.settings.require)))
+        put(explained(found, _guardrails(explain, setup)))
         run.end(workspace.coverage)
         return INCOMPLETE if workspace.coverage.cut_off else OK
     _known(principals, found)
@@ -168,8 +158,8 @@ def _known(principals: tuple[str, ...], simulations: Sequence[Simulation]) -> No
             raise click.UsageError(f"--from: there is no workload {name!r}")
 
 
-def _guardrail(name: str, setup: Setup) -> Guardrail:
-    """Return the guardrail of a name.
+def _guardrails(name: str, setup: Setup) -> list[Guardrail]:
+    """Return the guardrail of a name, or every one.
 
     Raises:
         click.UsageError: the configuration states none.
@@ -177,10 +167,13 @@ def _guardrail(name: str, setup: Setup) -> Guardrail:
     from policylint.guardrails import guardrails
 
     known = {guardrail.name: guardrail for guardrail in guardrails(setup.settings.require)}
+    if known and name == EVERY:
+        return list(known.values())
     if name in known:
-        return known[name]
+        return [known[name]]
     listed = ", ".join(map(repr, known)) or "none"
-    raise click.UsageError(f"no guardrail {name!r}; the configuration states {listed}")
+    what = "no guardrail" if name == EVERY else f"no guardrail {name!r}"
+    raise click.UsageError(f"{what}; the configuration states {listed}")
 
 
 def _meant(names: tuple[str, ...], simulations: Sequence[Simulation]) -> frozenset[ResourceKey] | None:

@@ -146,7 +146,7 @@ def test_comment_is_edited_in_place_and_left_alone_when_unchanged(runner: Runner
 
 
 def test_comment_is_found_on_a_later_page_and_by_key(runner: Runner) -> None:
-    runner.report(PL_COMMENT_KEY="prod")
+    runner.report()
     github = GitHub(page=10)
     for number in range(25):
         github.add(f"comment {number}", "somebody")
@@ -316,15 +316,9 @@ def test_a_pull_request_uploads_what_is_there_beside_what_is_new(runner: Runner)
 
 
 def test_inputs_are_never_options_and_never_run(runner: Runner) -> None:
-    runner.report(PL_BASE="--help", PL_PATH="--help $(touch pwned)", PL_COMMENT_KEY="--> <script>")
+    runner.report(PL_BASE="--help", PL_PATH="--help $(touch pwned)")
     assert not list(runner.directory.rglob("pwned"))
     assert runner.outputs()["exit-code"] == "2"
-
-
-def test_key_cannot_leave_its_marker(runner: Runner) -> None:
-    outputs = runner.report(PL_COMMENT_KEY="x --> <b>")
-    first = Path(outputs["comment-file"]).read_text().splitlines()[0]
-    assert first.startswith("<!-- policylint:v1 key=x") and first.count("-->") == 1 and first.endswith("-->")
 
 
 def test_the_stand_in_is_by_the_bot() -> None:

@@ -255,7 +255,7 @@ def test_a_comment_says_it_in_its_headline_and_in_one_row(tmp_path: Path, form: 
 def test_a_stored_comment_names_it_too(tmp_path: Path) -> None:
     place = repository(tmp_path, LIST, WIDER, _policylint_yaml="severity: {GWP324: error}\n")
     (place / "diff.json").write_text(diff(place, form="json-v1")[1], encoding="utf-8")
-    _, out, _ = run(place, "diff", "--from-json", "diff.json", "-o", "markdown")
+    _, out, _ = run(place, "comment", "--dry-run", "--on", "github", "--from-json", "diff.json")
     assert "(`SecurityPolicy shop/office`) (error GWP324)" in out
     assert (out.count("GWP324"), out.count("| before | after |")) == (1, 1)
 

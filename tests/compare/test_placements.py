@@ -184,7 +184,7 @@ def test_every_report_tells_it(tmp_path: Path) -> None:
         ("Policy policies/pod", "enforced"),
     ]
     (top / "stored.json").write_text(json.dumps(document))
-    comment = shown("--from-json", "stored.json", "-o", "markdown")
+    _, comment, _ = run(top, "comment", "--dry-run", "--on", "github", "--from-json", "stored.json")
     assert row in comment and why in comment
     _, explained, _ = run(top, "explain", "Policy/policies/b", "--without", "PlacementBinding/policies/bind")
     assert "Without policies/bind (simulated): 2 policies" in explained

@@ -1,4 +1,4 @@
-"""`diff --from-json`: a job that trusts nobody's Markdown writes its own of what an untrusted job found."""
+"""`comment --from-json`: a job that trusts nobody's Markdown writes its own of what an untrusted job found."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rendered(place: Path, document: Any, *arguments: str) -> tuple[int, str, str
     """What the command makes of a document, exit code, stdout and stderr."""
     text = document if isinstance(document, str) else json.dumps(document)
     (place / "diff.json").write_text(text, encoding="utf-8")
-    return run(place, "diff", "--from-json", "diff.json", *LINKS, *arguments)
+    return run(place, "comment", "--dry-run", "--on", "github", "--from-json", "diff.json", *LINKS, *arguments)
 
 
 def bare(text: str) -> str:
@@ -35,10 +35,9 @@ def bare(text: str) -> str:
 def test_it_is_the_same_comment(history: History, tmp_path: Path) -> None:
     directory, ids = history
     for one, other in pairwise(ids):
-        for form in ("markdown", "summary"):
-            direct = run(directory, "diff", f"{one}..{other}", "-o", form, *LINKS)[1]
-            document = run(directory, "diff", f"{one}..{other}", "-o", "json-v1")[1]
-            assert rendered(tmp_path, document, "-o", form) == (0, bare(direct), "")
+        direct = run(directory, "diff", f"{one}..{other}", "-o", "markdown", *LINKS)[1]
+        document = run(directory, "diff", f"{one}..{other}", "-o", "json-v1")[1]
+        assert rendered(tmp_path, document) == (0, bare(direct), "")
 
 
 def test_it_keeps_connections(tmp_path: Path) -> None:
@@ -48,7 +47,7 @@ def test_it_keeps_connections(tmp_path: Path) -> None:
     direct = run(repository, "diff", "HEAD~1..HEAD", "-o", "markdown", *LINKS)[1]
     assert "connections open and 1 connection changes" in direct
     document = run(repository, "diff", "HEAD~1..HEAD", "-o", "json-v1")[1]
-    assert rendered(tmp_path, document, "-o", "markdown") == (0, bare(direct), "")
+    assert rendered(tmp_path, document) == (0, bare(direct), "")
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -91,6 +90,11 @@ def test_a_diagram_is_nodes_and_arrows_and_nothing_else(document: Any, tmp_path:
     assert "wants it, at /diagrams/0/mermaid" in err
 
 
+def test_a_key_cannot_leave_its_marker(document: Any, tmp_path: Path) -> None:
+    first = rendered(tmp_path, document, "--key", "x --> <b>")[1].splitlines()[0]
+    assert first.startswith("<!-- policylint:v1 key=x") and first.count("-->") == 1 and first.endswith("-->")
+
+
 def test_what_is_no_diff_is_refused_in_a_sentence(
     document: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,6 +120,7 @@ def test_what_is_no_diff_is_refused_in_a_sentence(
 
 
 def test_it_reads_nothing_else(document: Any, tmp_path: Path) -> None:
-    assert "writes markdown or summary" in rendered(tmp_path, document, "-o", "sarif")[2]
+    assert "the comment and nothing else" in rendered(tmp_path, document, "-o", "sarif")[2]
+    assert "the comment and nothing else" in rendered(tmp_path, document, "--output", "summary=x.md")[2]
     assert "takes no revision" in rendered(tmp_path, document, "main..HEAD")[2]
-    assert "cannot read 'gone.json'" in run(tmp_path, "diff", "--from-json", "gone.json")[2]
+    assert "cannot read 'gone.json'" in run(tmp_path, "comment", "--on", "gitlab", "--from-json", "gone.json")[2]

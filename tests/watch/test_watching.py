@@ -105,10 +105,10 @@ def test_an_extra_that_is_not_installed_is_named(
 
 def test_every_command_has_a_manual_page(tmp_path: Path) -> None:
     folder = tmp_path / "share" / "man1"
-    assert CliRunner().invoke(main, ["man", "--output", str(folder)]).exit_code == 0
+    assert CliRunner().invoke(main, ["man", "--to", str(folder)]).exit_code == 0
     names = {"policylint", *(f"policylint-{name}" for name in COMMANDS)}
     assert {file.stem for file in folder.iterdir()} == names
-    refused = CliRunner().invoke(main, ["man", "--output", str(folder / "policylint.1" / "below")])
+    refused = CliRunner().invoke(main, ["man", "--to", str(folder / "policylint.1" / "below")])
     assert (refused.exit_code, "cannot make" in refused.stderr) == (2, True)
     for file in folder.iterdir():
         text = file.read_text()
@@ -122,7 +122,7 @@ def test_every_command_has_a_manual_page(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
 def test_groff_has_nothing_to_say_about_them(tmp_path: Path) -> None:
-    CliRunner().invoke(main, ["man", "--output", str(tmp_path)])
+    CliRunner().invoke(main, ["man", "--to", str(tmp_path)])
     for file in tmp_path.iterdir():
         command = ["groff", "-man", "-Kutf8", "-Tutf8", "-ww", str(file)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -12,10 +12,10 @@ from policylint.report.kit.display import Paint
 
 def counted(report: Report) -> str:
     """Write a table in place of the findings, then the summary."""
-    return "\n".join([*table(report), *summary(report, Paint(report.options.color))]) + "\n"
+    return "\n".join([*_table(report), *summary(report, Paint(report.options.color))]) + "\n"
 
 
-def table(report: Report) -> list[str]:
+def _table(report: Report) -> list[str]:
     """Return lines of count, rule, severity and name; a rule of several severities has several lines."""
     paint = Paint(report.options.color)
     counted = Counter((finding.rule, finding.severity) for finding in report.listed())

@@ -28,7 +28,7 @@ class GraphRequest(NamedTuple):
 
     Args:
         subjects: per simulation (by position) the object that it is about; empty for everything.
-        namespaces, kinds, policies: only these; policies by kind, name or both.
+        namespaces, kinds: only these.
         title: a few words on what was asked for.
         layer: policies, or network: connections instead of attachment.
     """
@@ -36,12 +36,11 @@ class GraphRequest(NamedTuple):
     subjects: dict[int, tuple[ResourceKey, Node]] = {}  # noqa: RUF012 - never changed
     namespaces: Sequence[str] = ()
     kinds: Sequence[str] = ()
-    policies: Sequence[str] = ()
     title: str = ""
     layer: str = LAYERS[0]
 
     def part(self, graph: Graph) -> Graph:
-        return within(graph, self.namespaces, self.kinds, self.policies)
+        return within(graph, self.namespaces, self.kinds)
 
 
 class Drawing(NamedTuple):

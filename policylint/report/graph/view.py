@@ -78,24 +78,19 @@ def _with_reach(graph: Graph, node: Node, groups: Iterable[Group]) -> Graph:
     return graph._replace(edges=tuple(sorted(edges)))
 
 
-def within(
-    graph: Graph, namespaces: Collection[str] = (), kinds: Collection[str] = (), policies: Collection[str] = ()
-) -> Graph:
-    """Keep some namespaces, kinds of objects, kinds or names of policies, and what leads there."""
-    if not namespaces and not kinds and not policies:
+def within(graph: Graph, namespaces: Collection[str] = (), kinds: Collection[str] = ()) -> Graph:
+    """Keep some namespaces and kinds, the policies on that, what kinds of policies are on, and what leads there."""
+    if not namespaces and not kinds:
         return graph
-    kept = {number for number, box in enumerate(graph.nodes) if _is_kept(box, namespaces, kinds, policies)}
-    if policies:
-        kept |= {edge.end for edge in graph.edges if edge.start in kept}
-    else:
-        kept |= {edge.start for edge in graph.edges if edge.end in kept and graph.nodes[edge.start].role == "policy"}
-    return graph.only(_closure(graph, kept, up=True))
-
-
-def _is_kept(box: GraphNode, namespaces: Collection[str], kinds: Collection[str], policies: Collection[str]) -> bool:
-    if policies and not (box.role == "policy" and {box.kind, box.title, box.label} & set(policies)):
-        return False
-    return (not namespaces or box.namespace in namespaces) and (not kinds or box.kind in kinds)
+    kept = {
+        number
+        for number, box in enumerate(graph.nodes)
+        if (not namespaces or box.namespace in namespaces) and (not kinds or box.kind in kinds)
+    }
+    of_policies = [edge for edge in graph.edges if graph.nodes[edge.start].role == "policy"]
+    on = {edge.end for edge in of_policies if edge.start in kept} if kinds else set()
+    kept |= {edge.start for edge in of_policies if edge.end in kept}
+    return graph.only(_closure(graph, kept | on, up=True))
 
 
 def without_bare_rules(graph: Graph) -> Graph:

@@ -14,33 +14,29 @@ _MOST = 20
 _WORDS = {"holds": "holds", "broken": "does not hold", "unknown": "may not hold", "idle": "guards nothing"}
 
 
-def explained(simulations: Sequence[Simulation], guardrail: Guardrail) -> str:
-    """Return the verdict on a guardrail in each environment, with what it rests on."""
+def explained(simulations: Sequence[Simulation], guardrails: Sequence[Guardrail]) -> str:
+    """Return the verdict on guardrails in each environment, with what it rests on and what exceptions let pass."""
     lines: list[str] = []
     for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
-        (verdict,) = verdicts(simulation, [guardrail])
         where = f" in {simulation.world.name}" if len(simulations) > 1 else ""
-        lines.append(f"{guardrail.name}: {_WORDS[verdict.state]}{where}")
-        lines += _reasons(verdict)
+        for verdict in verdicts(simulation, guardrails):
+            lines.append(f"{verdict.guardrail.name}: {_WORDS[verdict.state]}{where}")
+            lines += _reasons(verdict)
+            lines += _exemptions(verdict)
     return "\n".join(map(one_line_kept, lines)) + "\n"
 
 
-def exemptions(simulations: Sequence[Simulation], guardrails: Sequence[Guardrail]) -> str:
-    """Return what each exception of the guardrails lets pass in each environment, and why it may."""
-    lines: list[str] = []
-    asking = [guardrail for guardrail in guardrails if guardrail.form == "ask" and guardrail.exceptions]
-    for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
-        where = f" in {simulation.world.name}" if len(simulations) > 1 else ""
-        for verdict in verdicts(simulation, asking):
-            lines.append(f"{verdict.guardrail.name}{where}")
-            for pattern, exempted in zip(verdict.guardrail.exceptions, verdict.exempted, strict=True):
-                lines.append(f"  {pattern}: {pattern.reason or 'no reason is given'}")
-                lines += [f"    {what}" for what in exempted.passing[:_MOST]]
-                if len(exempted.passing) > _MOST:
-                    lines.append(f"    and {len(exempted.passing) - _MOST} more")
-                elif not exempted.passing:
-                    lines.append(f"    exempts nothing: {exempted.nothing}")
-    return "\n".join(map(one_line_kept, lines or ["no guardrail has exemptions"])) + "\n"
+def _exemptions(verdict: GuardrailVerdict) -> Iterator[str]:
+    """Yield what each exception of a guardrail lets pass, and why it may."""
+    if verdict.guardrail.form != "ask":
+        return
+    for pattern, exempted in zip(verdict.guardrail.exceptions, verdict.exempted, strict=True):
+        yield f"  except {pattern}: {pattern.reason or 'no reason is given'}"
+        yield from (f"    {what}" for what in exempted.passing[:_MOST])
+        if len(exempted.passing) > _MOST:
+            yield f"    and {len(exempted.passing) - _MOST} more"
+        elif not exempted.passing:
+            yield f"    exempts nothing: {exempted.nothing}"
 
 
 def one_line_kept(line: str) -> str:

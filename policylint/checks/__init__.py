@@ -1,4 +1,4 @@
-"""The rules: one module each, with `RULE` and `check`, a generator of findings.
+"""The rules: one module each, with `RULE` and `check`, a generator of findings; rules that are one table share one.
 
 To add a rule: copy the nearest module, give it a line in registry.py, write rules/GWPnnn-name.md. tests/rules/ holds
 the three together.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -38,7 +37,7 @@ def run(
         entry = RULES[rule]
         with guarded(rule, simulation):
             if entry.runs in ("always", "on request") and entry.needs(simulation):
-                findings.extend(settled(import_module(entry.module).check(simulation), simulation, provisional))
+                findings.extend(settled(entry.check(simulation), simulation, provisional))
                 if spent is not None:
                     spent[rule] = spent.get(rule, 0.0) + perf_counter() - begin
     if simulation.world.faults and (select is None or "GWP910" in select):

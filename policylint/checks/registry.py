@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
+    from policylint.model import Finding
     from policylint.policy.results import PolicyState, Target
     from policylint.simulation import Simulation
     from policylint.topology import ParentState
@@ -242,12 +244,14 @@ class RuleEntry(NamedTuple):
             is about suppressions, which are judged when all findings are known. `where required`: the configuration
             states what it judges.
         where: the rule's module, where it is not the one of this package that bears its name.
+        family: the module of this package that holds a table of rules, each a generator that bears the rule's name.
     """
 
     identifier: str
     needs: Need = anything
     runs: Literal["always", "on request", "on changes", "in triage", "where required"] = "always"
     where: str = ""
+    family: str = ""
 
     @property
     def name(self) -> str:
@@ -257,7 +261,15 @@ class RuleEntry(NamedTuple):
     @property
     def module(self) -> str:
         """Return the dotted name of the module that does the work."""
-        return self.where or f"policylint.checks.{self.identifier}"
+        return self.where or f"policylint.checks.{self.family or self.identifier}"
+
+    @property
+    def check(self) -> Callable[[Simulation], Iterable[Finding]]:
+        """Return the generator of findings about one environment."""
+        check: Callable[[Simulation], Iterable[Finding]] = getattr(
+            import_module(self.module), self.identifier if self.family else "check"
+        )
+        return check
 
 
 RULES: dict[str, RuleEntry] = {
@@ -357,12 +369,12 @@ RULES: dict[str, RuleEntry] = {
     "GWP503": RuleEntry("duplicate_resource", lambda simulation: bool(simulation.world.duplicates)),
     "GWP504": RuleEntry("duplicate_key", any_problem),
     "GWP505": RuleEntry("surprising_scalar"),
-    "GWP510": RuleEntry("crd_policy_label", any_crd),
-    "GWP511": RuleEntry("crd_kind_name", any_crd),
-    "GWP512": RuleEntry("crd_no_conditions", any_crd),
-    "GWP513": RuleEntry("crd_none_combined", any_crd),
-    "GWP514": RuleEntry("crd_direct_many_kinds", any_crd),
-    "GWP515": RuleEntry("crd_target_limits", any_crd),
+    "GWP510": RuleEntry("crd_policy_label", any_crd, family="policy_crds"),
+    "GWP511": RuleEntry("crd_kind_name", any_crd, family="policy_crds"),
+    "GWP512": RuleEntry("crd_no_conditions", any_crd, family="policy_crds"),
+    "GWP513": RuleEntry("crd_none_combined", any_crd, family="policy_crds"),
+    "GWP514": RuleEntry("crd_direct_many_kinds", any_crd, family="policy_crds"),
+    "GWP515": RuleEntry("crd_target_limits", any_crd, family="policy_crds"),
     "GWP520": RuleEntry("envoy_patch_ignored", of_kind("EnvoyFilter")),
     "GWP521": RuleEntry("envoy_patch_order", of_kind("EnvoyFilter")),
     "GWP522": RuleEntry("access_log_without_provider", of_kind("Telemetry")),
@@ -390,37 +402,37 @@ RULES: dict[str, RuleEntry] = {
     "GWP618": RuleEntry("refusals_close_pods", any_network_policy),
     "GWP619": RuleEntry("names_not_learnt", any_network_policy),
     "GWP620": RuleEntry("isolation_removed", runs="on changes", where="policylint.compare.connections"),
-    "GWP701": RuleEntry("dangling_placement", any_cluster_policy),
-    "GWP702": RuleEntry("dangling_subject", any_cluster_policy),
-    "GWP703": RuleEntry("dangling_member", any_cluster_policy),
-    "GWP704": RuleEntry("placement_ref_invalid", any_cluster_policy),
+    "GWP701": RuleEntry("dangling_placement", any_cluster_policy, family="cluster_policies"),
+    "GWP702": RuleEntry("dangling_subject", any_cluster_policy, family="cluster_policies"),
+    "GWP703": RuleEntry("dangling_member", any_cluster_policy, family="cluster_policies"),
+    "GWP704": RuleEntry("placement_ref_invalid", any_cluster_policy, family="cluster_policies"),
     "GWP705": RuleEntry("policy_not_bound", any_cluster_policy),
     "GWP706": RuleEntry("placement_selects_nothing", any_cluster_policy),
     "GWP707": RuleEntry("restricted_binding_places_nothing", any_cluster_policy),
     "GWP708": RuleEntry("override_ineffective", any_cluster_policy),
     "GWP709": RuleEntry("exclusion_ineffective", any_cluster_policy),
-    "GWP710": RuleEntry("dependency_missing", any_cluster_policy),
+    "GWP710": RuleEntry("dependency_missing", any_cluster_policy, family="cluster_policies"),
     "GWP711": RuleEntry("dependency_not_placed", any_cluster_policy),
     "GWP712": RuleEntry("template_action_overridden", any_cluster_policy),
     "GWP713": RuleEntry("configuration_conflict", any_cluster_policy),
-    "GWP714": RuleEntry("disabled_policy_bound", any_cluster_policy),
-    "GWP715": RuleEntry("policy_name_too_long", any_cluster_policy),
-    "GWP716": RuleEntry("remediation_action_missing", any_cluster_policy),
-    "GWP717": RuleEntry("set_binding_name", any_cluster_policy),
-    "GWP718": RuleEntry("replicated_policy_in_git", any_cluster_policy),
-    "GWP719": RuleEntry("hub_template_scope", any_cluster_policy),
-    "GWP720": RuleEntry("generated_binding_without_name", any_cluster_policy),
-    "GWP721": RuleEntry("template_unbalanced", any_cluster_policy),
+    "GWP714": RuleEntry("disabled_policy_bound", any_cluster_policy, family="cluster_policies"),
+    "GWP715": RuleEntry("policy_name_too_long", any_cluster_policy, family="cluster_policies"),
+    "GWP716": RuleEntry("remediation_action_missing", any_cluster_policy, family="cluster_policies"),
+    "GWP717": RuleEntry("set_binding_name", any_cluster_policy, family="cluster_policies"),
+    "GWP718": RuleEntry("replicated_policy_in_git", any_cluster_policy, family="cluster_policies"),
+    "GWP719": RuleEntry("hub_template_scope", any_cluster_policy, family="cluster_policies"),
+    "GWP720": RuleEntry("generated_binding_without_name", any_cluster_policy, family="cluster_policies"),
+    "GWP721": RuleEntry("template_unbalanced", any_cluster_policy, family="cluster_policies"),
     "GWP722": RuleEntry("duplicate_template", any_cluster_policy),
     "GWP901": RuleEntry("unused_suppression", runs="in triage", where="policylint.triage.reports"),
     "GWP902": RuleEntry("unknown_rule_in_suppression", runs="in triage", where="policylint.triage.reports"),
     "GWP903": RuleEntry("suppression_without_reason", runs="in triage", where="policylint.triage.reports"),
     "GWP904": RuleEntry("suppression_expired", runs="in triage", where="policylint.triage.reports"),
     "GWP910": RuleEntry("file_not_parsed", any_problem),
-    "GWP911": RuleEntry("not_rendered", any_note),
-    "GWP912": RuleEntry("unresolved_variable", any_note),
+    "GWP911": RuleEntry("not_rendered", any_note, family="render_notes"),
+    "GWP912": RuleEntry("unresolved_variable", any_note, family="render_notes"),
     "GWP913": RuleEntry("orphan_manifest", runs="on request"),
-    "GWP914": RuleEntry("build_fails", any_note),
+    "GWP914": RuleEntry("build_fails", any_note, family="render_notes"),
 }
 """Id → rule."""
 ON_REQUEST = frozenset(rule for rule, entry in RULES.items() if entry.runs == "on request")

@@ -37,6 +37,17 @@ def at_a_desk() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_repository_has_examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """`git init` copies fifteen examples of hooks into each of the hundreds of repositories that tests make."""
+    template = tmp_path_factory.mktemp("template")
+    for name in ("hooks", "info"):
+        (template / name).mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GIT_TEMPLATE_DIR", str(template))
+        yield
+
+
 def _raise(error: Exception) -> tuple[str, str]:
     raise error
 

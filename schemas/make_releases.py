@@ -63,7 +63,7 @@ def table() -> Iterator[str]:
             yield f"There are no schemas of {', '.join(map(shown, missing))}."
         rows = [(change.release, f"`{change.name}`", change.effect, change.says) for change in about.changes]
         rows += [(release, "by schema", "refused", said) for release, said in about.by_schemas]
-        rows += [(release, "no manifest shows it", "–", said) for release, said in about.hidden]
+        rows += [(release, "no manifest shows it", "–", f"{said} ({why})") for release, said, why in about.hidden]
         if rows:
             yield from ("", "| since | change | effect | what becomes of it |", "|---|---|---|---|")
         for release, change, effect, said in sorted(rows, key=lambda row: row[0]):

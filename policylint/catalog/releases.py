@@ -51,7 +51,7 @@ class Place(NamedTuple):
         missing: whether an object that it refers to, in the form `parameters` or `filter`, is not there.
         untargeted: a kind of which no object targets it.
         refers: a kind of which the place names an object, and what holds of that.
-        beside, unless: other places, of which one must, or none may, be there.
+        beside, unless: other places, which must all, or of which none may, be there.
     """
 
     kind: str
@@ -95,7 +95,7 @@ class ReleasedProduct(NamedTuple):
         found: how its release is told from a tree: `charts`, `images`, `repositories`, `annotation`.
         controllers: patterns of `spec.controllerName`.
         by_schemas: what its notes call breaking and its schemas show, in words: such changes need no entry.
-        hidden: what its notes call breaking and no manifest shows, in words.
+        hidden: what its notes call breaking and no manifest shows, and why it does not, in words.
         with_schemas: the releases whose schemas are there.
         configuration: where the controller's own configuration stands: its kind, and the path in the chart's values.
     """
@@ -108,7 +108,7 @@ class ReleasedProduct(NamedTuple):
     configuration: Mapping[str, Any]
     changes: tuple[ReleaseChange, ...]
     by_schemas: tuple[tuple[Version, str], ...] = ()
-    hidden: tuple[tuple[Version, str], ...] = ()
+    hidden: tuple[tuple[Version, str, str], ...] = ()
     with_schemas: frozenset[Version] = frozenset()
 
     @property
@@ -194,7 +194,7 @@ def _product(name: str, content: Mapping[str, Any]) -> ReleasedProduct:
         mapping(content.get("configuration")),
         tuple(_changes(content)),
         tuple(_in_words(content.get("bySchemas"))),
-        tuple(_in_words(content.get("hidden"))),
+        tuple(_hidden(content.get("hidden"))),
         frozenset(_tagged(content["schemas"]) if "schemas" in content else releases),
     )
 
@@ -207,6 +207,12 @@ def _in_words(by_release: object) -> Iterator[tuple[Version, str]]:
     for release, listed in mapping(by_release).items():
         for said in texts(listed):
             yield version(text(release)) or (), said
+
+
+def _hidden(by_release: object) -> Iterator[tuple[Version, str, str]]:
+    for release, listed in mapping(by_release).items():
+        for entry in map(mapping, sequence(listed)):
+            yield version(text(release)) or (), text(entry.get("says")), text(entry.get("because"))
 
 
 def _changes(content: Mapping[str, Any]) -> Iterator[ReleaseChange]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from policylint.catalog.releases import about, names, product, shown
+from policylint.catalog.releases import Version, about, names, product, shown
 from policylint.compare.change import FindingChange
 from policylint.compare.pairing import Pairing, Sides
 from policylint.model import Finding, Location, Related, ResourceKey
 from policylint.model.resource import Spot
 from policylint.namedtuple import NamedTuple
-from policylint.render.in_use import Lines, Naming, in_use, may_tell
+from policylint.render.in_use import InUse, Lines, Naming, in_use, may_tell
 from policylint.simulation import Simulation
 from policylint.upgrade import Move
 
@@ -38,8 +38,8 @@ NO_TEXT = TreeText()
 
 
 def moves(sides: Sides, tree: TreeText) -> list[Move]:
-    """Return the products of which the tree comes to name a newer release than any that it named before; what the
-    configuration states is the same on both sides."""
+    """Return the products of which something in an environment comes to name a newer release than it named before,
+    whatever else there names others; what the configuration states is the same on both sides."""
     pairs = list(zip((sides.before, sides.after), tree.kustomizations, strict=True))
     if not all(listed or may_tell(side.world) for side, listed in pairs):
         return []
@@ -49,10 +49,27 @@ def moves(sides: Sides, tree: TreeText) -> list[Move]:
         if name in catalog.releases and name not in catalog.told:
             continue
         before, after = (in_use(about(name), side.world, listed) for side, listed in pairs)
-        if before and after and before[-1].release < after[-1].release:
-            releases = before[-1].release, after[-1].release
-            found.append(Move(sides.after.world.name, product(name), *releases, "read", tuple(after[::-1])))
+        newer = list(_newer(before, after))
+        if newer:
+            start, end = min(was for was, _ in newer), max(use.release for _, use in newer)
+            uses = sorted((use for _, use in newer), key=lambda use: use.release, reverse=True)
+            found.append(Move(sides.after.world.name, product(name), start, end, "read", tuple(uses)))
     return found
+
+
+def _newer(before: Sequence[InUse], after: Sequence[InUse]) -> Iterator[tuple[Version, InUse]]:
+    """Yield what names a newer release than before, with the one before: the same object, and of what came in place of
+    others the newest. What comes beside others counts where it is newer than all of them."""
+    stayed = {(use.by, use.release) for use in before} & {(use.by, use.release) for use in after}
+    gone, come = ([use for use in side if (use.by, use.release) not in stayed] for side in (before, after))
+    own = {use.by: use.release for use in gone}
+    others = [use.release for use in gone if use.by not in {each.by for each in come}] or [
+        each.release for each in before
+    ]
+    for use in come:
+        was = own.get(use.by, max(others, default=use.release))
+        if was < use.release:
+            yield was, use
 
 
 def judged_otherwise(before: Simulation, after: Simulation, pairing: Pairing) -> set[ResourceKey]:

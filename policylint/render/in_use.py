@@ -44,6 +44,11 @@ class InUse(NamedTuple):
     written: str
 
     @property
+    def by(self) -> str:
+        """What says so, whatever release it names."""
+        return self.said.replace(self.written, "")
+
+    @property
     def is_one(self) -> bool:
         """Whether it names one minor release: no range that goes beyond it."""
         return _ONE.fullmatch(self.written) is not None

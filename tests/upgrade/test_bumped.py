@@ -113,6 +113,19 @@ spec:
 """
 
 
+GATEWAY_WITH_TRACING = """\
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: EnvoyProxy
+metadata: {name: p, namespace: shop}
+spec:
+  telemetry:
+    tracing:
+      samplingFraction: {numerator: 1, denominator: 100}
+      provider: {type: OpenTelemetry, backendRefs: [{name: web, port: 4317}]}
+"""
+"""Its samplingFraction means something else from 1.8 on, and clients cannot ask for tracing from 1.9 on."""
+
+
 def chart(version: str) -> str:
     return f"""\
 apiVersion: helm.toolkit.fluxcd.io/v2
@@ -146,3 +159,49 @@ def test_a_patch_release_changes_nothing(tmp_path: Path) -> None:
     before, after = (opened(tmp_path / side, PLAIN, chart(tag)) for side, tag in (("a", "v1.8.1"), ("b", "v1.8.3")))
     assert answers(before, after) == []
     assert [each for each in new_findings(before, after) if each.rule == "GWP326"] == []
+
+
+def beside(name: str, version: str) -> str:
+    """Another HelmRelease of the same chart, as a tree without environments has one for each cluster."""
+    return chart(version).replace("name: eg, namespace: infra", f"name: {name}, namespace: infra")
+
+
+def told(before: Workspace, after: Workspace) -> list[str]:
+    return [each.label for each in new_findings(before, after) if each.rule == "GWP326"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        pytest.param(("v1.8.3", "v1.9.0"), ("v1.9.0", "v1.9.0"), "1.8 to 1.9", id="the-older-of-two-follows"),
+        pytest.param(("v1.7.5", "v1.9.0"), ("v1.8.3", "v1.9.0"), "1.7 to 1.8", id="the-older-of-two-nears"),
+        pytest.param(("v1.8.3", "v1.8.3"), ("v1.9.0", "v1.8.3"), "1.8 to 1.9", id="one-of-two-goes-ahead"),
+        pytest.param(("v1.9.0", "v1.8.3"), ("v1.8.3", "v1.9.0"), "1.8 to 1.9", id="they-change-places"),
+        pytest.param(("v1.9.0", "v1.8.3"), ("v1.8.3", "v1.8.3"), "", id="the-newer-goes-back"),
+        pytest.param(("v1.9.0", "v1.8.3"), ("v1.9.0", "v1.8.3"), "", id="nothing-changes"),
+    ],
+)
+def test_each_installation_is_compared_with_itself(
+    before: tuple[str, str], after: tuple[str, str], expected: str, tmp_path: Path
+) -> None:
+    was, now = (
+        opened(tmp_path / side, f"{PLAIN}---\n{GATEWAY_WITH_TRACING}", chart(one) + "---\n" + beside("other", two))
+        for side, (one, two) in (("a", before), ("b", after))
+    )
+    labels = told(was, now)
+    assert bool(labels) == bool(expected)
+    assert all(label == f"Envoy Gateway goes from {expected}" for label in labels)
+
+
+def test_another_object_may_take_over(tmp_path: Path) -> None:
+    was = opened(tmp_path / "a", f"{PLAIN}---\n{GATEWAY_WITH_TRACING}", chart("v1.8.3"))
+    now = opened(tmp_path / "b", f"{PLAIN}---\n{GATEWAY_WITH_TRACING}", beside("other", "v1.9.0"))
+    assert {*told(was, now)} == {"Envoy Gateway goes from 1.8 to 1.9"}
+
+
+def test_an_older_one_that_comes_beside_is_no_upgrade(tmp_path: Path) -> None:
+    was = opened(tmp_path / "a", f"{PLAIN}---\n{GATEWAY_WITH_TRACING}", chart("v1.9.0"))
+    now = opened(
+        tmp_path / "b", f"{PLAIN}---\n{GATEWAY_WITH_TRACING}", chart("v1.9.0") + "---\n" + beside("other", "v1.8.3")
+    )
+    assert told(was, now) == []

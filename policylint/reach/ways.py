@@ -507,10 +507,10 @@ class Cells:
                 bits = left[number]
                 inside = question.answer if question.name.startswith(CLAIM) else bool(bits & -bits & mask)
                 same, other = (bits & mask, bits & ~mask) if inside else (bits & ~mask, bits & mask)
+                if not same:  # no token has such claims, and one the other side of which is the same box does not end
+                    break
                 if other:
                     waiting.append(((*left[:number], other, *left[number + 1 :]), winner))
-                if not same:  # no token has such claims: the one that says no includes what the other one says
-                    break
                 left[number] = same
             else:
                 box = tuple(left)

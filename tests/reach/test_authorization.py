@@ -317,6 +317,41 @@ ISTIO = (
         ),
     ),
     World(
+        "one principal of all is kept out",  # who is alice has a token: there is no alice without one
+        istio(f"{{{ANYBODY}}}") + "\n---\n" + istio(f"{{{ALICE}}}", "DENY", name="deny"),
+        IDS,
+        (
+            (OUT, token(iss="https://id", sub="alice")),
+            (IN, token(iss="https://id", sub="bob")),
+            (OUT, token()),
+        ),
+    ),
+    World(
+        "all but one principal are kept out of a path",
+        istio("{to: [{operation: {paths: [/public]}}]}, {from: [{source: {requestPrincipals: ['https://id/*']}}]}")
+        + "\n---\n"
+        + istio(
+            "{from: [{source: {notRequestPrincipals: ['https://id/alice']}}], to: [{operation: {paths: [/admin]}}]}",
+            "DENY",
+            name="deny",
+        ),
+        IDS,
+        (
+            (IN, {**token(iss="https://id", sub="alice"), "path": "/admin"}),
+            (OUT, {**token(iss="https://id", sub="bob"), "path": "/admin"}),
+            (IN, {**token(iss="https://id", sub="bob"), "path": "/cart"}),
+            (IN, {**token(), "path": "/public"}),
+            (OUT, {**token(), "path": "/cart"}),
+            (OUT, {**token(), "path": "/admin"}),
+        ),
+    ),
+    World(
+        "a value of a claim among those with its beginning",
+        istio("{when: [{key: 'request.auth.claims[groups]', values: ['ops-*'], notValues: [ops-eu]}]}"),
+        IDS,
+        ((IN, token(groups="ops-us")), (OUT, token(groups="ops-eu")), (OUT, token(groups="dev"))),
+    ),
+    World(
         "no token is turned away",
         istio("{from: [{source: {notRequestPrincipals: ['*']}}]}", "DENY"),
         IDS,
@@ -422,5 +457,6 @@ def test_regions_and_requests_agree(world: World) -> None:
 def test_what_only_the_server_knows_is_no_guess(world: World) -> None:
     """A region depends on something only where each of its requests does: all that can be told apart is."""
     ways: list[WayIn] = [way for way in all_ways(simulated(world)) if way.trace.rule is not None]
+    assert not [way for way in ways if way.bounded]
     depends = {judged.decision.why for way in ways for judged in way.trace.depends}
     assert depends <= {"rbac", "expressions", "the answer of ext"}

@@ -122,23 +122,36 @@ def _openings(ingress: Resource) -> Iterator[Opening]:
             yield known
 
 
+def _middleware(world: World, ingress: Resource, named: Mapping[str, Any]) -> ResourceKey | None:
+    """Return the Middleware that a rule names, None where it is one of another provider (`auth@file`).
+
+    `infra-auth@kubernetescrd` is Middleware `auth` of namespace `infra`, and may be `infra-auth` of another one.
+    """
+    name, namespace = text(named.get("name")), text(named.get("namespace")) or ingress.key.namespace
+    if "@" not in name:
+        return ResourceKey(KIND[0], "Middleware", namespace, name)
+    spelled = name.removesuffix(_SAME_PROVIDER)
+    keys = (each.key for each in world.of_kind(KIND[0], "Middleware"))
+    return next((key for key in keys if name != spelled and f"{key.namespace}-{key.name}" == spelled), None)
+
+
 def _body(
     world: World, ingress: Resource, route: Mapping[str, Any], number: int
 ) -> tuple[dict[str, Any], tuple[Guard, ...]]:
-    """Return a route as a rule, and what is asked besides the Middlewares of its own namespace."""
+    """Return a route as a rule, and what is asked besides the Middlewares of this provider."""
     filters, elsewhere = [], []
     for middleware in map(mapping, sequence(route.get("middlewares"))):
-        name = text(middleware.get("name"))
-        if text(middleware.get("namespace")) in ("", ingress.key.namespace) and "@" not in name:
-            reference = {"group": KIND[0], "kind": "Middleware", "name": name}
-            filters.append({"type": "ExtensionRef", "extensionRef": reference})
+        named = _middleware(world, ingress, middleware)
+        if named is None:
+            elsewhere.append(text(middleware.get("name")))
         else:
-            elsewhere.append(name)
+            reference = {"group": KIND[0], "kind": "Middleware", "name": named.name, "namespace": named.namespace}
+            filters.append({"type": "ExtensionRef", "extensionRef": reference})
     place: Pointer = ("spec", "routes", number, "middlewares")
     asked = [Guard(ingress, {"unread": ", ".join(elsewhere)}, {("unread",): place})] if elsewhere else []
-    named = mapping(mapping(ingress.spec.get("tls")).get("options"))
-    namespace = text(named.get("namespace")) or ingress.key.namespace
-    option = world.get(ResourceKey(KIND[0], "TLSOption", namespace, text(named.get("name")))) if named else None
+    options = mapping(mapping(ingress.spec.get("tls")).get("options"))
+    namespace = text(options.get("namespace")) or ingress.key.namespace
+    option = world.get(ResourceKey(KIND[0], "TLSOption", namespace, text(options.get("name")))) if options else None
     wanted = "" if option is None else text(mapping(option.spec.get("clientAuth")).get("clientAuthType"))
     if option is not None and wanted in _ASKING:
         there: Pointer = ("spec", "clientAuth", "clientAuthType")

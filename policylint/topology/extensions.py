@@ -5,11 +5,11 @@ A filter that cannot be resolved must not be skipped: its requests get an error 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import Resolution, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Resolution, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 
 
@@ -18,7 +18,7 @@ class FilterExtension(NamedTuple):
 
     Args:
         pointer: of `extensionRef` below the route.
-        wanted: the object that it names, which is always in the route's namespace.
+        wanted: the object that it names.
     """
 
     pointer: Pointer
@@ -39,8 +39,20 @@ def extensions(world: World, route: Resource) -> Iterator[FilterExtension]:
 def extensions_of(world: World, route: Resource, filters: Any, pointer: Pointer) -> Iterator[FilterExtension]:
     """Yield the extensions that a list of filters at a pointer names."""
     for position, route_filter in enumerate(map(mapping, sequence(filters))):
-        reference = mapping(route_filter.get("extensionRef"))
-        name = text(reference.get("name"))
-        if text(route_filter.get("type")) == "ExtensionRef" and name:
-            key = ResourceKey(text(reference.get("group")), text(reference.get("kind")), route.key.namespace, name)
+        key = named_extension(route, route_filter)
+        if key is not None:
             yield FilterExtension((*pointer, position, "extensionRef"), key, world.resolve_inner(key))
+
+
+def named_extension(route: Resource, route_filter: Mapping[str, Any]) -> ResourceKey | None:
+    """Return the object that a filter names by an ExtensionRef, None where it names none.
+
+    It is in the route's namespace (LocalObjectReference); rules that a door is read as may name others.
+    """
+    reference = mapping(route_filter.get("extensionRef"))
+    name = text(reference.get("name"))
+    if text(route_filter.get("type")) != "ExtensionRef" or not name:
+        return None
+    elsewhere = "" if route.key.group == GATEWAY_GROUP else text(reference.get("namespace"))
+    namespace = elsewhere or route.key.namespace
+    return ResourceKey(text(reference.get("group")), text(reference.get("kind")), namespace, name)

@@ -20,6 +20,7 @@ from policylint.model import (
     text,
 )
 from policylint.namedtuple import NamedTuple
+from policylint.topology.extensions import named_extension
 from policylint.topology.hostnames import EVERY, patterns
 
 HOSTNAME_KINDS = frozenset({"GRPCRoute", "HTTPRoute", "TLSRoute"})
@@ -89,13 +90,12 @@ def _rules(route: Resource) -> list[Rule]:
 
 
 def extension_refs(route: Resource) -> Iterator[tuple[Node, int, ResourceKey]]:
-    """Yield every ExtensionRef filter of a rule: the rule, the filter's position, and the (always local) object."""
+    """Yield every ExtensionRef filter of a rule: the rule, the filter's position, and the object that it names."""
     for rule in rules(route):
         for position, value in enumerate(map(mapping, sequence(rule.body.get("filters")))):
-            reference = mapping(value.get("extensionRef"))
-            if text(value.get("type")) == "ExtensionRef" and text(reference.get("name")):
-                group, kind = text(reference.get("group")), text(reference.get("kind"))
-                yield rule.node, position, ResourceKey(group, kind, route.key.namespace, text(reference["name"]))
+            named = named_extension(route, value)
+            if named is not None:
+                yield rule.node, position, named
 
 
 def faults(route: Resource) -> list[RouteFault]:

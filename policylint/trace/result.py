@@ -249,9 +249,9 @@ class Trace(NamedTuple):
     def may_ask(self) -> list[str]:
         """What may ask the request for anything, as nobody reads it: `lua of app/script`, `KongPlugin app/fn`."""
         settings = [
-            f"{setting} of {owner.path}" if setting else str(owner)
+            f"{_unread_in_words(setting, value)} of {owner.path}" if setting else str(owner)
             for met in self.policies
-            for setting, _ in met.unread
+            for setting, value in met.unread
             for owner in setters(met.group.effective, setting)
         ]
         return list(dict.fromkeys([*settings, *(str(each.wanted) for each in self.extensions if each.may_ask)]))
@@ -261,3 +261,10 @@ class Trace(NamedTuple):
         """The policies that may keep the request out; none where one certainly does."""
         answers = {judged.decision.answer for judged in self.judged}
         return [judged for judged in self.judged if judged.decision.answer == "depends" and "denied" not in answers]
+
+
+def _unread_in_words(setting: str, value: object) -> str:
+    """Return a setting that nobody reads in words: of a door what it says, for which there is no field."""
+    if setting != "unread":
+        return setting
+    return ", ".join(map(str, value)) if isinstance(value, dict) else str(value)

@@ -116,10 +116,15 @@ def traefik(*arguments: str) -> str:
 
 
 CRDS, CROSSING = "--providers.kubernetescrd", "--providers.kubernetescrd.allowCrossNamespace=true"
+ASKING = middleware("{basicAuth: {secret: s}}").replace("namespace: shop", "namespace: other")
 ELSEWHERE = {
-    "Middleware other/m of another namespace": (to(SHOP, more="middlewares: [{name: m, namespace: other}]"),),
+    "Middleware other/m of another namespace": (
+        to(SHOP, more="middlewares: [{name: m, namespace: other}]"),
+        ASKING,
+    ),
     "Middleware other-m@kubernetescrd of another namespace": (
         to(SHOP, more="middlewares: [{name: other-m@kubernetescrd}]"),
+        ASKING,
     ),
     "Middleware other/login, by its chain shop/m, of another namespace": (
         to(SHOP, more=NAMED),
@@ -141,6 +146,23 @@ def test_objects_of_other_namespaces_are_taken_where_that_is_allowed(named: str)
     )
     assert ended(*objects, traefik(CRDS)) == ("404", "")
     assert ended(*objects, traefik(CRDS, CROSSING)) == (end, "")
+
+
+@pytest.mark.parametrize("named", [name for name in ELSEWHERE if name.startswith("Middleware")])
+def test_middlewares_of_other_namespaces_ask(named: str) -> None:
+    rule, *others = ELSEWHERE[named]
+    assert ends(ingress_route(rule), *others, traefik(CRDS, CROSSING)) == ("web", "basicAuth")
+
+
+def test_a_middleware_of_another_namespace_that_is_not_there() -> None:
+    elsewhere = to(SHOP, more="middlewares: [{name: m, namespace: other}]")
+    assert ends(ingress_route(elsewhere), traefik(CRDS, CROSSING))[0] == "404"  # the router is in error
+
+
+def test_a_middleware_of_another_provider_is_named() -> None:
+    world = simulated(service("web"), ingress_route(to(SHOP, more="middlewares: [{name: m@file}, {name: n@file}]")))
+    trace = Tracer(world, nearest=False).trace(from_url("GET", "http://shop.example.com/"))
+    assert trace.may_ask == ["m@file, n@file of shop/web"]
 
 
 def test_the_other_rules_of_the_object_are_there() -> None:

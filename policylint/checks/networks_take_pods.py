@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import acting
 from policylint.model import Finding
-from policylint.network.addresses import is_everything
+from policylint.network.addresses import is_everything, takes_pods
 from policylint.network.rules import Block, Pods, RuleSpec
 from policylint.simulation import Simulation
 
@@ -15,6 +15,7 @@ RULE = "GWP612"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    ranges = simulation.hops.network.universe.facts.pods
     for _, policy in acting(simulation):
         spared = False
         for rule in policy.rules:
@@ -23,8 +24,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             spared = spared or _spares_pods(rule)
             for peers, below in rule.peers:
                 block = peers[0] if len(peers) == 1 else None
-                everywhere = isinstance(block, Block) and block.family == "cluster" and is_everything(block.cidr)
-                if everywhere and rule.action != "Pass" and not spared:
+                if not isinstance(block, Block) or block.family != "cluster" or not is_everything(block.cidr):
+                    continue
+                if takes_pods(block.cidr, ranges) and rule.action != "Pass" and not spared:
                     verb = "denies" if rule.action == "Deny" else "allows"
                     yield Finding(
                         RULE,

@@ -16,6 +16,11 @@ def is_everything(text: str) -> bool:
     return text.endswith("/0")
 
 
+def takes_pods(text: str, ranges: Sequence[Range] = ()) -> bool:
+    """Return whether the addresses of all pods lie in a CIDR: in some ranges; in IPv4 where those are not known."""
+    return holds(text, (), ranges) if ranges else is_everything(text) and ":" not in text
+
+
 class Addresses:
     """The disjoint intervals that CIDRs cut the addresses into, numbered from `first`.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from policylint.model import UNKNOWN_NAMESPACE, World, is_symbolic
-from policylint.network.addresses import Addresses, holds, is_everything, may_hold
+from policylint.network.addresses import Addresses, holds, is_everything, may_hold, takes_pods
 from policylint.network.cilium import ACCOUNT
 from policylint.network.endpoints import API_SERVER, NODES, POD_ROLES, Endpoint
 from policylint.network.facts import facts_of
@@ -167,9 +167,9 @@ class Universe:
         outside, facts = self.addresses.of(block.cidr, block.excepted), self.facts
         if block.family == "cilium" or (block.family == "core" and facts.block_is_addresses):
             return Chosen(outside, outside | (hosts if facts.matches_nodes else 0))
-        if block.family == "cluster" and is_everything(block.cidr):
-            inside = self.pods & ~self._host
-            return Chosen(outside | inside, self.everything)
+        if block.family == "cluster" and is_everything(block.cidr) and not facts.pods:
+            inside = self.pods & ~self._host if takes_pods(block.cidr) else 0
+            return Chosen(outside | inside, outside | self.pods | hosts)
         sure, maybe = outside, outside
         if not facts.nodes or may_hold(block.cidr, block.excepted, facts.nodes):
             maybe |= hosts | (self._host & self.pods if facts.nodes else 0)

@@ -454,3 +454,32 @@ def test_the_gateway_that_is_followed_to_the_pods_is_no_other_one(tmp_path: Path
         asked = CliRunner().invoke(main, ["trace", "GET", "http://a.example.com/", str(tmp_path / "world.yaml")])
         said.append([line for line in asked.stdout.splitlines() if "would answer it too" in line])
     assert said == [[], ["note: Gateway shop/spare would answer it too; --gateway chooses"]]
+
+
+@pytest.mark.parametrize(
+    ("networks", "pods", "answers"),
+    [
+        (["0.0.0.0/0"], [], "denied denied allowed"),
+        (["::/0"], [], "unknown allowed denied"),  # the cluster may have addresses of both families
+        (["0.0.0.0/0", "::/0"], [], "denied denied denied"),
+        (["::/0"], ["10.1.0.0/16"], "allowed allowed denied"),
+        (["::/0"], ["fd00::/48"], "denied allowed denied"),
+        (["0.0.0.0/0"], ["fd00::/48"], "allowed denied allowed"),
+    ],
+)
+def test_all_addresses_are_those_of_one_family(networks: list[str], pods: list[str], answers: str) -> None:
+    spec = {
+        "tier": "Admin",
+        "priority": 1,
+        "subject": {"namespaces": {}},
+        "egress": [{"action": "Deny", "to": [{"networks": networks}]}],
+    }
+    wide = policy("wide", "ClusterNetworkPolicy", **spec)
+    six = policy(podSelector={"matchLabels": {"app": "none"}}, egress=[{"to": [{"ipBlock": {"cidr": "::/0"}}]}])
+    seen = world([pod("web"), pod("client"), wide, six])  # what no rule speaks of has no number
+    seen.network = {"pods": pods}
+    read = Hops(seen).network
+    source, web = read.numbers["Pod shop/client"], read.numbers["Pod shop/web"]
+    outside = (read.universe.addresses.at(address).bit_length() - 1 for address in ("192.0.2.1", "2001:db8::1"))
+    port = read.universe.ports.at("TCP", 80)
+    assert " ".join(read.ask(source, target, port).verdict for target in (web, *outside)) == answers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,10 @@ def built(name: str, package: str = ".") -> Path:
     module = HERE / name
     last = [each for each in package.split("/") if not each.startswith("v")][-1]
     program = CACHE / "bin" / (name if package == "." else last)
-    sources = sorted(module.glob("go.*")) + (sorted(module.glob("*.go")) if package == "." else [])
+    sources = sorted(module.glob("go.*"))
+    if package == ".":
+        own = re.findall(r" => \.\./(\S+)$", (module / "go.mod").read_text(encoding="utf-8"), re.MULTILINE)
+        sources += [path for each in (name, *own) for path in sorted((HERE / each).glob("*.go"))]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
     stamp = program.with_suffix(".built")
     if not (program.exists() and stamp.exists() and stamp.read_text() == digest):

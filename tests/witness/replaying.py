@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.witness import api_server, api_server_objects, envoy, envoy_gateway
+from tests.witness import api_server, api_server_objects, envoy, envoy_gateway, network, network_worlds
 from tests.witness.envoy_gateway_worlds import world
 from tests.witness.facts import Facts
 from tests.witness.grammar import Manifest, digest, name_of
@@ -47,7 +47,7 @@ def known(witness: str) -> tuple[float, list[Reason]]:
 def replayed(record: Path) -> Tally:
     """Ask policylint what a record says."""
     tally = Tally()
-    made = api_server_objects.world if record.stem == "api-server" else world
+    made = {"api-server": api_server_objects.world, "network": network_worlds.world}.get(record.stem, world)
     for answer in read(record):
         objects = made(answer.seed, answer.number)
         name = f"{answer.seed}/{answer.number}"
@@ -56,7 +56,10 @@ def replayed(record: Path) -> Tally:
             tally.add(name, objects, {fact: answer.facts[fact] for fact in ours}, ours)
             continue
         assert digest(objects) == answer.digest, CHANGED.format(name)
-        if record.stem == "envoy":
+        if record.stem == "network":
+            packets = network_worlds.packets(answer.seed, answer.number, objects, network.PACKETS)
+            tally.add(name, objects, *network.compared(objects, packets, answer.facts))
+        elif record.stem == "envoy":
             ours = _of_requests(answer, objects)
             tally.add(name, objects, envoy.judged(answer.facts, ours), ours)
         else:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.witness import api_server, api_server_objects, envoy, envoy_gateway
+from tests.witness import api_server, api_server_objects, envoy, envoy_gateway, network, network_worlds
 from tests.witness.envoy_gateway_worlds import world
 from tests.witness.facts import Difference, differences
 from tests.witness.grammar import Manifest, digest, name_of
@@ -29,7 +29,7 @@ _DEFAULT = Path("-")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one witness; return 1 where it and policylint differ."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("witness", choices=["envoy-gateway", "envoy", "api-server", "kustomize"])
+    parser.add_argument("witness", choices=["envoy-gateway", "envoy", "api-server", "network", "kustomize"])
     parser.add_argument("--seed", default="1")
     parser.add_argument("--worlds", type=int, default=100)
     parser.add_argument("--first", type=int, default=0, help="the number of the first world")
@@ -47,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.replay:
         print(replayed(options.replay))
         return 0
-    return {"envoy": of_envoy, "envoy-gateway": of_envoy_gateway, "api-server": of_api_server}[options.witness](options)
+    asked = {"envoy": of_envoy, "envoy-gateway": of_envoy_gateway, "api-server": of_api_server, "network": of_network}
+    return asked[options.witness](options)
 
 
 def of_kustomize(options: argparse.Namespace) -> int:
@@ -81,6 +82,22 @@ def of_api_server(options: argparse.Namespace) -> int:
             tally.add(f"{options.seed}/{number}", objects, real, api_server.our_facts(objects, real))
     if options.record:
         written(options.record, api_server.head(), answers)
+    print(tally)
+    return int(bool(tally.wrong))
+
+
+def of_network(options: argparse.Namespace) -> int:
+    """Packets between pods and addresses."""
+    tally, answers = Tally(), []
+    with network.Evaluator(built("network")) as evaluator:
+        for number in range(options.first, options.first + options.worlds):
+            objects = network_worlds.world(options.seed, number)
+            packets = network_worlds.packets(options.seed, number, objects, network.PACKETS)
+            told = network.kept(evaluator.ask(objects, packets))
+            answers.append(Answer(options.seed, number, digest(objects), told))
+            tally.add(f"{options.seed}/{number}", objects, *network.compared(objects, packets, told))
+    if options.record:
+        written(options.record, network.head(), answers)
     print(tally)
     return int(bool(tally.wrong))
 

@@ -10,7 +10,7 @@ import (
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"policylint.witness/api_server/crds"
+	"policylint.witness/crds"
 )
 
 type fate struct {

@@ -6,7 +6,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,22 +16,10 @@ import (
 	certificatesv1b1 "k8s.io/api/certificates/v1beta1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	structuraldefaulting "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
-	structuralpruning "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
-	"k8s.io/apiextensions-apiserver/pkg/crdserverscheme"
-	"k8s.io/apiextensions-apiserver/pkg/registry/customresource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/apiserver/pkg/endpoints/request"
-	"k8s.io/apiserver/pkg/registry/rest"
 	gwapiv1 "sigs.k8s.io/gateway-api/apis/v1"
 	gwapiv1b1 "sigs.k8s.io/gateway-api/apis/v1beta1"
-	"sigs.k8s.io/yaml"
 
 	"google.golang.org/protobuf/encoding/protojson"
 
@@ -43,6 +30,8 @@ import (
 	gatewaystatus "github.com/envoyproxy/gateway/internal/gatewayapi/status"
 	"github.com/envoyproxy/gateway/internal/logging"
 	"github.com/envoyproxy/gateway/internal/xds/translator"
+
+	"policylint.witness/crds"
 )
 
 type world struct {
@@ -66,45 +55,8 @@ type answer struct {
 	IR       any                                     `json:"ir,omitempty"`
 }
 
-// served is how the API server validates and fills in one version of a kind.
-type served struct {
-	structural *structuralschema.Structural
-	strategy   rest.RESTCreateStrategy
-}
-
-// apiServer has what the CRDs of this release say, by kind; the rules in CEL are compiled once.
-var apiServer = func() map[schema.GroupVersionKind]served {
-	known := map[schema.GroupVersionKind]served{}
-	for _, text := range bytes.Split(envoygateway.GatewayCRDs, []byte("\n---")) {
-		var written apiextensionsv1.CustomResourceDefinition
-		var made apiextensions.CustomResourceDefinition
-		must(yaml.Unmarshal(text, &written))
-		if written.Kind != "CustomResourceDefinition" {
-			continue
-		}
-		must(apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&written, &made, nil))
-		for _, version := range made.Spec.Versions {
-			kind := schema.GroupVersionKind{Group: made.Spec.Group, Version: version.Name, Kind: made.Spec.Names.Kind}
-			validated, err := apiextensions.GetSchemaForVersion(&made, version.Name)
-			must(err)
-			structural, err := structuralschema.NewStructural(validated.OpenAPIV3Schema)
-			must(err)
-			validator, _, err := validation.NewSchemaValidator(validated.OpenAPIV3Schema)
-			must(err)
-			namespaced := made.Spec.Scope == apiextensions.NamespaceScoped
-			typer := crdserverscheme.NewUnstructuredObjectTyper()
-			strategy := customresource.NewStrategy(typer, namespaced, kind, validator, nil, structural, nil, nil, nil)
-			known[kind] = served{structural, strategy}
-		}
-	}
-	return known
-}()
-
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
+// apiServer has what the CRDs of this release say.
+var apiServer = crds.Serve(envoygateway.GatewayCRDs)
 
 func main() {
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
@@ -216,19 +168,9 @@ func add(resources *resource.Resources, object map[string]any) error {
 	made := &unstructured.Unstructured{Object: object}
 	group := made.GroupVersionKind().Group
 	if group == egv1a1.GroupName || group == gwapiv1.GroupName {
-		known, found := apiServer[made.GroupVersionKind()]
-		if !found {
-			return fmt.Errorf("%s is not served", made.GroupVersionKind())
-		}
-		structuralpruning.Prune(made.Object, known.structural, true)
-		structuraldefaulting.Default(made.Object, known.structural)
-		created := made.GetCreationTimestamp()
-		rest.FillObjectMetaSystemFields(made)
-		in := request.WithNamespace(context.Background(), made.GetNamespace())
-		if err := rest.BeforeCreate(known.strategy, in, made); err != nil {
+		if err := apiServer.Create(object); err != nil {
 			return err
 		}
-		made.SetCreationTimestamp(created)
 	}
 	text, err := json.Marshal(made.Object)
 	if err != nil {

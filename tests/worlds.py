@@ -20,6 +20,40 @@ from policylint.topology import Topology, build
 from policylint.workspace import open_workspace
 
 GATEWAY_API = "gateway.networking.k8s.io"
+ENVOY_EDGE = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: eg}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec: {gatewayClassName: eg, listeners: [{name: http, port: 80, protocol: HTTP}]}
+---
+"""
+"""Gateway edge of Envoy Gateway in namespace shop, as people write it, for tests of which lines and bytes matter."""
+REDIRECTING = (
+    ENVOY_EDGE
+    + """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec: {parentRefs: [{name: edge}], rules: [{filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]}]}
+---
+"""
+)
+"""With route web, which needs no backend."""
+SCRIPT = """\
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: EnvoyExtensionPolicy
+metadata: {name: script, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}]
+  lua: [{type: Inline, inline: "function envoy_on_request(handle) end"}]
+---
+"""
+"""A script for that route."""
 
 
 def resources(manifests: str | bytes, file: str = "test.yaml") -> list[Resource]:

@@ -40,6 +40,11 @@ def _camel(field: str) -> str:
     return first + "".join(other[:1].upper() + other[1:] for other in others)
 
 
+def as_step(name: str) -> str:
+    """Return a name as one step of a path, in which dots part the steps."""
+    return name.replace(".", "-")
+
+
 class Deciding(NamedTuple):
     """What a kind outside of the catalog does: it guards, it spares something, or decides in another way.
 

@@ -13,7 +13,7 @@ from policylint.schema.known import shipped_schema
 from policylint.simulation import Simulation
 from policylint.trace import Tracer, request
 from tests import worlds
-from tests.worlds import GATEWAY_API, opened
+from tests.worlds import ENVOY_EDGE, GATEWAY_API, opened
 
 CRD = """
 apiVersion: apiextensions.k8s.io/v1
@@ -41,17 +41,10 @@ spec:
                     maxAge: {type: integer, maximum: 60}
                     mode: {type: string, enum: [Strict, Loose]}
 """
-SHOP = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: eg}
-spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: shop}
-spec: {gatewayClassName: eg, listeners: [{name: http, port: 80, protocol: HTTP}]}
----
+SHOP = (
+    "\n"
+    + ENVOY_EDGE
+    + """\
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
 metadata: {name: web, namespace: shop}
@@ -69,6 +62,7 @@ spec:
   targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]
   basicAuth: {users: {name: users}}
 """
+)
 POLICY = """
 apiVersion: gateway.envoyproxy.io/v1alpha1
 kind: SecurityPolicy

@@ -17,6 +17,7 @@ from policylint.compare import TreeText, compare, compare_findings, pair_sides, 
 from policylint.model import Finding
 from policylint.workspace import Workspace, open_workspace
 from tests.upgrade.test_changes import Entry, consequences, entries
+from tests.worlds import REDIRECTING, SCRIPT
 
 
 def tagged(name: str, tag: str) -> str:
@@ -88,29 +89,7 @@ def _is_of_installation(finding: Finding) -> bool:
     return finding.rule == "GWP326" and finding.location.file.endswith("release.yaml")
 
 
-PLAIN = """\
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: eg}
-spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: shop}
-spec: {gatewayClassName: eg, listeners: [{name: http, port: 80, protocol: HTTP}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: web, namespace: shop}
-spec: {parentRefs: [{name: edge}], rules: [{filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]}]}
----
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: EnvoyExtensionPolicy
-metadata: {name: script, namespace: shop}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}]
-  lua: [{type: Inline, inline: "function envoy_on_request(handle) end"}]
-"""
+PLAIN = REDIRECTING + SCRIPT
 
 
 GATEWAY_WITH_TRACING = """\

@@ -10,18 +10,11 @@ from click.testing import CliRunner
 
 from policylint.cli import main
 from tests.conftest import Golden
+from tests.worlds import ENVOY_EDGE
 
-CLASS = """\
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: eg}
-spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: shop}
-spec: {gatewayClassName: eg, listeners: [{name: http, port: 80, protocol: HTTP}]}
----
+CLASS = (
+    ENVOY_EDGE
+    + """\
 apiVersion: v1
 kind: Service
 metadata: {name: web, namespace: shop}
@@ -46,6 +39,7 @@ spec:
   targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}]
   lua: [{type: Inline, inline: "function envoy_on_response(h) end"}]
 """
+)
 CHART = """\
 ---
 apiVersion: helm.toolkit.fluxcd.io/v2

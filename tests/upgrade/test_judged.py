@@ -13,26 +13,8 @@ from policylint.errors import UsageError
 from policylint.model import Finding
 from policylint.workspace import Workspace, open_workspace
 from policylint.workspace.assumptions import Assumptions
+from tests.worlds import REDIRECTING, SCRIPT
 
-EDGE = """\
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: eg}
-spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: shop}
-spec: {gatewayClassName: eg, listeners: [{name: http, port: 80, protocol: HTTP}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: web, namespace: shop}
-spec:
-  parentRefs: [{name: edge}]
-  rules: [{filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]}]
----
-"""
 FORWARDING = """\
 apiVersion: gateway.envoyproxy.io/v1alpha1
 kind: SecurityPolicy
@@ -43,15 +25,6 @@ spec:
 ---
 """
 """`sanitize` is there since 1.5."""
-SCRIPT = """\
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: EnvoyExtensionPolicy
-metadata: {name: script, namespace: shop}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}]
-  lua: [{type: Inline, inline: "function envoy_on_request(handle) end"}]
----
-"""
 
 
 def chart(version: str, more: str = "") -> str:
@@ -87,25 +60,25 @@ def found(workspace: Workspace, rule: str) -> list[Finding]:
 
 @pytest.mark.parametrize(("version", "expected"), [("v1.4.2", ["assumed"]), ("v1.5.0", []), ("1.4.x", ["assumed"])])
 def test_a_field_of_a_later_release(version: str, expected: list[str], tmp_path: Path) -> None:
-    findings = found(opened(tmp_path, EDGE + FORWARDING + chart(version)), "GWP501")
+    findings = found(opened(tmp_path, REDIRECTING + FORWARDING + chart(version)), "GWP501")
     assert [finding.confidence for finding in findings] == expected
     assert all("chart gateway-helm" in finding.ground for finding in findings)
 
 
 @pytest.mark.parametrize("version", ["^1.4.0", ">=1.4.0", "1.x", "v0.5.0", "v7.1.0"])
 def test_ranges_and_unknown_releases_judge_nothing(version: str, tmp_path: Path) -> None:
-    workspace = opened(tmp_path, EDGE + FORWARDING + chart(version))
+    workspace = opened(tmp_path, REDIRECTING + FORWARDING + chart(version))
     assert found(workspace, "GWP501") == []
     assert workspace.coverage.releases == ()
 
 
 def test_two_releases_judge_nothing(tmp_path: Path) -> None:
     other = chart("v1.9.0").replace("name: eg, namespace: infra", "name: eg, namespace: other")
-    assert opened(tmp_path, EDGE + FORWARDING + chart("v1.4.2") + other).coverage.releases == ()
+    assert opened(tmp_path, REDIRECTING + FORWARDING + chart("v1.4.2") + other).coverage.releases == ()
 
 
 def test_what_the_configuration_states_is_certain(tmp_path: Path) -> None:
-    workspace = opened(tmp_path, EDGE + FORWARDING + chart("v1.9.0"), {"envoy-gateway": "1.4"})
+    workspace = opened(tmp_path, REDIRECTING + FORWARDING + chart("v1.9.0"), {"envoy-gateway": "1.4"})
     (finding,) = found(workspace, "GWP501")
     assert (finding.severity, finding.confidence) == ("error", "certain")
     assert workspace.coverage.releases == ("Envoy Gateway 1.4 (as stated)",)
@@ -113,11 +86,11 @@ def test_what_the_configuration_states_is_certain(tmp_path: Path) -> None:
 
 def test_a_release_that_nobody_knows_is_a_mistake(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no release '7\.7' of Envoy Gateway is known"):
-        opened(tmp_path, EDGE, {"envoy-gateway": "7.7"})
+        opened(tmp_path, REDIRECTING, {"envoy-gateway": "7.7"})
 
 
 def test_what_is_wrong_in_every_release_stays_certain(tmp_path: Path) -> None:
-    misspelt = EDGE.replace("parentRefs", "parentRef") + repository("v1.3.0")
+    misspelt = REDIRECTING.replace("parentRefs", "parentRef") + repository("v1.3.0")
     (finding,) = found(opened(tmp_path, misspelt), "GWP501")
     assert (finding.severity, finding.confidence) == ("error", "certain")
 
@@ -138,7 +111,7 @@ spec:
         openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
 ---
 """
-    assert found(opened(tmp_path, EDGE + FORWARDING + chart("v1.4.2") + crd), "GWP501") == []
+    assert found(opened(tmp_path, REDIRECTING + FORWARDING + chart("v1.4.2") + crd), "GWP501") == []
 
 
 @pytest.mark.parametrize(("tag", "expected"), [("v1.3.0", ["ListenerSet shop/more"]), ("v1.5.0", [])])
@@ -150,7 +123,7 @@ metadata: {name: more, namespace: shop}
 spec: {parentRef: {name: edge}, listeners: [{name: more, port: 81, protocol: HTTP}]}
 ---
 """
-    findings = found(opened(tmp_path, EDGE + more + repository(tag)), "GWP502")
+    findings = found(opened(tmp_path, REDIRECTING + more + repository(tag)), "GWP502")
     assert [str(finding.resources[0]) for finding in findings] == expected
 
 
@@ -163,7 +136,7 @@ metadata: {name: raw, namespace: shop}
 spec: {parentRefs: [{name: edge}], hostnames: [a.example.com], rules: [{backendRefs: [{name: raw, port: 1}]}]}
 ---
 """
-    assert bool(found(opened(tmp_path, EDGE + old + repository(tag)), "GWP502")) is told
+    assert bool(found(opened(tmp_path, REDIRECTING + old + repository(tag)), "GWP502")) is told
 
 
 LUA = {
@@ -184,7 +157,7 @@ LUA = {
 @pytest.mark.parametrize("case", LUA)
 def test_defaults_of_the_release(case: str, tmp_path: Path) -> None:
     manifests, verdict = LUA[case]
-    (simulation,) = opened(tmp_path, EDGE + SCRIPT + manifests).simulations
+    (simulation,) = opened(tmp_path, REDIRECTING + SCRIPT + manifests).simulations
     assert [state.verdict for key, state in simulation.policies.items() if key.name == "script"] == [verdict]
 
 
@@ -192,12 +165,12 @@ def test_defaults_of_the_release(case: str, tmp_path: Path) -> None:
 def test_what_a_named_release_switches_off_is_assumed(
     releases: Mapping[str, str], expected: str, tmp_path: Path
 ) -> None:
-    workspace = opened(tmp_path, EDGE + SCRIPT + chart("v1.9.0", "values: {}"), releases)
+    workspace = opened(tmp_path, REDIRECTING + SCRIPT + chart("v1.9.0", "values: {}"), releases)
     assert [finding.confidence for finding in found(workspace, "GWP111")] == [expected]
 
 
 def test_outputs_say_it(tmp_path: Path) -> None:
-    opened(tmp_path, EDGE + FORWARDING + chart("v1.4.2"))
+    opened(tmp_path, REDIRECTING + FORWARDING + chart("v1.4.2"))
     said = "judged by: Envoy Gateway 1.4 (chart gateway-helm v1.4.2 of HelmRelease infra/eg)"
     for command in (["lint"], ["trace", "GET", "http://a.example.com/"], ["explain", "keys"], ["reach"], ["simulate"]):
         result = CliRunner().invoke(main, [*command, str(tmp_path)])
@@ -205,13 +178,13 @@ def test_outputs_say_it(tmp_path: Path) -> None:
 
 
 def test_upgrade_without_a_target_goes_to_the_newest(tmp_path: Path) -> None:
-    opened(tmp_path, EDGE + SCRIPT + chart("v1.8.0", "values: {}"))
+    opened(tmp_path, REDIRECTING + SCRIPT + chart("v1.8.0", "values: {}"))
     result = CliRunner().invoke(main, ["upgrade", str(tmp_path)])
     assert result.output.startswith("Envoy Gateway 1.8 -> 1.9\n")
     assert "lua-off" in result.output
 
 
 def test_upgrade_without_a_known_release_says_so(tmp_path: Path) -> None:
-    opened(tmp_path, EDGE)
+    opened(tmp_path, REDIRECTING)
     result = CliRunner().invoke(main, ["upgrade", str(tmp_path)])
     assert (result.exit_code, result.output.startswith("no release in use is known here")) == (0, True)

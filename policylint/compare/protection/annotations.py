@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from policylint.catalog.weakenings import common_weaknesses
+from policylint.catalog.weakenings import as_step, common_weaknesses
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import WeakenedWay
 from policylint.compare.protection.extensions import edited, weakened
@@ -76,7 +76,7 @@ def _said(resource: Resource, place: Pointer) -> Mapping[str, object]:
 
 
 def _bare(name: str) -> str:
-    return name.rpartition("/")[2].replace(".", "-")
+    return as_step(name.rpartition("/")[2])
 
 
 def _location(resource: Resource, place: Pointer, bare: str) -> Location:

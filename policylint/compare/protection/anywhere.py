@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.catalog.content import known_object
-from policylint.catalog.weakenings import Deciding, common_weaknesses, deciding
+from policylint.catalog.weakenings import Deciding, as_step, common_weaknesses, deciding
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, WeakenedWay
 from policylint.compare.protection.extensions import said_by, weakened
@@ -105,10 +105,10 @@ def _said(resource: Resource) -> Mapping[str, Any]:
     if resource.key[:2] == _CONFIG_MAP:
         entries = mapping(resource.body.get("data"))
         plain = {name: value for name, value in entries.items() if isinstance(value, str) and not is_symbolic(value)}
-        return {name.replace(".", "-"): _embedded(value) for name, value in plain.items()}
+        return {as_step(name): _embedded(value) for name, value in plain.items()}
     if resource.key[:2] in WORKLOADS:
         containers = map(mapping, sequence(pod_spec(resource).get("containers")))
-        return {text(each.get("name")).replace(".", "-"): _told(each) for each in containers}
+        return {as_step(text(each.get("name"))): _told(each) for each in containers}
     if resource.key[:2] in _PARAMETRISED:
         holder = mapping(resource.spec.get("infrastructure")) if resource.key.kind == "Gateway" else resource.spec
         return {name: holder[name] for name in ("parametersRef",) if name in holder}
@@ -127,12 +127,12 @@ def _told(container: Mapping[str, Any]) -> dict[str, Any]:
         name, assigned, value = argument.partition("=")
         if name.startswith("-"):
             given = value if assigned else "" if following.startswith("-") else following
-            flag = name.lstrip("-").replace(".", "-")
+            flag = as_step(name.lstrip("-"))
             told[flag] = given if flag not in told else f"{told[flag]},{given}"
     program = text(container.get("image")).rpartition("/")[2].partition(":")[0].replace("-", "_").lower()
     for variable in map(mapping, sequence(container.get("env"))):
         name = text(variable.get("name")).lower().removeprefix(f"{program}_")
-        told.setdefault(name.replace(".", "-"), text(variable.get("value")))
+        told.setdefault(as_step(name), text(variable.get("value")))
     return {name: {"true": True, "false": False}.get(value, value) for name, value in told.items()}
 
 

@@ -41,8 +41,9 @@ class Place(NamedTuple):
     """Where a change shows.
 
     Args:
-        kind: as `Kind.group`; without a group one of `Installation` (once for the product), `Values` (of its chart),
-            `Text` (any file), and the configuration of its controller, such as `EnvoyGateway`.
+        kind: as `Kind.group`; without a group one of `Installation` (once for the product, with what says its release
+            as `uses`), `Holder` (what installs its chart), `Values` (of its chart), `Text` (any file), and the
+            configuration of its controller, such as `EnvoyGateway`.
         given: a condition in CEL on the whole object.
         at: a path below the object, `*` for every entry, `**` any way down; "" for the object itself.
         when: a condition in CEL on what stands there.

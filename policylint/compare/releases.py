@@ -48,11 +48,13 @@ def moves(sides: Sides, tree: TreeText) -> list[Move]:
         catalog = sides.after.catalog
         if name in catalog.releases and name not in catalog.told:
             continue
-        before, after = (in_use(about(name), side.world, listed) for side, listed in pairs)
+        both = (in_use(about(name), side.world, listed) for side, listed in pairs)
+        before, after = ([use for use in uses if use.is_one] for uses in both)
         newer = list(_newer(before, after))
         if newer:
             start, end = min(was for was, _ in newer), max(use.release for _, use in newer)
             uses = sorted((use for _, use in newer), key=lambda use: use.release, reverse=True)
+            uses += [use for use in after if use not in uses]
             found.append(Move(sides.after.world.name, product(name), start, end, "read", tuple(uses)))
     return found
 

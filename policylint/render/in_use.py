@@ -97,10 +97,11 @@ def _may_name(content: Mapping[str, Any]) -> bool:
 
 
 def in_use(product: ReleasedProduct, world: World, kustomizations: Iterable[Naming]) -> list[InUse]:
-    """Return what a tree says of the release of a product, the oldest release first."""
+    """Return what a tree says of the release of a product, the oldest release first; 0.0 stands for a build between
+    releases, and says nothing."""
     found = [*_of_charts(product, world), *_of_images(product, world), *_of_crds(product, world)]
     found += [*_of_repositories(product, world), *_of_kustomizations(product, world, kustomizations)]
-    return sorted(found, key=lambda use: (use.release, use.location.sort_key()))
+    return sorted((use for use in found if any(use.release)), key=lambda use: (use.release, use.location.sort_key()))
 
 
 def may_tell(world: World) -> bool:

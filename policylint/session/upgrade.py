@@ -44,7 +44,7 @@ def newest(workspace: Workspace, stated: Mapping[str, Version]) -> dict[str, Ver
             if name in stated:
                 has_newer = stated[name] < about.newest
             else:
-                has_newer = bool(in_use(about, simulation.world, workspace.kustomizations))
+                has_newer = any(use.is_one for use in in_use(about, simulation.world, workspace.kustomizations))
             if has_newer and _is_there(about, simulation):
                 known.add(name)
     return {name: product(name).newest for name in names() if name in known}
@@ -122,10 +122,11 @@ def _moves(
     known = dict(stated)
     for name in names():
         about = product(name)
-        uses = [] if name in stated else in_use(about, simulation.world, workspace.kustomizations)
+        said = in_use(about, simulation.world, workspace.kustomizations)
+        uses = [] if name in stated else [use for use in said if use.is_one]
         if uses:
             known[name] = uses[0].release
-        if name not in targets or not (uses or _is_there(about, simulation)):
+        if name not in targets or not (said or _is_there(about, simulation)):
             continue
         end = targets[name]
         earlier = [release for release in about.releases if release < end]
@@ -137,7 +138,7 @@ def _moves(
         if start >= end:
             raise UsageError(f"release {shown(end)} of {about.title} is not after {shown(start)}, the one in use")
         ground = "stated" if name in stated else "read" if uses else "assumed"
-        moves.append(Move(simulation.world.name, about, start, end, ground, tuple(uses)))
+        moves.append(Move(simulation.world.name, about, start, end, ground, tuple(uses or said)))
     return moves, known
 
 

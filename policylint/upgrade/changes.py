@@ -17,7 +17,7 @@ from policylint.model.resource import Spot, deepest_written, dotted
 from policylint.namedtuple import NamedTuple
 from policylint.regex import expression
 from policylint.render.controllers import Configuration, configurations, locating, settings, there, values_of_charts
-from policylint.render.in_use import InUse, Lines
+from policylint.render.in_use import InUse, Lines, charts
 from policylint.simulation import Simulation
 from policylint.topology.ancestry import implementation_of
 from policylint.upgrade import Consequence
@@ -189,6 +189,9 @@ class Looking:
     def _subjects(self, kind: str) -> list[Examined]:
         if kind == "Installation":
             return [*self._installation()]
+        if kind == "Holder":
+            held = (chart.holder for _, chart in charts(self.product, self.simulation.world))
+            return [Examined(str(holder.key), holder.body, locating(holder), holder) for holder in held]
         if kind == "Values":
             return self._examined(values_of_charts(self.product, self.simulation.world))
         if kind == text(self.product.configuration.get("kind")):
@@ -200,7 +203,7 @@ class Looking:
         """Yield what stands for the whole product: what says its release, else its class, else a Gateway of it."""
         if self.uses:
             use = self.uses[0]
-            yield Examined(use.said, {}, partial(there, use.location))
+            yield Examined(use.said, {"uses": [each.said for each in self.uses]}, partial(there, use.location))
             return
         simulation, name = self.simulation, self.product.name
         for resource in simulation.world.of_kind(GATEWAY_GROUP, "GatewayClass"):

@@ -48,22 +48,34 @@ def _of_object(product: ReleasedProduct, resource: Resource, start: Version, end
     if known is None or resource.provisional:
         return
     before = _violations(known, resource)
-    told: set[Pointer] = set()
+    found: dict[tuple[str, Pointer], Consequence] = {}
+    filled: dict[Pointer, tuple[Version, Any, Any]] = {}
+    unserved = None
     for release in product.between(start, end):
         after = released_schema(group, kind, resource.version, release)
         if after is None:
-            yield _unserved(product, resource, release)
-            return
-        for violation in _violations(after, resource).values():
-            key = (violation.code, violation.pointer)
-            if key not in before and violation.pointer not in told:
-                told.add(violation.pointer)
-                yield _broken(product, resource, release, violation)
+            unserved = _unserved(product, resource, release)
+            break
+        violations = _violations(after, resource)
+        for key, violation in violations.items():
+            if not _is_known(key, before) and all(pointer != violation.pointer for _, pointer in found):
+                found[key] = _broken(product, resource, release, violation)
+        found = {key: told for key, told in found.items() if key in violations}  # a later release may take it again
         for pointer, former, latter in _defaults(known.schema, after.schema, resource.body, ()):
-            if pointer not in told:
-                told.add(pointer)
-                yield _default(product, resource, release, pointer, former, latter)
+            filled[pointer] = release, filled[pointer][1] if pointer in filled else former, latter
         known = after
+    yield from found.values()
+    for pointer, (release, former, latter) in filled.items():
+        if former != latter and all(pointer != broken for _, broken in found):
+            yield _default(product, resource, release, pointer, former, latter)
+    if unserved is not None:
+        yield unserved
+
+
+def _is_known(key: tuple[str, Pointer], before: Mapping[tuple[str, Pointer], Violation]) -> bool:
+    """Tell whether a violation, or that of something around it, was one before."""
+    code, pointer = key
+    return any((code, pointer[:depth]) in before for depth in range(len(pointer) + 1))
 
 
 def _violations(known: Known, resource: Resource) -> dict[tuple[str, Pointer], Violation]:

@@ -42,8 +42,10 @@ spec:
 """
 
 
-def opened(folder: Path, world: str, releases: str) -> Workspace:
+def opened(folder: Path, world: str, releases: str, kustomization: str = "") -> Workspace:
     folder.mkdir()
+    if kustomization:
+        (folder / "kustomization.yaml").write_text(f"{kustomization}  - release.yaml\n", encoding="utf-8")
     (folder / "world.yaml").write_text(world, encoding="utf-8")
     (folder / "release.yaml").write_text(releases, encoding="utf-8")
     return open_workspace([str(folder)])
@@ -53,7 +55,11 @@ def new_findings(before: Workspace, after: Workspace) -> list[Finding]:
     """What rules find after and not before, those of changes among it."""
     sides = pair_sides(before.simulations, after.simulations)
     environments = compare(sides)
-    of_change = removed_protections(sides, environments, tree=TreeText(after.files, after.source_lines))
+    of_change = removed_protections(
+        sides,
+        environments,
+        tree=TreeText(after.files, after.source_lines, (before.kustomizations, after.kustomizations)),
+    )
     states = compare_findings(sides, environments, before.findings(), [*after.findings(), *of_change], moved)
     return [each.finding for each in states if each.state == "new" and each.finding.confidence != "unknown"]
 
@@ -73,8 +79,9 @@ def test_the_change_of_the_release_is_told_at_the_objects(
     stated = {change.name: change.release for change in about.changes}
     release = stated.get(entry["change"]) or version(entry["release"])
     earlier = max(each for each in about.releases if each < release)
-    before = opened(tmp_path / "before", world, tagged(name, about.releases[earlier]))
-    after = opened(tmp_path / "after", world, tagged(name, about.releases[release]))
+    kustomization = entry.get("kustomization", "") if side == "shows" else ""
+    before = opened(tmp_path / "before", world, tagged(name, about.releases[earlier]), kustomization)
+    after = opened(tmp_path / "after", world, tagged(name, about.releases[release]), kustomization)
     found = new_findings(before, after)
     if side == "shows":
         lines = {each.line for each in expected}

@@ -139,3 +139,46 @@ def test_releases_are_completed() -> None:
 
     assert releases(None, None, "env") == ["envoy-gateway="]  # type: ignore[arg-type]
     assert releases(None, None, "envoy-gateway=1.8")[0] == "envoy-gateway=1.8"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("written", [">=1.3.0 <2.0.0", "^1.3", "v0.0.0-latest"])
+def test_a_range_or_a_build_is_no_release_in_use(written: str, tmp_path: Path) -> None:
+    """Without a release to go to nothing is known to be older; with one it is assumed, and the report says why."""
+    (tmp_path / "world.yaml").write_text(CLASS + (CHART % "true").replace("v1.5.9", f'"{written}"'), encoding="utf-8")
+    result = CliRunner().invoke(main, ["upgrade", str(tmp_path)])
+    assert (result.exit_code, result.output[:26]) == (0, "no release in use is known")
+    result = CliRunner().invoke(main, ["upgrade", "--to", "envoy-gateway=1.9", str(tmp_path)])
+    assert "  in use: 1.8, assumed: " in result.output
+    assert ("names no one release" in result.output) == (written != "v0.0.0-latest")
+
+
+@pytest.mark.parametrize(
+    ("upgrade", "expected"),
+    [
+        ("", True),
+        ("  upgrade: {crds: Skip}\n", True),
+        ("  upgrade: {crds: CreateReplace}\n", False),
+    ],
+)
+def test_crds_that_come_with_the_chart_need_no_step_of_their_own(upgrade: str, expected: bool, tmp_path: Path) -> None:
+    chart = (CHART % "true").replace("v1.5.9", "v1.7.5")
+    (tmp_path / "world.yaml").write_text(CLASS + chart + upgrade, encoding="utf-8")
+    result = CliRunner().invoke(main, ["upgrade", "--to", "envoy-gateway=1.8", str(tmp_path)])
+    assert ("gateway-api-1.5" in result.output) == expected
+
+
+def test_charts_of_others_are_not_taken_for_the_controllers(tmp_path: Path) -> None:
+    """Only what installs the controller's chart tells how its CRDs come."""
+    other = """\
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: logs, namespace: logs}
+spec:
+  chart: {spec: {chart: loki, version: 6.0.0, sourceRef: {kind: HelmRepository, name: logs}}}
+  install: {crds: Skip}
+  values: {}
+"""
+    (tmp_path / "world.yaml").write_text(CLASS + CHART % "true" + other, encoding="utf-8")
+    result = CliRunner().invoke(main, ["upgrade", "--to", "envoy-gateway=1.9", str(tmp_path)])
+    assert "logs/logs" not in result.output

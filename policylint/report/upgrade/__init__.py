@@ -46,7 +46,8 @@ def _ground(move: Move) -> str:
     if move.ground == "stated":
         return f"in use: {shown(move.start)}, as stated"
     if move.ground == "assumed":
-        return f"in use: {shown(move.start)}, assumed: {_NOTHING}"
+        why = f"{move.uses[0].said} names no one release" if move.uses else _NOTHING
+        return f"in use: {shown(move.start)}, assumed: {why}"
     use = move.uses[0]
     others = sorted({shown(each.release) for each in move.uses[1:]} - {shown(use.release)})
     also = f"; {listing(others)} elsewhere in it, the oldest counts" if others else ""
@@ -105,7 +106,7 @@ def _example(change: RequestChange) -> str:
 
 def summary(upgrade: Upgrade) -> str:
     """Return one line on all of it."""
-    there = [f"{product(name).title} is there already: {use.said}" for name, use in upgrade.already]
+    there = [*dict.fromkeys(f"{product(name).title} is there already: {use.said}" for name, use in upgrade.already)]
     if upgrade.absent:
         there.append(f"nothing here is of {listing(sorted(upgrade.absent), word='or')}")
     if not upgrade.moves:

@@ -114,13 +114,13 @@ def _fault(resource: Resource | None, fields: tuple[str, ...]) -> str:
     encoded = {} if resource.key.kind == "ConfigMap" else mapping(resource.body.get("data"))
     for field in fields:
         value = text(plain.get(field)) or _decoded(text(encoded.get(field)))
-        whole = _is_pem(value) if field == "ca.crt" else PEM in value
+        whole = is_pem(value) if field == "ca.crt" else PEM in value
         if not (whole or hidden(value)):
             return f"{resource.key} has no PEM in {field}"
     return ""
 
 
-def _is_pem(value: str) -> bool:
+def is_pem(value: str) -> bool:
     """Return whether a text holds a PEM block with some base64 content."""
     return any(_decoded(body) for _, body in BLOCK.findall(value))
 

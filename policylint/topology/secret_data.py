@@ -10,11 +10,15 @@ from policylint.model import Resource, World, holds_variable, mapping, text
 
 
 def contents(holder: Resource | None, world: World) -> dict[str, str] | None:
-    """Return the entries of a Secret or ConfigMap as text; None where unknown: encrypted, or left out of a tree."""
+    """Return the entries of a Secret or ConfigMap as text; None where unknown: encrypted, left out, or yet to come.
+
+    An empty one with a label or annotation that asks for its content is filled in the cluster:
+    `config.openshift.io/inject-trusted-cabundle: "true"`.
+    """
     if holder is None or "sops" in holder.body:
         return None
     data, plain = mapping(holder.body.get("data")), mapping(holder.body.get("stringData"))
-    if not data and not plain and world.partial:
+    if not data and not plain and (world.partial or _is_filled(holder)):
         return None
     decode = _decoded if holder.key.kind == "Secret" else text
     return {**{str(name): decode(value) for name, value in data.items()}, **{str(k): text(v) for k, v in plain.items()}}
@@ -34,3 +38,8 @@ def _decoded(value: Any) -> str:
         return base64.b64decode("".join(written.split()), validate=True).decode("utf-8", "replace")
     except (binascii.Error, ValueError):
         return written
+
+
+def _is_filled(holder: Resource) -> bool:
+    """Return whether something in the cluster is asked to write the content of an object."""
+    return any("inject" in str(name) for name in (*holder.labels, *holder.annotations))

@@ -191,3 +191,60 @@ def test_a_port_of_a_backend_is_that_of_the_reference(
     assert trace.backend_tls == secured
     said = [finding.label for finding in run(simulation) if finding.rule == "GWP103"]
     assert said == ([] if verdict == "Enforced" else ["no reference to Backend shop/ext that was seen names port 443"])
+
+
+PEM = "-----BEGIN CERTIFICATE-----\\nMIIB\\n-----END CERTIFICATE-----"
+KEYS = "jwt: {providers: [{name: id, localJWKS: {type: ValueRef, valueRef: {group: '', kind: ConfigMap, name: held}}}]}"
+BODY = "body: {type: ValueRef, valueRef: {group: '', kind: ConfigMap, name: held}}"
+HOLDERS = {
+    "script": ("EnvoyExtensionPolicy", script("held")),
+    "keys": ("SecurityPolicy", KEYS),
+    "body": ("BackendTrafficPolicy", f"responseOverride: [{{match: {{statusCodes: []}}, response: {{{BODY}}}}}]"),
+    "CAs": (
+        "ClientTrafficPolicy",
+        "tls: {clientValidation: {caCertificateRefs: [{group: '', kind: ConfigMap, name: held}]}}",
+    ),
+    "revoked": (
+        "ClientTrafficPolicy",
+        "tls: {clientValidation: {crl: {refs: [{group: '', kind: ConfigMap, name: held}]}}}",
+    ),
+}
+TAKEN, TURNED_DOWN = True, False
+
+
+@pytest.mark.parametrize(
+    ("holder", "held", "taken"),
+    [
+        *((holder, "", TURNED_DOWN) for holder in HOLDERS),
+        ("script", "{lua: return}", TAKEN),
+        ("script", "{a: return, b: return}", TAKEN),  # whichever comes first
+        ("keys", "{jwks: '{}'}", TAKEN),
+        ("keys", "{a: '{}', b: '{}'}", TAKEN),
+        ("body", "{response.body: text}", TAKEN),
+        ("body", "{a: text, b: text}", TAKEN),
+        ("CAs", f'{{ca.crt: "{PEM}"}}', TAKEN),
+        ("CAs", f'{{bundle.pem: "{PEM}"}}', TAKEN),  # the only entry is read, whatever its name
+        ("CAs", f'{{bundle.pem: "{PEM}", readme: text}}', TURNED_DOWN),
+        ("CAs", "{ca.crt: text}", TURNED_DOWN),
+        ("CAs", "{bundle.pem: text}", TURNED_DOWN),
+        ("CAs", "{ca.crt: '${CA}'}", TAKEN),
+        ("revoked", f'{{ca.crl: "{PEM}"}}', TAKEN),
+        ("revoked", f'{{other: "{PEM}", readme: text}}', TURNED_DOWN),
+    ],
+)
+def test_what_a_config_map_holds(holder: str, held: str, taken: bool) -> None:
+    """Asked of Envoy Gateway's translator at v1.9.1."""
+    kind, spec = HOLDERS[holder]
+    target, namespace = ("Gateway/edge", "infra") if kind == "ClientTrafficPolicy" else ("HTTPRoute/checkout", "shop")
+    own = worlds.policy("gateway.envoyproxy.io/v1alpha1", kind, "own", target, spec, namespace)
+    content = worlds.manifest("v1", "ConfigMap", "held", namespace, held and f"data: {held}")
+    simulation = worlds.simulated(*WORLD, content, own)
+    assert (worlds.state(simulation, "own").verdict != "Invalid") is taken
+
+
+def test_a_config_map_that_the_cluster_fills_says_nothing() -> None:
+    kind, spec = HOLDERS["CAs"]
+    own = worlds.policy("gateway.envoyproxy.io/v1alpha1", kind, "own", "Gateway/edge", spec, "infra")
+    asks = "{name: held, namespace: infra, labels: {config.openshift.io/inject-trusted-cabundle: 'true'}}"
+    content = f"{{apiVersion: v1, kind: ConfigMap, metadata: {asks}}}"
+    assert worlds.state(worlds.simulated(*WORLD, content, own), "own").verdict != "Invalid"

@@ -25,10 +25,11 @@ from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_sym
 from policylint.policy.declared import Reading
 from policylint.topology import Topology
 from policylint.topology.backends import ports
+from policylint.topology.certificates import is_pem
 from policylint.topology.grants import Grants
 from policylint.topology.htpasswd import read_users
 from policylint.topology.references import target
-from policylint.topology.secret_data import contents
+from policylint.topology.secret_data import contents, hidden
 
 OPEN = "open"
 """What a policy is refused for whose other parts act all the same."""
@@ -36,18 +37,26 @@ _SERVICE = ("", "Service")
 _BACKENDS = frozenset(
     {_SERVICE, ("multicluster.x-k8s.io", "ServiceImport"), (GROUP, "Backend"), (GATEWAY_GROUP, "Backend")}
 )
-_SCRIPT = "lua.*.valueRef"
+_ANY, _ONLY = "any", "only"
+"""Which entry is read where the one of that name is not there: whichever there is, or one that is the only one."""
 _USERS = "basicAuth.users"
-_ENTRIES: Mapping[str, str] = {
-    _USERS: ".htpasswd",
-    "oidc.clientSecret": "client-secret",
-    "oidc.clientIDRef": "client-id",
-    "wasm.*.code.image.pullSecretRef": ".dockerconfigjson",
-    "credentialInjection.credential.valueRef": "credential",
-    "tls.clientValidation.caCertificateRefs.*": "ca.crt",
-    "tls.clientValidation.crl.refs.*": "ca.crl",
+_ENTRIES: Mapping[str, tuple[str, str]] = {
+    _USERS: (".htpasswd", ""),
+    "oidc.clientSecret": ("client-secret", ""),
+    "oidc.clientIDRef": ("client-id", ""),
+    "wasm.*.code.image.pullSecretRef": (".dockerconfigjson", ""),
+    "credentialInjection.credential.valueRef": ("credential", ""),
+    "jwt.providers.*.localJWKS.valueRef": ("jwks", _ANY),
+    "responseOverride.*.response.body.valueRef": ("response.body", _ANY),
+    "directResponse.body.valueRef": ("response.body", _ANY),
+    "lua.*.valueRef": (ENTRY, _ANY),
+    "tls.clientValidation.caCertificateRefs.*": ("ca.crt", _ONLY),
+    "tls.clientValidation.crl.refs.*": ("ca.crl", _ONLY),
 }
-"""The entry that is read of an object, where the reference does not name it (`key`)."""
+"""The entry that is read of an object, where the reference does not name it (`key`), and which one without it.
+
+Seen by tests/witness at v1.9.1.
+"""
 _SETTINGS: Mapping[str, tuple[str, ...]] = {
     "SecurityPolicy": (
         "extAuth.http.backendSettings",
@@ -118,16 +127,20 @@ def faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str]
 
 
 def _entry_fault(path: str, reference: Mapping[str, Any], key: ResourceKey, world: World) -> str:
-    """Return why what a Secret or ConfigMap holds is of no use; "" where it is, and where nothing of it is stated."""
+    """Return why what a Secret or ConfigMap holds is of no use; "" where it is, and where nothing of it is stated.
+
+    A Secret without entries is one that is filled elsewhere.
+    """
     held = contents(world.resolve_inner(key).resource, world)
-    if held == {} and path == _SCRIPT:
-        return f"{key} has no entry {ENTRY!r}"
-    entry = _ENTRIES.get(path) or text(reference.get("key"))
-    if not held or not entry or is_symbolic(entry):
+    entry, other = _ENTRIES.get(path, (text(reference.get("key")), ""))
+    if held is None or (not held and key.kind == "Secret") or not entry or is_symbolic(entry):
         return ""
-    if not held.get(entry):
+    value = held.get(entry) or (next(iter(held.values()), "") if other == _ANY or (len(held) == 1 and other) else "")
+    if not value:
         return f"{key} has no entry {entry!r}"
-    return read_users(held[entry], comments=False)[1] if path == _USERS else ""
+    if other == _ONLY and key.kind == "ConfigMap" and not is_pem(value) and not hidden(value):
+        return f"{key} has no PEM in {entry if entry in held else next(iter(held))}"
+    return read_users(value, comments=False)[1] if path == _USERS else ""
 
 
 def _fault(policy: Resource, key: ResourceKey, port: int | None, is_backend: bool, topology: Topology) -> str:

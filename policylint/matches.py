@@ -44,12 +44,14 @@ class Term(NamedTuple):
         name: of the property, as dimensions are called: `path`, `method`, `service`, `call`, `header x`, `query page`.
         needs: it in words: `header x-canary: 1`.
         fault: the type that nobody knows, as it is written; "" for none.
+        negated: whether it demands that the predicate does not hold.
     """
 
     name: str
     predicate: Predicate
     needs: str
     fault: str = ""
+    negated: bool = False
 
     @property
     def what(self) -> str:
@@ -60,7 +62,7 @@ class Term(NamedTuple):
     def miss(self, value: str | None) -> Miss | None:
         """Return why a value does not satisfy it; None where it does."""
         taken = self.predicate.takes(value)
-        if taken:
+        if taken is not self.negated and taken is not None:
             return None
         near = _alike(self.predicate.value, value) if value is not None and self.what == "path" else 0.0
         if self.fault == FOREIGN:
@@ -124,6 +126,7 @@ class Match(NamedTuple):
             parts.append(f"method {self.value['method']}")
         for field, said in (("headers", "header"), ("cookies", "cookie"), ("queryParams", "query")):
             parts += [f"{said} {name}" for name, _ in _entries(self.value.get(field), fold=field == "headers")]
+        parts += [each.needs for each in map(_also, sequence(self.value.get("also")))]
         return " + ".join(parts) or "every request"
 
     def misses(self, request: Valued) -> Iterator[Miss]:
@@ -163,9 +166,10 @@ class Match(NamedTuple):
             own.predicate.overlaps(another.predicate)
             for own in self.conditions
             for another in other.conditions
-            if own.name == another.name
+            if own.name == another.name and not own.negated and not another.negated
         ]
         answers += [False for match in (self, other) for each in match.conditions if each.fault]
+        answers += [None for match in (self, other) for each in match.conditions if each.negated]
         together = every(answers)
         several = any(len({each.name for each in match.conditions}) < len(match.conditions) for match in (self, other))
         return None if together and several else together
@@ -174,7 +178,14 @@ class Match(NamedTuple):
         """Return whether the other one takes every request that this one takes; None where that is not known."""
         answers: list[bool | None] = []
         for wanted in other.conditions:
-            own = [each.predicate.within(wanted.predicate) for each in self.conditions if each.name == wanted.name]
+            if wanted.negated:
+                answers.append(True if wanted in self.conditions else None)
+                continue
+            own = [
+                each.predicate.within(wanted.predicate)
+                for each in self.conditions
+                if each.name == wanted.name and not each.negated
+            ]
             everything = wanted.name == "path" and wanted.predicate.value in ("", "/") and wanted.predicate.is_prefix
             answers.append(True if everything or True in own else None if None in own or len(own) > 1 else False)
         return every(answers)
@@ -248,7 +259,17 @@ def match_of(
     queries = list(_conditions(entry.get("queryParams"), "query"))
     order = (_ORDER_OF_EXPRESSIONS_LAST if regex_last else _ORDER).get(kind, -1)
     weights = (order, len(value), len(methods), len(headers), len(queries))
-    return Match(number, (path, *methods, *headers, *cookies, *queries), weights, entry)
+    also = tuple(map(_also, sequence(entry.get("also")))) if "also" in entry else ()
+    return Match(number, (path, *methods, *headers, *cookies, *queries, *also), weights, entry)
+
+
+def _also(entry: Any) -> Term:
+    """Return a further condition of a door's rule: one of several on a property, or what must not be."""
+    name, kind, value = entry["of"], entry["type"], entry["value"]
+    negated = entry.get("not") is True
+    sign = "~" if kind == EXPRESSION else ":"
+    fault = "" if kind in PATH_TYPES else kind
+    return Term(name, read(kind, value, PATH_TYPES), f"{'no ' if negated else ''}{name}{sign} {value}", fault, negated)
 
 
 def by_path(call: Match) -> Match:

@@ -7,17 +7,14 @@ rule that names an object of another namespace: traefik/traefik#8380, #11517, #1
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of, plain
+from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of
+from policylint.doors.traefik_rules import Hosts, Matcher, alternatives
 from policylint.doors.vendors import guards
-from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
-from policylint.namedtuple import NamedTuple
-from policylint.patterns import Pattern
-from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
 from policylint.topology.workloads import pod_spec
 
@@ -31,21 +28,7 @@ _ASKING = frozenset({"RequireAnyClientCert", "RequireAndVerifyClientCert"})
 _SAME_PROVIDER = "@kubernetescrd"
 _CROSSING = "--providers.kubernetescrd.allowcrossnamespace"
 _OF_CRDS = "--providers.kubernetescrd"
-_TOKEN = Pattern(r"\s*(&&|\|\||!|\(|\)|,|[A-Za-z]\w*|`[^`]*`|\"[^\"]*\")")
-_MOST = 64
-"""Alternatives of one rule, beyond which it is not read."""
 Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
-
-
-class Matcher(NamedTuple):
-    """One call of a rule: ``Host(`a`)``; `negated` where a `!` is before it."""
-
-    name: str
-    arguments: tuple[str, ...]
-    negated: bool = False
-
-
-Alternatives = list[tuple[Matcher, ...]]
 
 
 def traefik_doors(world: World, backends: Backends) -> Iterator[Door]:
@@ -54,9 +37,17 @@ def traefik_doors(world: World, backends: Backends) -> Iterator[Door]:
     if routes:
         holder = made_of(routes[0], {}, {}, _DOOR)
         crossing = _allows_crossing(world)
-        rules = [rule for route in routes for rule in _rules(world, route, crossing=crossing)]
+        hosts = Hosts(_written(routes))
+        rules = [rule for route in routes for rule in _rules(world, route, hosts, crossing=crossing)]
         openings = tuple(_OPENINGS.values())
         yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING), openings)
+
+
+def _written(routes: Iterable[Resource]) -> Iterator[str]:
+    """Yield the rules of some objects."""
+    for ingress in routes:
+        for route in map(mapping, sequence(ingress.spec.get("routes"))):
+            yield text(route.get("match"))
 
 
 def _allows_crossing(world: World) -> bool | None:
@@ -92,7 +83,7 @@ def _crosses(world: World, ingress: Resource, route: Mapping[str, Any]) -> str:
     return ""
 
 
-def _rules(world: World, ingress: Resource, *, crossing: bool | None) -> Iterator[DoorRule]:
+def _rules(world: World, ingress: Resource, hosts: Hosts, *, crossing: bool | None) -> Iterator[DoorRule]:
     for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
         crossed = "" if crossing else _crosses(world, ingress, route)
         if crossed and crossing is False:
@@ -103,13 +94,12 @@ def _rules(world: World, ingress: Resource, *, crossing: bool | None) -> Iterato
         rank = priority if isinstance(priority, int) and priority else len(written)
         body, asked = _body(world, ingress, route, number)
         pointer: Pointer = ("spec", "routes", number)
-        read = alternatives(written)
-        for further, matchers in enumerate([(Matcher("?", (written,)),)] if read is None else read):
-            hosts, match = _match(matchers)
-            for host in hosts:
+        for further, matchers in enumerate(alternatives(written) or [(Matcher("?", (written,)),)]):
+            of_hosts = list(hosts.matches(matchers))
+            for host, match in of_hosts:
+                name = f"route-{number}.{further}" + (" of other hosts" if match != of_hosts[0][1] else "")
+                said = {**body, "matches": [match], "precedence": (rank, 0, 0, 0, 0)}
                 for opening in _openings(ingress):
-                    said = {**body, "matches": [match], "precedence": (rank, 0, 0, 0, 0)}
-                    name = f"route-{number}.{further}"
                     yield DoorRule(ingress, opening, host, name, said, pointer, asked, unknown if crossed else "")
 
 
@@ -173,109 +163,3 @@ def _reference(world: World, ingress: Resource, backend: Mapping[str, Any]) -> d
         meant = [each.get("port") for each in ports if port in (None, each.get("name"))]
         port = meant[0] if meant and isinstance(meant[0], int) else 80
     return {**said, "port": port}
-
-
-def _match(matchers: Sequence[Matcher]) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Return the hosts and the match of matchers that all must hold; what cannot be said is a foreign expression."""
-    hosts: tuple[str, ...] = ("",)
-    said: dict[str, Any] = {"path": {"type": EXPRESSION, "value": "/.*"}}
-    foreign = False
-    for name, arguments, negated in matchers:
-        first = arguments[0] if arguments else ""
-        if negated:
-            foreign = True
-        elif name == "Host":
-            hosts = tuple(argument.lower() for argument in arguments)
-        elif name == "Path":
-            said["path"] = {"type": "Exact", "value": first}
-        elif name == PREFIX:  # the same word, for a prefix of the text
-            said["path"] = {"type": EXPRESSION, "value": f"{plain(first)}.*"}
-        elif name == "PathRegexp":
-            said["path"] = {"type": EXPRESSION, "value": first if first.startswith("^") else f".*{first}.*"}
-        elif name == "Method" and len(arguments) == 1:
-            said["method"] = first.upper()
-        elif name in ("Header", "Headers") and len(arguments) == 2:
-            said.setdefault("headers", []).append({"name": first, "value": arguments[1]})
-        elif name == "Query" and len(arguments) == 2:
-            said.setdefault("queryParams", []).append({"name": first, "value": arguments[1]})
-        else:
-            foreign = True
-    if foreign:
-        said["path"] = {"type": FOREIGN, "value": str(matchers)}
-    return hosts, said
-
-
-def alternatives(written: str) -> Alternatives | None:
-    """Return a rule as alternatives of matchers that all must hold; None where it is none, or too large."""
-    tokens: list[str] = []
-    place = 0
-    while written[place:].strip():
-        found = _TOKEN.match(written, place)
-        if found is None:
-            return None
-        tokens.append(found[1])
-        place = found.end()
-    return _Rule(tokens).read()
-
-
-class _Rule:
-    """A rule of Traefik, read from its tokens."""
-
-    def __init__(self, tokens: list[str]) -> None:
-        self._tokens = tokens
-        self._place = 0
-
-    def read(self) -> Alternatives | None:
-        """Return all of it."""
-        found = self._any(negated=False)
-        return found if found and len(found) <= _MOST and self._place == len(self._tokens) else None
-
-    def _next(self) -> str:
-        return self._tokens[self._place] if self._place < len(self._tokens) else ""
-
-    def _taken(self, token: str) -> bool:
-        if self._next() != token:
-            return False
-        self._place += 1
-        return True
-
-    def _any(self, *, negated: bool) -> Alternatives | None:
-        """Read what `||` joins; negated, all of it must not hold."""
-        found = self._all(negated=negated)
-        while found is not None and self._taken("||"):
-            found = _joined(found, self._all(negated=negated), every=negated)
-        return found
-
-    def _all(self, *, negated: bool) -> Alternatives | None:
-        found = self._one(negated=negated)
-        while found is not None and self._taken("&&"):
-            found = _joined(found, self._one(negated=negated), every=not negated)
-        return found
-
-    def _one(self, *, negated: bool) -> Alternatives | None:
-        if self._taken("!"):
-            return self._one(negated=not negated)
-        if self._taken("("):
-            inner = self._any(negated=negated)
-            return inner if self._taken(")") else None
-        name = self._next()
-        if not name[:1].isalpha():
-            return None
-        self._place += 1
-        arguments = []
-        if not self._taken("("):
-            return None
-        while self._next()[:1] in ("`", '"'):
-            arguments.append(self._next()[1:-1])
-            self._place += 1
-            if not self._taken(","):
-                break
-        return [(Matcher(name, tuple(arguments), negated),)] if self._taken(")") else None
-
-
-def _joined(first: Alternatives, second: Alternatives | None, *, every: bool) -> Alternatives | None:
-    if second is None:
-        return None
-    if not every:
-        return [*first, *second]
-    return [(*one, *other) for one in first for other in second] if len(first) * len(second) <= _MOST else None

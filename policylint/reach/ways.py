@@ -10,7 +10,7 @@ from operator import or_
 from typing import Any, Final
 
 from policylint.matches import Match
-from policylint.model import Node, ResourceKey
+from policylint.model import Node, ResourceKey, is_symbolic
 from policylint.model.spelling import spelled
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
@@ -675,10 +675,13 @@ def is_possible(dimensions: Sequence[Dimension], box: Box) -> bool:
 
 
 def _box(match: Match, dimensions: Sequence[Dimension]) -> Box:
+    """Return the requests that a match takes, and those of which it is not known whether it does."""
     masks: dict[str, int] = {}
-    for name, predicate, *_ in match.conditions:
+    for condition in match.conditions:
+        name = condition.name
         dimension = next(dimension for dimension in dimensions if dimension.name == name)
-        masks[name] = masks.get(name, dimension.all) & dimension.masks[predicate]
+        own = dimension.all if is_symbolic(condition.fault) else dimension.masks[condition.predicate]
+        masks[name] = masks.get(name, dimension.all) & (dimension.all & ~own if condition.negated else own)
     return tuple(masks.get(dimension.name, dimension.all) for dimension in dimensions)
 
 

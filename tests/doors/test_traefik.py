@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from policylint.doors.traefik import Matcher, alternatives
+from policylint.doors.traefik_rules import Matcher, alternatives
 from policylint.trace import Tracer
 from policylint.trace.request import from_url
 from tests.doors.asking import answer

@@ -1,0 +1,2 @@
+module github.com/traefik/traefik/dynamic/ext
+go 1.25

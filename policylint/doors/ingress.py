@@ -291,10 +291,9 @@ class _Class:
         if target or host:
             path = {"path": {"type": "ReplaceFullPath", "replaceFullPath": target}} if target else {}
             filters.append(_filter("URLRewrite", {**({"hostname": host} if host else {}), **path}))
-        for name, kind in self._extensions(entry):
-            if kind != vendor.extensions["kind"]:
-                continue
-            filters.append(_filter("ExtensionRef", {"group": vendor.extensions["group"], "kind": kind, "name": name}))
+        for key in self._extensions(entry):
+            if key.kind == vendor.extensions["kind"]:
+                filters.append(_filter("ExtensionRef", key._asdict()))
         if vendor.value(ingress, "enable-cors") == "true":
             origins = vendor.value(ingress, "cors-allow-origin") or "*"
             allowed = [origin.strip() for origin in origins.split(",")]
@@ -313,32 +312,51 @@ class _Class:
         ends = {"backendRefs": references} if references else {}
         return {"matches": matches, "precedence": weights, "filters": filters, **ends}
 
-    def _extensions(self, entry: _Entry) -> Iterator[tuple[str, str]]:
-        """Yield the objects that act on the requests of a path, by name and kind: those that the Ingress names or its
-        Service, and those for everything."""
-        about, namespace = self._vendor.extensions, entry.ingress.key.namespace
+    def _extensions(self, entry: _Entry) -> Iterator[ResourceKey]:
+        """Yield the objects that act on the requests of a path: those that the Ingress names or its Service, and those
+        for everything."""
+        about = self._vendor.extensions
         if not about:
             return
-        names = _named(self._vendor, entry.ingress)[0]
-        service = self._world.get(ResourceKey("", "Service", namespace, _service(entry)))
-        names += _named(self._vendor, service)[0] if service is not None else []
-        own = {each.key.name for each in self._world.in_namespace(about["group"], about["kind"], namespace)}
+        service = self._world.get(ResourceKey("", "Service", entry.ingress.key.namespace, _service(entry)))
+        holders = (entry.ingress, *([service] if service is not None else ()))
+        named = dict.fromkeys(key for holder in holders for key in self._named(holder)[0])
         whole = text(about.get("clusterKind"))
         of_all = {each.key.name: each for each in self._world.of_kind(about["group"], whole)} if whole else {}
-        for name in dict.fromkeys(names):
-            yield name, whole if name in of_all and name not in own else about["kind"]
+        for key in named:
+            for_all = of_all.get(key.name)
+            yield for_all.key if for_all is not None and self._world.get(key) is None else key
+        names = {key.name for key in named}
         for name, each in of_all.items():
             if mapping(about["everywhere"]).items() <= each.labels.items() and name not in names:
-                yield name, whole
+                yield each.key
+
+    def _named(self, holder: Resource) -> tuple[list[ResourceKey], list[str]]:
+        """Return the objects that an Ingress or a Service names to act on its requests, and whatever else it names.
+
+        Where names are of the form NAMESPACE-NAME, one of another namespace is known where such an object was seen.
+        """
+        about, home = self._vendor.extensions, holder.key.namespace
+        own: list[ResourceKey] = []
+        others: list[str] = []
+        ending = text(about.get("named"))
+        value = self._vendor.value(holder, text(about.get("annotation"))) if about else ""
+        for entry in filter(None, (part.strip() for part in value.split(","))):
+            spelled = entry.removesuffix(ending)
+            seen = (each.key for each in self._world.of_kind(about["group"], about["kind"]))
+            found = next((key for key in seen if ending and f"{key.namespace}-{key.name}" == spelled), None)
+            name = spelled if not ending else spelled.removeprefix(f"{home}-")
+            if found is not None and spelled != entry:
+                own.append(found)
+            elif not ending or (spelled != entry and name != spelled):
+                own.append(ResourceKey(about["group"], about["kind"], home, name))
+            else:
+                others.append(entry)
+        return own, others
 
     def _acting(self, entry: _Entry) -> Iterator[Resource]:
         """Yield the objects that act on the requests of a path and were seen."""
-        for name, kind in self._extensions(entry):
-            group, own = self._vendor.extensions["group"], self._vendor.extensions["kind"]
-            listed = self._world.of_kind(group, kind)
-            if kind == own:
-                listed = self._world.in_namespace(group, kind, entry.ingress.key.namespace)
-            yield from (each for each in listed if each.key.name == name)
+        yield from filter(None, map(self._world.get, self._extensions(entry)))
 
     def _canary(
         self,
@@ -512,27 +530,11 @@ class _Class:
                 setting = "snippets" if name.endswith(("snippet", "snippets")) else "unread"
                 spec.setdefault(setting, {})[name] = value
                 places[setting, name] = places[setting,] = ("metadata", "annotations", f"{vendor.prefix}{name}")
-        if left := _named(vendor, ingress)[1]:
+        if left := self._named(ingress)[1]:
             name = text(vendor.extensions.get("annotation"))
             spec["unread"] = {name: ", ".join(left)}
             places["unread",] = ("metadata", "annotations", f"{vendor.prefix}{name}")
         return Guard(ingress, spec, places, failing)
-
-
-def _named(vendor: Vendor, ingress: Resource) -> tuple[list[str], list[str]]:
-    """Return the objects of its namespace that an Ingress names to act on its requests, and whatever else it names."""
-    own: list[str] = []
-    others: list[str] = []
-    ending, before = text(vendor.extensions.get("named")), f"{ingress.key.namespace}-"
-    value = vendor.value(ingress, text(vendor.extensions.get("annotation"))) if vendor.extensions else ""
-    for entry in filter(None, (part.strip() for part in value.split(","))):
-        if not ending:
-            own.append(entry)
-        elif entry.endswith(ending) and entry.startswith(before):
-            own.append(entry.removesuffix(ending).removeprefix(before))
-        else:
-            others.append(entry)
-    return own, others
 
 
 def _service(entry: _Entry) -> str:

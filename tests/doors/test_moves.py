@@ -8,6 +8,7 @@ import pytest
 
 from policylint.checks import run as lint
 from policylint.compare import compare, pair_sides, removed_protections
+from policylint.simulation import Simulation
 from tests.doors.asking import ingress
 from tests.worlds import gateway, gateway_class, manifest, opened, policy, route, service
 
@@ -56,7 +57,12 @@ def told(
     for side, manifests in (("before", before), ("after", after)):
         (tmp_path / side).mkdir()
         simulations.append(opened(tmp_path / side, *around, *manifests))
-    (pair,) = pair_sides(*([each] for each in simulations))
+    return compared(*simulations)
+
+
+def compared(before: Simulation, after: Simulation) -> tuple[set[str], list[str]]:
+    """Return what `told` returns, of simulations."""
+    (pair,) = pair_sides([before], [after])
     (environment,) = diff = compare([pair])
     assert environment.requests is not None
     said = {

@@ -21,6 +21,7 @@ from policylint.render.flux.helm_releases import speaks_of_routes
 from policylint.render.flux.roots import is_below, live_manifests
 from policylint.render.helm import app_template, published
 from policylint.render.helm.app_template.release import Release, major_of
+from policylint.render.helm.ingresses import ingresses
 from policylint.render.helm.layers import Layers, merged
 from policylint.render.journal import Journal
 from policylint.render.kustomize.build import Kustomizer
@@ -332,7 +333,8 @@ class Argo:
         known = published.source(text(source.get("chart")).rpartition("/")[2], values)
         cluster.journal.gap(message, namespace, gateway_api=may_make_routes, source=known)
         cluster.journal.note(f"the chart of {owner} is not rendered", place, code="chart")
-        return []
+        name, chart = text(helm.get("releaseName")) or owner.name, text(source.get("chart")).rpartition("/")[2]
+        return ingresses(Release(name, namespace or "default", values, origin, self._budget, chart))
 
 
 def _of_set(manifest: Manifest, tree: Tree, journal: Journal) -> Iterator[Manifest]:

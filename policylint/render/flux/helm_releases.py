@@ -13,6 +13,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.helm import app_template, known_charts, published
 from policylint.render.helm.app_template.release import Release, major_of
+from policylint.render.helm.ingresses import ingresses
 from policylint.render.helm.layers import Layers
 from policylint.render.helm.layers import merged as merged_values
 from policylint.render.journal import Journal
@@ -124,7 +125,7 @@ def _released(
         message = f"{manifest} may create it; its chart is not rendered"
         kinds = published.source(own_name, release.values, seen=values.seen)
         journal.gap(message, release.namespace, gateway_api=may_make_routes, source=kinds)
-        return _Installed(known_charts.routes(chart.name, release), is_known=False)
+        return _Installed([*known_charts.routes(chart.name, release), *ingresses(release)], is_known=False)
     if not values.seen:
         lacking = f"{manifest} may create it; not all of its values are seen"
         journal.gap(lacking, release.namespace, source=published.source(own_name, release.values, seen=False))

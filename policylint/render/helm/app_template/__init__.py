@@ -1,9 +1,9 @@
 """Objects that the bjw-s app-template chart makes of its values, each with its place in them.
 
 Two thirds of all routes of the surveyed repositories exist only so (docs/design/field-notes.md §1, need 6). Only what
-Gateway API, policies and the network look at is made: routes, Services, the Pods behind them with labels and ports,
-what restricts them, and what they refer to by name. The library's templates and unit tests (bjw-s-labs/helm-charts,
-charts/library/common) are the specification.
+Gateway API, doors, policies and the network look at is made: routes, Ingresses, Services, the Pods behind them with
+labels and ports, what restricts them, and what they refer to by name. The library's templates and unit tests
+(bjw-s-labs/helm-charts, charts/library/common) are the specification.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from policylint.model import mapping, text
+from policylint.render.helm.app_template.ingresses import ingress
 from policylint.render.helm.app_template.network_policies import network_policy
 from policylint.render.helm.app_template.release import CHART, Item, Release, filled_in, items, made
 from policylint.render.helm.app_template.routes import listener_set, reference_grant, route
@@ -42,6 +43,7 @@ def objects(release: Release) -> list[Manifest]:
     for item in items(release, "route").values():
         made_route = route(release, item, services, listener_sets)
         found += [made_route, *reference_grant(release, item, made_route)]
+    found += [ingress(release, item, services) for item in items(release, "ingress").values()]
     first = only_controller(release, services) if release.major <= 1 else None
     controllers = list(items(release, "controllers").values()) if first is None else [first]
     for item in controllers:

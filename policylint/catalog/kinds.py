@@ -228,6 +228,34 @@ class Catalog:
             self._limits[implementation] = next(found, (frozenset(), ""))
         return self._limits[implementation]
 
+    def unread(self, implementation: str | None, what: str) -> str:
+        """Return why the release of an implementation that is in use does not read a kind, a field or a protocol; ""
+        where it does, or where the release is not known (docs/upgrading.md).
+
+        Args:
+            what: as `reads` of its catalog file names it.
+        """
+        release = None if implementation is None else self.releases.get(implementation)
+        if implementation is None or release is None:
+            return ""
+        files = (file for file in self._files if file.implementation == implementation and b"\nreads:\n" in file.data)
+        file = next(files, None)
+        ways = [] if file is None else list(map(mapping, sequence(mapping(file.content().get("reads")).get(what))))
+        if file is None or not ways:
+            return ""
+        title = f"{text(file.content().get('title'))} {'.'.join(map(str, release))}"
+        in_release = [way for way in ways if _within(release, way)]
+        lacks = ""
+        for way in in_release:
+            crds, setting = self.releases.get(CORE), text(way.get("setting"))
+            if crds is not None and not _within(crds, mapping(way.get("crds"))):
+                lacks = f" with the CRDs of Gateway API {'.'.join(map(str, crds))}"
+            elif setting and self.settings(implementation).get(setting) is False:
+                lacks = f" unless {setting} is set"
+            else:
+                return ""
+        return f"{title} does not read {what}{lacks}"
+
     def probing(self, implementation: str) -> list[PolicyKind]:
         """Return the kinds of an implementation that set by which request pods are found healthy."""
         files = (file for file in self._files if file.implementation == implementation and b" probes: " in file.data)
@@ -288,6 +316,14 @@ class Catalog:
             kinds = (kind for file in self._files if file.mentions(group) for kind in file.kinds())
             self._by_group[group] = {kind.kind: kind for kind in kinds if kind.group == group}
         return self._by_group[group]
+
+
+def _within(release: tuple[int, ...], bounds: Mapping[str, Any]) -> bool:
+    """Tell whether a release is from `since` on and up to `until`, as far as there are such."""
+    from policylint.catalog.releases import version
+
+    since, until = (version(text(bounds.get(name))) for name in ("since", "until"))
+    return (since is None or since <= release) and (until is None or release <= until)
 
 
 class Phase(NamedTuple):

@@ -98,7 +98,7 @@ class ReleasedProduct(NamedTuple):
         by_schemas: what its notes call breaking and its schemas show, in words: such changes need no entry.
         hidden: what its notes call breaking and no manifest shows, and why it does not, in words.
         with_schemas: the releases whose schemas are there.
-        configuration: where the controller's own configuration stands: its kind, and the path in the chart's values.
+        configuration: where the controller's own configuration stands: its kind, and the paths in the chart's values.
     """
 
     name: str

@@ -16,6 +16,8 @@ from policylint.model.resource import Spot
 from policylint.namedtuple import NamedTuple
 from policylint.render.in_use import InUse, Lines, Naming, in_use, may_tell
 from policylint.simulation import Simulation
+from policylint.simulation.ranking import unread_route, unserved_listeners
+from policylint.topology.ancestry import implementation_of
 from policylint.upgrade import Move
 
 RULE = "GWP326"
@@ -75,8 +77,8 @@ def _newer(before: Sequence[InUse], after: Sequence[InUse]) -> Iterator[tuple[Ve
 
 
 def judged_otherwise(before: Simulation, after: Simulation, pairing: Pairing) -> set[ResourceKey]:
-    """Return the objects that two releases read otherwise, by their identity after: refused, stored without a field, or
-    with another verdict."""
+    """Return the objects that two releases read otherwise, by their identity after: refused, stored without a field,
+    with another verdict, or not read at all."""
     old = {pairing.key(each.resource.key): each.violations for each in before.broken}
     new = {each.resource.key: each.violations for each in after.broken}
     changed = {key for key in {*old, *new} if old.get(key) != new.get(key)}
@@ -84,7 +86,23 @@ def judged_otherwise(before: Simulation, after: Simulation, pairing: Pairing) ->
         former = before.policies.get(pairing.was(key))
         if former is None or (former.verdict, former.invalid) != (state.verdict, state.invalid):
             changed.add(key)
-    return changed | {key for was in before.policies if (key := pairing.key(was)) not in after.policies}
+    changed |= {key for was in before.policies if (key := pairing.key(was)) not in after.policies}
+    return changed | {key for key, _ in _unread(before, pairing).items() ^ _unread(after, None).items()}
+
+
+def _unread(side: Simulation, pairing: Pairing | None) -> dict[ResourceKey, bool]:
+    """Return the Gateways and routes of which the release in use does not read all, by their identity after."""
+    if not side.catalog.releases:
+        return {}
+    found = {node.key for node in unserved_listeners(side)}
+    for gateway in side.topology.gateways:
+        if side.catalog.unread(implementation_of(gateway, side.catalog), "tls.frontend"):
+            found.add(gateway.gateway.key)
+    for route in side.topology.routes:
+        gateways = (parent.gateway and side.topology.gateway(parent.gateway) for parent in route.parents)
+        if any(unread_route(side, route.route, gateway) for gateway in gateways):
+            found.add(route.route.key)
+    return {key if pairing is None else pairing.key(key): True for key in found}
 
 
 def changes_of_releases(sides: Sides, tree: TreeText) -> Iterator[Finding]:

@@ -8,10 +8,13 @@ from typing import Any
 
 from policylint.catalog.releases import ReleasedProduct, Version, version
 from policylint.documents import Pointer, read
-from policylint.model import Location, Resource, World, mapping, sequence, text
+from policylint.model import Location, Resource, World, mapping, sequence, text, texts
 from policylint.model.resource import dotted, value_at
 from policylint.namedtuple import NamedTuple
 from policylint.render.in_use import Installed, Lines, charts
+
+_IN_WORDS = {"true": True, "1": True, "false": False, "0": False}
+"""Variables of the environment, which are text."""
 
 
 class Configuration(NamedTuple):
@@ -41,10 +44,11 @@ def configurations(
 ) -> Iterator[Configuration]:
     """Yield the configurations of a product's controller: in the values of its chart, and in files, ConfigMaps as
     well."""
-    kind, path = text(product.configuration.get("kind")), text(product.configuration.get("values"))
+    kind = text(product.configuration.get("kind"))
+    for path in texts(product.configuration.get("values")):
+        yield from values_of_charts(product, world, tuple(path.split(".")))
     if not kind:
         return
-    yield from values_of_charts(product, world, tuple(path.split(".")))
     for file in files:
         written = "\n".join(lines(file))
         if f"kind: {kind}\n" not in f"{written}\n":
@@ -66,8 +70,9 @@ def settings(product: ReleasedProduct, release: Version, found: Iterable[Configu
         for entry in map(mapping, sequence(product.configuration.get("settings"))):
             value = value_at(configuration.body, tuple(text(entry.get("from")).split(".")))
             since = version(text(entry.get("since"))) or release
-            if isinstance(value, bool) and since <= release:
-                said[text(entry.get("name"))] = value != (entry.get("inverted") is True)
+            is_on = value if isinstance(value, bool) else _IN_WORDS.get(text(value).lower())
+            if is_on is not None and since <= release:
+                said[text(entry.get("name"))] = is_on != (entry.get("inverted") is True)
     return said
 
 

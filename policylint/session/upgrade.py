@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from policylint.catalog.releases import ReleasedProduct, Version, kinds, names, parsed, product, shown
@@ -12,6 +12,7 @@ from policylint.compare.releases import judged_otherwise
 from policylint.compare.requests import request_changes
 from policylint.errors import UsageError
 from policylint.model import GATEWAY_GROUP, SEVERITIES, text
+from policylint.render.controllers import configurations, settings
 from policylint.render.in_use import InUse, in_use
 from policylint.simulation import simulate
 from policylint.upgrade import Consequence, Move, Upgrade
@@ -74,17 +75,13 @@ def run_upgrade(
         moves += own
         if not own:
             continue
-        settings: list[dict[str, dict[str, object]]] = [{}, {}]
         for move in own:
             looking = Looking(move.product, simulation, [*move.uses], workspace.files, workspace.source_lines)
             after = {name: release for name, release in known.items() if name not in targets} | dict(targets)
             for consequence in consequences(looking, move.start, move.end, after):
                 found.setdefault(consequence, []).append(simulation.world.name)
-            for side, release in zip(settings, (move.start, move.end), strict=True):
-                if said := looking.settings(release):
-                    side[move.product.name] = said
         lap("judge both releases")
-        requests.append((simulation.world.name, _requests(simulation, own, known, settings)))
+        requests.append((simulation.world.name, _requests(simulation, workspace, own, known)))
         lap("compare requests")
     present = {move.product.name for move in moves}
     return Upgrade(
@@ -153,22 +150,15 @@ def _is_there(about: ReleasedProduct, simulation: Simulation) -> bool:
 
 
 def _requests(
-    simulation: Simulation,
-    moves: list[Move],
-    known: Mapping[str, Version],
-    settings: Sequence[Mapping[str, Mapping[str, object]]],
+    simulation: Simulation, workspace: Workspace, moves: list[Move], known: Mapping[str, Version]
 ) -> RequestChanges | None:
-    """Return what requests meet otherwise in the releases to come, by simulating the same world twice.
-
-    Args:
-        settings: of controllers, as their configurations in the tree state them for both releases.
-    """
+    """Return what requests meet otherwise in the releases to come, by simulating the same world twice."""
     start = {**known, **{move.product.name: move.start for move in moves}}
     end = {**known, **{move.product.name: move.end for move in moves}}
     start, end = ({name: _nearest(name, release) for name, release in each.items()} for each in (start, end))
     before, after = (
-        simulate(simulation.world, simulation.catalog.of_releases(each, stated))
-        for each, stated in zip((start, end), settings, strict=True)
+        simulate(simulation.world, simulation.catalog.of_releases(each, _settings(simulation, workspace, each)))
+        for each in (start, end)
     )
     (pair,) = pair_sides([before], [after])
     changed = judged_otherwise(before, after, pair.pairing)
@@ -176,6 +166,19 @@ def _requests(
         return None
     contexts = changed_contexts(before, after, pair.pairing).changes
     return request_changes(pair, contexts, changed, whole=not (before.cut or after.cut))
+
+
+def _settings(
+    simulation: Simulation, workspace: Workspace, releases: Mapping[str, Version]
+) -> dict[str, dict[str, object]]:
+    """Return the settings of controllers, as their configurations in the tree state them for releases."""
+    found = {}
+    for name, release in releases.items():
+        about = product(name)
+        stated = configurations(about, simulation.world, workspace.files, workspace.source_lines)
+        if said := settings(about, release, stated):
+            found[name] = said
+    return found
 
 
 def _nearest(name: str, release: Version) -> Version:

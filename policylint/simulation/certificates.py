@@ -12,6 +12,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import GatewayState, ListenerState, Topology
+from policylint.topology.ancestry import implementation_of
 from policylint.topology.status import client_validation, is_passthrough
 
 _OPEN = "AllowInsecureFallback"
@@ -45,9 +46,10 @@ def served(topology: Topology) -> Iterator[tuple[GatewayState, ListenerState]]:
 class CertificateDemands:
     """The demands of an environment, by listener."""
 
-    __slots__ = ("_at", "_by_listener")
+    __slots__ = ("_at", "_by_listener", "_catalog")
 
     def __init__(self, simulation: Simulation) -> None:
+        self._catalog = simulation.catalog
         self._at: dict[tuple[ResourceKey, Node], list[CertificateDemand]] = {}
         self._by_listener: dict[Node, list[tuple[Group, Pointer]]] = defaultdict(list)
         for group in simulation.groups:
@@ -74,7 +76,8 @@ class CertificateDemands:
             return []
         own = client_validation(gateway.gateway, listener.port)
         demands = []
-        if own.value and own.value.get("mode") != _OPEN:
+        is_read = not self._catalog.unread(implementation_of(gateway, self._catalog), "tls.frontend")
+        if is_read and own.value and own.value.get("mode") != _OPEN:
             location = gateway.gateway.location(*own.pointer, key=isinstance(own.pointer[-1], str))
             demands.append(CertificateDemand(gateway.gateway.key, own.pointer, location))
         for group, pointer in self._by_listener.get(listener.node, ()):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.model import Node
 from policylint.policy.authorizing import RequestQuestion
+from policylint.simulation.ranking import unread_route
 from policylint.topology import ListenerState, RouteState, whole
 from policylint.topology.routes import rules
 from policylint.topology.status import is_passthrough
@@ -35,7 +36,12 @@ def at_listener(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
         )
     sni = request.sni or request.host
     fitting: list[tuple[tuple[Any, ...], str, RouteState]] = []
+    gateway = None if start.gateway is None else tracer.topology.gateway(start.gateway)
+    unread = ""
     for state, candidate in tracer.attached(listener, *_KINDS.get(listener.protocol, ())):
+        if why := unread_route(tracer.simulation, state.route, gateway):
+            unread = f": {why}"
+            continue
         names = candidate.hostnames
         serving = [name for name in names if state.route.key.kind != "TLSRoute" or serves(sni, name)]
         if serving and rules(state.route):
@@ -48,7 +54,7 @@ def at_listener(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
     fitting.sort(key=lambda ranked: ranked[0])
     if not fitting:
         subject = f"server name {sni or '(none)'}" if listener.protocol == "TLS" else f"port {listener.port}"
-        outcome = Outcome(refused=True, reason=f"no route of {listener.node} is for {subject}")
+        outcome = Outcome(refused=True, reason=f"no route of {listener.node} is for {subject}{unread}")
         return start._replace(
             outcome=outcome, nearest=nearest_listeners([listener], request), path=tracer.path(listener)
         )

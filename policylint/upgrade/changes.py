@@ -16,7 +16,7 @@ from policylint.model import GATEWAY_GROUP, Location, Resource, mapping, sequenc
 from policylint.model.resource import Spot, deepest_written, dotted
 from policylint.namedtuple import NamedTuple
 from policylint.regex import expression
-from policylint.render.controllers import Configuration, configurations, locating, settings, there, values_of_charts
+from policylint.render.controllers import Configuration, configurations, locating, there, values_of_charts
 from policylint.render.in_use import InUse, Lines, charts
 from policylint.simulation import Simulation
 from policylint.topology.ancestry import implementation_of
@@ -218,10 +218,6 @@ class Looking:
 
     def _examined(self, found: Iterable[Configuration]) -> list[Examined]:
         return [Examined(each.name, each.body, each.locate) for each in found]
-
-    def settings(self, release: Version) -> dict[str, Any]:
-        """Return what the configuration of the controller says of the settings that the catalog knows."""
-        return settings(self.product, release, self._configurations())
 
     def _configurations(self) -> list[Configuration]:
         return [*configurations(self.product, self.simulation.world, self.files, self.lines)]

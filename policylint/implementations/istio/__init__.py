@@ -45,6 +45,7 @@ from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.order import by_age
 from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
+from policylint.policy.validity import SWITCHED_OFF
 from policylint.topology import Condition, ParentState, RouteState, Topology
 from policylint.topology.grants import Grants
 
@@ -114,6 +115,8 @@ class Istio(Implementation):
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
         """Return the refusals of Istio's webhook and CRDs; for BackendTLSPolicy those of its controller."""
         if kind.implementation != self.name:
+            if unread := self.catalog.unread(self.name, kind.kind):
+                return Reading(code=SWITCHED_OFF, reason=unread, pointer=("apiVersion",))
             reading = super().validate(policy, kind, declared, world)
             return reading if reading.code else backends.validate(policy, kind, world)
         fault = next(faults(policy, kind), None)

@@ -43,28 +43,43 @@ def released_schema(group: str, kind: str, served_as: str, release: Version) -> 
     return Known(schema, ManifestChecker(schema, fuel), fuel, release=origin, lasting=True, exact=True)
 
 
+def _of_release(group: str, kind: str, served_as: str, release: Version) -> tuple[Known, ...]:
+    """Return the schema of a version of a kind in a release; of one whose schemas are not there those of the releases
+    around it, the later one first: what all of them refuse, it does."""
+    known = product(product_of(group, kind)).with_schemas
+    around = (
+        (release,)
+        if release in known
+        else (
+            min((each for each in known if each > release), default=None),
+            max((each for each in known if each < release), default=None),
+        )
+    )
+    found = (released_schema(group, kind, served_as, each) for each in around if each is not None)
+    return tuple(each for each in found if each is not None)
+
+
 def as_released(group: str, kind: str, served_as: str, releases: Releases) -> tuple[Known, ...] | None:
     """Return the schemas of a version of a kind where the release is known; None where it is not.
 
     A version that the release does not serve has none: what others there are stands for it.
     """
     release = releases.get(product_of(group, kind))
-    known = None if release is None else released_schema(group, kind, served_as, release)
-    return None if known is None else (known,)
+    return (_of_release(group, kind, served_as, release) or None) if release is not None else None
 
 
 def as_told(group: str, kind: str, served_as: str, releases: Releases, told: Mapping[str, str]) -> tuple[Known, ...]:
-    """Return the schema of a version of a kind in the release that something in the tree names; none where nothing
+    """Return the schemas of a version of a kind in the release that something in the tree names; none where nothing
     does, or where the release does not serve the version.
 
     Nothing of it is certain: the CRDs of a cluster may be of another release than its controller.
     """
     name = product_of(group, kind)
-    known = released_schema(group, kind, served_as, releases[name]) if name in told else None
-    if known is None:
-        return ()
-    newest = next(iter(shipped_schema(group, kind, served_as)), None)
-    return (known._replace(exact=False, lasting=group in GATEWAY_API, told=told[name], newest=newest),)
+    known = _of_release(group, kind, served_as, releases[name]) if name in told else ()
+    newest = next(iter(shipped_schema(group, kind, served_as)), None) if known else None
+    return tuple(
+        each._replace(exact=False, lasting=group in GATEWAY_API, told=told[name], newest=newest) for each in known
+    )
 
 
 __all__ = ["Releases", "as_released", "as_told", "released_schema", "served", "shown"]

@@ -191,3 +191,16 @@ def test_an_older_one_that_comes_beside_is_no_upgrade(tmp_path: Path) -> None:
         tmp_path / "b", f"{PLAIN}---\n{GATEWAY_WITH_TRACING}", chart("v1.9.0") + "---\n" + beside("other", "v1.8.3")
     )
     assert told(was, now) == []
+
+
+def test_a_field_that_no_release_has_is_not_lost_with_a_newer_one(tmp_path: Path) -> None:
+    """Of kgateway 2.3 there are no schemas; 2.2 and 2.4 do not have the field."""
+    from tests.upgrade.test_judged import kgateway
+
+    sides = []
+    for side, tag in (("a", "2.3.6"), ("b", "2.4.0")):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "world.yaml").write_text(kgateway(tag, "backendRequest"), encoding="utf-8")
+        sides.append(open_workspace([str(tmp_path / side)]).simulations)
+    (environment,) = compare(pair_sides(*sides))
+    assert environment.contexts == ()

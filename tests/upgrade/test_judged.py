@@ -188,3 +188,40 @@ def test_upgrade_without_a_known_release_says_so(tmp_path: Path) -> None:
     opened(tmp_path, REDIRECTING)
     result = CliRunner().invoke(main, ["upgrade", str(tmp_path)])
     assert (result.exit_code, result.output.startswith("no release in use is known here")) == (0, True)
+
+
+def kgateway(release: str, field: str) -> str:
+    return f"""\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: kgateway, namespace: kgateway-system}}
+spec: {{chart: {{spec: {{chart: kgateway, version: {release}, sourceRef: {{kind: HelmRepository, name: k}}}}}}}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {{name: edge, namespace: shop}}
+spec: {{gatewayClassName: kgateway, listeners: [{{name: http, port: 80, protocol: HTTP}}]}}
+---
+apiVersion: gateway.kgateway.dev/v1alpha1
+kind: TrafficPolicy
+metadata: {{name: t, namespace: shop}}
+spec:
+  targetRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: edge}}]
+  timeouts: {{request: 5s, {field}: 0s}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "field", "expected"),
+    [
+        ("2.3.0", "backendRequest", True),  # neither 2.2 nor 2.4 has it
+        ("2.3.0", "streamIdle", False),
+        ("2.4.0", "backendRequest", True),
+    ],
+)
+def test_a_release_without_schemas_is_judged_by_those_around_it(
+    release: str, field: str, expected: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "world.yaml").write_text(kgateway(release, field), encoding="utf-8")
+    rules = {finding.rule for finding in open_workspace([str(tmp_path)]).findings()}
+    assert ("GWP501" in rules) == expected

@@ -84,19 +84,19 @@ def export(run: Run, revision: str, directory_to: str, tables: tuple[str, ...], 
 
 def _export(setup: Setup, workspace: Workspace, revision: str, repository: str, *, with_findings: bool) -> Export:
     """Return what is exported of a workspace."""
-    from functools import lru_cache, partial
+    from functools import lru_cache
 
     from policylint.outside import git_root
     from policylint.report.export import Export
     from policylint.report.findings import Report
     from policylint.report.findings.fingerprint import fingerprints
     from policylint.session.lint import lint
-    from policylint.session.open import below_root
+    from policylint.session.open import paths_below
     from policylint.session.rules import chosen
     from policylint.sources.git import Repository
 
     root = workspace.root or os.curdir
-    relative = lru_cache(maxsize=None)(partial(below_root, workspace.root))
+    relative = lru_cache(maxsize=None)(paths_below(workspace.root))
     findings = lint(setup, workspace, chosen(setup)).known if with_findings else []
     report = Report(findings, workspace.coverage, relative=relative)
     commit = Repository(root).commit(revision or "HEAD") if git_root(root) else None

@@ -233,6 +233,7 @@ def _judge(run: LintRun, setup: Setup, rules: set[str] | None, spent: dict[str, 
         baseline=run.baseline,
         spent=spent if run.timing else None,
         amend=amend,
+        last=True,
     )
     if result.stale:
         entries = "1 stale entry" if len(result.stale) == 1 else f"{len(result.stale)} stale entries"

@@ -67,13 +67,13 @@ class ReportingRun(Run):
             paths: what was asked for, as given.
             looks: `Options` of the report that only some commands have.
         """
-        from functools import lru_cache, partial
+        from functools import lru_cache
 
         from policylint import __version__
         from policylint.checks import RULES, name_of
         from policylint.model.home import home
         from policylint.report.findings import Options, Report
-        from policylint.session.open import below_root
+        from policylint.session.open import below_root, paths_below
 
         rules = {finding.rule for finding in findings}
         looks |= {"min_severity": self.min_severity or setup.settings.min_severity, "show_unknown": self.show_unknown}
@@ -87,7 +87,7 @@ class ReportingRun(Run):
             version=__version__,
             home=home(),
             source_lines=lru_cache(maxsize=64)(workspace.source_lines),
-            relative=lru_cache(maxsize=None)(partial(below_root, workspace.root)),
+            relative=lru_cache(maxsize=None)(paths_below(workspace.root)),
             options=Options(**looks),
             paths=tuple(path for given in paths if (path := below_root(workspace.root, given))),
         )

@@ -189,6 +189,10 @@ class World:
         answer: _T = self._answers[compute]
         return answer
 
+    def give_back(self) -> None:
+        """Drop the answers of `once`, and what objects were looked up by."""
+        self._labelled, self._places, self._near, self._answers = {}, {}, {}, {}
+
     def with_resources(self, changed: Mapping[ResourceKey, Resource]) -> World:
         """Return the same world with other states of some of its objects, or with more of them."""
         return self._holding({**self.resources, **changed})
@@ -219,7 +223,7 @@ class World:
     def _holding(self, resources: dict[ResourceKey, Resource]) -> World:
         world = copy(self)
         world.resources, world._kinds = resources, _by_kind(resources.values())
-        world._labelled, world._places, world._near, world._answers = {}, {}, {}, {}
+        world.give_back()
         vars(world).pop("files", None)
         return world
 

@@ -10,7 +10,7 @@ from policylint.cel.evaluation import Fuel
 from policylint.model import Location, Resource, World
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
-from policylint.schema.known import Known, ManifestChecker, Schemas, is_experimental
+from policylint.schema.known import Known, ManifestChecker, Schemas, forget_shipped, is_experimental
 from policylint.schema.names import BUILT_IN, PLACE, misnamed
 
 if TYPE_CHECKING:
@@ -301,6 +301,12 @@ def _quoted(value: Any) -> str:
 
 _VALID: dict[int, tuple[Any, Checker]] = {}
 """Valid bodies by identity, with the checker that found them so: the two sides of a diff share nearly all of them."""
+
+
+def forget_valid() -> None:
+    """Give back what is known of bodies, and the schemas that they were judged by."""
+    _VALID.clear()
+    forget_shipped()
 
 
 def _is_valid(checker: Checker, body: Any) -> bool:

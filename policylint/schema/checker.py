@@ -6,7 +6,7 @@ compiled when a value first reaches them: most of a schema is about fields that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 _CLASSES: Final[dict[str, tuple[type, ...]]] = {
@@ -20,6 +20,7 @@ _CLASSES: Final[dict[str, tuple[type, ...]]] = {
 }
 _REMEMBERED: Final = 4_000
 _WHOLE: Final = ("allOf", "anyOf", "enum", "not", "oneOf", "uniqueItems")
+_TEXTS: Final = ("maxLength", "minLength", "pattern")
 _VALUES: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
 
@@ -27,10 +28,15 @@ class Checker:
     """One node of a schema, compiled.
 
     A null is no value for a field that is not nullable: the API server removes it before it looks at the rest.
+
+    Attributes:
+        plain: classes of which every value is valid, so that nobody need ask.
+        settled: texts that were found to be valid, the same.
     """
 
     __slots__ = (
         "_accepted",
+        "_branches",
         "_classes",
         "_extra",
         "_items",
@@ -40,6 +46,8 @@ class Checker:
         "_schema",
         "_whole",
         "nullable",
+        "plain",
+        "settled",
     )
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
@@ -56,6 +64,11 @@ class Checker:
         self._numeric = any(name in schema for name in _VALUES)
         self._whole = not schema.keys().isdisjoint(_WHOLE)
         self._accepted: set[str] = set()
+        self.settled: Collection[str] = self._accepted
+        self._branches: dict[str, tuple[Checker, ...]] = {}
+        asked = {dict: True, list: True, str: not schema.keys().isdisjoint(_TEXTS), bool: False}
+        classes = () if self._whole else self._classes or ()
+        self.plain = frozenset(kind for kind in classes if not asked.get(kind, self._numeric))
 
     def below(self, schema: Mapping[str, Any]) -> Checker:
         """Return the checker of a node below this one."""
@@ -101,6 +114,9 @@ class Checker:
                 child = extra
             elif child.__class__ is dict:
                 child = properties[name] = self.below(child)
+            kind = inner.__class__
+            if kind in child.plain or (kind is str and inner in child.settled):
+                continue
             if inner is None and not child.nullable:
                 continue
             if not child.is_valid(inner):
@@ -130,6 +146,9 @@ class Checker:
             if items.__class__ is dict:
                 items = self._items = self.below(items)
             for inner in value:
+                kind = inner.__class__
+                if kind in items.plain or (kind is str and inner in items.settled):
+                    continue
                 if not items.is_valid(inner):
                     return False
         return True
@@ -157,13 +176,22 @@ class Checker:
         unique = schema.get("uniqueItems") and isinstance(value, list)
         if unique and any(_same(first, second) for index, first in enumerate(value) for second in value[:index]):
             return False
-        if not all(self.below(branch).is_valid(value) for branch in schema.get("allOf", ())):
+        if "allOf" in schema and not all(branch.is_valid(value) for branch in self._those_of("allOf")):
             return False
-        if "anyOf" in schema and not any(self.below(branch).is_valid(value) for branch in schema["anyOf"]):
+        if "anyOf" in schema and not any(branch.is_valid(value) for branch in self._those_of("anyOf")):
             return False
-        if "oneOf" in schema and sum(self.below(branch).is_valid(value) for branch in schema["oneOf"]) != 1:
+        if "oneOf" in schema and sum(branch.is_valid(value) for branch in self._those_of("oneOf")) != 1:
             return False
-        return "not" not in schema or not self.below(schema["not"]).is_valid(value)
+        return "not" not in schema or not self._those_of("not")[0].is_valid(value)
+
+    def _those_of(self, keyword: str) -> tuple[Checker, ...]:
+        """Return the checkers of the schemas that a keyword combines."""
+        known = self._branches.get(keyword)
+        if known is None:
+            stated = self._schema[keyword]
+            branches = stated if isinstance(stated, list) else [stated]
+            known = self._branches[keyword] = tuple(map(self.below, branches))
+        return known
 
 
 def without_nulls(value: Any, schema: Mapping[str, Any]) -> Any:

@@ -34,6 +34,8 @@ class ManifestChecker(Checker):
         super().__init__(schema)
         self._rules = [rule.expression for rule in rules_of(schema, fuel)] if RULES in schema else None
         self._kept: set[str] | None = set() if self._rules is not None and _is_flat(schema) else None
+        if self._rules is not None:
+            self.plain, self.settled = frozenset(), frozenset()
 
     def below(self, schema: Mapping[str, Any]) -> Checker:
         return ManifestChecker(schema, self._fuel)
@@ -163,6 +165,12 @@ def shipped_schema(group: str, kind: str, version: str) -> tuple[Known, ...]:
     fuel = Fuel()
     checker = ManifestChecker(schema, fuel)
     return (Known(schema, checker, fuel, release=content["origin"], lasting=group in GATEWAY_API),)
+
+
+def forget_shipped() -> None:
+    """Give back the shipped schemas that were read: megabytes, of which nobody asks once all objects are judged."""
+    shipped_schema.cache_clear()
+    _shipped.cache_clear()
 
 
 @lru_cache(maxsize=128)

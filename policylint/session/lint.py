@@ -77,6 +77,7 @@ def lint(
     baseline: bool | None = None,
     spent: dict[str, float] | None = None,
     amend: Amend | None = None,
+    last: bool = False,
 ) -> LintResult:
     """Ask the rules of a workspace, heed suppressions and severities, and take away what the baseline knows.
 
@@ -87,13 +88,19 @@ def lint(
             written one where nobody names a configuration.
         spent: takes the seconds that each rule took.
         amend: changes the findings before suppressions are heeded.
+        last: whether findings are all that is asked (`Workspace.findings`).
 
     Raises:
         UsageError: the baseline cannot be read.
     """
     with setup.options.progress("asking the rules"):
         result = judge(
-            setup, workspace, chosen, with_ignores=with_ignores, whole=setup.is_whole, spent=spent, amend=amend
+            *(setup, workspace, chosen),
+            with_ignores=with_ignores,
+            whole=setup.is_whole,
+            spent=spent,
+            amend=amend,
+            last=last,
         )
     if baseline is False:
         return result
@@ -118,6 +125,7 @@ def judge(
     spent: dict[str, float] | None = None,
     amend: Amend | None = None,
     scopes: Mapping[str, Sequence[WorldScope]] | None = None,
+    last: bool = False,
 ) -> LintResult:
     """As `lint`, without a baseline.
 
@@ -126,7 +134,7 @@ def judge(
         whole: whether everything is looked at: in a part of a repository a suppression may seem unused that is not.
     """
     settings = setup.settings
-    findings = workspace.findings(chosen, spent=spent)
+    findings = workspace.findings(chosen, spent=spent, last=last)
     if amend is not None:
         findings = amend(findings)
     if settings.assume:  # what is assumed is known in part only: it is not judged itself

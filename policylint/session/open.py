@@ -204,11 +204,28 @@ def below_root(root: object, file: str) -> str | None:
     """
     if file.startswith("<") or file == "-" or not file:
         return None
+    return _below(os.path.realpath(str(root)) if root else os.path.realpath("."), os.path.realpath(file))
+
+
+def paths_below(root: object) -> Callable[[str], str | None]:
+    """Return `below_root` for very many files of one moment: the links of a directory are resolved once."""
     top = os.path.realpath(str(root)) if root else os.path.realpath(".")
-    place = os.path.realpath(file)
-    if not place.startswith(top.rstrip(os.sep) + os.sep):
-        return None
-    return os.path.relpath(place, top).replace(os.sep, "/")
+    directories: dict[str, str] = {}
+
+    def below(file: str) -> str | None:
+        directory, name = os.path.split(file)
+        if not name or name in (".", "..") or file.startswith("<") or file == "-" or os.path.islink(file):  # noqa: PTH114
+            return below_root(root, file)
+        if directory not in directories:
+            directories[directory] = os.path.realpath(directory)
+        return _below(top, os.path.join(directories[directory], name))  # noqa: PTH118
+
+    return below
+
+
+def _below(top: str, place: str) -> str | None:
+    start = top.rstrip(os.sep) + os.sep
+    return place[len(start) :].replace(os.sep, "/") if place.startswith(start) else None
 
 
 def _kind_at_fault(message: str) -> int | None:

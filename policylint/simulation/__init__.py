@@ -194,6 +194,13 @@ class Simulation:
             self.kept_hub = Hub(self.world)
         return self.kept_hub
 
+    def give_back(self) -> None:
+        """Drop what was only computed because somebody asked, and is computed again for whoever asks once more."""
+        self.kept_acting = self.kept_doors = self.kept_hops = self.kept_hub = self.kept_meshes = None
+        self.kept_network_policies = None
+        self.world.give_back()
+        self.topology.world.give_back()
+
     def without(self, key: ResourceKey) -> Simulation:
         """Return the same environment simulated without an object, as if it were deleted."""
         return simulate(self.world.without(key), self.catalog)

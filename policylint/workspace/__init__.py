@@ -35,9 +35,10 @@ from policylint.patterns import Pattern
 from policylint.render.in_use import Naming, may_tell, naming
 from policylint.render.live import NOT_LIVE
 from policylint.render.unseen import operated, unseen
+from policylint.schema.broken import forget_valid
 from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError, open_source
-from policylint.workspace.alternatives import DEFAULT, Alternative, separate
+from policylint.workspace.alternatives import DEFAULT, Alternative, Others, separate
 from policylint.workspace.assumptions import Assumptions
 from policylint.workspace.elsewhere import PodsElsewhere
 from policylint.workspace.left_out import folded, languages, left_out
@@ -117,19 +118,27 @@ class Workspace:
         """Return the lines of a file for snippets; none when it cannot be read any more."""
         return self._source.text(file)
 
-    def findings(self, select: set[str] | None = None, *, spent: dict[str, float] | None = None) -> list[Finding]:
+    def findings(
+        self, select: set[str] | None = None, *, spent: dict[str, float] | None = None, last: bool = False
+    ) -> list[Finding]:
         """Return all findings by file and place; the same finding of several environments once, with their names.
 
         Args:
             select: the ids of the rules that run; None for all that are on by default.
             spent: takes the seconds that each rule took, over all environments.
+            last: whether hardly anything is asked of an environment once it is judged: what was looked up is given
+                back before the next one is.
         """
         from policylint.checks import run
 
+        if last:
+            forget_valid()
         folded: dict[Finding, list[str]] = {}
         for simulation in (*self.simulations, *self._beside):
             for finding in run(simulation, select=select, spent=spent):
                 folded.setdefault(finding, []).append(simulation.world.name)
+            if last:
+                simulation.give_back()
         named = [finding._replace(environments=tuple(sorted(set(names)))) for finding, names in folded.items()]
         if self.alternatives:
             named = self._of_alternatives(named)
@@ -545,15 +554,14 @@ class _Tree(NamedTuple):
         """Yield the environments of plain files, sorted by name: of each group those that exclude each other."""
         everything = {resource.key: resource for resource in objects} if len(groups) > 1 else {}
         for group, own in sorted(groups.items()):
-            known = {resource.key for resource in own}
-            beside = {key: resource for key, resource in everything.items() if key not in known}
+            known = frozenset(resource.key for resource in own)
             for variant in (separate(own, catalog.concerns) if alternatives else ()) or [
                 Alternative(DEFAULT, own, {}, False)
             ]:
                 name = variant.name if group == DEFAULT else group
                 if group != DEFAULT and variant.name != DEFAULT:
                     name = f"{group}/{variant.name}"
-                elsewhere = {**beside, **variant.elsewhere} if variant.elsewhere else beside
+                elsewhere = Others(everything, known, variant.elsewhere)
                 yield variant._replace(name=name, elsewhere=elsewhere)
 
     def _relative(self) -> Mapping[str, str]:

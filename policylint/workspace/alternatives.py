@@ -43,6 +43,37 @@ class Alternative(NamedTuple):
     is_one_of_several: bool = True
 
 
+class Others(Mapping[ResourceKey, Resource]):
+    """The objects of a tree without those of one group of files, and some of these; all groups share the tree's.
+
+    Args:
+        own: the identities in the group.
+        some: the objects of the group that are among the others.
+    """
+
+    __slots__ = ("_everything", "_own", "_some")
+
+    def __init__(
+        self,
+        everything: Mapping[ResourceKey, Resource],
+        own: frozenset[ResourceKey],
+        some: Mapping[ResourceKey, Resource],
+    ) -> None:
+        self._everything, self._own, self._some = everything, own, some
+
+    def __getitem__(self, key: ResourceKey) -> Resource:
+        if key in self._some or key in self._own:
+            return self._some[key]
+        return self._everything[key]
+
+    def __iter__(self) -> Iterator[ResourceKey]:
+        yield from self._some
+        yield from (key for key in self._everything if key not in self._some and key not in self._own)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 def separate(resources: Sequence[Resource], is_subject: Callable[[str, str], bool]) -> list[Alternative]:
     """Return the environments of manifests that nothing arranges, sorted by name; none where they are one.
 

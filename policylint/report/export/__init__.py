@@ -221,8 +221,7 @@ def _each(export: Export) -> Iterator[tuple[Simulation, Names]]:
         yield simulation, names
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str, sort_keys=True)
+_json = json.JSONEncoder(ensure_ascii=False, default=str, sort_keys=True).encode
 
 
 _ASKED = ("authentication", "authorization")

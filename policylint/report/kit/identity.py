@@ -99,7 +99,7 @@ def json_lines(values: Iterable[object], between: str) -> str:
     """Return values as JSON, each on one line."""
     import json
 
-    return visible_json(between.join(json.dumps(value, ensure_ascii=False, default=str) for value in values))
+    return visible_json(between.join(map(json.JSONEncoder(ensure_ascii=False, default=str).encode, values)))
 
 
 def visible_json(text: str) -> str:

@@ -22,6 +22,7 @@ _JWT: Final = r"\beyJ[\w-]{8,}\.[\w-]*(?:\.[\w-]*)?"
 _HASH: Final = r"\$(?:apr1|2[aby]|5|6|y)\$[./$A-Za-z0-9]{8,}"
 _SHA: Final = rf"\{{S?SHA\}}{_BASE64}{{16,}}"
 _GITHUB: Final = r"\b(?:gh[oprsu]|github_pat)_\w{20,}"
+_OF_GITHUB: Final = ("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_")
 _AUTHORIZATION: Final = r"(?:(?<=[Bb]earer )|(?<=[Bb]asic ))[\w.~+/=-]{12,}"
 """Private keys, passwords in addresses and of htpasswd, tokens. As text: most runs never compile them."""
 
@@ -38,7 +39,7 @@ def masked(text: str) -> str:
     """Return the text with `…` for what is unmistakably a credential; of an address the user stays."""
     if "PRIVATE KEY" in text:
         text = re.sub(_PRIVATE_KEY, "…", text)
-    if "://" in text:
+    if "://" in text and ("@" in text or "…" in text):
         text = re.sub(_USER_INFO, r"\1:…", text)
     if "eyJ" in text:
         text = re.sub(_JWT, "…", text)
@@ -46,7 +47,7 @@ def masked(text: str) -> str:
         text = re.sub(_HASH, "…", text)
     if "SHA}" in text:
         text = re.sub(_SHA, "…", text)
-    if "_" in text:
+    if any(start in text for start in _OF_GITHUB):
         text = re.sub(_GITHUB, "…", text)
     if "earer " in text or "asic " in text:
         text = re.sub(_AUTHORIZATION, "…", text)

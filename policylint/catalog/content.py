@@ -89,7 +89,15 @@ class ReadSet:
 
 def places(value: Any, path: str, pointer: Pointer) -> Iterator[tuple[Pointer, Any]]:
     """Yield what stands at a path: `*` is every entry of a list or map, `**` any way down."""
-    yield from _places(value, path.split("."), pointer)
+    steps = path.split(".")
+    for number, step in enumerate(steps):  # most paths lead nowhere at their first steps
+        if step == "*" or step == "**":
+            yield from _places(value, steps[number:], pointer)
+            return
+        if not isinstance(value, dict) or step not in value:
+            return
+        value, pointer = value[step], (*pointer, step)
+    yield pointer, value
 
 
 def _places(value: Any, steps: list[str], pointer: Pointer) -> Iterator[tuple[Pointer, Any]]:

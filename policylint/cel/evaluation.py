@@ -38,6 +38,8 @@ Typed = tuple[Evaluate, Schema]
 """A function of the values of the variables, and the schema of what it returns; None where that is not known."""
 _DEEPEST: Final = 80
 """Nesting of a tree beyond which nothing is evaluated."""
+_MOST_READ: Final = 200
+"""Fields of the entries of a list by which it is told from others."""
 _MOST_VARIABLES: Final = 7
 """Variables beside `self` that may be in scope together."""
 _ESCAPES: Final = {"dot": ".", "dash": "-", "slash": "/", "underscores": "__"}
@@ -90,10 +92,10 @@ class Program:
         holds_without: fields of `self` without any one of which it is True, as most rules are.
     """
 
-    __slots__ = ("_schema", "_tree", "evaluate", "fuel", "holds_without")
+    __slots__ = ("_schema", "evaluate", "fuel", "holds_without", "tree")
 
     def __init__(self, tree: Tree, schema: Schema, fuel: Fuel) -> None:
-        self._tree, self._schema = tree, schema
+        self.tree, self._schema = tree, schema
         self.fuel = fuel
         self.holds_without = tuple(sorted(_without(tree, schema)[0] or ()))
         self.evaluate: Evaluate = self._first
@@ -106,7 +108,7 @@ class Program:
         return False
 
     def _first(self, values: list[Any]) -> Any:
-        self.evaluate = _Compiler(self.fuel).typed(self._tree, {"self": (0, self._schema)})[0]
+        self.evaluate = _Compiler(self.fuel).typed(self.tree, {"self": (0, self._schema)})[0]
         return self.evaluate(values)
 
     def value(self, subject: Any) -> Any:
@@ -149,6 +151,80 @@ def _without(tree: Tree, schema: Schema) -> tuple[_Names, _Names]:
 
 
 _NO_NAMES: Final[_Names] = frozenset()
+
+
+class Reads:
+    """What expressions on a list read of its entries: fields, and whether others are there, or how long they are.
+
+    Attributes:
+        known: whether they read nothing else, so that lists that agree in it are answered alike.
+    """
+
+    __slots__ = ("_fields", "known")
+
+    def __init__(self, expressions: Iterable[Program | None]) -> None:
+        self._fields: dict[tuple[str, str], None] = {}
+        self.known = all(each is not None and self._add(each.tree, frozenset()) for each in expressions)
+
+    def _add(self, tree: Tree, entries: frozenset[str]) -> bool:
+        """Take down what a tree reads, `entries` being names of entries; return whether it reads nothing else."""
+        if isinstance(tree, str):
+            return tree in TYPES
+        form, *parts = tree
+        if form == "=":
+            return True
+        if form == ".":
+            return self._add_field("value", tree, entries)
+        if form == "f":
+            name, target, *arguments = parts
+            if name == "has":
+                return self._add_field("presence", arguments[0], entries)
+            if name in _MACROS:
+                quantifies = target == "self" and name not in ("filter", "map") and len(arguments) == 2
+                return quantifies and self._add(arguments[1], entries | {arguments[0]})
+            measured = [target, *arguments] if target is not None else arguments
+            if name == "size" and len(measured) == 1:
+                return self._add_size(measured[0], entries)
+            parts = measured
+        return form not in ("[]", ".?", "unknown") and all(self._add(part, entries) for part in parts)
+
+    def _add_size(self, tree: Tree, entries: frozenset[str]) -> bool:
+        if tree == "self":
+            return True
+        if tree[:3] == ["f", "filter", "self"] and len(tree) == 5:
+            return self._add(tree[4], entries | {tree[3]})
+        return self._add_field("size", tree, entries)
+
+    def _add_field(self, how: str, tree: Tree, entries: frozenset[str]) -> bool:
+        form, holder, name = tree if len(tree) == 3 else ("", "", "")
+        is_entry = (
+            holder in entries if isinstance(holder, str) else holder[:2] == ["[]", "self"] and holder[2][0] == "="
+        )
+        if form != "." or not is_entry:
+            return False
+        self._fields[how, _unescaped(name)] = None
+        return True
+
+    def of(self, subject: list[Any]) -> tuple[object, ...] | None:
+        """Return what is read of a list; None where that is more than a few words."""
+        read: list[object] = []
+        for entry in subject:
+            if entry.__class__ is not dict:
+                return None
+            for how, name in self._fields:
+                value = entry.get(name)
+                kind = value.__class__
+                if value is None:
+                    read.append(name in entry)
+                elif how == "presence":
+                    read.append("")
+                elif kind is list and how == "size":
+                    read.append((kind, len(value)))
+                elif kind is str or kind is int or kind is bool:
+                    read.append((kind, value))
+                else:
+                    return None
+        return (len(subject), *read) if len(read) <= _MOST_READ else None
 
 
 def _in_both(one: _Names, other: _Names) -> _Names:

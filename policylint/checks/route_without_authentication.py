@@ -62,8 +62,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             if pair in reported or route.route.key in protection.settled:
                 continue
             given = [each for each in logins.of(route, gateway) if each.state != "asked"]
+            if not given or any(each.state != "open" for each in given):
+                continue
             asking = [each for each in near if all(login.state == "asked" for login in logins.of(each, gateway))]
-            if given and len(asking) >= _FEWEST and all(each.state == "open" for each in given):
+            if len(asking) >= _FEWEST:
                 reported.add(pair)
                 by = protection.by[gateway, asking[0].route.key]
                 yield _finding(simulation, route, node, asking, by, next((each.ground for each in given), ""))

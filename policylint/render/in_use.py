@@ -173,16 +173,22 @@ def _of_images(product: ReleasedProduct, world: World) -> Iterator[InUse]:
     images = tuple(text(name) for name in sequence(product.found.get("images")))
     if not images:
         return
-    for kind in _WORKLOADS:
-        for workload in world.of_kind("apps", kind):
-            containers = sequence(value_at(workload.spec, ("template", "spec", "containers")))
-            for number, container in enumerate(containers):
-                image = text(mapping(container).get("image")).partition("@")[0]
-                repository, _, tag = image.rpartition(":")
-                release = version(tag)
-                if release is not None and repository.endswith(images):
-                    at = ("spec", "template", "spec", "containers", number, "image")
-                    yield InUse(release, f"image {image} of {workload.key}", workload.location(*at), tag)
+    for image, workload, number in world.once(_images):
+        repository, _, tag = image.rpartition(":")
+        release = version(tag) if repository.endswith(images) else None
+        if release is not None:
+            at = ("spec", "template", "spec", "containers", number, "image")
+            yield InUse(release, f"image {image} of {workload.key}", workload.location(*at), tag)
+
+
+def _images(world: World) -> list[tuple[str, Resource, int]]:
+    """Return the images of workloads, each with the container that has it."""
+    return [
+        (text(mapping(container).get("image")).partition("@")[0], workload, number)
+        for kind in _WORKLOADS
+        for workload in world.of_kind("apps", kind)
+        for number, container in enumerate(sequence(value_at(workload.spec, ("template", "spec", "containers"))))
+    ]
 
 
 def _of_crds(product: ReleasedProduct, world: World) -> Iterator[InUse]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from policylint.cel.evaluation import Fuel, Program, are_broken
+from policylint.cel.evaluation import Fuel, Program, Reads, are_broken
 from policylint.model import GATEWAY_GROUP, Resource, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.schema.checker import Checker
@@ -27,15 +27,18 @@ class ManifestChecker(Checker):
     Text that holds a variable (`port: ${PORT}`) may become anything, so it is valid.
     """
 
-    __slots__ = ("_fuel", "_kept", "_rules")
+    __slots__ = ("_fuel", "_is_flat", "_kept", "_reads", "_rules")
 
     def __init__(self, schema: Mapping[str, Any], fuel: Fuel) -> None:
         self._fuel = fuel
         super().__init__(schema)
         self._rules = [rule.expression for rule in rules_of(schema, fuel)] if RULES in schema else None
-        self._kept: set[str] | None = set() if self._rules is not None and _is_flat(schema) else None
+        self._kept: set[object] = set()
+        self._is_flat = self._rules is not None and _is_flat(schema)
+        self._reads: Reads | None = None
         if self._rules is not None:
             self.plain, self.settled = frozenset(), frozenset()
+            self._reads = Reads(self._rules) if "items" in schema else None
 
     def below(self, schema: Mapping[str, Any]) -> Checker:
         return ManifestChecker(schema, self._fuel)
@@ -48,14 +51,18 @@ class ManifestChecker(Checker):
         return self._rules is None or value is None or self._keeps_rules(value, self._rules)
 
     def _keeps_rules(self, value: Any, rules: Sequence[Program | None]) -> bool:
-        seen = self._kept
-        written = "" if seen is None else repr(value)
-        if seen is not None and written in seen:
+        alike: object = None
+        if self._reads is not None and self._reads.known and value.__class__ is list:
+            alike = self._reads.of(value)
+        elif self._is_flat:
+            written = repr(value)
+            alike = written if len(written) < _LONGEST_REMEMBERED else None
+        if alike in self._kept:
             return True
         if are_broken(rules, value):
             return False
-        if seen is not None and len(seen) < _REMEMBERED and len(written) < _LONGEST_REMEMBERED:
-            seen.add(written)
+        if alike is not None and len(self._kept) < _REMEMBERED:
+            self._kept.add(alike)
         return True
 
 

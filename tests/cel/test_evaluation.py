@@ -12,7 +12,7 @@ from celpy import json_to_cel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policylint.cel.evaluation import Fuel, Program
+from policylint.cel.evaluation import Fuel, Program, Reads, are_broken
 from policylint.cel.functions import FailedError
 from policylint.cel.syntax import tree
 from policylint.model.shipped import shipped
@@ -218,3 +218,56 @@ def test_a_rule_that_is_passed_over_would_have_held() -> None:
                     assert rule.expression.value(lacking) is True, (rule.expression.holds_without, lacking)
                     passed += 1
     assert passed > 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("self.all(a, self.exists_one(b, has(b.name) && a.name == b.name))", True),
+        ("self.filter(f, f.type == 'A').size() <= 1", True),
+        ("size(self) > 1 ? size(self[1].items) < 3 : true", True),
+        ("self.all(a, a.tls.mode == 'B')", False),
+        ("self.filter(f, f.type == 'A') == self", False),
+        ("self.filter(f, f.type == 'A')[0].name == 'b'", False),
+        ("self[0] == self[1]", False),
+        ("self.all(a, a in self)", False),
+        ("self.map(a, a.name).size() > 0", False),
+    ],
+)
+def test_what_rules_on_lists_read_is_known(text: str, known: bool) -> None:
+    assert Reads([Program(tree(text), {"type": "array", "items": SCHEMA}, Fuel())]).known == known
+
+
+ENTRIES = st.dictionaries(
+    st.sampled_from(["group", "kind", "name", "namespace", "port", "sectionName", "type", "matches", "cors", "value"]),
+    st.sampled_from([None, True, 1, "", "a", "${B}", "CORS", ["a"], ["a", "b"], [1], {"a": 1}]),
+)
+
+
+@settings(max_examples=examples(600), deadline=None)
+@given(st.lists(ENTRIES, min_size=1, max_size=3), ENTRIES)
+def test_lists_of_which_the_same_is_read_are_answered_alike(entries: list[Any], changes: dict[str, Any]) -> None:
+    """Whatever is changed in one entry: where another answer comes of it, what is read is another, too."""
+    for programs, reads in listed():
+        for name, value in {**changes, "more": 1}.items():
+            changed = [*entries[:-1], {**entries[-1], name: value}]
+            for one, other in ((entries, changed), ([*entries, entries[-1]], [*entries, changed[-1]])):
+                if are_broken(programs, one) != are_broken(programs, other):
+                    assert None in (reads.of(one), reads.of(other)) or reads.of(one) != reads.of(other)
+
+
+@lru_cache
+def listed() -> list[tuple[list[Program | None], Reads]]:
+    """The rules of the lists of HTTPRoutes, as far as it is known what they read."""
+    content = read_shipped(shipped("schemas", "crds", "gateway.networking.k8s.io", "HTTPRoute.json").read_text())
+    pending, found = [content["versions"]["v1"]], []
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict) and STATED in part and "items" in part:
+            programs = [rule.expression for rule in rules_of(part, Fuel())]
+            found.append((programs, Reads(programs)))
+        pending += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    assert sum(reads.known for _, reads in found) >= 4
+    assert any(reads.of([{"matches": [1]}]) != reads.of([{"matches": [1, 2]}]) for _, reads in found)
+    assert any(reads.of([{"type": "CORS"}]) == reads.of([{"type": "CORS", "cors": {}}]) for _, reads in found)
+    return [(programs, reads) for programs, reads in found if reads.known]

@@ -42,6 +42,8 @@ def backend_faults(route: RouteState, world: World) -> dict[Pointer, Fault]:
         if backend.role == "backend":
             rules[backend.rule].append(backend)
     for backends in rules.values():
+        if len(backends) == 1:
+            continue
         usable = [each for each in backends if each.pointer not in faults and port_fault(each, protocol) is None]
         counted = backends if route.route.key.kind == "HTTPRoute" else usable
         if (

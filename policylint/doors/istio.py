@@ -39,6 +39,8 @@ _CERTIFICATES = {
     "ISTIO_MUTUAL": "clientCertificate",
     "OPTIONAL_MUTUAL": "optionalClientCertificate",
 }
+_CONDITIONS = ("headers", "withoutHeaders", "queryParams", "method", "authority", "scheme")
+"""What a match may demand of requests beside their path."""
 Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
 _Found = tuple[Resource, str, str, Mapping[str, Any], Pointer]
 """VirtualService, host, and the name, content and place of one of its rules."""
@@ -97,7 +99,7 @@ def _servers(gateway: Resource) -> Iterator[_Server]:
 
 
 def _rules(world: World, gateway: Resource, server: _Server) -> Iterator[DoorRule]:
-    """Yield what a server does with requests: the rules of VirtualServices in order, those without a match last."""
+    """Yield what a server does with requests: the rules of VirtualServices in order, those for everything last."""
     found: list[_Found] = []
     for virtual in sorted(world.of_kind(*VIRTUAL_SERVICE), key=lambda each: each.age):
         if not _is_bound(virtual, gateway):
@@ -117,8 +119,7 @@ def _rules(world: World, gateway: Resource, server: _Server) -> Iterator[DoorRul
             body = {"precedence": (_MOST, 0, 0, 0, 0), "filters": [to_https]}
             yield DoorRule(gateway, server.opening, host, f"{host} to https", body, server.pointer)
         return
-    found.sort(key=lambda entry: not entry[3].get("match"))
-    for rank, (virtual, host, name, rule, pointer) in enumerate(_by_authority(found)):
+    for rank, (virtual, host, name, rule, pointer) in enumerate(_by_authority(_in_order(found, gateway, server))):
         meant = [each for each in _meant(virtual, gateway, server, rule) if _is_for(each, host, server) is not False]
         matches = [said for each in meant for said in _matches(each, host, server)]
         if rule.get("match") and not matches:
@@ -127,6 +128,30 @@ def _rules(world: World, gateway: Resource, server: _Server) -> Iterator[DoorRul
         asked = (*server.guards, *answers)
         body |= {"precedence": (_MOST - rank, 0, 0, 0, 0), **({"matches": matches} if matches else {})}
         yield DoorRule(virtual, server.opening, host, name, body, pointer, asked)
+
+
+def _in_order(found: Sequence[_Found], gateway: Resource, server: _Server) -> list[_Found]:
+    """Return rules as the proxy has them: those that take everything go last, and end their VirtualService.
+
+    Source: istio/istio, pilot/pkg/networking/core/gateway.go, and route/route.go, SortVHostRoutes, IsCatchAllRoute.
+    """
+    kept: list[tuple[bool, _Found]] = []
+    ended: set[tuple[ResourceKey, str]] = set()
+    for entry in found:
+        virtual, host, _, rule, _ = entry
+        if (virtual.key, host) in ended:
+            continue
+        takes_all = not rule.get("match") or any(map(_takes_all, _meant(virtual, gateway, server, rule)))
+        if takes_all:
+            ended.add((virtual.key, host))
+        kept.append((takes_all, entry))
+    return [entry for _, entry in sorted(kept, key=lambda each: each[0])]
+
+
+def _takes_all(match: Mapping[str, Any]) -> bool:
+    uri = mapping(match.get("uri"))
+    everything = not uri or uri.get("prefix") == "/" or uri.get("regex") == "*"
+    return everything and not any(match.get(field) for field in _CONDITIONS)
 
 
 def _is_bound(virtual: Resource, gateway: Resource) -> bool:

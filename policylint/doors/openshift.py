@@ -20,6 +20,7 @@ KIND = ("route.openshift.io", "Route")
 _ROUTER = ResourceKey("route.openshift.io", "Router", "", "default")
 _PREFIX = "haproxy.router.openshift.io/"
 _ALLOWED = ("ip_allowlist", "ip_whitelist")
+_DOMAIN = "${ROUTER_DOMAIN}"
 _HTTP, _HTTPS = Opening("http", 80), Opening("https", 443)
 
 
@@ -33,9 +34,7 @@ def openshift_doors(world: World, backends: Callable[[Resource], tuple[BackendSt
 
 
 def _rules(world: World, route: Resource) -> Iterator[DoorRule]:
-    host, path = text(route.spec.get("host")), text(route.spec.get("path")) or "/"
-    if not host:
-        return  # the router makes one up
+    host, path = text(route.spec.get("host")) or _made_up(route), text(route.spec.get("path")) or "/"
     tls = mapping(route.spec.get("tls"))
     insecure = text(tls.get("insecureEdgeTerminationPolicy"), "None")
     pattern = f"*.{host.partition('.')[2]}" if route.spec.get("wildcardPolicy") == "Subdomain" else host
@@ -56,6 +55,11 @@ def _rules(world: World, route: Resource) -> Iterator[DoorRule]:
         to_https = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 302}}
         body = {"matches": matches, "precedence": weights, "filters": [to_https]}
         yield DoorRule(route, _HTTP, pattern, f"{name} to https", body, place)
+
+
+def _made_up(route: Resource) -> str:
+    """Return the host that the router gives a route without one: below its own domain, which no route states."""
+    return f"{text(route.spec.get('subdomain')) or f'{route.key.name}-{route.key.namespace}'}.{_DOMAIN}"
 
 
 def _asked(route: Resource) -> tuple[Guard, ...]:

@@ -138,7 +138,7 @@ def test_conditions_beside_the_path(objects: tuple[str, ...], url: str, method: 
         (
             (gateway(), virtual("[{route: [{destination: {host: web}}]}, " + ORDERED[1:])),
             f"{SHOP}/api",
-            "next",
+            "web",
         ),
         (
             (gateway(), virtual("[{match: [{uri: {exact: /a}}], route: [{destination: {host: next}}]}]")),
@@ -354,3 +354,29 @@ def test_pods_that_are_gateways_by_themselves_are_proxies() -> None:
     spec = f"spec: {{template: {{metadata: {{labels: {labels}}}, spec: {{containers: [{{name: w}}]}}}}}}"
     workload = manifest("apps/v1", "Deployment", "web", "shop", spec)
     assert ends(gateway(), written, virtual(), workload, policy(only, namespace="shop"))[0] == "web"
+
+
+ROOT = "[{match: [{uri: {prefix: /}}], route: [{destination: {host: web}}]}"
+LOGIN = "[{match: [{uri: {prefix: /oauth2/}}], route: [{destination: {host: next}}]}]"
+POST = "[{match: [{uri: {prefix: /}, method: {exact: POST}}], route: [{destination: {host: next}}]}]"
+
+
+@pytest.mark.parametrize(
+    ("objects", "path", "method", "end"),
+    [
+        # of several VirtualServices those that take everything come last, whatever their age and name
+        ((virtual(f"{ROOT}]", name="a"), virtual(LOGIN, name="b")), "/oauth2/start", "GET", "next"),
+        ((virtual(f"{ROOT}]", name="a"), virtual(LOGIN, name="b")), "/oauth", "GET", "web"),
+        ((virtual(name="a"), virtual(LOGIN, name="b")), "/oauth2/start", "GET", "next"),
+        ((virtual(f"{ROOT}]", name="a"), virtual(POST, name="b")), "/", "POST", "next"),
+        # within one they end it
+        ((virtual(f"{ROOT}, {LOGIN[1:]}"),), "/oauth2/start", "GET", "web"),
+        ((virtual(f"[{{route: [{{destination: {{host: web}}}}]}}, {LOGIN[1:]}"),), "/oauth2/start", "GET", "web"),
+        # a match for everything under a condition does not
+        ((virtual(f"{POST[:-1]}, {ROOT[1:]}, {LOGIN[1:]}"),), "/", "POST", "next"),
+        ((virtual(f"{POST[:-1]}, {LOGIN[1:]}"),), "/oauth2/start", "GET", "next"),
+    ],
+)
+def test_rules_that_take_everything(objects: tuple[str, ...], path: str, method: str, end: str) -> None:
+    simulation = simulated(service("web"), service("next"), gateway(), *objects)
+    assert answer(simulation, f"{SHOP}{path}", method=method)[0] == end

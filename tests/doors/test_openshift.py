@@ -44,3 +44,10 @@ HTTP, HTTPS = "http://shop.example.com/", "https://shop.example.com/"
 def test_routes(routes: tuple[str, ...], url: str, client: str, end: str) -> None:
     simulation = simulated(service("web", ports=PORTS), service("next"), *routes)
     assert answer(simulation, url, client) == (end, "")
+
+
+def test_the_router_makes_up_hosts() -> None:
+    named = route("subdomain: shop", "named").replace("host: shop.example.com, ", "")
+    simulation = simulated(service("web", ports=PORTS), route().replace("host: shop.example.com, ", ""), named)
+    assert answer(simulation, "http://web-shop.${ROUTER_DOMAIN}/") == ("web", "")
+    assert answer(simulation, "http://shop.${ROUTER_DOMAIN}/") == ("web", "")

@@ -89,6 +89,11 @@ NAMES = {
     "the release, with the chart": ("ingress: {enabled: true, host: h}", "web", ["plex-web"]),
     "the release that has the name of the chart": ("ingress: {enabled: true, host: h}", "plex", ["plex"]),
     "of a component": ("server: {ingress: {enabled: true, host: h}}", "plex", ["plex-server"]),
+    "of a key": (
+        "ingress: {main: {enabled: true, host: h}, api: {enabled: true, host: i}}",
+        "plex",
+        ["plex", "plex-api"],
+    ),
     "fullnameOverride": ("fullnameOverride: tv\ningress: {enabled: true, host: h}", "plex", ["tv"]),
     "off": ("ingress: {enabled: false, host: h}", "plex", []),
     "nothing said": ("ingress: {host: h}", "plex", []),

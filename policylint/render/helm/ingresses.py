@@ -1,8 +1,9 @@
 """Ingresses that charts make of values in the usual form, for charts that are not rendered.
 
 `helm create` writes `ingress: {enabled, className, annotations, hosts: [{host, paths}], tls}`, and nearly all published
-charts have that, or one of its variants, at the top or below a component. Host, class and annotations are certain from
-that; the Service behind is named as the chart is likely to name it, and what else the chart makes stays unknown.
+charts have that, or one of its variants, at the top or below a component; some have several, below keys of their own.
+Host, class and annotations are certain from that; the Service behind is named as the chart is likely to name it, and
+what else the chart makes stays unknown.
 """
 
 from __future__ import annotations
@@ -35,9 +36,13 @@ def _below(
         if not isinstance(value, dict):
             continue
         if key == _FIELD:
-            made = _ingress(release, value, origin.child(key), steps) if value.get("enabled") is True else None
-            if made is not None:
-                yield made
+            of_keys = {name: entry for name, entry in value.items() if isinstance(entry, dict)}
+            for name, entry in ((None, value), *of_keys.items()):
+                place = origin.child(key) if name is None else origin.at(key, name)
+                own = steps if name in (None, "main") else (*steps, str(name))
+                made = _ingress(release, entry, place, own) if entry.get("enabled") is True else None
+                if made is not None:
+                    yield made
         elif len(steps) < _DEEPEST:
             yield from _below(release, value, origin.child(key), (*steps, str(key)))
 

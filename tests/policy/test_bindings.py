@@ -151,6 +151,15 @@ FINDINGS = {
                            "{group: configuration.konghq.com, kind: KongPlugin}"),
               annotations=f"{PLUGINS}'infra:login'"),
         []),
+    **{
+        f"a plugin that a {kind} names and that is not there": (
+            backend_not_found,
+            world(KONG, plugin("other", "cors"),
+                  worlds.manifest("configuration.konghq.com/v1", kind, "alice", "shop",
+                                  more=f"annotations: {{{PLUGINS}gone}}")),
+            [f"annotation konghq.com/plugins of {kind} shop/alice names missing KongPlugin shop/gone"])
+        for kind in ("KongConsumer", "KongConsumerGroup")
+    },
     "an annotation that Kong does not read on a route": (
         backend_not_found, world(KONG, annotations=UPSTREAM), []),
     "Traefik's own service": (

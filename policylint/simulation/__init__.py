@@ -20,9 +20,8 @@ from policylint.schema.broken import BrokenObject, as_stored, broken_objects
 from policylint.schema.names import PLACE as NAME
 from policylint.simulation.dispatch import Dispatch, Evaluation
 from policylint.simulation.selected import Selected
-from policylint.topology import BackendState, RouteState, Topology, build
+from policylint.topology import RouteState, Topology, build
 from policylint.topology.ancestry import implementation_of
-from policylint.topology.backends import VIRTUAL
 from policylint.topology.grants import Grants
 
 if TYPE_CHECKING:
@@ -434,21 +433,9 @@ def _routes_with_conditions(topology: Topology, catalog: Catalog, dispatch: Disp
 
 
 def _with_faults(route: RouteState, behaviour: Implementation, *, topology: Topology) -> RouteState:
-    """Return a route with the backendRefs that its only controller refuses marked so."""
-    faults = behaviour.backend_faults(route, topology)
-    if not faults:
-        return route
-    return route._replace(backends=tuple(_marked(backend, faults.get(backend.pointer)) for backend in route.backends))
-
-
-def _marked(backend: BackendState, fault: tuple[str, str] | None) -> BackendState:
-    """Return a backend with what its controller has against it; a host that it does not know is missing."""
-    if backend.reason or fault is None:
-        return backend
-    reason, message = fault
-    if reason == "BackendNotFound" and backend.resolution is VIRTUAL:
-        return backend._replace(reason=reason, message=message, resolution=Resolution("missing", message))
-    return backend._replace(reason=reason, message=message)
+    """Return a route with its backendRefs as its only controller takes them."""
+    backends = behaviour.backends(route, topology)
+    return route if backends is route.backends else route._replace(backends=backends)
 
 
 def _resolve(

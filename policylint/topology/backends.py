@@ -131,7 +131,7 @@ class Backends:
         elif not is_backend and self._world.partial and "." in target.group and not self._knows_group(target.group):
             is_backend, resolution = True, Resolution("unknown", "a controller may accept kinds of its own")
         granted = True if target in mesh_parents else self._grants.allows(route.key, target)
-        port_found, section = self._port(resolution.resource, port, route.key.kind)
+        port_found, section = port_of(resolution.resource, port, route.key.kind)
         reason = message = ""
         if not is_backend:
             reason, message = "InvalidKind", f"{_kind(target)} is no kind of backend"
@@ -161,19 +161,20 @@ class Backends:
             return False
         return not target.group or not self._world.of_kind(target.group, target.kind)
 
-    def _port(self, service: Resource | None, number: int | None, route_kind: str) -> tuple[bool | None, Node | None]:
-        """Return whether a Service has a port, and its node if it is named; UDP wins over TCP only for UDPRoutes."""
-        if service is None or number is None:
-            return None, None
-        known = ports_by_number(service)
-        if not known:
-            return None, None
-        matching = known.get(number, [])
-        if not matching:
-            return (None if None in known else False), None
-        protocol = "UDP" if route_kind == "UDPRoute" else "TCP"
-        best = next((candidate for candidate in matching if candidate.protocol == protocol), matching[0])
-        return True, port_node(service.key, best.name) if best.name else None
+
+def port_of(service: Resource | None, number: int | None, route_kind: str) -> tuple[bool | None, Node | None]:
+    """Return whether a Service has a port, and its node if it is named; UDP wins over TCP only for UDPRoutes."""
+    if service is None or number is None:
+        return None, None
+    known = ports_by_number(service)
+    if not known:
+        return None, None
+    matching = known.get(number, [])
+    if not matching:
+        return (None if None in known else False), None
+    protocol = "UDP" if route_kind == "UDPRoute" else "TCP"
+    best = next((candidate for candidate in matching if candidate.protocol == protocol), matching[0])
+    return True, port_node(service.key, best.name) if best.name else None
 
 
 def _virtual(target: ResourceKey) -> Resolution | None:

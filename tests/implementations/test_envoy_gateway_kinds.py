@@ -246,21 +246,50 @@ def test_the_second_policy_for_one_target_conflicts_where_the_first_is_used() ->
     assert message(simulation, "b", "Accepted") == "Policy conflicts with BackendTLSPolicy shop/a."
 
 
+AUTHORITY = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: ca, namespace: shop}
+data: {ca.crt: pem}
+"""
+BUNDLE = """apiVersion: certificates.k8s.io/v1beta1
+kind: ClusterTrustBundle
+metadata: {name: all}
+spec: {trustBundle: pem}
+"""
+
+
 @pytest.mark.parametrize(
     ("reference", "reason"),
     [
         ('{group: "", kind: ConfigMap, name: none}', "InvalidCACertificateRef"),
         ("{group: example.com, kind: Thing, name: x}", "InvalidKind"),
+        ("{group: '', kind: ConfigMap, name: ca}, {group: '', kind: ConfigMap, name: none}", "InvalidCACertificateRef"),
+        ("{group: '', kind: ConfigMap, name: none}, {group: '', kind: ConfigMap, name: ca}", "InvalidCACertificateRef"),
+        ("{group: example.com, kind: ConfigMap, name: none}", "InvalidCACertificateRef"),
     ],
 )
 def test_a_policy_without_a_usable_ca_is_not_accepted(reference: str, reason: str) -> None:
-    simulation = simulated(
-        CLASS, gateway(), route(more=BACKEND), service(), tls("bad", validation=f"caCertificateRefs: [{reference}]")
-    )
+    bad = tls("bad", validation=f"caCertificateRefs: [{reference}]")
+    simulation = simulated(CLASS, gateway(), route(more=BACKEND), service(), bad, AUTHORITY)
     assert told(simulation, "bad") == {
         "Gateway infra/edge": ["Accepted=False/NoValidCACertificate", f"ResolvedRefs=False/{reason}"]
     }
     assert state(simulation, "bad").verdict == "Invalid"
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "{group: core, kind: ConfigMap, name: ca}",
+        "{group: example.com, kind: ConfigMap, name: ca}",
+        "{group: core, kind: ClusterTrustBundle, name: all}",
+        "{group: example.com, kind: Vault, name: ca}, {group: '', kind: ConfigMap, name: ca}",
+    ],
+)
+def test_what_holds_a_ca_is_known_by_its_kind_alone(reference: str) -> None:
+    good = tls("good", validation=f"caCertificateRefs: [{reference}]")
+    simulation = simulated(CLASS, gateway(), route(more=BACKEND), service(), good, AUTHORITY, BUNDLE)
+    assert told(simulation, "good") == {"Gateway infra/edge": USED}
 
 
 GRANT = """apiVersion: gateway.networking.k8s.io/v1beta1

@@ -255,19 +255,29 @@ def test_traffic_policies_of_one_service_add_up_the_oldest_first() -> None:
     traffic = policy_of(
         "gateway.networking.x-k8s.io/v1alpha1", "XBackendTrafficPolicy", "%s", "Service/cart", "%s", "foo"
     )
-    session, retry = "sessionPersistence: {sessionName: %s}", "retryConstraint: {budget: {percent: 1}}"
-    found = simulated(CLASS, service(), traffic % ("a", session % "a"), traffic % ("b", f"{session % 'b'}, {retry}"))
+    session, retry = "sessionPersistence: {sessionName: %s}", "retryConstraint: {budget: {percent: %d}}"
+    older = traffic % ("a", f"{session % 'a'}, {retry % 1}")
+    found = simulated(CLASS, service(), older, traffic % ("b", retry % 2), traffic % ("c", session % "c"))
     (group,) = found.groups
-    assert group.effective.spec == {
-        "sessionPersistence": {"sessionName": "a"},
-        "retryConstraint": {"budget": {"percent": 1}},
-    }
-    assert state(found, "b").verdict == "PartiallyEnforced"
+    assert group.effective.spec == {"retryConstraint": {"budget": {"percent": 1}}}  # the session is not supported
+    assert state(found, "b").verdict == "Overridden"
     assert [each.name for each in state(found, "b").by] == ["a"]
     assert per_ancestor(found, "b") == ["foo/cart Accepted=True/Accepted"]
+    unread = state(found, "c")
+    assert unread.verdict == "NoEffect"
+    assert unread.idle is not None
+    assert "does not support sessionPersistence" in unread.idle.why
+    assert per_ancestor(found, "c") == ["foo/cart Accepted=True/Accepted"]
 
 
 # Route parents.
+
+
+AWAY = """apiVersion: gateway.networking.x-k8s.io/v1alpha1
+kind: XBackend
+metadata: {name: away, namespace: foo}
+spec: {type: ExternalHostname, externalHostname: {hostname: away.example.net}, port: {port: 443}}
+"""
 
 
 @pytest.mark.parametrize(
@@ -275,6 +285,18 @@ def test_traffic_policies_of_one_service_add_up_the_oldest_first() -> None:
     [
         ("{name: cart, port: 80}", "True/ResolvedRefs"),
         ("{name: gone, port: 80}, {name: x, kind: Bucket}", "False/InvalidKind"),
+        ("{name: x, kind: Bucket}, {name: gone, port: 80}", "False/BackendNotFound"),  # the last one is said
+        ("{name: gone, port: 80, weight: 0}, {name: cart, port: 80}", "True/ResolvedRefs"),
+        ("{name: cart}", "False/InvalidDestination"),
+        ("{name: cart.foo, port: 80}, {name: gone, port: 80}", "False/InvalidDestination"),
+        ("{group: networking.istio.io, kind: ServiceEntry, name: ext, port: 443}", "False/InvalidKind"),
+        ("{group: multicluster.x-k8s.io, kind: ServiceImport, name: cart, port: 80}", "True/ResolvedRefs"),
+        ("{group: multicluster.x-k8s.io, kind: ServiceImport, name: gone, port: 80}", "False/BackendNotFound"),
+        ("{group: gateway.networking.x-k8s.io, kind: XBackend, name: away}", "True/ResolvedRefs"),
+        ("{group: gateway.networking.x-k8s.io, kind: XBackend, name: away, port: 443}", "True/ResolvedRefs"),
+        ("{group: gateway.networking.x-k8s.io, kind: XBackend, name: away, port: 80}", "False/BackendNotFound"),
+        ("{group: gateway.networking.x-k8s.io, kind: XBackend, name: gone}", "False/BackendNotFound"),
+        ("{group: networking.istio.io, kind: Hostname, name: away.example.net, port: 443}", "True/ResolvedRefs"),
         ("{group: networking.istio.io, kind: Hostname, name: ext.example.com, port: 443}", "True/ResolvedRefs"),
         ("{group: networking.istio.io, kind: Hostname, name: a.wild.example.com, port: 443}", "True/ResolvedRefs"),
         (
@@ -286,7 +308,7 @@ def test_traffic_policies_of_one_service_add_up_the_oldest_first() -> None:
 )
 @pytest.mark.parametrize("parent", ["{name: edge}", "{kind: Service, group: '', name: cart}"])
 def test_resolved_refs_of_routes(parent: str, backends: str, wanted: str) -> None:
-    found = simulated(CLASS, gateway(), service(), ENTRY, routed(parent, f"backendRefs: [{backends}]"))
+    found = simulated(CLASS, gateway(), service(), ENTRY, AWAY, routed(parent, f"backendRefs: [{backends}]"))
     assert f"ResolvedRefs={wanted}" in conditions(found.topology.routes[0].parents[0].conditions)
 
 

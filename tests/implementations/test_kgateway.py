@@ -336,7 +336,46 @@ def test_dns_settings_are_fields_of_their_own(tmp_path: Path) -> None:
     )
     result = at(simulation, "web")
     assert result.spec == {"dns": {"jitter": "1s", "refreshRate": "9s"}}
-    assert [said(simulation, name)[2] for name in "ab"] == [["Merged", "Valid"]] * 2
+    assert [said(simulation, name)[2] for name in "ab"] == [["Attached", "Valid"]] * 2  # backends tell of no merge
+
+
+@pytest.mark.parametrize("target", ["{group: '', kind: Service, name: web}", "{group: '', kind: Service, name: other}"])
+def test_every_policy_on_a_backend_is_attached(tmp_path: Path, target: str) -> None:
+    """proxy_syncer/status.go: each is reported by itself, though the older one's timeout is what counts."""
+    specs = {"a": "connectTimeout: 5s", "b": "connectTimeout: 9s"}
+    other = "apiVersion: v1\nkind: Service\nmetadata: {name: other, namespace: default}\nspec: {ports: [{port: 80}]}\n"
+    policies = [
+        policy(name, "", f"targetRefs: [{target}], {spec}", kind="BackendConfigPolicy") for name, spec in specs.items()
+    ]
+    simulation = simulate(tmp_path, other, *policies)
+    assert [said(simulation, name)[2] for name in "ab"] == [["Attached", "Valid"]] * 2
+    assert said(simulation, "b")[0] == "Overridden"
+
+
+def test_what_a_filter_of_a_backend_names_is_attached_to_nothing(tmp_path: Path) -> None:
+    """irtranslator/route.go, runBackendPolicies: it is accepted at the parent of the route, and that is all."""
+    named = "{type: ExtensionRef, extensionRef: {group: gateway.kgateway.dev, kind: KIND, name: NAME}}"
+    traffic, answer = named.replace("KIND", "TrafficPolicy"), named.replace("KIND", "DirectResponse")
+    rules = f"""rules:
+  - backendRefs: [{{name: web, port: 80, filters: [{traffic.replace("NAME", "a")}]}}]
+  - matches: [{{path: {{type: PathPrefix, value: /b}}}}]
+    filters: [{traffic.replace("NAME", "b")}]
+    backendRefs: [{{name: web, port: 80, filters: [{traffic.replace("NAME", "b")}]}}]
+  - matches: [{{path: {{type: PathPrefix, value: /c}}}}]
+    backendRefs: [{{name: web, port: 80, filters: [{answer.replace("NAME", "c")}]}}]"""
+    route = f"""apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {{name: filtered, namespace: default}}
+spec:
+  parentRefs: [{{name: gw}}]
+  {rules}
+"""
+    policies = [policy(name, "", "timeouts: {request: 5s}") for name in "ab"]
+    answers = policy("c", "", "status: 200", kind="DirectResponse")
+    simulation = simulate(tmp_path, route, *policies, answers)
+    assert said(simulation, "a")[2] == ["Pending", "Valid"]
+    assert said(simulation, "b")[2] == ["Attached", "Valid"]
+    assert said(simulation, "c")[2] == ["Pending", "Valid"]
 
 
 def test_no_limit_is_no_setting(tmp_path: Path) -> None:
@@ -350,8 +389,8 @@ def test_no_limit_is_no_setting(tmp_path: Path) -> None:
     assert said(simulation, "b")[2] == ["Attached", "Valid"]
 
 
-def test_client_certificates_do_not_count_in_the_status(tmp_path: Path) -> None:
-    """listenerpolicy/merge.go leaves clientCertificateValidation out: the policy beside has all that is counted."""
+def test_client_certificates_count_in_the_status(tmp_path: Path) -> None:
+    """listenerpolicy/merge.go, mergeClientCertificateValidation @ v2.4.0: the older validation beats the younger."""
     ca = "caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]"
     simulation = simulate(
         tmp_path,
@@ -370,6 +409,7 @@ def test_client_certificates_do_not_count_in_the_status(tmp_path: Path) -> None:
         ),
     )
     assert said(simulation, "a")[2] == ["Attached", "Valid"]
+    assert said(simulation, "b")[2] == ["Overridden", "Valid"]
     assert at(simulation, "gw#http").spec["clientCertificateValidation"]["mode"] == "Require"
 
 

@@ -126,9 +126,9 @@ class EnvoyGateway(Implementation):
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
         """Refuse a BackendTLSPolicy without a usable CA (§7), and what needs a feature that is off."""
         if kind.kind == "BackendTLSPolicy":
-            from policylint.implementations.envoy_gateway.backends import ca_fault
+            from policylint.implementations.envoy_gateway.backends import ca_fault_of_policy
 
-            reason, message = ca_fault(policy, world)
+            reason, message = ca_fault_of_policy(policy, world)
             if reason:
                 return Reading(code="no-valid-ca", reason=message, pointer=("spec", "validation", "caCertificateRefs"))
         reading = feature_flags.switched_off(policy, self.settings)

@@ -7,7 +7,6 @@ validateDestinationSettings, processHTTPRouteRules.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 
 from policylint.documents import Pointer
 from policylint.implementations.envoy_gateway.backends import (
@@ -16,12 +15,12 @@ from policylint.implementations.envoy_gateway.backends import (
     BackendPolicies,
     Fault,
     ca_fault,
+    ca_fault_of_policy,
     endpoints,
     invalid,
-    missing_ca,
     port_name,
 )
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, value_at
+from policylint.model import Resource, ResourceKey, World, mapping, value_at
 from policylint.topology import BackendState, RouteState
 from policylint.topology.backends import ports_by_number
 
@@ -84,21 +83,15 @@ def service_fault(key: ResourceKey, port: int | None, world: World) -> str:
 def _tls_fault(key: ResourceKey, port: int | None, world: World) -> str:
     """Return why there can be no TLS towards a backend that is to have it (applyBackendTLSSetting); "" for nothing."""
     own = world.get(key) if key[:2] == BACKEND else None
-    why = next(_of_tls(own, world), "") if own is not None else ""
+    why = _of_tls(own, world) if own is not None else ""
     policy = None if why else world.once(BackendPolicies).policy(key, port_name(world, key, port))
-    return why if policy is None else ca_fault(policy, world)[1]
+    return why if policy is None else ca_fault_of_policy(policy, world)[1]
 
 
-def _of_tls(backend: Resource, world: World) -> Iterator[str]:
-    """Yield why the CAs that a Backend names itself are of no use."""
+def _of_tls(backend: Resource, world: World) -> str:
+    """Return why the CAs that a Backend names itself are of no use, "" where they are, or it names none."""
     tls = mapping(backend.spec.get("tls"))
-    references = [] if tls.get("insecureSkipVerify") is True else sequence(tls.get("caCertificateRefs"))
-    faults = [
-        missing_ca(backend, world, *(text(reference.get(name)) for name in ("group", "kind", "name")))
-        for reference in map(mapping, references)
-    ]
-    if faults and all(faults):
-        yield faults[0]
+    return "" if tls.get("insecureSkipVerify") is True else ca_fault(backend, tls.get("caCertificateRefs"), world)[1]
 
 
 def _resolves(backend: BackendState, world: World) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from policylint.implementations.envoy_gateway.backend_uses import Use, uses
-from policylint.implementations.envoy_gateway.backends import Aim, BackendPolicies, ca_fault, targets_of
+from policylint.implementations.envoy_gateway.backends import Aim, BackendPolicies, ca_fault_of_policy, targets_of
 from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.model import Node, ResourceKey, World, mapping
@@ -22,7 +22,7 @@ def statuses(fleet: Fleet, states: list[PolicyState]) -> Mapping[ResourceKey, Po
     """Return the statuses of all BackendTLSPolicies, by policy."""
     ordered = sorted(states, key=lambda state: order(state.policy))
     statuses = {state.key: PolicyStatus() for state in ordered}
-    faults = {state.key: ca_fault(state.policy, fleet.world) for state in ordered}
+    faults = {state.key: ca_fault_of_policy(state.policy, fleet.world) for state in ordered}
     for use in uses(fleet):
         chosen = fleet.world.once(BackendPolicies).policy(use.key, use.port)
         if chosen is not None and chosen.key in statuses:

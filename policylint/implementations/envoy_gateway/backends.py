@@ -14,7 +14,8 @@ from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, mappin
 from policylint.topology.backends import ports_by_number
 
 BACKEND = (GROUP, "Backend")
-CA_KINDS = {("", "ConfigMap"), ("", "Secret"), ("certificates.k8s.io", "ClusterTrustBundle")}
+_CA_GROUPS = {"ConfigMap": "", "Secret": "", "ClusterTrustBundle": "certificates.k8s.io"}
+"""The kinds that hold CAs; the controller goes by the kind alone, whatever group a reference names."""
 ROLES = ("backend", "RequestMirror")
 Aim = tuple[str, ...]
 """Namespace, group, kind, name and section of a target."""
@@ -92,26 +93,31 @@ def endpoints(backend: Resource) -> list[Mapping[str, Any]]:
     return [mapping(each) for each in sequence(backend.spec.get("endpoints"))]
 
 
-def ca_fault(policy: Resource, world: World) -> tuple[str, str]:
-    """Return reason and message of ResolvedRefs=False when a policy has no usable CA, otherwise two empty texts.
+def ca_fault(holder: Resource, references: Any, world: World) -> Fault:
+    """Return reason and message of ResolvedRefs=False where CA references are of no use, otherwise two empty texts.
 
-    References are local. What the tree cannot know (it holds no Secret at all, a trust-manager Bundle makes the
-    ConfigMap) counts as usable.
+    Each that names a kind with CAs has to give one, the others are passed over (getCaCertsFromCARefs). References are
+    local. What the tree cannot know (it holds no Secret at all, a trust-manager Bundle makes the ConfigMap) counts as
+    usable.
     """
-    references = [mapping(each) for each in sequence(mapping(policy.spec.get("validation")).get("caCertificateRefs"))]
-    if not references:
-        return "", ""
-    objects = [tuple(text(reference.get(name)) for name in ("group", "kind", "name")) for reference in references]
-    faults = [missing_ca(policy, world, *names) for names in objects if names[:2] in CA_KINDS]
-    if not faults:
+    named = [(text(each.get("kind")), text(each.get("name"))) for each in map(mapping, sequence(references))]
+    faults = [_missing_ca(holder, world, kind, name) for kind, name in named if kind in _CA_GROUPS]
+    if named and not faults:
         supported = "supported kinds are ConfigMap, Secret, and ClusterTrustBundle in caCertificateRefs."
         return "InvalidKind", f"Unsupported reference kind, {supported}"
-    return ("InvalidCACertificateRef", faults[0]) if all(faults) else ("", "")
+    message = next(filter(None, faults), "")
+    return ("InvalidCACertificateRef" if message else ""), message
 
 
-def missing_ca(policy: Resource, world: World, group: str, kind: str, name: str) -> str:
+def ca_fault_of_policy(policy: Resource, world: World) -> Fault:
+    """Return the same of a BackendTLSPolicy."""
+    return ca_fault(policy, mapping(policy.spec.get("validation")).get("caCertificateRefs"), world)
+
+
+def _missing_ca(holder: Resource, world: World, kind: str, name: str) -> str:
     """Return why an object gives no CA: it is not there, or has neither ca.crt nor tls.crt nor a lone key."""
-    namespace = "" if kind == "ClusterTrustBundle" else policy.key.namespace
+    group = _CA_GROUPS[kind]
+    namespace = "" if kind == "ClusterTrustBundle" else holder.key.namespace
     key = ResourceKey(group, kind, namespace, name)
     resolution = world.resolve(key)
     if resolution.missing:
@@ -119,7 +125,7 @@ def missing_ca(policy: Resource, world: World, group: str, kind: str, name: str)
             elsewhere = not world.of_kind(group, kind)
         else:
             elsewhere = world.get(ResourceKey("trust.cert-manager.io", "Bundle", "", name)) is not None
-        return "" if elsewhere else f"{kind.capitalize()} {name} not found in namespace {policy.key.namespace}."
+        return "" if elsewhere else f"{kind.capitalize()} {name} not found in namespace {holder.key.namespace}."
     if resolution.resource is None or kind == "ClusterTrustBundle":
         return ""
     body = resolution.resource.body

@@ -11,7 +11,7 @@ from policylint.model import Node, Resource, ResourceKey, World
 from policylint.policy.results import (
     Group,
 )
-from policylint.topology import GatewayState, RouteState, Topology
+from policylint.topology import BackendState, GatewayState, RouteState, Topology
 from policylint.topology.routes import Rule
 
 if TYPE_CHECKING:
@@ -64,11 +64,18 @@ class Traffic(Behaviour):
         """
         return {}
 
-    def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:  # noqa: ARG002
-        """Return which backendRefs of a route the controller refuses, with reason and message; by default none.
+    def backends(self, route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
+        """Return the backendRefs of a route as the controller takes them; by default those that it refuses are marked.
 
         It is asked where all parents of a route are its own. `begin` is not called before it.
         """
+        faults = self.backend_faults(route, topology)
+        if not faults:
+            return route.backends
+        return tuple(_marked(backend, faults.get(backend.pointer)) for backend in route.backends)
+
+    def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:  # noqa: ARG002
+        """Return which backendRefs of a route the controller refuses, with reason and message; by default none."""
         return {}
 
     def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:  # noqa: ARG002
@@ -165,3 +172,10 @@ class Traffic(Behaviour):
     def tunnel(self, source: Endpoint, target: Endpoint, world: World) -> Tunnel | None:  # noqa: ARG002
         """Return what the mesh makes of a TCP connection between two ends, where it wraps it; by default nothing."""
         return None
+
+
+def _marked(backend: BackendState, fault: tuple[str, str] | None) -> BackendState:
+    """Return a backend with what its controller has against it."""
+    if backend.reason or fault is None:
+        return backend
+    return backend._replace(reason=fault[0], message=fault[1])

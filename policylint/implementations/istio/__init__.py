@@ -10,7 +10,7 @@ once per Service behind them. What each module knows:
 * `additive`, `inheriting`, `telemetry`: their merges, by way of `provenance`;
 * `admission`: whether one request is let in, with `calling`, who its client is and whether it passes a waypoint, and
   `tokens`, what a proxy knows of its token;
-* `conditions`, `ztunnel`, `backends`, `routes`: the statuses that istiod writes.
+* `conditions`, `ztunnel`, `backends`, `routes`, with `route_backends`: the statuses that istiod writes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation
 from policylint.implementations.istio import (
     additive,
@@ -29,6 +28,7 @@ from policylint.implementations.istio import (
     conditions,
     inheriting,
     labels,
+    route_backends,
     routes,
     tokens,
     unseen,
@@ -46,7 +46,7 @@ from policylint.policy.folding import Stack
 from policylint.policy.order import by_age
 from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
 from policylint.policy.validity import SWITCHED_OFF
-from policylint.topology import Condition, ParentState, RouteState, Topology
+from policylint.topology import BackendState, Condition, ParentState, RouteState, Topology
 from policylint.topology.grants import Grants
 
 if TYPE_CHECKING:
@@ -160,6 +160,9 @@ class Istio(Implementation):
                 if state.verdict in ("Enforced", "PartiallyEnforced") and conditions.is_of_other_revision(state, mesh):
                     state.verdict = "Unknown"
                 state.idle = idle(state, mesh, world, self.root_namespace)
+            elif state.verdict == "Enforced":
+                state.idle = backends.unread(state)
+                state.verdict = "NoEffect" if state.idle is not None else state.verdict
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
         """Return targets and Gateways of a BackendTLSPolicy (§8), or a result per targetRef (§1)."""
@@ -177,9 +180,9 @@ class Istio(Implementation):
         """Return the topology's conditions, with Istio's own order of faults and its Hostname backends."""
         return routes.conditions(route, parent, topology)
 
-    def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:
-        """Return the backends of a route that are hosts which nobody has."""
-        return routes.backend_faults(route, topology)
+    def backends(self, route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
+        """Return the backends of a route by what they stand for: a ServiceImport for the Service of its name."""
+        return route_backends.backends(route, topology)
 
     def in_words(self, policy: Resource) -> str:
         return additive.in_words(policy) if policy.key.kind == "AuthorizationPolicy" else ""

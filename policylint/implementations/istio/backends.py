@@ -14,14 +14,15 @@ from policylint.documents import Pointer
 from policylint.implementations.generic import resolved_to, unresolved
 from policylint.implementations.istio import labels
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
-from policylint.model.kinds import SERVICE_IMPORT
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Folding, Stack
-from policylint.policy.results import Ancestor, Effective, PolicyState, Target, TargetProblem
+from policylint.policy.results import Ancestor, Effective, Idle, PolicyState, Target, TargetProblem
 from policylint.topology import Condition, Topology, whole
 
 _KINDS = {labels.BACKEND_TLS: (labels.SERVICE, labels.SERVICE_ENTRY), labels.BACKEND_TRAFFIC: (labels.SERVICE,)}
 """The kinds that the policies may target with Istio."""
+_TRAFFIC = ("retryConstraint",)
+"""What istiod translates of an XBackendTrafficPolicy; of all else it says in its message that it does not."""
 _ACCEPTED = Condition("Accepted", "True", "Accepted")
 _RESOLVED = Condition("ResolvedRefs", "True", "ResolvedRefs")
 
@@ -43,9 +44,9 @@ def targets(
 
 def _import(target: Target, topology: Topology) -> Target:
     """Return a target on a ServiceImport as one on the Service of that name."""
-    if (target.key.group, target.key.kind) != SERVICE_IMPORT:
+    service = labels.service_of(target.key)
+    if service is None:
         return target
-    service = ResourceKey(*labels.SERVICE, target.key.namespace, target.key.name)
     resolution = topology.world.resolve_outer(service)
     target = target._replace(key=service, nodes=(), resolution=resolution, problem="", detail="")
     if not resolution.found:
@@ -183,9 +184,22 @@ def _gateways(topology: Topology, backends: set[ResourceKey]) -> Iterator[tuple[
 
 
 def traffic(stack: Stack) -> Effective:
-    """Return each setting of the oldest XBackendTrafficPolicy of a Service that has it; no conflict is reported."""
+    """Return each setting that istiod reads, of the oldest XBackendTrafficPolicy of a Service that has it.
+
+    No conflict is reported.
+    """
     folding = Folding()
     for attachment in stack.attachments:
-        for name, value in attachment.declared[0].proper.items():
-            folding.offer(attachment, (name,), value)
+        for name in _TRAFFIC:
+            if name in attachment.declared[0].proper:
+                folding.offer(attachment, (name,), attachment.declared[0].proper[name])
     return folding.effective(stack.attachments)
+
+
+def unread(state: PolicyState) -> Idle | None:
+    """Explain an XBackendTrafficPolicy of which istiod translates nothing."""
+    settings = {name for declared in state.declared for name in declared.proper}
+    if state.kind.kind != labels.BACKEND_TRAFFIC or not state.targets or not settings or settings & set(_TRAFFIC):
+        return None
+    why = f"Istio does not support {' and '.join(sorted(settings))}, and there is nothing else in it"
+    return Idle(state.targets[0], why, f"Istio reads {' and '.join(_TRAFFIC)} only")

@@ -6,6 +6,7 @@ Source: istio/api labels.yaml; docs/design/implementations/istio.md §0.
 from __future__ import annotations
 
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, mapping, sequence, text
+from policylint.model.kinds import SERVICE_IMPORT
 from policylint.topology import whole
 
 ROOT_NAMESPACE = "istio-system"
@@ -74,6 +75,11 @@ def is_openshift(controller: str) -> bool:
 def is_istio(controller: str) -> bool:
     """Tell whether a GatewayClass of this controllerName is served by an istiod."""
     return controller.startswith("istio.io/") or is_openshift(controller)
+
+
+def service_of(key: ResourceKey) -> ResourceKey | None:
+    """Return the Service that a ServiceImport stands for: the one of its name; None for other kinds."""
+    return ResourceKey(*SERVICE, key.namespace, key.name) if key[:2] == SERVICE_IMPORT else None
 
 
 def namespace_node(namespace: str) -> Node:

@@ -1,26 +1,36 @@
 """Route parents as istiod reports them where it says more than the spec.
 
-Source: docs/design/implementations/istio.md §8, end; gateway/conditions.go.
+Source: docs/design/implementations/istio.md §8, end; gateway/{conditions,conversion,route_collections}.go.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from policylint.documents import Pointer
-from policylint.implementations.istio.labels import SERVICE, SERVICE_ENTRY
-from policylint.model import ResourceKey, World, is_symbolic, mapping, sequence
-from policylint.topology import BackendState, Candidate, Condition, ParentState, RouteState, Topology
+from policylint.implementations.istio.route_backends import BackendFault, backend_fault
+from policylint.model import is_symbolic, mapping, sequence, text
+from policylint.topology import Candidate, Condition, ParentState, RouteState, Topology
 from policylint.topology.hostnames import narrowed
 from policylint.topology.routes import HOSTNAME_KINDS, hostnames
+from policylint.topology.status import RESOLVED
 
-_HOSTNAME = ("networking.istio.io", "Hostname")
+_HEADERS = ("RequestHeaderModifier", "ResponseHeaderModifier")
+_FILTERS = {
+    "HTTPRoute": (*_HEADERS, "RequestRedirect", "RequestMirror", "URLRewrite", "CORS"),
+    "GRPCRoute": (*_HEADERS, "RequestMirror"),
+}
+"""What istiod translates; any other filter stops the whole route, and so does one of a backend but for headers."""
 _NOT_ALLOWED = "NotAllowedByListeners"
 _NO_HOSTNAME = "NoMatchingListenerHostname"
 
 
 def conditions(route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
     """Return the topology's conditions with Istio's reasons: the listener that refused, and the backends."""
+    own = {"ResolvedRefs": _resolved(route, topology, parent.mesh)}
     return tuple(
-        _accepted(each, route, parent, topology) if each.type == "Accepted" else _resolved(each, route)
+        _accepted(each, route, parent, topology) if each.type == "Accepted" else own.get(each.type, each)
         for each in parent.conditions
     )
 
@@ -52,47 +62,51 @@ def _shares(candidate: Candidate, route: RouteState, topology: Topology) -> bool
     return any(map(is_symbolic, (listener.hostname, *names))) or bool(narrowed(listener.hostname, names))
 
 
-def _resolved(condition: Condition, route: RouteState) -> Condition:
-    """Return ResolvedRefs: an ExtensionRef filter comes first, then an unknown kind; hosts are looked up."""
-    if condition.type != "ResolvedRefs":
-        return condition
-    if _extends(route):
-        return Condition("ResolvedRefs", "False", "InvalidFilter", "Istio supports no filter of type ExtensionRef")
-    failing = [(backend.reason, backend.message) for backend in route.backends if backend.reason]
-    if not failing:
-        return condition
-    reason, message = next((fault for fault in failing if fault[0] == "InvalidKind"), failing[0])
-    return Condition("ResolvedRefs", "False", reason, message)
+def _resolved(route: RouteState, topology: Topology, mesh: bool) -> Condition:
+    """Return ResolvedRefs: the last fault of the last rule that has one; one that stops the whole route stands.
+
+    The backends of a rule come before its mirrors (convertHTTPRoute, computeRoute).
+    """
+    told = RESOLVED
+    for number, rule in enumerate(map(mapping, sequence(route.route.spec.get("rules")))):
+        fault = _of_rule(route, number, rule, topology, mesh)
+        if fault is not None:
+            told = Condition("ResolvedRefs", "False", fault.reason, fault.message)
+        if fault is not None and fault.stops:
+            break
+    return told
 
 
-def _extends(route: RouteState) -> bool:
-    """Tell whether a rule has an ExtensionRef; no part of the route is served then (convertHTTPRoute)."""
-    rules = map(mapping, sequence(route.route.spec.get("rules")))
-    filters = (mapping(each) for rule in rules for each in sequence(rule.get("filters")))
-    return any(route_filter.get("type") == "ExtensionRef" for route_filter in filters)
+def _of_rule(
+    route: RouteState, number: int, rule: Mapping[str, Any], topology: Topology, mesh: bool
+) -> BackendFault | None:
+    """Return what is wrong with a rule: first its filters, then its backends with theirs, one after the other.
 
-
-def backend_faults(route: RouteState, topology: Topology) -> dict[Pointer, tuple[str, str]]:
-    """Return the backends of a route that are hosts which nobody has (buildDestination)."""
-    unknown = (backend for backend in route.backends if not backend.reason and _is_unknown(backend, topology.world))
-    return {each.pointer: ("BackendNotFound", f"backend({each.wanted.name}) not found") for each in unknown}
-
-
-def _is_unknown(backend: BackendState, world: World) -> bool:
-    key = backend.wanted
-    if (key.group, key.kind) != _HOSTNAME or is_symbolic(key.name) or _is_known(key.name, world):
-        return False
-    return not world.unseen.reason(ResourceKey(*SERVICE_ENTRY, key.namespace, ""))
-
-
-def _is_known(host: str, world: World) -> bool:
-    """Tell whether a Service or ServiceEntry has this host, with any cluster domain, as none is stated anywhere."""
-    name, _, rest = host.partition(".")
-    namespace, _, domain = rest.partition(".")
-    if domain.startswith("svc") and world.get(ResourceKey(*SERVICE, namespace, name)) is not None:
-        return True
-    return any(
-        host == known or (isinstance(known, str) and known.startswith("*.") and host.endswith(known[1:]))
-        for entry in world.of_kind(*SERVICE_ENTRY)
-        for known in sequence(entry.spec.get("hosts"))
-    )
+    Backends without weight are left out, and all of them where none has any.
+    """
+    mirror: BackendFault | None = None
+    states = {state.pointer: state for state in route.backends if state.rule == number}
+    place: Pointer = ("spec", "rules", number)
+    filters = list(map(mapping, sequence(rule.get("filters"))))
+    kind = route.route.key.kind
+    for index, each in enumerate(filters):
+        if text(each.get("type")) not in _FILTERS.get(kind, ()):
+            return BackendFault("InvalidFilter", f"unsupported filter type {each.get('type')}", stops=True)
+        state = states.get((*place, "filters", index, "requestMirror", "backendRef"))
+        fault = backend_fault(state, route.route, topology, mesh) if state is not None else None
+        if fault is not None:
+            mirror = fault._replace(stops=kind == "GRPCRoute")
+            if mirror.stops:
+                return mirror
+    last: BackendFault | None = None
+    for index, reference in enumerate(map(mapping, sequence(rule.get("backendRefs")))):
+        state = states.get((*place, "backendRefs", index))
+        if state is None or reference.get("weight") == 0:
+            continue
+        last = backend_fault(state, route.route, topology, mesh) or last
+        if last is not None and last.stops:
+            return last
+        wrong = [each for each in map(mapping, sequence(reference.get("filters"))) if each.get("type") not in _HEADERS]
+        if wrong:
+            return BackendFault("InvalidFilter", f"unsupported filter type {wrong[0].get('type')}", stops=True)
+    return last or mirror

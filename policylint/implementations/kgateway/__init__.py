@@ -6,7 +6,7 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §2.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from policylint.documents import Pointer
@@ -16,9 +16,10 @@ from policylint.implementations.kgateway.attachment_points import (
     TLS_PROTOCOLS,
     AttachmentPoints,
     MergeOutcome,
+    named_by_backends,
     outcomes,
 )
-from policylint.implementations.kgateway.fields import UNCOUNTED
+from policylint.implementations.kgateway.fields import VALIDATION
 from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, rule_lists
 from policylint.implementations.kgateway.ports import by_port
 from policylint.implementations.kgateway.references import PERMISSIVE, broken_reference
@@ -36,6 +37,7 @@ from policylint.topology.references import is_parent
 
 _WORDS = ("Overridden", "Merged", "Attached")
 """The outcomes from the worst on: the worst is reported of a policy that has several."""
+_VALID = Condition("Accepted", "True", "Valid", "Policy accepted")
 _MESSAGES = {
     "Overridden": "Overridden due to conflict with higher priority policy in target(s)",
     "Merged": "Merged with other policies in target(s) and attached",
@@ -46,6 +48,10 @@ _MESSAGES = {
 _OWN_FIELDS: OwnFields = {"timeouts.request": ("timeouts", "request"), "retry": ("retry",), "cors": ("cors",)}
 """Fields of rules that win: they are built-in policies of the highest priority (pkg/kgateway/extensions2/plugins)."""
 
+_REPORTED_ALONE = ("DirectResponse", "BackendConfigPolicy")
+"""Kinds of which each policy is Attached, whatever becomes of it in a merge (proxy_syncer/status.go)."""
+_OF_FILTERS = ("TrafficPolicy", "DirectResponse")
+"""What ExtensionRef filters name."""
 _UNTRANSLATED = frozenset({"broken-reference", "template", "value"})
 """Why the controller does not translate a policy that the API server takes."""
 
@@ -62,6 +68,7 @@ class Kgateway(Implementation):
         self._failing: set[ResourceKey] = set()
         self._outcomes: dict[ResourceKey, dict[Node, list[MergeOutcome]]] = {}
         self._refused: dict[ResourceKey, set[Node]] = {}
+        self._named: Mapping[ResourceKey, Set[Node]] = {}
 
     def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:
         """Return the first reference or value that the controller refuses; under strict validation templates too."""
@@ -120,8 +127,8 @@ class Kgateway(Implementation):
 
     def client_certificates(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:
         """Return the validation of a ListenerPolicy that does not leave the certificate to the client."""
-        demands = kind.kind == "ListenerPolicy" and mapping(spec.get(UNCOUNTED)).get("mode") == "Require"
-        return (UNCOUNTED,) if demands else ()
+        demands = kind.kind == "ListenerPolicy" and mapping(spec.get(VALIDATION)).get("mode") == "Require"
+        return (VALIDATION,) if demands else ()
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:
         """Return what `rbac` and `acl` of a TrafficPolicy answer."""
@@ -169,6 +176,7 @@ class Kgateway(Implementation):
             for outcome in outcomes(states[0].kind.kind, points, self._joined):
                 self._outcomes[outcome.policy][outcome.ancestor].append(outcome)
         self._refused = _refused(states, topology)
+        self._named = named_by_backends(topology) if states and states[0].kind.kind in _OF_FILTERS else {}
         for state in states:
             verdict.judge(state)
             by_ancestor = self._outcomes.get(state.key, {})
@@ -189,22 +197,20 @@ class Kgateway(Implementation):
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
         """Return how the policy fared per Gateway, ListenerSet or backend; nothing where it reached none (§2.5)."""
         if state.invalid_code:
-            refused = (
-                Condition("Accepted", "False", "Invalid", state.invalid),
-                Condition("Attached", "False", "Pending"),
-            )
-            nodes = [node for node in sorted(self._refused.get(state.key, ())) if not self.is_foreign(node.key)]
-            return tuple(Ancestor(node, controller_above(topology, node.key), refused) for node in nodes)
-        ancestors = []
-        for node, merges in sorted(self._outcomes.get(state.key, {}).items()):
+            accepted = Condition("Accepted", "False", "Invalid", state.invalid)
+            refused = self._refused.get(state.key, set()) | self._named.get(state.key, set())
+            return self._pending(refused, accepted, topology)
+        merged = self._outcomes.get(state.key, {})
+        ancestors = [*self._pending(self._named.get(state.key, set()) - merged.keys(), _VALID, topology)]
+        for node, merges in sorted(merged.items()):
             if self.is_foreign(node.key):
                 continue
             words = {outcome.word for outcome in merges}
             word = next(word for word in _WORDS if word in words)
-            if state.kind.kind == "DirectResponse":
+            if state.kind.kind in _REPORTED_ALONE:
                 word = "Attached"
             conditions = [
-                Condition("Accepted", "True", "Valid", "Policy accepted"),
+                _VALID,
                 Condition("Attached", "False" if word == "Overridden" else "True", word, _MESSAGES[word]),
             ]
             of_backend = state.kind.kind == "BackendConfigPolicy" and "tls" in state.policy.spec
@@ -213,6 +219,12 @@ class Kgateway(Implementation):
                 conditions.append(Condition("Overridden", "True", "ConflictedWithBackendTLSPolicy", message))
             ancestors.append(Ancestor(node, controller_above(topology, node.key), tuple(conditions)))
         return tuple(ancestors)
+
+    def _pending(self, nodes: Set[Node], accepted: Condition, topology: Topology) -> tuple[Ancestor, ...]:
+        """Return the ancestors at which a policy is attached to nothing."""
+        conditions = (accepted, Condition("Attached", "False", "Pending"))
+        own = (node for node in sorted(nodes) if not self.is_foreign(node.key))
+        return tuple(Ancestor(node, controller_above(topology, node.key), conditions) for node in own)
 
 
 def _everywhere(target: Target, topology: Topology) -> Target:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 
-from policylint.implementations.kgateway.fields import UNCOUNTED
 from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, ranked_once, rule_lists
 from policylint.model import Node, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment
 from policylint.topology import Topology, whole
 from policylint.topology.delegation import without_cycles
+from policylint.topology.extensions import extensions
 from policylint.topology.routes import rules
 from policylint.topology.state import Delegation, ListenerState
 
@@ -53,7 +53,7 @@ def outcomes(kind: str, points: Iterable[AttachmentPoint], joined: Set[str] = fr
         if not point.attachments:
             continue
         result = fold(kind, point.levels, joined)
-        origins = {field: result.holders(field) for field in result.fields if field[-1] != UNCOUNTED}
+        origins = {field: result.holders(field) for field in result.fields}
         for policy in (attachment.key for attachment in point.attachments):
             holding = sum(policy in holders for holders in origins.values())
             if holding == len(origins):
@@ -138,3 +138,16 @@ class AttachmentPoints:
         for node, attachments in self.kept.items():
             if not node.key.kind.endswith("Route") and node.key.kind not in ("Gateway", "ListenerSet", "XListenerSet"):
                 yield AttachmentPoint(whole(node.key), (Level(ranked(attachments)),))
+
+
+def named_by_backends(topology: Topology) -> Mapping[ResourceKey, Set[Node]]:
+    """Return the policies that filters of backendRefs name, with the parents of the routes: they are accepted there,
+    and nobody says that they are attached (irtranslator/route.go, runBackendPolicies).
+    """
+    named: dict[ResourceKey, set[Node]] = {}
+    for state in topology.routes:
+        for extension in extensions(topology.world, state.route):
+            if "backendRefs" in extension.pointer:
+                parents = (Node(each.wanted, each.section, each.wanted.kind) for each in state.parents if each.attached)
+                named.setdefault(extension.wanted, set()).update(parents)
+    return named

@@ -19,8 +19,8 @@ _IN_PARTS = {
 """Top-level fields that are several fields to the merge ({trafficpolicy,backendconfigpolicy}/merge.go)."""
 _NO_LIMIT = ("maxRequestsPerConnection", 0)
 """A setting that counts as unset (listenerpolicy/http.go)."""
-UNCOUNTED = "clientCertificateValidation"
-"""A field of a ListenerPolicy that the merge leaves out: it does not count in the status (listenerpolicy/merge.go)."""
+VALIDATION = "clientCertificateValidation"
+"""A field of a ListenerPolicy."""
 DEEP: frozenset[Pointer] = frozenset({("extAuth",), ("extProc",), ("transformation",), ("acl",)})
 """Fields that the priorities DeepMergePreferChild and DeepMergePreferParent merge deeply."""
 PROVIDERS: frozenset[Pointer] = frozenset({("extAuth",), ("extProc",)})

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from policylint.documents import Pointer, read
 from policylint.doors.extensions import action, guards_of, moved_by, sources_of
-from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain
+from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
 from policylint.doors.vendors import INGRESS, Vendor, guards, vendor_of
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
@@ -87,6 +87,7 @@ class _Class:
         self._canaries = {(entry.host, entry.path): entry for each in canaries for entry in _entries(each)}
         self._entries = [entry for each in ingresses if each not in canaries for entry in _entries(each)]
         self._names = _names(self._entries)
+        self._ingresses = {each.key: each for each in ingresses}
         self._guards = {each.key: self._guard(each) for each in ingresses}
         self._everywhere = _settings(world, vendor) if vendor.config else []
         self._secured = _secured(ingresses)
@@ -106,6 +107,7 @@ class _Class:
         self._expressions = {entry.host for entry in self._entries if self._is_written(entry)}
         self._exact = {entry[1:4] for entry in self._entries if entry.kind == "Exact"}
         self._sorted: dict[str, list[str]] = {}
+        self._listed = _as_listed(vendor, self._entries) if vendor.order else {}
 
     @property
     def unseen(self) -> str:
@@ -143,8 +145,29 @@ class _Class:
         is_moved = host and any(vendor.value(each, "from-to-www-redirect") == "true" for each in ingresses)
         return aliases, [other] if is_moved and other not in {*hosts, *aliases} else []
 
+    def _group(self, ingress: Resource) -> list[ResourceKey]:
+        """Return the Ingresses that share a load balancer with one, itself among them; none where no group is named."""
+        annotation = text(self._vendor.order.get("group"))
+        named = self._vendor.value(ingress, annotation) if annotation else ""
+        members = self._ingresses.items() if named else ()
+        return [key for key, each in members if self._vendor.value(each, annotation) == named]
+
+    def _everywhere_listed(self) -> list[_Entry]:
+        """Return the paths by host; where rules are taken as listed, one for more hosts is for each of them."""
+        if not self._listed:
+            return self._entries
+        hosts = dict.fromkeys(entry.host for entry in self._entries)
+        return [
+            entry._replace(host=host)
+            for entry in self._entries
+            for host in hosts
+            if host == entry.host
+            or (host and not entry.host)
+            or (entry.host[:1] == "*" and host.endswith(entry.host[1:]))
+        ]
+
     def _rules(self) -> Iterator[DoorRule]:
-        for entry in self._entries:
+        for entry in self._everywhere_listed():
             matches, weights = self._matches(entry)
             plain = self._body(entry, matches, weights)
             name = self._names[entry.ingress.key, entry.pointer]
@@ -162,7 +185,7 @@ class _Class:
                     moved = {**_redirected(root), "statusCode": 302}
                     yield self._at(entry, opening, f"{name} to {root}", "/", moved)
                 yield DoorRule(entry.ingress, opening, entry.host, name, plain, entry.pointer, asked)
-                yield from self._canary(entry, opening, name, matches, weights, asked)
+                yield from self._canary(entry, opening, name, plain, asked)
             if not is_refused:
                 yield from self._slash(entry, name)
 
@@ -225,7 +248,7 @@ class _Class:
         if text(rules.get("only")):
             return status if vendor.value(entry.ingress, rules["only"]) == _HTTPS.scheme else 0
         is_forced = text(rules.get("force")) and vendor.value(entry.ingress, rules["force"]) == "true"
-        if is_forced or (text(rules.get("forced")) and vendor.value(entry.ingress, rules["forced"])):
+        if is_forced or (text(rules.get("forced")) and self._states(entry.ingress, rules["forced"])):
             return status or rules["status"]
         stated = vendor.value(entry.ingress, text(rules.get("stated")))
         if not stated:
@@ -235,6 +258,11 @@ class _Class:
         if stated != "false" and secured and rules.get("byCertificate") is True:
             return status or rules["status"]
         return self._by_front(entry.ingress)
+
+    def _states(self, ingress: Resource, name: str) -> bool:
+        """Tell whether an Ingress, or another one of its group, has an annotation."""
+        here = (ingress, *(self._ingresses[key] for key in self._group(ingress)))
+        return any(self._vendor.value(each, name) for each in here)
 
     def _by_front(self, ingress: Resource) -> int:
         """Return the status by which an object that an Ingress names redirects to https; 0 where it does not."""
@@ -248,7 +276,13 @@ class _Class:
         return int(mapping(about.get("codes")).get(code, 301))
 
     def _matches(self, entry: _Entry) -> tuple[list[dict[str, Any]], tuple[int, ...]]:
-        """Return what a path takes, and its weights: exact paths first, then the longest one."""
+        """Return what a path takes, and its weights: exact paths first, then the longest one, but where rules are taken
+        as they are listed."""
+        matches, weights = self._by_path(entry)
+        place = self._listed.get((entry.ingress.key, entry.pointer))
+        return matches, weights if place is None else (-place, 0, 0, 0, 0)
+
+    def _by_path(self, entry: _Entry) -> tuple[list[dict[str, Any]], tuple[int, ...]]:
         path = entry.path
         if entry.host in self._expressions:
             begins = self._located(entry) if (entry.host, path, "Exact") in self._exact else path
@@ -363,32 +397,36 @@ class _Class:
         entry: _Entry,
         opening: Opening,
         name: str,
-        matches: Sequence[Mapping[str, Any]],
-        weights: tuple[int, ...],
+        plain_body: Mapping[str, Any],
         asked: tuple[Guard, ...],
     ) -> Iterator[DoorRule]:
-        """Yield the rules by which a canary takes requests with a header or a cookie; what is asked is the main's."""
+        """Yield the rules by which a header or a cookie sends requests to a canary, or to the main Ingress whatever the
+        weight; all else is the main's.
+
+        Source: kubernetes/ingress-nginx, rootfs/etc/nginx/lua/balancer.lua, route_to_alternative_balancer.
+        """
         canary, vendor = self._canaries.get((entry.host, entry.path)), self._vendor
         if canary is None:
             return
+        matches, weights = plain_body["matches"], plain_body["precedence"]
         header, cookie = (vendor.value(canary.ingress, f"canary-by-{what}") for what in ("header", "cookie"))
         value, pattern = (vendor.value(canary.ingress, f"canary-by-header-{what}") for what in ("value", "pattern"))
-        wanted = {"name": header, "value": value or "always"}
+        wanted = [{"name": header, "value": value or "always"}, {"name": header, "value": "never"}]
         if pattern and not value:
-            wanted = {"name": header, "type": EXPRESSION, "value": pattern}
-        backend = [self._reference(canary.ingress, canary.backend, 1)]
-        for field, condition, rank in (
-            ("headers", wanted, 2),
-            ("cookies", {"name": cookie, "value": "always"}, 1),
-        ):
-            if condition["name"]:
-                body = {
-                    "matches": [{**match, field: [condition]} for match in matches],
-                    "precedence": (*weights[:3], rank, 0),
-                    "backendRefs": backend,
-                }
-                rule = f"{name} canary by {field.removesuffix('s')}"
-                yield DoorRule(entry.ingress, opening, entry.host, rule, body, entry.pointer, asked)
+            wanted = [{"name": header, "type": EXPRESSION, "value": searched(pattern)}]
+        ends = [[self._reference(ingress, backend, 1)] for ingress, _, _, _, backend, _ in (canary, entry)]
+        to_cookie = [{"name": cookie, "value": "always"}, {"name": cookie, "value": "never"}]
+        for field, conditions, rank in (("headers", wanted[:1] if value else wanted, 2), ("cookies", to_cookie, 1)):
+            for condition, backend, whose in zip(conditions, ends, ("canary", "main"), strict=False):
+                if condition["name"]:
+                    body = {
+                        **plain_body,
+                        "matches": [{**match, field: [condition]} for match in matches],
+                        "precedence": (*weights[:3], rank, 0),
+                        "backendRefs": backend,
+                    }
+                    rule = f"{name} {whose} by {field.removesuffix('s')}"
+                    yield DoorRule(entry.ingress, opening, entry.host, rule, body, entry.pointer, asked)
 
     def _reference(self, ingress: Resource, backend: Mapping[str, Any], weight: int) -> dict[str, Any]:
         """Return a backend as routes name it: with the number of its port."""
@@ -415,11 +453,12 @@ class _Class:
         own = self._guards[entry.ingress.key]
         found = [own]
         beside = dict.fromkeys(each.ingress.key for each in self._entries if each.host == entry.host)
-        for key in beside:
-            other = self._guards[key]
-            spec = {name: value for name, value in other.spec.items() if name in server and name not in own.spec}
-            if spec:
-                found.append(other._replace(spec=spec))
+        for keys, names in ((beside, server), (self._group(entry.ingress), vendor.list("grouped"))):
+            for key in keys:
+                other = self._guards[key]
+                spec = {name: value for name, value in other.spec.items() if name in names and name not in own.spec}
+                if spec:
+                    found.append(other._replace(spec=spec))
         for holder, settings in self._everywhere:
             found.append(_of_all(vendor, entry.ingress, own, holder, settings))
         found += self._of_service(entry) if vendor.services else ()
@@ -567,6 +606,27 @@ def _entries(ingress: Resource) -> Iterator[_Entry]:
     for host, paths in (hosts or {"": set()}).items() if default else ():
         if "/" not in paths:
             yield _Entry(ingress, host, "/", "Prefix", default, ("spec", "defaultBackend"))
+
+
+def _as_listed(vendor: Vendor, entries: Iterable[_Entry]) -> dict[tuple[ResourceKey, Pointer], int]:
+    """Return the places of paths among all rules of a load balancer: by the order of its Ingresses in their group, by
+    name, by rule, and within one exact paths, then the longest prefix, then the others as they are written."""
+    numbered = {
+        key: number for number, key in enumerate(dict.fromkeys((e.ingress.key, e.pointer[:3]) for e in entries))
+    }
+
+    def place(entry: _Entry) -> tuple[object, ...]:
+        ingress = entry.ingress
+        group = vendor.value(ingress, text(vendor.order.get("group"))) or ingress.key.path
+        order = vendor.value(ingress, text(vendor.order.get("by"))) or "0"
+        number = int(order) if order.removeprefix("-").isdigit() else 0
+        is_last = entry.pointer == ("spec", "defaultBackend")
+        kind = {"Exact": 0, "Prefix": 1}.get(entry.kind, 2)
+        own = (kind, -len(entry.path) if kind < 2 else 0)
+        return group, is_last, number, ingress.key.path, numbered[ingress.key, entry.pointer[:3]], own
+
+    ranked = sorted(entries, key=place)
+    return {(entry.ingress.key, entry.pointer): number for number, entry in enumerate(ranked)}
 
 
 def _names(entries: Iterable[_Entry]) -> dict[tuple[ResourceKey, Pointer], str]:

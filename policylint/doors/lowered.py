@@ -12,12 +12,16 @@ from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, value_at
 from policylint.model.resource import Written
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.policy.paths import ListedPaths
 from policylint.policy.results import Attachment, Declared, Effective, FailingSetting, Group, Losses, Target
 from policylint.regex import quoted
 from policylint.topology import BackendState, Candidate, GatewayState, ListenerState, ParentState, RouteState
 
 PROTOCOLS = {"http": "HTTP", "https": "HTTPS", "tcp": "TCP", "udp": "UDP"}
+
+
+_FLAGS = Pattern(r"\(\?[a-z]+\)")
 
 
 class _Everything(Collection[ResourceKey]):
@@ -197,6 +201,35 @@ def door(
 def plain(path: str) -> str:
     """Return the expression of a text; a slash needs no escape."""
     return quoted(path).replace("\\/", "/")
+
+
+def searched(pattern: str) -> str:
+    """Return the expression of whole texts in which an expression is found."""
+    found = _FLAGS.match(pattern)
+    flags = found[0] if found else ""
+    bare = pattern[len(flags) :]
+    if _has_alternatives(bare):
+        return f"{flags}.*(?:{bare}).*"
+    start = "" if bare.startswith("^") else ".*"
+    end = "" if bare.endswith("$") and not bare.endswith("\\$") else ".*"
+    core = bare.removeprefix("^")
+    return f"{flags}{start}{core if end else core[:-1]}{end}"
+
+
+def _has_alternatives(pattern: str) -> bool:
+    """Tell whether an expression is one of alternatives as a whole."""
+    depth = 0
+    escaped = False
+    for letter in pattern:
+        if escaped or letter == "\\":
+            escaped = not escaped
+        elif letter in "([":
+            depth += 1
+        elif letter in ")]":
+            depth -= 1
+        elif letter == "|" and depth == 0:
+            return True
+    return False
 
 
 def rule_node(key: ResourceKey, name: str) -> Node:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from policylint.doors.lowered import plain
+from policylint.doors.lowered import plain, searched
 from policylint.matches import FOREIGN
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
@@ -21,7 +21,6 @@ from policylint.spaces.samples import literal
 _TOKEN = Pattern(r"\s*(&&|\|\||!|\(|\)|,|[A-Za-z]\w*|`[^`]*`|\"(?:[^\"\\]|\\.)*\")")
 _ESCAPED = Pattern(r"\\(.)")
 _TEMPLATE = Pattern(r"\{(\w+)(?::((?:[^{}]|\{[^{}]*\})*))?\}")
-_FLAGS = Pattern(r"\(\?[a-z]+\)")
 _MOST = 64
 """Alternatives of one rule, beyond which it is not read."""
 _NAMES = {
@@ -148,7 +147,7 @@ def _takes(name: str, host: str) -> bool | None:
     if name.startswith("~"):
         pattern = name[1:]
         if not several:
-            return expression(_searched(pattern)).is_whole(host)
+            return expression(searched(pattern)).is_whole(host)
         start, suffix = _suffix(pattern)
         if start is None:
             return False
@@ -197,7 +196,7 @@ def _read(matcher: Matcher) -> list[_Condition] | None:
         case "Path" | predicates.PREFIX if len(arguments) == 1 and first.startswith("/"):
             return [_Condition("path", _path(first, is_prefix=name == PREFIX), negated)]
         case "PathRegexp" if len(arguments) == 1:
-            return [_Condition("path", Predicate(EXPRESSION, _searched(first)), negated)]
+            return [_Condition("path", Predicate(EXPRESSION, searched(first)), negated)]
         case "Method" if len(arguments) == 1:
             return [_Condition("method", Predicate("Exact", first.upper()), negated)]
         case "Header" | "Headers" | "HeaderRegexp" | "HeadersRegexp" if arguments and not len(arguments) % 2:
@@ -209,9 +208,9 @@ def _read(matcher: Matcher) -> list[_Condition] | None:
             of = [(f"query {first}", "".join(arguments[1:]))]
         case _:
             return None
-    searched = name.endswith("Regexp") and len(arguments) > 1
+    is_searched = name.endswith("Regexp") and len(arguments) > 1
     return [
-        _Condition(key, Predicate(EXPRESSION, _searched(value)) if searched else Predicate("Exact", value), negated)
+        _Condition(key, Predicate(EXPRESSION, searched(value)) if is_searched else Predicate("Exact", value), negated)
         for key, value in of
     ]
 
@@ -246,35 +245,6 @@ def _together(conditions: Sequence[_Condition]) -> list[_Condition] | None:
     ]
     barred = [each for each in barred if all(each.predicate.overlaps(other.predicate) is not False for other in held)]
     return [*held, *barred]
-
-
-def _searched(pattern: str) -> str:
-    """Return the expression of whole texts in which an expression is found."""
-    found = _FLAGS.match(pattern)
-    flags = found[0] if found else ""
-    bare = pattern[len(flags) :]
-    if _has_alternatives(bare):
-        return f"{flags}.*(?:{bare}).*"
-    start = "" if bare.startswith("^") else ".*"
-    end = "" if bare.endswith("$") and not bare.endswith("\\$") else ".*"
-    core = bare.removeprefix("^")
-    return f"{flags}{start}{core if end else core[:-1]}{end}"
-
-
-def _has_alternatives(pattern: str) -> bool:
-    """Tell whether an expression is one of alternatives as a whole."""
-    depth = 0
-    escaped = False
-    for letter in pattern:
-        if escaped or letter == "\\":
-            escaped = not escaped
-        elif letter in "([":
-            depth += 1
-        elif letter in ")]":
-            depth -= 1
-        elif letter == "|" and depth == 0:
-            return True
-    return False
 
 
 def _templated(value: str, unstated: str, *, whole: bool = False) -> str:

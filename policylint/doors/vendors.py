@@ -65,6 +65,11 @@ class Vendor:
         return mapping(self._entry.get("actions"))
 
     @property
+    def order(self) -> Mapping[str, Any]:
+        """Which annotations say where an Ingress stands among the rules of its group; empty where paths decide."""
+        return mapping(self._entry.get("order"))
+
+    @property
     def moves(self) -> Mapping[str, int]:
         """Which annotations redirect all requests, with the status."""
         return mapping(self._entry.get("moves"))

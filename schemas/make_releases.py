@@ -3,7 +3,8 @@
 usage: python schemas/make_releases.py RELEASES [--output DIR]
        python schemas/make_releases.py --table > docs/releases.md
 
-RELEASES holds a folder per project, in it one per tag. One file per kind comes out, `PROJECT/KIND.GROUP.json`: by minor
+RELEASES holds a folder per project, in it one per tag; gateway-api has the experimental channel, gateway-api-standard
+the other one (config/crd/standard). One file per kind comes out, `PROJECT/KIND.GROUP.json`: by minor
 release the versions that its CRD serves, each as in schemas/crds/ (make_crds.py), without prose. What the releases have
 in common stands in a file once. The tags, and what changes beyond schemas, are in `PROJECT.yaml`, written by hand;
 `--table` prints these changes as the page that shows them.

@@ -23,6 +23,8 @@ Version = tuple[int, ...]
 """A minor release, as numbers: (1, 9)."""
 NEEDED = frozenset({"refused", "dropped", "unserved", "needs", "off"})
 """Effects that something must be done about before an upgrade."""
+STANDARD = "-standard"
+"""Ends the name of a product, and of the folder of its schemas, of which the channel that has less is in use."""
 EFFECTS = {
     "refused": "the API server or the controller refuses it",
     "dropped": "the field is gone, and what it says with it",
@@ -93,7 +95,8 @@ class ReleasedProduct(NamedTuple):
 
     Args:
         releases: minor release → the tag that its schemas are of.
-        found: how its release is told from a tree: `charts`, `images`, `repositories`, `annotation`.
+        found: how its release is told from a tree: `charts`, `images`, `repositories`, `annotation`; and the product
+            whose CRDs its chart `bundles`.
         controllers: patterns of `spec.controllerName`.
         by_schemas: what its notes call breaking and its schemas show, in words: such changes need no entry.
         hidden: what its notes call breaking and no manifest shows, and why it does not, in words.

@@ -39,15 +39,16 @@ def _unserved(simulation: Simulation) -> Iterator[Finding]:
     if not catalog.releases:
         return
     from policylint.catalog.releases import about, kinds, shown
-    from policylint.schema.released import served
+    from policylint.schema.released import is_standard, served
 
     present = {*world.kinds()}
     for (group, kind), (name, _) in kinds().items():
         release = catalog.releases.get(name) if (group, kind) in present else None
         if release is None or release not in about(name).with_schemas or world.definitions(group, kind):
             continue
-        title = f"{about(name).title} {shown(release)}"
-        listed = served(group, kind).get(release, {})
+        standard = is_standard(name, catalog.releases)
+        title = f"{about(name).title} {shown(release)}{' (standard channel)' if standard else ''}"
+        listed = served(group, kind, standard=standard).get(release, {})
         because = catalog.told.get(name, "")
         for resource in world.of_kind(group, kind):
             if resource.version not in listed and not resource.provisional:

@@ -26,6 +26,7 @@ _HOLDERS = (
 )
 """Kinds of objects that may tell a release."""
 _ONE = re.compile(r"[~=]?\s*v?\d+\.\d+(\.(\d+|[xX*]))?([-+][\w.+-]+)?")
+_STANDARD = re.compile(r"/standard-install\.yaml|/config/crd(/standard)?/?\?")
 Lines = Callable[[str], Sequence[str]]
 
 
@@ -47,6 +48,11 @@ class InUse(NamedTuple):
     def by(self) -> str:
         """What says so, whatever release it names."""
         return self.said.replace(self.written, "")
+
+    @property
+    def is_standard(self) -> bool:
+        """Whether it is an address of CRDs of the standard channel."""
+        return _STANDARD.search(self.said) is not None
 
     @property
     def is_one(self) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from policylint.catalog.releases import Version, kinds, product, product_of, shown, version
+from policylint.catalog.releases import STANDARD, Version, kinds, product, product_of, shown, version
 from policylint.cel.evaluation import Fuel
 from policylint.schema.known import GATEWAY_API, Known, ManifestChecker, read_shipped, shipped_schema
 
@@ -16,13 +17,18 @@ _GONE: dict[str, Any] = {}
 
 
 @cache
-def served(group: str, kind: str) -> Mapping[Version, Mapping[str, Any]]:
+def served(group: str, kind: str, *, standard: bool = False) -> Mapping[Version, Mapping[str, Any]]:
     """Return the schemas of a kind by release and version, of the versions that the release serves.
 
     A schema that is a text is that of the version it names.
+
+    Args:
+        standard: whether the channel with fewer kinds and fields is meant.
     """
-    path = kinds().get((group, kind), ("", ""))[1]
-    if not path:
+    name, path = kinds().get((group, kind), ("", ""))
+    if standard:
+        path = path.replace(f"{os.sep}{name}{os.sep}", f"{os.sep}{name}{STANDARD}{os.sep}")
+    if not os.path.isfile(path):  # noqa: PTH113 - as of all shipped data
         return {}
     with open(path, "rb") as file:  # noqa: PTH123 - as of all shipped data
         releases = read_shipped(file.read().decode())["releases"]
@@ -30,20 +36,27 @@ def served(group: str, kind: str) -> Mapping[Version, Mapping[str, Any]]:
 
 
 @lru_cache(maxsize=512)
-def released_schema(group: str, kind: str, served_as: str, release: Version) -> Known | None:
+def released_schema(group: str, kind: str, served_as: str, release: Version, *, standard: bool = False) -> Known | None:
     """Return the schema of a version of a kind in a release; None where the release serves no such version."""
-    schemas = served(group, kind).get(release, _GONE)
+    schemas = served(group, kind, standard=standard).get(release, _GONE)
     schema = schemas.get(served_as)
     if isinstance(schema, str):
-        return released_schema(group, kind, schema, release)
+        return released_schema(group, kind, schema, release, standard=standard)
     if schema is None:
         return None
     fuel = Fuel()
-    origin = product(product_of(group, kind)).tag(release)
+    origin = product(product_of(group, kind)).tag(release) + (" (standard channel)" if standard else "")
     return Known(schema, ManifestChecker(schema, fuel), fuel, release=origin, lasting=True, exact=True)
 
 
-def _of_release(group: str, kind: str, served_as: str, release: Version) -> tuple[Known, ...]:
+def is_standard(name: str, releases: Releases) -> bool:
+    """Tell whether the channel of a product that has less is in use."""
+    return f"{name}{STANDARD}" in releases
+
+
+def _of_release(
+    group: str, kind: str, served_as: str, release: Version, *, standard: bool = False
+) -> tuple[Known, ...]:
     """Return the schema of a version of a kind in a release; of one whose schemas are not there those of the releases
     around it, the later one first: what all of them refuse, it does."""
     known = product(product_of(group, kind)).with_schemas
@@ -55,7 +68,7 @@ def _of_release(group: str, kind: str, served_as: str, release: Version) -> tupl
             max((each for each in known if each < release), default=None),
         )
     )
-    found = (released_schema(group, kind, served_as, each) for each in around if each is not None)
+    found = (released_schema(group, kind, served_as, each, standard=standard) for each in around if each is not None)
     return tuple(each for each in found if each is not None)
 
 
@@ -75,11 +88,12 @@ def as_told(group: str, kind: str, served_as: str, releases: Releases, told: Map
     Nothing of it is certain: the CRDs of a cluster may be of another release than its controller.
     """
     name = product_of(group, kind)
-    known = _of_release(group, kind, served_as, releases[name]) if name in told else ()
+    standard = is_standard(name, releases)
+    known = _of_release(group, kind, served_as, releases[name], standard=standard) if name in told else ()
     newest = next(iter(shipped_schema(group, kind, served_as)), None) if known else None
     return tuple(
         each._replace(exact=False, lasting=group in GATEWAY_API, told=told[name], newest=newest) for each in known
     )
 
 
-__all__ = ["Releases", "as_released", "as_told", "released_schema", "served", "shown"]
+__all__ = ["Releases", "as_released", "as_told", "is_standard", "released_schema", "served", "shown"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from policylint.catalog.releases import ReleasedProduct, Version, kinds, names, parsed, product, shown
+from policylint.catalog.releases import STANDARD, ReleasedProduct, Version, kinds, names, parsed, product, shown
 from policylint.compare import pair_sides
 from policylint.compare.contexts import changed_contexts
 from policylint.compare.releases import judged_otherwise
@@ -156,6 +156,9 @@ def _requests(
     start = {**known, **{move.product.name: move.start for move in moves}}
     end = {**known, **{move.product.name: move.end for move in moves}}
     start, end = ({name: _nearest(name, release) for name, release in each.items()} for each in (start, end))
+    for name, release in simulation.catalog.releases.items():
+        if name.endswith(STANDARD):
+            start[name] = end[name] = release
     before, after = (
         simulate(simulation.world, simulation.catalog.of_releases(each, _settings(simulation, workspace, each)))
         for each in (start, end)
@@ -174,6 +177,8 @@ def _settings(
     """Return the settings of controllers, as their configurations in the tree state them for releases."""
     found = {}
     for name, release in releases.items():
+        if name.endswith(STANDARD):
+            continue
         about = product(name)
         stated = configurations(about, simulation.world, workspace.files, workspace.source_lines)
         if said := settings(about, release, stated):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.catalog.kinds import Catalog
-from policylint.catalog.releases import ReleasedProduct, Version, about, kinds, names, shown, stated
+from policylint.catalog.releases import STANDARD, ReleasedProduct, Version, about, kinds, names, shown, stated
 from policylint.model import GATEWAY_GROUP, World, text
 from policylint.model.words import listing
 from policylint.render.in_use import InUse, Naming, in_use
@@ -35,9 +35,17 @@ def judged(world: World, catalog: Catalog, written: Mapping[str, str], kustomiza
         if uses and _is_one(uses) and uses[0].release in product.releases:
             releases[product.name] = uses[0].release
             told[product.name] = uses[0].said
+            if all(use.is_standard for use in uses) and not _is_bundled(product, world, kustomizations):
+                releases[f"{product.name}{STANDARD}"] = uses[0].release
         if product.name in releases and product.configuration:
             settings[product.name] = _settings(product, world, catalog, releases[product.name])
     return catalog.of_releases(releases, settings, told) if releases else catalog
+
+
+def _is_bundled(product: ReleasedProduct, world: World, kustomizations: Iterable[Naming]) -> bool:
+    """Tell whether the chart of another product that something installs brings CRDs of this one, of either channel."""
+    others = (each for name in names() if (each := about(name)).found.get("bundles") == product.name)
+    return any(in_use(other, world, kustomizations) for other in others)
 
 
 def _is_one(uses: Sequence[InUse]) -> bool:

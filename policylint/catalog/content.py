@@ -10,8 +10,30 @@ from policylint.catalog.kinds import shipped_catalog
 from policylint.documents import Pointer
 from policylint.model.policy_kind import ContentField, content_fields
 from policylint.model.resource import mapping, sequence
+from policylint.namedtuple import NamedTuple
 
 Kinds = frozenset[tuple[str, str]]
+
+
+class Edited(NamedTuple):
+    """What a change touches of kinds that are not read unless something names them.
+
+    Args:
+        kinds: of third parties, by group and name.
+        names: of kinds whose group is not said, as patches of a kustomization name them.
+        maps: the names of ConfigMaps.
+    """
+
+    kinds: Kinds = frozenset()
+    names: frozenset[str] = frozenset()
+    maps: frozenset[str] = frozenset()
+
+    def has(self, group: str, kind: str) -> bool:
+        """Tell whether objects of a kind are touched."""
+        return (group, kind) in self.kinds or (kind in self.names and "." in group)
+
+
+NOTHING_EDITED = Edited()
 
 
 @cache
@@ -66,9 +88,11 @@ class ReadSet:
 
     Args:
         configured: entries of the user's configuration, as in schemas/policy-kinds/.
+        edited: the kinds, and the names of ConfigMaps, of which a change touches objects.
     """
 
-    def __init__(self, configured: Iterable[Mapping[str, Any]] = ()) -> None:
+    def __init__(self, configured: Iterable[Mapping[str, Any]] = (), edited: Edited = NOTHING_EDITED) -> None:
+        self.edited = edited
         self._configured = {
             (entry.get("group"), entry.get("kind")): content_fields(entry.get("refers"))
             for entry in configured

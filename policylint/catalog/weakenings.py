@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from policylint.documents import read
@@ -55,6 +56,45 @@ class Deciding(NamedTuple):
     guards: bool
     spares: bool
     holding: str
+
+
+class Access(NamedTuple):
+    """What may bear on who gets in, by words: see schemas/weakenings.yaml."""
+
+    fields: frozenset[str]
+    kinds: frozenset[str]
+    guards: frozenset[str]
+    grants: frozenset[str]
+    values: frozenset[str]
+    idle: frozenset[str]
+    watching: frozenset[str]
+    silent: frozenset[str]
+    read: frozenset[str]
+
+    def of_kind(self, kind: str) -> bool:
+        """Tell whether all that objects of a kind say bears on it."""
+        return not self.kinds.isdisjoint(words_of(kind))
+
+    def of_field(self, name: str) -> bool:
+        """Tell whether a name of a field, or a line of a text, bears on it."""
+        words = words_of(name)
+        return not self.fields.isdisjoint(words) and self.watching.isdisjoint(words)
+
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name in lower case, pairs of them as one word, too: `redirectURIs`, `OAuth2Client`."""
+    words = [word.lower() for word in _WORDS.findall(name.replace("OAuth", "Oauth").replace("URIs", "Uris"))]
+    return [*words, *(first + second for first, second in pairwise(words))]
+
+
+@lru_cache(maxsize=1)
+def access() -> Access:
+    """Return the words of what may bear on who gets in."""
+    table = mapping(_table().get("access"))
+    return Access(*(frozenset(map(text, sequence(table.get(name)))) for name in Access._fields))
 
 
 @lru_cache(maxsize=1)
@@ -165,4 +205,4 @@ def _differing(before: Any, after: Any, above: _Steps) -> Iterator[_Steps]:
             )
 
 
-__all__ = ["Deciding", "common_weaknesses", "deciding", "may_decide"]
+__all__ = ["Access", "Deciding", "access", "common_weaknesses", "deciding", "may_decide", "words_of"]

@@ -23,6 +23,7 @@ from policylint.compare.pairing import Pairing, Sides
 from policylint.compare.placements import placement_changes
 from policylint.compare.releases import NO_TEXT, TreeText, changes_of_releases, judged_otherwise, untold
 from policylint.compare.subjects import subject_changes
+from policylint.compare.texts import NO_TEXTS, TextChanges, commands_given
 from policylint.compare.unknown import undeployed_subjects, unknown_subjects
 from policylint.model import SEVERITIES, Severity, World
 from policylint.simulation import simulate
@@ -50,30 +51,35 @@ def pair_sides(before: Sequence[Simulation], after: Sequence[Simulation]) -> lis
     return sides
 
 
-def compare(sides: Iterable[Sides]) -> list[EnvironmentChange]:
-    """Return what changes in each environment."""
+def compare(sides: Iterable[Sides], texts: TextChanges = NO_TEXTS) -> list[EnvironmentChange]:
+    """Return what changes in each environment.
+
+    Args:
+        texts: what differs beside objects.
+    """
     pairs = list(sides)
     # What nothing deploys is the same for all environments, and told once.
     undeployed = undeployed_subjects(pairs[0], [pair.after.world for pair in pairs]) if pairs else []
-    return [_environment(pair, () if number else undeployed) for number, pair in enumerate(pairs)]
+    return [_environment(pair, () if number else undeployed, texts) for number, pair in enumerate(pairs)]
 
 
-def _environment(sides: Sides, undeployed: Sequence[SubjectChange]) -> EnvironmentChange:
+def _environment(sides: Sides, undeployed: Sequence[SubjectChange], texts: TextChanges) -> EnvironmentChange:
     """Return what changes in one environment, and beside it what changes in files that nothing deploys."""
     from policylint.compare.protection.anywhere import decides_beside
     from policylint.compare.protection.extensions import acts_beside
+    from policylint.compare.protection.unjudged import changes_beside
     from policylint.compare.requests import request_changes
 
     before, after, pairing = sides
     contexts = changed_contexts(before, after, pairing)
     subjects = subject_changes(sides, contexts.changes)
-    unknown = [*unknown_subjects(sides, {subject.key for subject in subjects}), *undeployed]
+    known = {subject.key for subject in subjects}
+    unknown = [*unknown_subjects(sides, known, texts.files), *undeployed]
     changed = changed_keys(sides)
     touched = {*changed, *_judged_otherwise(sides)}
     come_or_gone = _come_or_gone(sides)
-    whole = not (
-        unknown or contexts.truncated or before.cut or after.cut or acts_beside(sides) or decides_beside(sides)
-    )
+    doubts = unknown or texts.commands or contexts.truncated or before.cut or after.cut
+    whole = not (doubts or acts_beside(sides) or decides_beside(sides) or any(changes_beside(sides)))
     return EnvironmentChange(
         after.world.name,
         come_or_gone,
@@ -128,22 +134,25 @@ def removed_protections(
     chosen: Collection[str] | None = None,
     beside: Iterable[Finding] = (),
     tree: TreeText = NO_TEXT,
+    texts: TextChanges = NO_TEXTS,
 ) -> list[Finding]:
     """Return the findings of the rules of changes, or of those chosen, each once for all environments that have it.
 
     Args:
         beside: what other rules find on the side after.
         tree: what stands in the files of both sides, beside objects.
+        texts: what differs there.
     """
     rules = OF_CHANGES if chosen is None else OF_CHANGES.intersection(chosen)
     of_requests = rules & {"GWP302", "GWP304", "GWP324"}
     others = list(beside)
-    findings: list[Finding] = []
+    findings: list[Finding] = list(commands_given(texts)) if "GWP304" in rules else []
     for pair, environment in zip(sides, environments, strict=True):
         if of_requests:
             from policylint.compare.protection.placed import placed_less
             from policylint.compare.protection.revisions import revisions_moved
             from policylint.compare.protection.settings import weakened
+            from policylint.compare.protection.unjudged import unjudged
             from policylint.compare.requests.findings import findings_of_requests
 
             weaker: list[Weakened] = []
@@ -155,6 +164,9 @@ def removed_protections(
             with guarded("GWP324", pair.after):
                 told = findings_of_requests(pair, environment, weaker, others)
                 findings += (finding for finding in told if finding.rule in of_requests)
+            if "GWP304" in rules:
+                with guarded("GWP304", pair.after):
+                    findings += unjudged(pair, {key for finding in findings for key in finding.resources})
         if "GWP325" in rules:
             from policylint.compare.beside import decided_beside
             from policylint.compare.ends import ends_changed
@@ -207,7 +219,7 @@ def compare_findings(
     ]
     if any(change.finding.rule == "GWP326" for change in changes):
         changes = untold(changes)
-    relaxed = {change.finding.resources[0] for change in changes if change.finding.rule == "GWP304"}
+    relaxed = {key for change in changes if change.finding.rule == "GWP304" for key in change.finding.resources[:1]}
     changes = [
         change
         for change in changes
@@ -253,6 +265,7 @@ __all__ = [
     "EnvironmentChange",
     "FindingChange",
     "Sides",
+    "TextChanges",
     "TreeText",
     "changed_lines",
     "compare",

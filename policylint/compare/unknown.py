@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from policylint.compare.change import SubjectChange
 from policylint.compare.pairing import Sides, differs
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
 from policylint.topology.workloads import is_workload
@@ -14,10 +14,14 @@ from policylint.topology.workloads import is_workload
 _NAMESPACE = ("", "Namespace")
 
 
-def unknown_subjects(sides: Sides, known: set[ResourceKey]) -> list[SubjectChange]:
-    """Return targets of changed policies that were not seen, and changed charts that may make routes, sorted."""
+def unknown_subjects(sides: Sides, known: set[ResourceKey], changed: Collection[str] = ()) -> list[SubjectChange]:
+    """Return targets of changed policies that were not seen, and changed charts that may make routes, sorted.
+
+    Args:
+        changed: the files that differ, below the root.
+    """
     subjects: dict[ResourceKey, SubjectChange] = {}
-    for subject in (*_targets(sides), *_namespaces(sides), *_charts(sides)):
+    for subject in (*_targets(sides), *_namespaces(sides), *_charts(sides, changed)):
         if subject.key not in known:
             subjects.setdefault(subject.key, subject)
     return [subjects[key] for key in sorted(subjects)]
@@ -112,7 +116,7 @@ def undeployed_subjects(sides: Sides, others: Collection[World]) -> list[Subject
     return subjects
 
 
-def _charts(sides: Sides) -> Iterator[SubjectChange]:
+def _charts(sides: Sides, changed: Collection[str]) -> Iterator[SubjectChange]:
     """Yield releases and applications whose output was not seen on one side and that differ between the sides."""
     before, after, pairing = sides
     for side, opposite, translate in ((after, before, pairing.was), (before, after, pairing.key)):
@@ -123,6 +127,19 @@ def _charts(sides: Sides) -> Iterator[SubjectChange]:
                 change = "is new" if twin is None and side is after else "is gone" if twin is None else "changes"
                 reason = f"{key.kind} {change} and is not rendered"
                 yield SubjectChange(after.world.name, key, "unknown", makers[key].name_location, reason=reason)
+            elif side is after and (file := _of_chart(makers[key], changed)):
+                reason = f"{file} changes, and {key.kind} {key.name} is not rendered"
+                yield SubjectChange(after.world.name, key, "unknown", makers[key].name_location, reason=reason)
+
+
+def _of_chart(maker: Resource, changed: Collection[str]) -> str:
+    """Return the first file that differs of a chart in the tree, "" where none does."""
+    source = mapping(maker.spec.get("source"))
+    chart = mapping(mapping(maker.spec.get("chart")).get("spec"))
+    named = [source.get("path"), *(mapping(each).get("path") for each in sequence(maker.spec.get("sources")))]
+    named += [chart.get("chart")] if text(mapping(chart.get("sourceRef")).get("kind")) == "GitRepository" else []
+    places = [f"{place.strip('./')}/" for place in map(text, named) if place.strip("./")]
+    return min((file for file in changed if any(map(file.startswith, places))), default="")
 
 
 def _makers(simulation: Simulation) -> dict[ResourceKey, Resource]:

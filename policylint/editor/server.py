@@ -415,7 +415,10 @@ def server(options: RunOptions) -> EditorServer:
     @editor.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[":", " ", "-"]))
     async def completion(parameters: types.CompletionParams) -> list[types.CompletionItem] | None:
         uri, position = parameters.text_document.uri, parameters.position
-        lines = editor.workspace.get_text_document(uri).source.splitlines()
+        document = editor.workspace.text_documents.get(uri)
+        if document is None:
+            return []  # what is not open, nobody types in
+        lines = document.source.splitlines()
         column = editor.column(lines, position)
         place = surroundings(lines, position.line, column)
         if place is None:

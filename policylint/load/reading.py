@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from policylint.catalog.content import ReadSet
+from policylint.catalog.content import Edited, ReadSet
 from policylint.catalog.weakenings import may_decide
 from policylint.documents import ALIAS_BOMB, MAX_ALIASED, Document, FileReading, Problem, Unread, loading
 from policylint.load.facts import Facts, is_kustomization_path
@@ -149,7 +149,8 @@ def load(
             if not rendered:
                 _forget_values(facts.documents)
             documents += facts.documents
-        still_unread = _second_pass(documents, problems, unread, referred, variable_maps, reader.again)
+        variable_maps |= named.edited.maps
+        still_unread = _second_pass(documents, problems, unread, referred, variable_maps, reader.again, named.edited)
     return Loaded(
         documents,
         problems,
@@ -215,10 +216,11 @@ def _second_pass(
     referred: set[tuple[str, str]],
     variable_maps: set[str],
     again: Callable[[SourceFile, Unread], FileReading],
+    edited: Edited,
 ) -> list[Unread]:
     """Parse what something refers to and return the rest: the kinds named in references, whatever has a CRD that was
-    parsed, ConfigMaps whose values Flux fills into manifests; beside network policies, whom the API server calls;
-    beside Ingresses the ConfigMaps, one of which may hold what is asked at all of them."""
+    parsed, what a change touches, ConfigMaps whose values Flux fills into manifests; beside network policies, whom the
+    API server calls; beside Ingresses the ConfigMaps, one of which may hold what is asked at all of them."""
     rest: list[Unread] = []
     kinds: dict[tuple[str, str], bool] = {}
     for file, document, facts in unread:
@@ -227,6 +229,7 @@ def _second_pass(
         if is_referred is None:
             is_referred = kinds[kind] = (
                 (document.api_version.rpartition("/")[0], document.kind) in referred
+                or edited.has(document.api_version.rpartition("/")[0], document.kind)
                 or (document.kind in _CALLING and any(map(_is_network_policy, documents)))
                 or (document.kind == "ConfigMap" and any(map(_is_ingress, documents)))
             )

@@ -19,6 +19,11 @@ _LONGEST = 200_000
 """Bytes of a script that are looked through."""
 _CONTINUED = Pattern(r"\\\r?\n\s*")
 _APPLIES = Pattern(r"\b(?:kubectl|oc)\b[^\n|;&#]{0,200}?\b(?:apply|create|replace)\b([^\n|;&#]{0,400})")
+_EDITS = Pattern(
+    r"\b(?:kubectl|oc)\b[^\n|;&#]{0,200}?\b(?:patch|delete|label|annotate)\b[^\n|;&#]{0,120}?"
+    r"(?:polic|auth|role|binding|gateway|route|ingress|namespace|\bns\b|\bcrd|webhook|constraint)[^\n|;&#]{0,400}"
+)
+"""Commands that change what stands between requests and pods."""
 _PUSHES = Pattern(r"\bflux\s+push\s+artifact\b([^\n|;&#]{0,800})")
 _ARTIFACT = Pattern(r"oci://[^\s\"']*?([^\s\"'/:@]+)(?:[:@][^\s\"'/]*)?[\"']?(?:\s|$)")
 _PATH = Pattern(r"(?:^|\s)(?:--path|-f)(?:\s+|=)[\"']?([^\s\"']+)")
@@ -68,6 +73,16 @@ def installed(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iter
                 yield Custom("", namespace, names[0], maker=f"{script}, which installs the chart {chart},")
 
 
+def edits(path: str, content: bytes) -> list[tuple[int, str]]:
+    """Return the commands of a file that change objects of a cluster beside its manifests, each with its line."""
+    found = []
+    for _, text in _scripts((path,), lambda _: content, b"kubectl", b"oc "):
+        for match in _EDITS.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            found.append((line, " ".join(match[0].split())))
+    return found
+
+
 def _meant(word: str, script: str) -> str:
     """Return a name that stands in a script, or the one that its variable has at first; "" where nothing says it."""
     reference = _REFERENCE.fullmatch(word)
@@ -105,11 +120,16 @@ def pushed(tree: Tree) -> dict[str, str]:
     return {name: next(iter(paths)) for name, paths in found.items() if len(paths) == 1}
 
 
+def is_script(path: str) -> bool:
+    """Tell whether a file, by path below the root, may hold commands."""
+    is_hidden = "/." in f"/{path}" or "node_modules/" in path
+    return (path.endswith(_SCRIPTS) and not is_hidden) or path.startswith(_WORKFLOWS)
+
+
 def _scripts(files: Iterable[str], read: Callable[[str], bytes | None], *tools: bytes) -> Iterator[tuple[str, str]]:
     """Yield the scripts that name one of some tools, continued lines joined."""
     for path in files:
-        is_hidden = "/." in f"/{path}" or "node_modules/" in path
-        if not (path.endswith(_SCRIPTS) and not is_hidden) and not path.startswith(_WORKFLOWS):
+        if not is_script(path):
             continue
         content = read(path)
         if content is not None and any(tool in content for tool in tools):

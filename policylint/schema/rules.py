@@ -69,7 +69,7 @@ def _tree(stated: Any) -> Any:
         from policylint.cel.syntax import tree
 
         return tree(stated) if len(stated) <= _LONGEST else None
-    return stated
+    return stated if isinstance(stated, (list, tuple)) else None
 
 
 def _fields(expression: Any) -> Iterator[str]:

@@ -12,9 +12,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
+from policylint.catalog.content import Edited
 from policylint.compare import (
     Comparison,
     FindingChange,
+    TextChanges,
     TreeText,
     changed_lines,
     compare,
@@ -27,6 +29,7 @@ from policylint.compare import (
 from policylint.compare.within import within
 from policylint.documents import loading
 from policylint.errors import AbsentError, UsageError
+from policylint.load.edited import edited
 from policylint.load.shared_facts import SharedFacts
 from policylint.namedtuple import NamedTuple
 from policylint.render.shared import Shared
@@ -107,7 +110,8 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
         UsageError: a configuration that cannot be used.
     """
     pairs = pair_sides(sides.before.simulations, sides.after.simulations)
-    environments = compare(pairs)
+    texts = sides.texts()
+    environments = compare(pairs, texts)
     scopes = sides.scopes()
     lap("compare")
 
@@ -115,7 +119,7 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
         """Add what no single side shows, before suppressions are heeded; what the change takes away is missing."""
         kustomizations = sides.before.kustomizations, sides.after.kustomizations
         tree = TreeText(sides.after.files, sides.after.source_lines, kustomizations)
-        of_change = removed_protections(pairs, environments, chosen, findings, tree)
+        of_change = removed_protections(pairs, environments, chosen, findings, tree, texts)
         return escalate_changed(sorted([*findings, *of_change], key=finding_order), pairs, sides)
 
     setup = sides.request.setup
@@ -205,6 +209,7 @@ class DiffSides:
     def _opened(self, *, alternatives: bool = True) -> list[Workspace]:
         both: dict[str, Any] = {"shared_facts": SharedFacts(), "shared": Shared(), "alternatives": alternatives}
         both |= {"scope": self.scope, "undeployed": False, "all_environments": True, "paths": ()}
+        both["edited"] = self._edited()
         setup, live = self.request.setup, self.request.options.live
         if live is None:
             return [
@@ -216,6 +221,40 @@ class DiffSides:
         before, after = self.sources
         applied = open_workspace_of(beside(setup, live), source=after, **both)
         return [of_environment(open_workspace_of(cluster(setup), source=before, **both), applied), applied]
+
+    def texts(self) -> TextChanges:
+        """Return what differs beside objects: the files of charts, and new commands of scripts."""
+        from policylint.render.by_hand import edits
+
+        before, after = self.contents
+        differing = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+        former, latter = (self._aside(source) for source in self.sources)
+        aside = {path for path in former.keys() | latter.keys() if former.get(path) != latter.get(path)}
+        commands = []
+        for path in sorted(aside):
+            known = {said for _, said in edits(path, self._bytes(0, self.of_before(path)))}
+            commands += [(path, *each) for each in edits(path, self._bytes(1, path)) if each[1] not in known]
+        return TextChanges([*differing, *aside], commands)
+
+    def _aside(self, source: Source) -> dict[str, str]:
+        """Return the templates and scripts of a tree: path → the id of the content."""
+        from policylint.render.by_hand import is_script
+
+        paths = [path for paths in source.skipped.values() for path in paths]
+        paths += [path for path in source.files_below("") if is_script(path) and not path.endswith(".md")]
+        return {path: _content_id(source, path) for path in paths}
+
+    def _edited(self) -> Edited:
+        """Return what the change touches of kinds that nothing reads by itself."""
+        before, after = self.contents
+        paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+        return edited((path, self._bytes(0, self.of_before(path)), self._bytes(1, path)) for path in paths)
+
+    def _bytes(self, side: int, file: str) -> bytes:
+        try:
+            return self.sources[side].file(file).read()
+        except SourceError:
+            return b""
 
     def scopes(self) -> dict[str, list[WorldScope]]:
         """Return what concerns the scope in each environment that has a part in it on one side, by name."""

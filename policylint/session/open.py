@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from policylint.catalog.content import NOTHING_EDITED, Edited
 from policylint.config import ConfigError
 from policylint.errors import UsageError
 from policylint.outside import leads_out
@@ -84,6 +85,7 @@ def open_workspace_of(
     alternatives: bool = True,
     undeployed: bool = True,
     all_environments: bool = False,
+    edited: Edited = NOTHING_EDITED,
 ) -> Workspace:
     """Return the workspace of some paths, with the options of a run.
 
@@ -95,6 +97,7 @@ def open_workspace_of(
         alternatives: whether plain directories that write the same objects are environments of their own.
         undeployed: whether files are taken as they are where nothing of what is to be checked is deployed.
         all_environments: whether environments that have no part in the scope are simulated as well.
+        edited: what a change touches, which is read whoever names it.
 
     Raises:
         UsageError: a path, the snapshot or the configuration cannot be used.
@@ -104,7 +107,7 @@ def open_workspace_of(
     options, settings = setup.options, setup.settings
     more: dict[str, Any] = {"given": setup.assumptions, "source": source, "shared": shared, "env": options.environments}
     more |= {"alternatives": alternatives, "undeployed": undeployed}
-    more |= {"scope": scope, "all_environments": all_environments}
+    more |= {"scope": scope, "all_environments": all_environments, "edited": edited}
     if renderer := setup.renderer:
         more["render"] = renderer
     if options.rendered:

@@ -9,7 +9,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from policylint.budget import Budget
-from policylint.catalog.content import ReadSet
+from policylint.catalog.content import NOTHING_EDITED, Edited, ReadSet
 from policylint.catalog.kinds import Catalog, CatalogError, load_catalog
 from policylint.clusters.kinds import POLICY
 from policylint.config import PROGRAMS
@@ -223,6 +223,7 @@ def open_workspace(
     undeployed: bool = False,
     scope: ReportScope | None = None,
     all_environments: bool = False,
+    edited: Edited = NOTHING_EDITED,
 ) -> Workspace:
     """Read, place and simulate what is below some paths.
 
@@ -246,6 +247,7 @@ def open_workspace(
         undeployed: whether files are taken as they are where nothing of what is to be checked is deployed.
         scope: what findings are to concern.
         all_environments: whether environments in which nothing concerns the scope are simulated as well.
+        edited: what a change touches, which is read whoever names it.
 
     Raises:
         UsageError: a path is not there, the snapshot cannot be read, a configured kind is none, or the edition, the
@@ -262,7 +264,7 @@ def open_workspace(
     except SourceError as error:
         raise UsageError(str(error)) from error
     groups = known_groups() | given.groups()
-    read_set = ReadSet(given.kinds)
+    read_set = ReadSet(given.kinds, edited)
     loaded = load(
         source, groups, everything=strict, shared_facts=shared_facts, read_set=read_set, rendered=render != "off"
     )

@@ -357,6 +357,15 @@ def test_a_document_that_no_file_can_be_harms_no_other(uri: str, shop: Path) -> 
     edit(shop, session)
 
 
+@pytest.mark.parametrize("uri", ["file:///nowhere.yaml", "file:///", "file://[x/y.yaml", "file:///%00.yaml", "one"])
+def test_nothing_is_offered_in_a_document_that_is_not_open(uri: str, shop: Path) -> None:
+    async def session(editor: Editor) -> None:
+        question = types.CompletionParams(types.TextDocumentIdentifier(uri), types.Position(0, 0))
+        assert not await editor.client.text_document_completion_async(question)
+
+    edit(shop, session)
+
+
 def test_it_ends_with_0_where_an_editor_tells_it_to(tmp_path: Path) -> None:
     messages = [
         {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},

@@ -49,3 +49,10 @@ def test_every_object_of_it_is_explained(tree: Path) -> None:
     for name in names:
         code, _, err = run(tree, "explain", name.replace(" ", "/"), ".", POLICYLINT_DEBUG="1")
         assert code == 0, err
+
+
+@pytest.mark.parametrize("name", ["source-that-is-a-list", "rule-that-is-an-object"])
+def test_a_value_of_another_type_than_its_field_ends_no_run(tmp_path: Path, name: str) -> None:
+    shutil.copy(CORPUS.parent / "malformed" / f"{name}.yaml", tmp_path / "tree.yaml")
+    code, _, err = run(tmp_path, "lint", ".", "--no-config", POLICYLINT_DEBUG="1")
+    assert (code in (0, 1), "internal error" in err) == (True, False)

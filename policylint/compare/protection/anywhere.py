@@ -25,7 +25,7 @@ from policylint.topology.workloads import WORKLOADS, pod_spec
 
 _ELSEWHERE = frozenset(
     {
-        "", "apps", "batch", "networking.k8s.io", "discovery.k8s.io", "rbac.authorization.k8s.io", "policy",
+        "", "apps", "batch", "networking.k8s.io", "discovery.k8s.io", "policy",
         "apiextensions.k8s.io", "autoscaling", "storage.k8s.io", GATEWAY_GROUP, "policy.open-cluster-management.io",
         "work.open-cluster-management.io", "operator.open-cluster-management.io",
     }
@@ -42,8 +42,8 @@ _OF_SCALING = frozenset({"", "apps", "batch", "autoscaling", "apiextensions.k8s.
 
 def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
     """Yield causes with the objects themselves."""
-    for old, new in _edited(sides):
-        said = _said(old), _said(new)
+    for old, new in edited_beside(sides):
+        said = said_beside(old), said_beside(new)
         for weakening in weakenings(common_weaknesses(new.key.kind, *said), *said):
             cause = weakened(weakening, old, new, "keep it as it was, or say what takes its place")
             kept = cause if deciding(*new.key[:2]) else cause._replace(severity="note")
@@ -61,10 +61,10 @@ def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
         yield cause._replace(own=True), "", (whole(resource.key),)
 
 
-def _edited(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
+def edited_beside(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
     """Yield the objects that are compared by words alone."""
     for group, name in sides.after.world.kinds():
-        if _is_foreign(sides, group, name):
+        if is_beside(sides, group, name):
             yield from sides.edited(group, name)
 
 
@@ -92,7 +92,8 @@ def _of(side: Simulation, keys: Iterable[ResourceKey], what: str) -> Iterator[Re
             yield resource
 
 
-def _is_foreign(sides: Sides, group: str, name: str) -> bool:
+def is_beside(sides: Sides, group: str, name: str) -> bool:
+    """Tell whether objects of a kind are compared by words alone."""
     if (group, name) == _CONFIG_MAP or (group, name) in _PARAMETRISED:
         return True
     if (group, name) in WORKLOADS:
@@ -101,7 +102,8 @@ def _is_foreign(sides: Sides, group: str, name: str) -> bool:
     return not known and (group not in _ELSEWHERE or deciding(group, name) is not None)
 
 
-def _said(resource: Resource) -> Mapping[str, Any]:
+def said_beside(resource: Resource) -> Mapping[str, Any]:
+    """Return what such an object says, by the names of fields."""
     if resource.key[:2] == _CONFIG_MAP:
         entries = mapping(resource.body.get("data"))
         plain = {name: value for name, value in entries.items() if isinstance(value, str) and not is_symbolic(value)}
@@ -181,4 +183,4 @@ def _of_helm(helm: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-__all__ = ["decides_beside", "weakened_anywhere"]
+__all__ = ["decides_beside", "edited_beside", "is_beside", "said_beside", "weakened_anywhere"]

@@ -150,6 +150,20 @@ def _order(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) 
         )
 
 
+def ranked(weaknesses: Iterable[Weakness], before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Pointer]:
+    """Yield where both sides have a value of which an order says how strong it is."""
+    for weak in weaknesses:
+        if weak.order:
+            old, new = pair_values(before, after, weak.path)
+            for key in old.keys() & new.keys():
+                ranks = (
+                    _rank(weak, _value(weak, before, old[key]).value),
+                    _rank(weak, _value(weak, after, new[key]).value),
+                )
+                if None not in ranks:
+                    yield new[key].pointer
+
+
 def _raised(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
     """Yield the limits that let more pass."""
     old, new = pair_values(before, after, weak.path)

@@ -138,10 +138,11 @@ class Argo:
         spec, place = manifest.spec, manifest.origin.child("spec")
         namespace = text(mapping(spec.get("destination")).get("namespace"))
         sources = [(spec["source"], place.child("source"))] if spec.get("source") else []
-        for source, origin in (*sources, *entries(spec, place, "sources")):
-            made = self._source(manifest, mapping(source), origin, namespace, cluster)
+        for stated, origin in (*sources, *entries(spec, place, "sources")):
+            source = mapping(stated)
+            made = self._source(manifest, source, origin, namespace, cluster)
             made = applied(made, cluster.journal, namespace)
-            self._pin(manifest, mapping(source), origin, made, cluster)
+            self._pin(manifest, source, origin, made, cluster)
             if namespace:
                 fill_in_namespace(
                     made, namespace, self._kustomizer.cluster_scoped, place.at("destination", "namespace")

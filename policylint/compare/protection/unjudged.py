@@ -1,0 +1,248 @@
+"""GWP304 for what nobody evaluates and no word judges: an object that changes where it may bear on who gets in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from policylint.catalog.weakenings import Access, access, common_weaknesses, deciding, words_of
+from policylint.checks.kit.locations import path
+from policylint.compare.pairing import Sides
+from policylint.compare.protection.anywhere import edited_beside, is_beside, said_beside
+from policylint.compare.protection.cause import RULE
+from policylint.compare.protection.extensions import nearest
+from policylint.compare.protection.spec import ranked, weakenings
+from policylint.documents import Pointer
+from policylint.model import Finding, Location, Resource, ResourceKey, mapping
+from policylint.model.weakness import Weakness
+from policylint.model.words import listing
+from policylint.namedtuple import NamedTuple
+
+_MOST_VALUES = 4_000
+_LONGEST_VALUE = 80
+_MOST_LINES = 2_000
+
+
+class Unjudged(NamedTuple):
+    """An object that nobody evaluates, and what of it may bear on who gets in.
+
+    Args:
+        fields: those that differ, () where all of it comes or goes.
+        change: what becomes of it, in words.
+    """
+
+    resource: Resource
+    location: Location
+    fields: tuple[str, ...]
+    change: str
+
+
+def unjudged(sides: Sides, told: Collection[ResourceKey] = ()) -> Iterator[Finding]:
+    """Yield what changes and was not judged.
+
+    Args:
+        told: the objects of which something is said already.
+    """
+    for one in changes_beside(sides):
+        if one.resource.key not in told:
+            fields = f" in {listing(one.fields, most=3)}" if one.fields else ""
+            yield Finding(
+                RULE,
+                "note",
+                f"{one.resource.key} {one.change}{fields}, which is not evaluated here: who gets in now is not known",
+                one.location,
+                resources=(one.resource.key,),
+                label="it may bear on who gets in",
+                field=",".join(one.fields),
+                environments=(sides.after.world.name,),
+            )
+
+
+def changes_beside(sides: Sides) -> Iterator[Unjudged]:
+    """Yield the objects that nobody evaluates and that change where it may bear on who gets in."""
+    words = access()
+    for old, new in edited_beside(sides):
+        if new.key.group not in words.silent:
+            whole = deciding(*new.key[:2]) is not None or _is_telling(words, new.key)
+            yield from _changed(words, new, (said_beside(old), said_beside(new)), whole=whole)
+    yield from _known(sides, words)
+    yield from _labelled(sides, words)
+    for side, keys, kinds, change in (
+        (sides.before, sides.pairing.removed, words.guards, "is gone"),
+        (sides.after, sides.pairing.added, words.grants, "is new"),
+    ):
+        for key in sorted(keys):
+            resource = side.world.get(key)
+            if (
+                resource is not None
+                and not kinds.isdisjoint(words_of(key.kind))
+                and is_beside(sides, *key[:2])
+                and key.group not in words.silent
+                and deciding(*key[:2]) is None
+            ):
+                yield Unjudged(resource, resource.name_location, (), change)
+
+
+def _known(sides: Sides, words: Access) -> Iterator[Unjudged]:
+    """Yield the policies and extensions whose texts for a proxy are other ones."""
+    for group, name in sides.after.world.kinds():
+        kind = sides.after.catalog.get(group, name)
+        asking = () if kind is None else (*kind.settings.raw, *("*" for path in kind.settings.code if path == "*"))
+        if kind is None or not asking:
+            continue
+        tops = {path.partition(".")[0] for path in asking}
+        for old, new in sides.edited(group, name):
+            before, after = (
+                spec if "*" in tops else {top: spec[top] for top in tops & spec.keys()} for spec in (old.spec, new.spec)
+            )
+            if before and after:
+                yield from _changed(words, new, (before, after), kind.weaker)
+
+
+def _changed(
+    words: Access,
+    new: Resource,
+    said: tuple[Mapping[str, Any], Mapping[str, Any]],
+    known: Iterable[Weakness] = (),
+    *,
+    whole: bool = False,
+) -> Iterator[Unjudged]:
+    """Yield an object where what it says differs in what may bear on who gets in, and is not stronger for certain."""
+    before, after = said
+    pointers = dict.fromkeys(_bearing(words, before, after, whole=whole))
+    if not pointers:
+        return
+    meant = [*known, *common_weaknesses(new.key.kind, after, before)]
+    judged = [*(each.before for each in weakenings(meant, after, before)), *ranked(meant, before, after)]
+    left = [pointer for pointer in pointers if not any(_overlap(pointer, each) for each in judged)]
+    if left:
+        place = nearest(new, ("spec", *left[0]) if "spec" in new.body else left[0])
+        yield Unjudged(new, place, tuple(dict.fromkeys(map(path, left))), "changes")
+
+
+def _overlap(left: Pointer, right: Pointer) -> bool:
+    shorter = min(len(left), len(right))
+    return left[:shorter] == right[:shorter]
+
+
+def _labelled(sides: Sides, words: Access) -> Iterator[Unjudged]:
+    """Yield the objects with labels or annotations of others that say who may come: nobody here reads those."""
+    for group, name in sides.after.world.kinds():
+        if sides.after.catalog.get(group, name) is not None or group in words.silent:
+            continue
+        for old, new in sides.edited(group, name):
+            for field in ("labels", "annotations"):
+                was, now = (mapping(each.metadata.get(field)) for each in (old, new))
+                changed = [
+                    key for key in {**was, **now} if str(was.get(key)) != str(now.get(key)) and _bears(words, key)
+                ]
+                if changed:
+                    place = nearest(new, ("metadata", field, changed[0]))
+                    yield Unjudged(new, place, tuple(changed), "changes")
+
+
+def _bears(words: Access, key: str) -> bool:
+    """Tell whether a label or annotation may bear on who gets in, and is none that the doors read."""
+    domain, _, last = key.rpartition("/")
+    if not domain or domain.endswith(tuple(words.read)):
+        return False
+    return words.of_field(last) and words.idle.isdisjoint(words_of(last))
+
+
+def _is_telling(words: Access, key: ResourceKey) -> bool:
+    return bool(key.group) and words.of_kind(key.kind)
+
+
+def _bearing(words: Access, before: Any, after: Any, *, whole: bool) -> Iterator[Pointer]:
+    """Yield where two states of an object differ in what may bear on who gets in.
+
+    Args:
+        whole: whether all of it does.
+    """
+    stack: list[tuple[Any, Any, Pointer, bool]] = [(before, after, (), whole)]
+    for _ in range(_MOST_VALUES):
+        if not stack:
+            return
+        old, new, above, bears = stack.pop()
+        if isinstance(old, dict) and isinstance(new, dict):
+            for name in reversed(dict.fromkeys((*old, *new))):
+                if _is_idle(words, str(name), new.get(name)) or _is_default(str(name), old, new):
+                    continue
+                if not _is_same(old.get(name), new.get(name)):
+                    below = bears or words.of_field(str(name))
+                    stack.append((old.get(name), new.get(name), (*above, name), below))
+        elif isinstance(old, list) and isinstance(new, list) and _are_objects(old, new):
+            lost = [entry for entry in old if entry not in new]
+            gained = [(number, entry) for number, entry in enumerate(new) if entry not in old]
+            for number, entry in gained:
+                former = next((each for each in lost if _name(each) == _name(entry)), lost[0] if lost else {})
+                lost = [each for each in lost if each is not former]
+                stack.append((former, entry, (*above, number), bears or words.of_field(_name(entry))))
+            stack += [(entry, {}, above, bears) for entry in lost]
+        elif isinstance(new, dict) and old is None:
+            stack.append(({}, new, above, bears))
+        elif isinstance(old, dict) and new is None:
+            stack.append((old, {}, above, bears))
+        elif bears or _is_telling_value(words, old, new):
+            yield above
+
+
+def _is_idle(words: Access, name: str, value: Any) -> bool:
+    if name == "resources" and not isinstance(value, dict):
+        return False  # a list of them is something else than what a program may use
+    return name in words.idle or not words.watching.isdisjoint(words_of(name))
+
+
+def _is_default(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Tell whether one side alone writes which kind a reference names."""
+    return name in ("kind", "group") and "name" in old and "name" in new and (name in old) != (name in new)
+
+
+def _are_objects(old: list[Any], new: list[Any]) -> bool:
+    return all(isinstance(entry, dict) for entry in (*old, *new))
+
+
+def _name(entry: Any) -> str:
+    return str(entry.get("name") or entry.get("key") or entry.get("id") or "")
+
+
+def _is_same(old: Any, new: Any) -> bool:
+    """Tell whether two values mean the same, however they are written."""
+    if old == new or (not isinstance(old, (dict, list)) and str(old) == str(new) and old is not None):
+        return True
+    if isinstance(old, str) and isinstance(new, str):
+        return bool(_plain(old) == _plain(new))
+    if isinstance(old, list) and isinstance(new, list):
+        return sorted(map(_text, old)) == sorted(map(_text, new))
+    return False
+
+
+def _plain(value: str) -> Any:
+    """Return what a text says, without its comments and spaces; of JSON what it holds."""
+    if value.lstrip().startswith(("{", "[")):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return [line.split() for line in value.splitlines() if line.strip() and not line.lstrip().startswith(("#", "//"))]
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _is_telling_value(words: Access, old: Any, new: Any) -> bool:
+    """Tell whether one of two values, or a line that only one of two texts has, bears on it."""
+    if isinstance(old, str) and isinstance(new, str) and ("\n" in old or "\n" in new):
+        changed = set(old.splitlines()[:_MOST_LINES]) ^ set(new.splitlines()[:_MOST_LINES])
+        return any(words.of_field(line) for line in changed if line.strip() and not line.lstrip().startswith("#"))
+    said = [text for value in (old, new) for text in _short(value)]
+    return any(text.startswith("0.0.0.0/0") or not words.values.isdisjoint(words_of(text)) for text in said)
+
+
+def _short(value: Any) -> Iterable[str]:
+    listed = value if isinstance(value, list) else [value]
+    return (each for each in listed if isinstance(each, str) and len(each) <= _LONGEST_VALUE)
+
+
+__all__ = ["changes_beside", "unjudged"]

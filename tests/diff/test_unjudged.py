@@ -1,0 +1,194 @@
+"""What a change touches that nobody evaluates is told, whatever its kind, and never sworn to change nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests import worlds
+from tests.diff.history import commit, run
+
+TREE = "---".join(
+    (
+        worlds.gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller"),
+        worlds.gateway(of_class="eg"),
+        worlds.route(),
+        worlds.service(),
+    )
+)
+LOGIN = """\
+apiVersion: sso.example.net/v1
+kind: LoginRule
+metadata: {name: staff, namespace: shop}
+spec:
+  strictness: 3
+  image: login:1
+  servers: [a, b]
+"""
+BUCKET = """\
+apiVersion: storage.example.net/v1
+kind: Bucket
+metadata: {name: logs, namespace: shop, labels: {net.example/visibility: cluster-local}}
+spec:
+  region: eu
+  access: {mode: private}
+  refreshInterval: 1h
+  logging: {access: true}
+  settings: {minTLSVersion: "1.2"}
+  notes: |
+    # who may read
+    allow staff
+    colour blue
+"""
+OPENED = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: argocd-cm, namespace: argocd}
+data:
+  users.anonymous.enabled: "false"
+  url: https://argo.example.com
+"""
+BOUND = """\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: readers}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+subjects: [{kind: Group, name: staff}]
+"""
+ROLE = """\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: reader}
+rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]
+"""
+FUNNEL = """\
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: tail, namespace: shop, annotations: {tailscale.com/tags: x}}
+spec: {ingressClassName: tailscale, defaultBackend: {service: {name: checkout, port: {number: 80}}}}
+"""
+
+
+def findings(place: Path, before: dict[str, str | None], after: dict[str, str | None]) -> tuple[list[str], str]:
+    """The messages of new GWP304s, and the report in words."""
+    commit(place, {"tree.yaml": TREE, **before})
+    commit(place, after)
+    _, out, _ = run(place, "diff", "HEAD~1..HEAD", "-o", "json")
+    new = [each for each in json.loads(out)["findings"] if each["state"] == "new" and each["rule"] == "GWP304"]
+    _, words, _ = run(place, "diff", "HEAD~1..HEAD")
+    return [each["message"] for each in new], words
+
+
+@pytest.mark.parametrize(
+    ("before", "old", "new", "expected"),
+    [
+        (LOGIN, "strictness: 3", "strictness: 1", "strictness"),
+        (LOGIN, "[a, b]", "[a]", "servers"),
+        (BUCKET, "private", "public", "access.mode"),
+        (BUCKET, "allow staff", "allow all", "notes"),
+        (BUCKET, "visibility: cluster-local", "visibility: everywhere", "net.example/visibility"),
+        (BUCKET, '"1.2"', '"1.0"', "an older version of TLS will do"),
+        (OPENED, '"false"', '"true"', "users-anonymous-enabled"),
+        (BOUND, "name: staff", "name: system:authenticated", "subjects"),
+        (BOUND, "name: view", "name: cluster-admin", "goes from view to cluster-admin"),
+        (ROLE, "[configmaps]", "[configmaps, secrets]", "now holds secrets"),
+        (ROLE, "[get]", "[get, escalate]", "now holds escalate"),
+        (FUNNEL, "tags: x", "funnel: 'true'", "tailscale.com/funnel"),
+    ],
+)
+def test_a_change_of_what_may_bear_on_access_is_told(
+    tmp_path: Path, before: str, old: str, new: str, expected: str
+) -> None:
+    assert old in before
+    messages, words = findings(tmp_path, {"more.yaml": before}, {"more.yaml": before.replace(old, new)})
+    assert len(messages) == 1, messages
+    assert expected in messages[0]
+    assert "as before" not in words
+
+
+@pytest.mark.parametrize(
+    ("before", "old", "new"),
+    [
+        (LOGIN, "login:1", "login:2"),
+        (LOGIN, "[a, b]", "[b, a]"),
+        (LOGIN, "strictness: 3", 'strictness: "3"'),
+        (BUCKET, "region: eu", "region: us"),
+        (BUCKET, "1h", "2h"),
+        (BUCKET, "access: true", "access: false"),
+        (BUCKET, '"1.2"', '"1.3"'),
+        (BUCKET, "blue", "green"),
+        (BUCKET, "# who may read", "# who may write"),
+        (OPENED, "https://argo", "https://cd"),
+        (ROLE, "reader}", "reader, labels: {team: shop}}"),
+    ],
+)
+def test_versions_orders_and_texts_are_not(tmp_path: Path, before: str, old: str, new: str) -> None:
+    assert old in before
+    messages, _ = findings(tmp_path, {"more.yaml": before}, {"more.yaml": before.replace(old, new)})
+    assert messages == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ({"more.yaml": LOGIN.replace("LoginRule", "AccessFirewall")}, {"more.yaml": None}, "is gone"),
+        ({}, {"more.yaml": LOGIN.replace("LoginRule", "VhostPermission")}, "is new"),
+    ],
+)
+def test_what_guards_and_goes_or_grants_and_comes_is_told(
+    tmp_path: Path, before: dict[str, str | None], after: dict[str, str | None], expected: str
+) -> None:
+    messages, _ = findings(tmp_path, before, after)
+    assert len(messages) == 1
+    assert expected in messages[0]
+
+
+def test_a_patch_of_a_kustomization_reads_what_it_patches(tmp_path: Path) -> None:
+    patch = "patches:\n- target: {kind: LoginRule}\n  patch: |\n    - {op: replace, path: /spec/strictness, value: 1}\n"
+    base = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [tree.yaml, more.yaml]\n"
+    before: dict[str, str | None] = {"kustomization.yaml": base, "more.yaml": LOGIN}
+    messages, _ = findings(tmp_path, before, {"kustomization.yaml": base + patch})
+    assert len(messages) == 1
+    assert "strictness" in messages[0]
+
+
+APPLICATION = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: shop, namespace: argocd}
+spec:
+  project: default
+  source: {repoURL: https://git.example.com/shop.git, path: charts/shop}
+  destination: {server: https://kubernetes.default.svc, namespace: shop}
+"""
+
+
+@pytest.mark.parametrize("file", ["charts/shop/values.yaml", "charts/shop/templates/login.yaml"])
+def test_a_chart_of_the_tree_that_is_not_rendered_is_unknown(tmp_path: Path, file: str) -> None:
+    chart: dict[str, str | None] = {
+        "charts/shop/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 0.1.0\n",
+        "charts/shop/values.yaml": "login: {required: true}\n",
+        "charts/shop/templates/login.yaml": "{{ if .Values.login.required }}\nkind: Login\n{{ end }}\n",
+        "argocd/shop.yaml": APPLICATION,
+    }
+    _, words = findings(tmp_path, chart, {file: f"{chart[file]}# other\n"})
+    assert f"{file} changes, and Application shop is not" in " ".join(words.split())
+    assert "as before" not in words
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("kubectl -n shop patch securitypolicy login --type=json -p '[]'", True),
+        ("oc delete networkpolicy deny -n shop", True),
+        ("kubectl -n shop label namespace shop istio-injection-", True),
+        ("kubectl -n shop get securitypolicy", False),
+        ("kubectl -n shop delete pod web", False),
+    ],
+)
+def test_a_script_that_comes_to_change_objects_is_told(tmp_path: Path, command: str, expected: bool) -> None:
+    messages, words = findings(tmp_path, {"deploy.sh": "#!/bin/sh\n"}, {"deploy.sh": f"#!/bin/sh\n{command}\n"})
+    assert bool(messages) == expected
+    assert not messages or ("deploy.sh" in messages[0] and "as before" not in words)

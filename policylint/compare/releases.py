@@ -91,14 +91,18 @@ def judged_otherwise(before: Simulation, after: Simulation, pairing: Pairing) ->
 
 
 def _unread(side: Simulation, pairing: Pairing | None) -> dict[ResourceKey, bool]:
-    """Return the Gateways and routes of which the release in use does not read all, by their identity after."""
+    """Return the Gateways and routes of which the release in use does not read all, by their identity after; or for
+    which policies are not."""
     if not side.catalog.releases:
         return {}
     found = {node.key for node in unserved_listeners(side)}
     for gateway in side.topology.gateways:
         if side.catalog.unread(implementation_of(gateway, side.catalog), "tls.frontend"):
             found.add(gateway.gateway.key)
+    above = {state.kind.implementation for state in side.policies.values()}
     for route in side.topology.routes:
+        if any(side.catalog.unread(name, route.route.key.kind) for name in above):
+            found.add(route.route.key)
         gateways = (parent.gateway and side.topology.gateway(parent.gateway) for parent in route.parents)
         if any(unread_route(side, route.route, gateway) for gateway in gateways):
             found.add(route.route.key)

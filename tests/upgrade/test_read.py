@@ -38,7 +38,7 @@ kind: Service
 metadata: {{name: db, namespace: shop}}
 spec: {{selector: {{app: db}}, ports: [{{port: 5432}}]}}
 ---
-apiVersion: gateway.networking.k8s.io/{"v1" if "HTTPRoute" in route else "v1alpha2"}
+apiVersion: gateway.networking.k8s.io/{"v1alpha2" if route.startswith(("kind: TCP", "kind: TLS")) else "v1"}
 {route}
 """
 
@@ -79,7 +79,27 @@ def changes(text: str, start: Mapping[str, str], end: Mapping[str, str], folder:
     return [] if requests[1] is None else [change.change for change in requests[1].changes]
 
 
+CALLS = f"""\
+kind: GRPCRoute
+metadata: {{name: db, namespace: shop}}
+spec: {{parentRefs: [{{name: edge}}], hostnames: [db.shop.example], {BACKEND}}}
+---
+apiVersion: kuadrant.io/v1
+kind: AuthPolicy
+metadata: {{name: login, namespace: shop}}
+spec:
+  targetRef: {{group: gateway.networking.k8s.io, kind: Gateway, name: edge}}
+  defaults: {{rules: {{authentication: {{login: {{jwt: {{issuerUrl: "https://login.example"}}}}}}}}}}
+"""
 CASES = {
+    "policies of Kuadrant 1.5 hold for GRPCRoutes": (
+        *(world(ISTIO, HTTPS, CALLS), {"kuadrant": "1.4"}, {"kuadrant": "1.5"}),
+        ["closed"],
+    ),
+    "and went on to hold for HTTPRoutes": (
+        *(world(ISTIO, HTTPS, CALLS.replace("GRPCRoute", "HTTPRoute")), {"kuadrant": "1.4"}, {"kuadrant": "1.5"}),
+        [],
+    ),
     "Istio 1.30 serves TLS listeners": (
         *(world(ISTIO, PASSTHROUGH, TLS_ROUTE), {"istio": "1.29"}, {"istio": "1.30"}),
         ["opened"],

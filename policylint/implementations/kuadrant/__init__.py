@@ -61,8 +61,13 @@ class Kuadrant(Implementation):
         """Per policy the refused policies of its listeners, to which it loses them."""
 
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
-        """Group DNS and TLS policies by listener, token limits on HTTPRoutes alone (docs/design/semantics.md §5)."""
-        if kind.kind == "TokenRateLimitPolicy":
+        """Group DNS and TLS policies by listener, token limits on HTTPRoutes alone (docs/design/semantics.md §5).
+
+        Up to 1.4 the others are on HTTPRoutes alone as well.
+        """
+        if kind.kind not in _BY_LISTENER and (
+            kind.kind == "TokenRateLimitPolicy" or self.catalog.unread(self.name, "GRPCRoute")
+        ):
             return self.effects(kind, kept, topology, _to_grpc(topology) | _to_listener_sets(topology)).groups()
         if kind.kind not in _BY_LISTENER:
             return self.effects(kind, kept, topology, _to_listener_sets(topology)).groups()

@@ -25,6 +25,8 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import files
 from pathlib import Path
 
+from policylint.report.graph import html
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 LIBRARIES = (
@@ -83,8 +85,8 @@ def page(modules: Path) -> str:
     style, script = _text("page.css"), _text("page.js")
     blocks = [_part(name, content) for name, content in parts.items()]
     put = {
-        "/*SCRIPTS*/": _hash(script),
-        "/*STYLES*/": _hash(style),
+        "/*SCRIPTS*/": f"{_hash(script)} {html.allowed_scripts()}",
+        "/*STYLES*/": f"{_hash(style)} {html.allowed_styles()}",
         "/*CSS*/": style,
         "/*EXAMPLES*/": json.dumps(examples()).replace("<", "\\u003c"),
         "/*WORKER*/": _text("worker.js"),
@@ -124,12 +126,12 @@ def questions() -> Iterator[dict[str, object]]:
         (shop, ["explain", "HTTPRoute/shop/checkout", "."]),
         (shop, ["trace", "GET", "https://shop.example.com/checkout", "."]),
         (shop, ["reach", "."]),
-        (shop, ["graph", "--format", "svg", "."]),
+        (shop, ["graph", "--format", "html", "."]),
         (change, ["diff", "--rendered-before", "../before", "--rendered-after", "."]),
         (network, lint),
         (network, ["trace", "GET", "http://shop.example.com/", "."]),
     ):
-        yield {"after": example["after"], "before": example.get("before", ""), "command": command}
+        yield {"after": example["after"], "before": example.get("before", ""), "command": command, "columns": 100}
 
 
 def examples() -> dict[str, dict[str, str]]:

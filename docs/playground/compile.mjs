@@ -16,7 +16,7 @@ const { loadPyodide } = await import(pathToFileURL(`${modules}/pyodide/pyodide.m
 const python = await loadPyodide({
   indexURL: `${modules}/pyodide/`,
   stdLibURL: pathToFileURL(`${folder}/python_stdlib.zip`).href,
-  env: { HOME: "/home/pyodide", NO_COLOR: "1", COLUMNS: "100", PYTHONHASHSEED: "0" },
+  env: { HOME: "/home/pyodide", NO_COLOR: "1", PYTHONHASHSEED: "0" },
 });
 for (const name of ARCHIVES) python.FS.writeFile(`/${name}`, readFileSync(`${folder}/${name}`));
 python.unpackArchive(new Uint8Array(readFileSync(`${folder}/policylint.zip`)), "zip", { extractDir: "/policylint" });

@@ -4,7 +4,13 @@ const EXAMPLES = JSON.parse(element("examples").textContent);
 const TABS = ["findings", "explain", "trace", "reach", "graph", "diff"];
 const FIELDS = ["after", "before", "object", "request"];
 let tab = "findings";
-let worker, number = 0, isReady = false, timer;
+let worker, number = 0, isReady = false, timer, asked = 0;
+
+// Asks once nothing has changed for a moment.
+function soon() {
+  clearTimeout(timer);
+  timer = setTimeout(ask, 250);
+}
 
 // What a tab asks policylint; null while something is missing.
 function command() {
@@ -12,7 +18,7 @@ function command() {
     case "explain": return element("object").value ? ["explain", element("object").value, "."] : null;
     case "trace": return element("request").value ? ["trace", ...element("request").value.trim().split(/\s+/), "."] : null;
     case "reach": return ["reach", "."];
-    case "graph": return ["graph", "--format", "svg", "."];
+    case "graph": return ["graph", "--format", "html", "."];
     case "diff": return ["diff", "--rendered-before", "../before", "--rendered-after", "."];
     default: return ["lint", "-o", "text", "--output", "json-v1=/findings.json", "."];
   }
@@ -21,9 +27,53 @@ function command() {
 function ask() {
   if (!isReady) return;
   number += 1;
+  asked = columns();
   say("…");
-  const question = { after: element("after").value, before: element("before").value, command: command() };
+  const question = { after: element("after").value, before: element("before").value, command: command(), columns: asked };
   worker.postMessage({ number, question: JSON.stringify(question) });
+}
+
+// How many letters of printed text are as wide as the place for it.
+function columns() {
+  const ruler = document.createElement("span"), printed = element("printed"), isHidden = printed.hidden;
+  ruler.textContent = "0".repeat(100);
+  printed.hidden = false;
+  printed.append(ruler);
+  const letter = ruler.getBoundingClientRect().width / 100, width = printed.clientWidth;
+  ruler.remove();
+  printed.hidden = isHidden;
+  return Math.floor(width / letter);
+}
+
+// The lines that findings are about are underlined under the text of the editor, which shows through.
+function mark(findings) {
+  const worst = new Map();
+  for (const severity of ["note", "warning", "error"]) {
+    for (const found of findings) if (found.severity === severity) worst.set(found.location.line, severity);
+  }
+  element("marks").replaceChildren(...element("after").value.split("\n").flatMap((line, index) => {
+    if (!worst.has(index + 1)) return [line + "\n"];
+    const text = document.createElement("span");
+    text.className = worst.get(index + 1);
+    text.textContent = line.trim();
+    return [line.slice(0, line.length - line.trimStart().length), text, "\n"];
+  }));
+  scroll();
+}
+
+function scroll() {
+  element("marks").scrollTop = element("after").scrollTop;
+  element("marks").scrollLeft = element("after").scrollLeft;
+}
+
+// The page that `policylint graph` writes, in a frame of its own, which may run its scripts and reach nothing of this page.
+function frame(page) {
+  const made = document.createElement("iframe"), address = URL.createObjectURL(new Blob([page], { type: "text/html" }));
+  made.title = "Graph of routes, Gateways and policies";
+  made.setAttribute("sandbox", "allow-scripts");
+  made.addEventListener("load", () => URL.revokeObjectURL(address), { once: true });
+  made.src = address;
+  return made;
 }
 
 function say(text) { element("state").textContent = text; }
@@ -64,8 +114,8 @@ function answered({ answer, objects }) {
     return;
   }
   const hasPicture = tab === "graph" && answer.code === 0;
-  URL.revokeObjectURL(element("picture").src);
-  element("picture").src = hasPicture ? URL.createObjectURL(new Blob([answer.out], { type: "image/svg+xml" })) : "";
+  element("picture").replaceChildren(...(hasPicture ? [frame(answer.out)] : []));
+  if (tab === "findings") mark(answer.findings);
   show(answer.findings, hasPicture ? "" : [answer.out, answer.err].filter(Boolean).join("\n"));
   element("picture").hidden = !hasPicture;
   say(`exit code ${answer.code}, ${answer.milliseconds} ms`);
@@ -162,8 +212,11 @@ async function start() {
     button.addEventListener("click", () => choose(button.dataset.tab));
   }
   for (const field of FIELDS) {
-    element(field).addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, 250); });
+    element(field).addEventListener("input", soon);
   }
+  element("after").addEventListener("input", () => mark([]));
+  element("after").addEventListener("scroll", scroll);
+  new ResizeObserver(() => { if (columns() !== asked) soon(); }).observe(element("inputs"));
   element("link").addEventListener("click", async () => {
     const fragment = await link();
     history.replaceState(null, "", fragment);

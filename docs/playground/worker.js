@@ -22,7 +22,7 @@ async function start(parts) {
     indexURL: HOST,
     lockFileContents: new TextDecoder().decode(parts["pyodide-lock.json"]),
     createPyodideModule: asm.default,
-    env: { HOME: "/home/pyodide", NO_COLOR: "1", COLUMNS: "100" },
+    env: { HOME: "/home/pyodide", NO_COLOR: "1" },
   });
   python.FS.writeFile("/libraries.zip", new Uint8Array(parts["libraries.zip"]));
   python.unpackArchive(parts["policylint.zip"], "zip", { extractDir: "/policylint" });

@@ -10,7 +10,7 @@ from policylint.explain.subject import Subject
 from policylint.model.words import count
 from policylint.reach import WayIn, asked, doors, end_in_words, in_words, ways_to
 from policylint.simulation import Simulation
-from policylint.trace import PURPOSES, Requirements, Tracer, purpose_in_words
+from policylint.trace import PURPOSES, Requirements, Tracer
 
 _MOST = 12
 
@@ -50,5 +50,5 @@ def _way(requirements: Requirements, way: WayIn) -> str:
     if not way.trace.outcome.backends:
         return words
     login, authorization = (asked(requirements, way, purpose) for purpose in PURPOSES)
-    words += f", login: {purpose_in_words(login)}"
-    return words if authorization.state == "open" else f"{words}, authorization: {purpose_in_words(authorization)}"
+    words += f", login: {login}"
+    return words if authorization.state == "open" else f"{words}, authorization: {authorization}"

@@ -6,7 +6,7 @@ No kind of policy is known by name but BackendTLSPolicy, which decides whether a
 from __future__ import annotations
 
 from policylint.trace.request import Request, RequestError, from_url, request
-from policylint.trace.requirements import PURPOSES, Asked, Asker, Requirements, login_in_words, purpose_in_words
+from policylint.trace.requirements import PURPOSES, Asked, Asker, Requirements, login_in_words
 from policylint.trace.result import Considered, Forwarded, Met, Nearest, Outcome, Share, Trace
 from policylint.trace.tracing import Tracer, not_served
 
@@ -28,6 +28,5 @@ __all__ = [
     "from_url",
     "login_in_words",
     "not_served",
-    "purpose_in_words",
     "request",
 ]

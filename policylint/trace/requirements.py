@@ -23,7 +23,7 @@ from policylint.trace.result import Trace
 from policylint.trace.tracing import Tracer
 
 PURPOSES: Final = ("authentication", "authorization")
-_WORDS: Final = {"open": "nothing", "unknown": "not known", "optional": "not required", "asked": ""}
+_WORDS: Final = {"open": "none", "unknown": "unknown", "optional": "optional", "asked": ""}
 State = Literal["asked", "optional", "open", "unknown"]
 """Whether every request is asked; may be, but passes without; is not; or whether that is not known."""
 
@@ -58,8 +58,10 @@ class Asked(NamedTuple):
     ground: str = ""
 
     def __str__(self) -> str:
-        """Return `jwt by shop/login`, `jwt by shop/login (not required)`, `nothing (3 charts not rendered)`."""
+        """Return `jwt by shop/login`, `jwt by shop/login (optional)`, `none (3 charts not rendered)`, `unknown (…)`."""
         words = " and ".join(map(str, self.demands))
+        if self.state == "unknown" and not words:
+            return f"unknown ({self.why})" if self.why else "unknown"
         state = _WORDS[self.state]
         said = f"{words} ({state})" if words and state else words or state
         return f"{said} ({self.ground})" if self.ground else said
@@ -67,17 +69,8 @@ class Asked(NamedTuple):
 
 def login_in_words(given: Asked) -> str:
     """Return `no login (3 charts not rendered)`, `login: jwt by shop/login`, `login: unknown (a chart may ask)`."""
-    words = purpose_in_words(given)
+    words = str(given)
     return f"no login{words.removeprefix('none')}" if words.startswith("none") else f"login: {words}"
-
-
-def purpose_in_words(given: Asked) -> str:
-    """Return what is asked for one purpose: `none (3 charts not rendered)`, `jwt by shop/login`, `unknown (…)`."""
-    if given.state == "unknown" and not given.demands:
-        return f"unknown ({given.why})" if given.why else "unknown"
-    if given.state == "open":
-        return f"none ({given.ground})" if given.ground else "none"
-    return str(given)
 
 
 class Requirements:

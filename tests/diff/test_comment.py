@@ -214,7 +214,7 @@ def test_a_protection_that_asks_for_less_stands_first(tmp_path: Path) -> None:
     retry = policy("BackendTrafficPolicy", "own", "kind: HTTPRoute, name: route-0000", "retry: {numRetries: 2}")
     text = differing(tmp_path, [*world, sides[0]], [*world, sides[1], retry])
     assert text.splitlines()[1] == "### \u26a0\ufe0f policylint: the login of `r0.example.com` is no longer required"
-    row = "| **r0.example.com** | login: jwt (shop/own) | login: jwt (shop/own), not required |"
+    row = "| **r0.example.com** | login: jwt (shop/own) | login: jwt (shop/own), optional |"
     assert text.index(row) < text.index("`retry`")
 
 

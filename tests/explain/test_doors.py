@@ -32,7 +32,7 @@ TOKEN = "selector: {matchLabels: {istio: ingressgateway}}, jwtRules: [{issuer: i
         (
             "virtualservice/web",
             (gateway(), virtual(), pods(), policy(f"{{{TOKEN}}}", "RequestAuthentication")),
-            {f"way {REQUEST} -> shop/web, login: jwtRules by istio-system/p (not required)"},
+            {f"way {REQUEST} -> shop/web, login: jwtRules by istio-system/p (optional)"},
         ),
         (
             "ingressroute/web",

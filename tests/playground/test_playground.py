@@ -75,6 +75,11 @@ def answered(browser: Browser, script: str) -> str:
     return str(browser.evaluate(PRINTED))
 
 
+def drawn(script: str) -> str:
+    """Return a script that waits until another gives something."""
+    return f"new Promise(done => {{ const ask = () => ({script}) ? done({script}) : setTimeout(ask, 50); ask(); }})"
+
+
 def chosen(tab: str) -> str:
     return f"document.querySelector('[data-tab={tab}]').click()"
 
@@ -105,10 +110,48 @@ def test_the_page_answers_as_the_command_line_does(browser: Browser, page: Path)
     assert "nothing listens on port 80" in answered(browser, chosen("trace")), "the example's request"
     assert "Result: reaches shop/cart" in answered(browser, written("request", "GET https://shop.example.com/cart"))
     answered(browser, chosen("graph"))
-    assert browser.wait("document.getElementById('picture').naturalWidth", 30) > 300
+    browser.wait("document.querySelector('#picture iframe') !== null", 30)
+    headline = "document.querySelectorAll('.card').length === 2 && document.querySelector('h1').textContent"
+    assert browser.evaluate_in_frame(drawn(headline)).startswith("1 of 2 routes is open")
     asked = [address for address in browser.requests if not address.startswith("blob:")]
     assert asked == [page.as_uri()], "nothing leaves the browser, and nothing comes from elsewhere"
     assert browser.said == []
+
+
+@needs_browser
+@needs_modules
+@pytest.mark.slow
+def test_lines_with_findings_are_underlined_where_they_stand(browser: Browser) -> None:
+    answered(browser, "load('A CORS policy that takes the login away')")
+    marks = "[...document.querySelectorAll('#marks span')].map(mark => [mark.className, mark.textContent])"
+    assert browser.evaluate(marks) == [["error", "name: checkout"], ["error", "name: chekout"]]
+    browser.evaluate("document.querySelector('#findings button').click()")
+    browser.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+    top, line, first = browser.evaluate(
+        "(box => [document.querySelector('#marks span').getBoundingClientRect().top - box.getBoundingClientRect().top,"
+        " parseFloat(getComputedStyle(box).lineHeight),"
+        " 122 - box.scrollTop / parseFloat(getComputedStyle(box).lineHeight)])(document.getElementById('after'))"
+    )
+    assert abs(top / line - first) < 1.5, "the mark has scrolled with the text"
+    browser.evaluate(written("after", "kind: A\n"))
+    assert browser.evaluate(marks) == [], "what was written since is not marked by what was found before"
+
+
+@needs_browser
+@needs_modules
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [400, 900, 1400, 2200])
+def test_text_fits_its_place(browser: Browser, width: int) -> None:
+    answered(browser, "load('A CORS policy that takes the login away')")
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
+    try:
+        for tab in ("findings", "reach", "trace"):
+            answered(browser, chosen(tab))
+            browser.wait("columns() === asked", 30)
+            over = "(box => box.scrollWidth - box.clientWidth)(document.getElementById('printed'))"
+            assert browser.wait(f"document.getElementById('state').textContent.startsWith('exit') && {over} <= 0", 20)
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")
 
 
 @needs_browser

@@ -73,7 +73,7 @@ ENDS = {
         "oauth2 required"),
     "Kong, a plugin with an anonymous consumer lets everybody pass": (
         world(KONG, plugin("login", "key-auth", more="config: {anonymous: guest}"), annotations=f"{PLUGINS}login"),
-        "key-auth not required"),
+        "key-auth optional"),
     "Kong, a plugin that is switched off": (
         world(KONG, plugin("login", "key-auth", more="disabled: true"), annotations=f"{PLUGINS}login"), ""),
     "Kong, a plugin that authenticates nobody": (

@@ -206,12 +206,12 @@ def test_a_way_says_who_comes_by_it() -> None:
 def test_who_asks_for_an_identity_asks_for_a_login() -> None:
     for policies, expected in (
         ((STRICT,), "identity in the mesh"),
-        ((ELSEWHERE,), "nothing"),
-        ((DISABLED,), "nothing"),
+        ((ELSEWHERE,), "none"),
+        ((DISABLED,), "none"),
     ):
         rows = find([mesh(*policies)], Question(objects={_service()}, without="authentication")).rows
         kept = find([mesh(*policies)], Question(objects={_service()})).rows
-        assert [row.answers["authentication"].state for row in rows] == ["open"] * (expected == "nothing")
+        assert [row.answers["authentication"].state for row in rows] == ["open"] * (expected == "none")
         assert expected in next(write("csv", find([mesh(*policies)], Question(objects={_service()})), Paint(False)))
         assert kept
 

@@ -40,4 +40,4 @@ def test_answers_are_as_judged(tree: str) -> None:
 
 def _said(login: Asked) -> str:
     """Return an answer and whether it is certain; how many sources were not seen is not judged."""
-    return f"{login._replace(ground='')}{', as far as seen' if login.ground else ''}"
+    return f"{login._replace(ground='', why='')}{', as far as seen' if login.ground else ''}"

@@ -164,7 +164,7 @@ def test_what_may_ask_is_no_way_without_a_login(tmp_path: Path, world: str) -> N
         assert given.why == f"{who} may ask for it"
     said = result(trace, Names.of((simulation,)), given)
     assert said.startswith("reaches shop/app")
-    assert said.endswith((f", unless {who} turns it away.", f", login not known: {who} may ask for it.")) == bool(who)
+    assert said.endswith((f", unless {who} turns it away.", f", login unknown: {who} may ask for it.")) == bool(who)
 
 
 @pytest.mark.parametrize(

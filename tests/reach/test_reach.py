@@ -243,7 +243,7 @@ def test_the_work_grows_with_the_rules_and_not_with_their_pairs(
 
 def test_as_markdown(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["reach", str(written(tmp_path, SHOP)), "-o", "markdown"], standalone_mode=False)
-    assert "| \\*.example.com | /admin/\\*\\* | shop/app | nothing |" in done.stdout
+    assert "| \\*.example.com | /admin/\\*\\* | shop/app | none |" in done.stdout
 
 
 MAKER = "\n---\napiVersion: aigateway.envoyproxy.io/v1alpha1\nkind: {}\nmetadata: {{name: chat, namespace: shop}}\n"

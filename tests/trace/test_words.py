@@ -244,7 +244,7 @@ def test_two_revisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     url = "https://shop.example.com/checkout"
     said = text("GET", url, "--at", "main..")
-    assert "Result: reaches shop/checkout, unauthenticated." in said
+    assert "Result: reaches shop/checkout, no login." in said
     assert "On main: reaches shop/checkout, jwt required." in said
     assert "Result: reaches shop/checkout, jwt required." in text("GET", url, "--at", "main")
     data = json.loads(text("GET", url, "--at", "main..", "-o", "json"))

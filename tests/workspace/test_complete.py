@@ -40,20 +40,20 @@ def login(simulation: Any) -> str:
     return said
 
 
-UNKNOWN = "nothing (1 chart not rendered)"
+UNKNOWN = "none (1 chart not rendered)"
 
 
 @pytest.mark.parametrize(
     ("chart", "complete", "expected"),
     [
         ("shop-web", [], UNKNOWN),
-        ("metrics-server", [], "nothing"),
-        ("argo-cd", [], "nothing"),
-        ("shop-web", ["policies"], "nothing"),
-        ("shop-web", ["all"], "nothing"),
+        ("metrics-server", [], "none"),
+        ("argo-cd", [], "none"),
+        ("shop-web", ["policies"], "none"),
+        ("shop-web", ["all"], "none"),
         ("shop-web", ["HTTPRoute"], UNKNOWN),
-        ("shop-web", [{"chart": "shop-web", "makes": []}], "nothing"),
-        ("shop-web", [{"chart": "shop-web", "makes": ["HTTPRoute"]}], "nothing"),
+        ("shop-web", [{"chart": "shop-web", "makes": []}], "none"),
+        ("shop-web", [{"chart": "shop-web", "makes": ["HTTPRoute"]}], "none"),
         ("shop-web", [{"chart": "shop-web", "makes": ["SecurityPolicy"]}], UNKNOWN),
         ("shop-web", [{"chart": "shop-admin", "makes": []}], UNKNOWN),
     ],

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -34,25 +36,39 @@ def write(name: str, text: str) -> None:
         file.write_text("\n" * (start + 1) + "\n".join(lines[start + 1 : end]) + "\n")
 
 
+class Screen(io.TextIOWrapper):
+    """What stdout is to a command that is asked by the page: a terminal as wide as COLUMNS says."""
+
+    buffer: io.BytesIO
+
+    def isatty(self) -> bool:
+        return True
+
+
 def ran(arguments: list[str]) -> dict[str, Any]:
     """Run one command of policylint in the folder of the manifests; return what it printed, and how long it took.
 
     The findings are those that it wrote to FINDINGS, in json-v1.
     """
-    from click.testing import CliRunner
-
     from policylint.cli import main
 
     os.chdir(HOME / "manifests")
     FINDINGS.write_text('{"findings": []}')
     start = time.perf_counter()
-    result = CliRunner().invoke(main, arguments, prog_name="policylint")
-    failure = result.exception if not isinstance(result.exception, SystemExit) else None
+    out, err, code, failure = Screen(io.BytesIO(), encoding="utf-8"), io.StringIO(), 0, ""
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            main.main(arguments, prog_name="policylint")
+        except SystemExit as end:
+            code = int(end.code or 0)
+        except Exception as error:
+            code, failure = 1, f"\n{error!r}"
+    out.flush()
     return {
         "command": arguments,
-        "code": result.exit_code,
-        "out": result.stdout,
-        "err": result.stderr + (f"\n{failure!r}" if failure else ""),
+        "code": code,
+        "out": out.buffer.getvalue().decode(),
+        "err": err.getvalue() + failure,
         "findings": json.loads(FINDINGS.read_text())["findings"],
         "milliseconds": round((time.perf_counter() - start) * 1000),
     }
@@ -76,12 +92,14 @@ def answer(question: str) -> str:
     """Answer a question of the page.
 
     Args:
-        question: JSON with `before` and `after`, the texts of the editors, and `command`, its arguments or null.
+        question: JSON with `before` and `after`, the texts of the editors, `command`, its arguments or null, and
+            `columns`, how wide the place for text is.
 
     Returns:
         JSON with the `answer` (`ran`) and the `objects`.
     """
     asked = json.loads(question)
+    os.environ["COLUMNS"] = str(asked["columns"])
     os.chdir("/")  # the folder that one is in cannot be written anew
     write("manifests", asked["after"])
     write("before", asked["before"])

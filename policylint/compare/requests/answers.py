@@ -17,7 +17,7 @@ from policylint.policy.authorizing import PlacedDecision
 from policylint.policy.bindings import ObjectBinding
 from policylint.policy.results import Group
 from policylint.reach import WayIn, asked, end_in_words
-from policylint.trace import PURPOSES, Asked, Met, Requirements, Trace, Tracer, login_in_words, purpose_in_words
+from policylint.trace import PURPOSES, Asked, Met, Requirements, Trace, Tracer, login_in_words
 
 FILTERS = "filters"
 """The name under which a difference in what a route does to requests stands among settings."""
@@ -503,8 +503,8 @@ def _of_purpose(purpose: str, before: RequestAnswer, after: RequestAnswer) -> Di
         change = "less-asked"
     elif (gained or stronger or others) and not (lost or weaker or other or fewer):
         change = "more-asked"
-    words = f"none that was seen ({now.why})" if now.state == "unknown" else purpose_in_words(now)
-    return Difference(change, purpose, purpose_in_words(was), words, names, ground=now.why or now.ground)
+    words = f"none that was seen ({now.why})" if now.state == "unknown" else str(now)
+    return Difference(change, purpose, str(was), words, names, ground=now.why or now.ground)
 
 
 def _is_weaker(before: Demanded, after: Demanded) -> bool:

@@ -384,7 +384,7 @@ def _demand(purpose: str, given: Demands, names: bool) -> str:
         case "asked":
             return f"{purpose}: {given.words}{by}"
         case "optional":
-            return f"{purpose}: {given.words}{by}, not required"
+            return f"{purpose}: {given.words}{by}, optional"
         case "unknown":
             return f"{purpose}: {f'{given.words}{by}, perhaps' if given.words else 'unknown'}"
     return f"no {purpose}"
@@ -681,7 +681,7 @@ def _consequence(row: CommentRow, alike: Sequence[CommentRow]) -> str:
     who = who if one else count(len(names), row.noun)
     match row.kind:
         case "lost":
-            if all(any(part.endswith(", not required") for part in each.after) for each in alike):
+            if all(any(part.endswith(", optional") for part in each.after) for each in alike):
                 return f"the login of {who} is no longer required"
             lost = _lost(alike, one)
             return f"{who} {verb(len(names), 'loses')} {lost}"
@@ -769,7 +769,7 @@ def _lost(rows: Sequence[CommentRow], one: bool) -> str:
                 lost[f"{their} allow-list"] += 1
             for purpose in ("login", "authorization"):
                 was, now = (next((part for part in side if purpose in part), "") for side in (row.before, row.after))
-                if was.startswith(f"{purpose}: ") and was != now and "not required" not in was:
+                if was.startswith(f"{purpose}: ") and was != now and "optional" not in was:
                     lost[f"{their} {purpose}"] += 1
     return listing(list(lost), most=4) or f"{their} protection"
 

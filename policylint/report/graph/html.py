@@ -13,32 +13,30 @@ from policylint.report.kit.secrets import masked
 if TYPE_CHECKING:
     from policylint.report.graph import Drawing
 
+_STYLE = "page.css"
+_SCRIPTS = {
+    "/*DAGRE*/": "dagre.min.js",
+    "/*LAYOUT*/": "layout.js",
+    "/*REQUEST*/": "request.js",
+    "/*TABLES*/": "tables.js",
+    "/*OVERVIEW*/": "overview.js",
+    "/*SCRIPT*/": "page.js",
+}
+"""Place in the page → asset, in the order of the page."""
+
 
 def write(drawing: Drawing) -> str:
     """Write the page: data, style, script and the layout library in one document."""
-    assets = files("policylint.report.graph") / "assets"
-
-    def asset(name: str) -> str:
-        return (assets / name).read_text(encoding="utf-8")
-
-    library = "\n".join(line for line in asset("dagre.min.js").splitlines() if "sourceMappingURL" not in line)
-    style, layout, request = asset("page.css"), asset("layout.js"), asset("request.js")
-    tables, overview, script = asset("tables.js"), asset("overview.js"), asset("page.js")
     parts = {
-        "/*STYLES*/": _hashes(style),
-        "/*SCRIPTS*/": _hashes(library, layout, request, tables, overview, script),
-        "/*CSS*/": style,
-        "<!--LICENSE-->": "\n".join(map(escape, asset("dagre.LICENSE.txt").splitlines())),
-        "/*DAGRE*/": library,
-        "/*LAYOUT*/": layout,
-        "/*REQUEST*/": request,
-        "/*TABLES*/": tables,
-        "/*OVERVIEW*/": overview,
-        "/*SCRIPT*/": script,
+        "/*STYLES*/": allowed_styles(),
+        "/*SCRIPTS*/": allowed_scripts(),
+        "/*CSS*/": _asset(_STYLE),
+        "<!--LICENSE-->": "\n".join(map(escape, _asset("dagre.LICENSE.txt").splitlines())),
+        **{place: _asset(name) for place, name in _SCRIPTS.items()},
         "/*DATA*/": embedded(details(drawing)),
     }
     pieces = []
-    rest = asset("page.html")
+    rest = _asset("page.html")
     while rest:  # what is put in is never searched for further places: it may hold their names
         place, name = min(((rest.find(name), name) for name in parts if name in rest), default=(-1, ""))
         if place < 0:
@@ -46,6 +44,23 @@ def write(drawing: Drawing) -> str:
         pieces += [rest[:place], parts[name]]
         rest = rest[place + len(name) :]
     return "".join([*pieces, rest])
+
+
+def allowed_styles() -> str:
+    """Return the hash of the style: what a Content-Security-Policy has to allow where the page is framed."""
+    return _hashes(_asset(_STYLE))
+
+
+def allowed_scripts() -> str:
+    """Return the hashes of the scripts of the page, as `allowed_styles`."""
+    return _hashes(*map(_asset, _SCRIPTS.values()))
+
+
+def _asset(name: str) -> str:
+    text = (files("policylint.report.graph") / "assets" / name).read_text(encoding="utf-8")
+    if name.endswith(".min.js"):
+        text = "\n".join(line for line in text.splitlines() if "sourceMappingURL" not in line)
+    return text
 
 
 def _hashes(*texts: str) -> str:

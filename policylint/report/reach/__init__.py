@@ -38,7 +38,7 @@ _MOST_UNSERVED = 3
 """How many Gateways that no controller serves are named."""
 _WIDEST = 60
 """Up to which width a cell widens its column; the words of a refusal, or many conditions, stand out in their line."""
-_COLUMNS = ("host", "requests", "goes to", "asked for")
+_COLUMNS = ("host", "requests", "goes to", "login")
 
 
 class Question(NamedTuple):
@@ -229,12 +229,12 @@ def _head(row: Row, found: Found) -> str:
 def _cells(row: Row) -> list[str]:
     """Return the hosts, the requests, where they go and what is asked, in words."""
     parts = []
+    goes_to, place = end_in_words(row.way.trace), _denied_at(row.way)
     for purpose, given in row.answers.items() if row.serves else ():
-        words = str(given)
+        words = "unknown" if given.why and given.why in goes_to else str(given)
         if purpose == "authentication" or given.demands:
             named = purpose == "authentication" or words.startswith(purpose)
             parts.append(words if named else f"{purpose}: {words}")
-    goes_to, place = end_in_words(row.way.trace), _denied_at(row.way)
     if row.way.doubt:
         goes_to += f", not known who is let in: {row.way.doubt}"
     return [row.way.entry.hosts, row.way.requests, f"{goes_to} ({place})" if place else goes_to, ", ".join(parts)]

@@ -180,7 +180,7 @@ def result(trace: Trace, names: Names, login: Asked | None = None) -> str:
             l7 = l7_condition(trace.network, names)
         is_open = login is None or login.state != "unknown"
         unread = f", unless {listing(trace.may_ask, most=2)} turns it away" if trace.may_ask and is_open else ""
-        return f"reaches {', '.join(parts)}{_protection(trace, login)}{_condition(trace)}{l7}{unread}{failing}."
+        return f"reaches {', '.join(parts)}{_protection(login)}{_condition(trace)}{l7}{unread}{failing}."
     nearest = ""
     if trace.nearest:
         nearest = f"; nearest is {_near(trace.nearest[0].node, names)} (needs {', '.join(trace.nearest[0].needs)})"
@@ -308,8 +308,8 @@ def _admission(admission: PlacedDecision, names: Names) -> tuple[str, str]:
     return f"{verb} at {names.key(admission.at.path[0].key)}{by}{why}", where
 
 
-def _protection(trace: Trace, login: Asked | None) -> str:
-    """Return `, jwt required`, `, jwt not required`, `, no login` or `, login not known (why)`."""
+def _protection(login: Asked | None) -> str:
+    """Return `, jwt required`, `, jwt optional`, `, no login` or `, login unknown: why`."""
     if login is None:
         return ""
     names = " and ".join(dict.fromkeys(demand.setting for demand in login.demands))
@@ -318,15 +318,10 @@ def _protection(trace: Trace, login: Asked | None) -> str:
         case "asked":
             return f", {names} required"
         case "optional":
-            return f", {names} not required{seen}"
+            return f", {names} optional{seen}"
         case "unknown":
-            return f", login not known: {login.why}"
-    lost = any(
-        loss.pointer and str(loss.pointer[0]) in met.group.kind.settings.authentication
-        for met in trace.policies
-        for loss in met.group.effective.lost
-    )
-    return f", {'unauthenticated' if lost else 'no login'}{seen}"
+            return f", login unknown: {login.why}"
+    return f", no login{seen}"
 
 
 def _condition(trace: Trace) -> str:

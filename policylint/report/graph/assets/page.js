@@ -609,7 +609,7 @@
     if (viewed === "table") tables();
     if (viewed === "routes") overview();
     const seen = [...wanted()].map((id) => nodes[id]);
-    $("status").textContent = counted(seen.filter((node) => node.level === "route").length, "route", "routes") + ", " + counted(seen.filter((node) => node.role === "policy").length, "policy", "policies") + (data.leftOut.length ? "; left out: " + data.leftOut.join("; ") : "");
+    $("status").textContent = counted(seen.filter((node) => node.level === "route" && node.state !== "missing").length, "route", "routes") + ", " + counted(seen.filter((node) => node.role === "policy").length, "policy", "policies") + (data.leftOut.length ? "; left out: " + data.leftOut.join("; ") : "");
   }
   function tables() { writeTables($("tables"), { data, visible: wanted(), above, below, element, link, placed, narrow: narrow() }); }
   const VIEWS = { routes: "overview", picture: "stage", table: "tables" };

@@ -50,8 +50,12 @@ MOST_TITLES = 400
 MOST_LINES, _LONGEST = 60, 200
 """Lines of one setting before and after, and the characters of each."""
 _TABLE = "| | before | after |\n|---|---|---|"
-_LONG = re.compile(r"[^\s<>*]{20,}")
-"""Names that are wider than a phone has room for."""
+_LONG = re.compile(r"[^\s<>*]{13,}")
+"""Words that are wider than a column on a phone."""
+_BREAK = re.compile(r"(?<=[/}_])(?=[\w&])|(?<=\w)(?=\.[\w&])|(?<=[a-z])(?=[A-Z])")
+"""Where a name may break."""
+_UNBROKEN = re.compile(r"(?:&#?\w+;|\\.|[^-&\\]){11}(?=(?:&#?\w+;|\\.|[^-&\\]){3})")
+"""What has no such place, nor a hyphen, is broken after eleven characters."""
 _WARNING = "\u26a0\ufe0f "
 
 
@@ -148,13 +152,23 @@ def _row(report: DiffReport, row: CommentRow, *, is_first: bool = False) -> str:
 
 
 def _breakable(cell: str) -> str:
-    """Return a cell whose long names break where a phone has no room for them: what is cut off says nothing."""
-    prose = re.split(r"(`[^`]*`|\]\([^)]*\))", cell)
-    return "".join(part if number % 2 else _LONG.sub(_with_breaks, part) for number, part in enumerate(prose))
+    """Return a cell whose long words break where a phone has no room for them: what is cut off says nothing."""
+    prose = re.split(r"((?<!`)`[^`]+`(?!`)|`+|\]\([^)]*\))", cell)
+    return "".join(
+        _breakable_code(part) if number % 2 else _LONG.sub(_with_breaks, part) for number, part in enumerate(prose)
+    )
+
+
+def _breakable_code(part: str) -> str:
+    """Return a code span as HTML where one of its words is long: in Markdown none can break."""
+    if not re.fullmatch(r"`[^`]+`", part) or not _LONG.search(part[1:-1]):
+        return part
+    words = escape(part[1:-1].replace(r"\|", "|"))
+    return f"<code>{_LONG.sub(_with_breaks, words)}</code>"
 
 
 def _with_breaks(name: re.Match[str]) -> str:
-    return re.sub(r"(?<=[/}_])(?=\w)|(?<=\w)(?=\.[\w&])", "<wbr>", name[0])
+    return "<wbr>".join(_UNBROKEN.sub("\\g<0><wbr>", part) for part in _BREAK.split(name[0]))
 
 
 def _after(row: CommentRow) -> str:

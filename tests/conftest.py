@@ -116,3 +116,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(line)
     if not SHARED.is_dir():
         terminalreporter.write_line("no ../shared: real trees, conformance cases and CRDs were not tried")
+
+
+@pytest.fixture(autouse=True)
+def stays_where_it_is() -> Iterator[None]:
+    """Come back from where a test, or `-C` of a command that it ran, has gone: its directory may be removed."""
+    here = Path.cwd()
+    yield
+    os.chdir(here)

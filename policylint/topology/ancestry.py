@@ -23,10 +23,13 @@ def gateways_above(topology: Topology, key: ResourceKey) -> list[ResourceKey]:
 
 
 def implementation_of(state: GatewayState, catalog: Catalog) -> str | None:
-    """Return the implementation that serves a Gateway, by its controller or else its class; None where nobody knows."""
+    """Return the implementation that serves a Gateway, by its controller or else its class; None where nobody knows.
+
+    A class of Ingresses may have the name of a GatewayClass, and another controller.
+    """
     if state.controller:
         return catalog.implementation_of_controller(state.controller)
-    return catalog.implementation_of_class(state.class_key.name)
+    return catalog.implementation_of_class(state.class_key.name) if state.class_key.kind == "GatewayClass" else None
 
 
 def unread(topology: Topology, kind: PolicyKind, catalog: Catalog) -> frozenset[int]:

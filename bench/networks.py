@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from math import log
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -130,6 +131,11 @@ def _medians(rounds: int, world: str, what: str) -> dict[str, float]:
     return {name: median(each[name] for each in spent) for name in spent[0]}
 
 
+def _workloads(world: str) -> int:
+    namespaces, each, _ = WORLDS[world]
+    return namespaces * each
+
+
 def table(rounds: int, *, with_hostile: bool = True) -> Iterator[tuple[str, float, float, str]]:
     """Yield each ratio: name, value, bar, what was measured."""
     spent = {what: _medians(rounds, "large", what) for what in WHATS}
@@ -141,7 +147,8 @@ def table(rounds: int, *, with_hostile: bool = True) -> Iterator[tuple[str, floa
     yield "memory", peak / alone, 1.5, f"{peak:.0f} / {alone:.0f} MiB"
     small = _medians(rounds, "small", "connections")["connections"]
     large = spent["connections"]["connections"]
-    yield "growth", large / small, 25, f"{large:.3f} / {small:.4f} s for 600 times the pairs"
+    exponent = log(large / small) / log(_workloads("large") / _workloads("small"))
+    yield "growth", exponent, 1.15, f"the power of the workloads: {large:.3f} / {small:.4f} s for 625 times the pairs"
     if not with_hostile:
         return
     random = _medians(1, "hostile", "connections")

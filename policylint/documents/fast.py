@@ -21,7 +21,7 @@ from policylint.documents.scalars import KEYS, PLAIN
 
 # Node properties stand at the start of a token. Each pattern starts with a literal, which is searched for fast.
 _ANCHOR: Final = re.compile(rb"&(?<=[\s\[\]{},:?-]&)[^\s&=]")
-_TAG: Final = re.compile(rb"!(?<=[\s\[\]{},:?-]!)[^&=]")
+_TAG: Final = re.compile(rb"!(?<=[\s\[\]{},:?-]!)(?<!\(\?!)[^&=]")  # but `(?!`, of expressions, is inside of a scalar
 
 
 class IrregularError(Exception):

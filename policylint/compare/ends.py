@@ -34,7 +34,7 @@ from policylint.patterns import Pattern
 from policylint.policy.asking import asks
 from policylint.policy.content import content_references
 from policylint.simulation import Simulation
-from policylint.topology.workloads import WORKLOADS, pod_spec, workloads_selected
+from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec, workloads_selected
 
 RULE = "GWP325"
 _SLICE = ("discovery.k8s.io", "EndpointSlice")
@@ -316,7 +316,10 @@ class _Ends:
     def other_containers(self) -> Iterator[Finding]:
         """Yield Services whose port leads past the container of the pods that it led to."""
         touched = {new.key for _, new in self._changed}
+        around = {key.namespace for key in touched if is_workload(key.group, key.kind)}
         for service in self._after.of_kind("", "Service"):
+            if service.key not in touched and service.key.namespace not in around:
+                continue
             former = self._before.get(self._sides.pairing.was(service.key))
             if former is None or not self._is_used(former.key):
                 continue

@@ -22,6 +22,7 @@ from typing import Any
 import yaml
 
 from policylint.cel.syntax import tree
+from policylint.schema.known import read_shipped
 from policylint.schema.rules import RULES
 from policylint.schema.structural import structural
 
@@ -205,13 +206,15 @@ def main() -> None:
     parser.add_argument("crds", type=Path)
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "crds")
     chosen = parser.parse_args()
-    made = set()
+    absent = {origin for folder, origin in SOURCES.items() if not (chosen.crds / folder).is_dir()}
+    before = sorted(chosen.output.glob("*/*.json"))
+    made = {path for path in before if read_shipped(path.read_text(encoding="utf-8"))["origin"] in absent}
     for content in kinds(chosen.crds):
         path = chosen.output / content["group"] / f"{content['kind']}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(written(content), encoding="utf-8")
         made.add(path)
-    for path in sorted(chosen.output.glob("*/*.json")):
+    for path in before:
         if path not in made:
             path.unlink()
 

@@ -14,12 +14,15 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 from policylint.budget import ExhaustedError
+from policylint.cel.formats import OF_CEL, OTHER_TYPES
 from policylint.cel.functions import (
+    FORMATS,
     GLOBALS,
     METHODS,
     TYPES,
     Duration,
     FailedError,
+    Format,
     Type,
     UndecidedError,
     contains,
@@ -324,6 +327,10 @@ class _Compiler:
             return _has(holder, field_name, _default(field) is not None, nullable), None
         if name in _MACROS and target is not None and arguments and isinstance(arguments[0], str):
             return self._macro(name, target, arguments, scope)
+        if target == FORMATS and FORMATS not in scope:
+            if name in OF_CEL and not arguments:
+                return _constant(Format(name)), None
+            target, name = None, f"{FORMATS}.{name}"
         functions = [self.typed(argument, scope)[0] for argument in arguments]
         if target is not None:
             functions.insert(0, self.typed(target, scope)[0])
@@ -374,7 +381,7 @@ def _is_optional(schema: Schema) -> bool:
 
 def _is_other_type(schema: Schema) -> bool:
     """Return whether a text is no text in CEL: a time, a duration, bytes."""
-    return schema is not None and "format" in schema
+    return schema is not None and schema.get("format") in OTHER_TYPES
 
 
 def _unescaped(name: str) -> str:

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from policylint.cel.formats import OF_CEL
+from policylint.cel.urls import Url, read_url
 from policylint.model import holds_variable
 from policylint.patterns import Pattern
 
 _LARGEST: Final = 2**63
-_URL: Final = Pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://([A-Za-z0-9.-]+)(?::[0-9]{1,5})?(?:/[\w./~-]*)?", re.ASCII)
 _ANY_DURATION: Final = Pattern(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:h|ms|m|us|µs|μs|ns|s))+|[+-]?0")
 """What Go reads as a duration."""
-_SCHEME: Final = Pattern(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _DURATION: Final = Pattern(r"(?:[0-9]{1,15}(?:h|ms|m|us|ns|s))+")
 
 
@@ -100,9 +100,7 @@ def _duration(value: str) -> Duration:
     Raises:
         FailedError: it reads none.
     """
-    if len(value) > 60:
-        raise UndecidedError
-    if not _DURATION.fullmatch(value):
+    if len(value) > 60 or not _DURATION.fullmatch(value):
         if _ANY_DURATION.fullmatch(value):
             raise UndecidedError
         raise FailedError(f"{value!r} is no duration")
@@ -142,32 +140,16 @@ def _joined(values: list[Any], separator: str = "") -> str:
     return separator.join(map(known, values))
 
 
-def _url(value: str) -> tuple[str, str]:
-    """Return scheme and host of a plain URL.
+def _url(value: str) -> Url:
+    """Return a URL.
 
     Raises:
-        FailedError: it has neither a scheme nor a leading slash.
-        UndecidedError: it is not so plain that Go's net/url and this must agree.
+        FailedError: the text is none.
     """
-    if _has_no_start(value):
+    found = read_url(value)
+    if found is None:
         raise FailedError(f"{value!r} is no URL")
-    match = _URL.fullmatch(value)
-    if match is None:
-        raise UndecidedError
-    return match[1].lower(), match[2]
-
-
-def _has_no_start(value: str) -> bool:
-    """Tell whether a text can be no URL, as it begins with neither a scheme nor a slash."""
-    return not value.startswith("/") and not _SCHEME.match(value)
-
-
-def _is_url(value: str) -> bool:
-    """Return whether Go's url.ParseRequestURI reads a text."""
-    if _has_no_start(value):
-        return False
-    _url(value)
-    return True
+    return found
 
 
 def _is_address(value: str) -> bool:
@@ -196,27 +178,49 @@ def _or_value(value: Any, other: Any) -> Any:
     return value[0] if value else other
 
 
+def _value(value: tuple[Any, ...]) -> Any:
+    if not value:
+        raise FailedError("optional.none() dereference")
+    return value[0]
+
+
 def _has_value(value: Any) -> bool:
     if value.__class__ is not tuple:
         raise UndecidedError
     return bool(value)
 
 
+class Format(str):
+    """The name of a format of texts."""
+
+
+def _format(name: str) -> tuple[Format, ...]:
+    return (Format(name),) if name in OF_CEL else ()
+
+
+def _faults(name: Format, value: str) -> tuple[Any, ...]:
+    """Return what is wrong with a text, none where nothing is; in which words, is not known."""
+    return () if OF_CEL[name](value) else ([None],)
+
+
 GLOBALS: Final[dict[tuple[str, int], tuple[Callable[..., Any], tuple[type, ...]]]] = {
     ("double", 1): (_double, (object,)),
     ("duration", 1): (_duration, (str,)),
     ("dyn", 1): (lambda value: value, (object,)),
+    ("format.named", 1): (_format, (str,)),
     ("int", 1): (_integer, (object,)),
     ("isCIDR", 1): (_is_network, (str,)),
     ("isIP", 1): (_is_address, (str,)),
-    ("isURL", 1): (_is_url, (str,)),
+    ("isURL", 1): (OF_CEL["uri"], (str,)),
     ("string", 1): (_text, (object,)),
     ("type", 1): (_type, (object,)),
     ("url", 1): (_url, (str,)),
 }
+FORMATS: Final = "format"
+"""What formats are called on: `format.uri()`, `format.named("uri")`."""
 METHODS: Final[dict[tuple[str, int], tuple[Callable[..., Any], tuple[type, ...]]]] = {
-    ("getHostname", 1): (lambda url: url[1], (tuple,)),
-    ("getScheme", 1): (lambda url: url[0], (tuple,)),
+    ("getHostname", 1): (lambda url: url.hostname, (Url,)),
+    ("getScheme", 1): (lambda url: url.scheme, (Url,)),
     ("hasValue", 1): (_has_value, (object,)),
     ("indexOf", 2): (str.find, (str, str)),
     ("join", 1): (_joined, (list,)),
@@ -229,4 +233,6 @@ METHODS: Final[dict[tuple[str, int], tuple[Callable[..., Any], tuple[type, ...]]
     ("substring", 3): (_substring, (str, int, int)),
     ("trim", 1): (str.strip, (str,)),
     ("upperAscii", 1): (_upper, (str,)),
+    ("value", 1): (_value, (tuple,)),
+    ("validate", 2): (_faults, (Format, str)),
 }

@@ -66,7 +66,7 @@ _END = {"group": ")", "call": ")", "list": "]", "index": "]", "map": "}", "value
 """What is open → the sign that closes it."""
 _DEEPEST = 250
 """Nesting that the reference parser allows."""
-_LITERALS: dict[str, Tree] = {"true": ["=", True], "false": ["=", False], "null": ["unknown"]}
+_LITERALS: dict[str, Tree] = {"true": ["=", True], "false": ["=", False], "null": ["=", None]}
 _BINDING = frozenset({"all", "exists", "exists_one", "filter", "map"})
 """Macros whose first argument is a variable of the others."""
 _LONGEST_NUMBER = 30

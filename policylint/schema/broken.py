@@ -10,6 +10,7 @@ from policylint.cel.evaluation import Fuel
 from policylint.model import Location, Resource, World
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
+from policylint.schema.checker import KEYS
 from policylint.schema.known import Known, ManifestChecker, Schemas, forget_shipped, is_experimental
 from policylint.schema.names import BUILT_IN, PLACE, misnamed
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _RETIRED = frozenset({"backendTLS", "frontendValidation"})
 """Fields of Gateways that were experimental up to Gateway API v1.4, and have other names since."""
-_LASTING = frozenset({"enum", "required", "type"})
+_LASTING = frozenset({"enum", "format", "required", "type", KEYS})
 """Violations of shipped schemas that hold in every release; limits and patterns are loosened from time to time."""
 _AIMING = frozenset({"targetRef", "targetRefs", "targetSelectors", "strategy", "mergeType"})
 """Fields by which a policy says where it acts, and how it is merged."""

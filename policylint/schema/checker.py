@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+from policylint.model import mapping
+
 _CLASSES: Final[dict[str, tuple[type, ...]]] = {
     "string": (str,),
     "integer": (int,),
@@ -19,8 +21,10 @@ _CLASSES: Final[dict[str, tuple[type, ...]]] = {
     "null": (type(None),),
 }
 _REMEMBERED: Final = 4_000
-_WHOLE: Final = ("allOf", "anyOf", "enum", "not", "oneOf", "uniqueItems")
-_TEXTS: Final = ("maxLength", "minLength", "pattern")
+KEYS: Final = "x-kubernetes-list-map-keys"
+"""The fields by which the entries of a list are told apart."""
+_WHOLE: Final = ("allOf", "anyOf", "enum", "not", "oneOf", "uniqueItems", KEYS)
+_TEXTS: Final = ("format", "maxLength", "minLength", "pattern")
 _VALUES: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
 
@@ -157,6 +161,8 @@ class Checker:
         schema = self._schema
         if len(value) < schema.get("minLength", 0) or len(value) > schema.get("maxLength", len(value)):
             return False
+        if "format" in schema and not is_of_format(value, schema["format"]):
+            return False
         return "pattern" not in schema or has_form(value, schema["pattern"])
 
     def _number(self, value: float) -> bool:
@@ -175,6 +181,8 @@ class Checker:
             return False
         unique = schema.get("uniqueItems") and isinstance(value, list)
         if unique and any(_same(first, second) for index, first in enumerate(value) for second in value[:index]):
+            return False
+        if KEYS in schema and isinstance(value, list) and second_of(schema, value) is not None:
             return False
         if "allOf" in schema and not all(branch.is_valid(value) for branch in self._those_of("allOf")):
             return False
@@ -219,6 +227,27 @@ def has_form(value: str, pattern: str) -> bool:
     from policylint.regex import expression
 
     return expression(pattern).is_within(value) is not False
+
+
+def is_of_format(value: str, name: str) -> bool:
+    """Return whether a text has a format; of one that is not judged every text has it."""
+    from policylint.cel.formats import OF_SCHEMAS
+
+    return name not in OF_SCHEMAS or OF_SCHEMAS[name](value)
+
+
+def second_of(schema: Mapping[str, Any], value: list[Any]) -> int | None:
+    """Return the place of the first entry that has the keys of one before it."""
+    fields = mapping(mapping(schema.get("items")).get("properties"))
+    defaults = {name: mapping(fields.get(name)).get("default") for name in schema[KEYS]}
+    seen = set()
+    for index, entry in enumerate(value):
+        if isinstance(entry, dict):
+            key = repr([entry.get(name, default) for name, default in defaults.items()])
+            if key in seen:
+                return index
+            seen.add(key)
+    return None
 
 
 def _same(first: Any, second: Any) -> bool:

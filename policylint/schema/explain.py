@@ -11,7 +11,7 @@ from policylint.documents import Pointer
 from policylint.model import is_symbolic
 from policylint.model.resource import dotted
 from policylint.namedtuple import NamedTuple
-from policylint.schema.checker import has_form, without_nulls
+from policylint.schema.checker import KEYS, has_form, is_of_format, second_of, without_nulls
 from policylint.schema.misplaced import belonging
 from policylint.schema.names import stands_for_another
 from policylint.schema.plain import NotPlainError, errors
@@ -91,11 +91,11 @@ def _errors(schema: Mapping[str, Any], value: Any) -> list[Any]:
     try:
         return list(errors(schema, value))
     except NotPlainError:
-        return list(_validator()(schema).iter_errors(value))
+        return list(validator()(schema).iter_errors(value))
 
 
 @lru_cache(maxsize=1)
-def _validator() -> Any:
+def validator() -> Any:
     """Return jsonschema's class of validators, with patterns matched in linear time."""
     import jsonschema
 
@@ -103,8 +103,18 @@ def _validator() -> Any:
         if isinstance(value, str) and not has_form(value, wanted):
             yield jsonschema.ValidationError("does not match")
 
+    def of_format(_validator: Any, wanted: str, value: Any, _schema: Any) -> Iterator[jsonschema.ValidationError]:
+        if isinstance(value, str) and not is_of_format(value, wanted):
+            yield jsonschema.ValidationError("has another format")
+
+    def keys(_validator: Any, _wanted: Any, value: Any, schema: Any) -> Iterator[jsonschema.ValidationError]:
+        index = second_of(schema, value) if isinstance(value, list) else None
+        if index is not None:
+            yield jsonschema.ValidationError("is there twice", instance=value[index], path=(index,))
+
     validators: Any = jsonschema.validators
-    return validators.extend(jsonschema.Draft202012Validator, {"pattern": pattern})
+    own = {"format": of_format, KEYS: keys, "pattern": pattern}
+    return validators.extend(jsonschema.Draft202012Validator, own)
 
 
 def _violations(error: Any) -> Iterator[Violation]:
@@ -127,7 +137,7 @@ def _violations(error: Any) -> Iterator[Violation]:
                 field = (*pointer, name)
                 yield Violation("required", field, (), f"lacks {place(field)}", f"`{name}` is required")
         return
-    if _holds_variable(value, deep=keyword in ("allOf", "anyOf", "oneOf", "not", "uniqueItems")):
+    if _holds_variable(value, deep=keyword in ("allOf", "anyOf", "oneOf", "not", "uniqueItems", KEYS)):
         return
     if keyword == "type":
         types = tuple(wanted) if isinstance(wanted, list) else (wanted,)
@@ -142,6 +152,14 @@ def _violations(error: Any) -> Iterator[Violation]:
             return
         label = f"does not match {wanted}" if len(wanted) <= 80 else "does not have the form that is wanted"
         yield Violation("pattern", pointer, (), f"has {_quoted(value)} in {path}, which has another form", label, value)
+    elif keyword == "format":
+        if not stands_for_another(value):
+            says = f"has {_quoted(value)} in {path}, which is no {_FORMATS[wanted]}"
+            yield Violation("format", pointer, (), says, f"{_FORMATS[wanted]} is wanted", value)
+    elif keyword == KEYS:
+        named = " and ".join(f"`{name}`" for name in wanted)
+        says = f"has two entries of one {' and '.join(wanted)} in {place(pointer[:-1])}"
+        yield Violation(keyword, pointer, (), says, f"{named} tells the entries of this list apart", value)
     elif keyword in _EMPTY and not value:
         yield Violation(keyword, pointer, (), f"leaves {path} empty", _EMPTY[keyword], value)
     elif keyword in _LIMITS:
@@ -151,6 +169,18 @@ def _violations(error: Any) -> Iterator[Violation]:
         yield Violation(keyword, pointer, (), f"breaks a condition on {path}", _condition(keyword, wanted), value)
 
 
+_FORMATS = {
+    "byte": "base64",
+    "cidr": "CIDR",
+    "date": "date",
+    "date-time": "time as in 2026-01-01T00:00:00Z",
+    "datetime": "time as in 2026-01-01T00:00:00Z",
+    "duration": "duration",
+    "ipv4": "address of IPv4",
+    "ipv6": "address of IPv6",
+    "uri": "URL",
+    "uuid": "UUID",
+}
 _EMPTY = {"minLength": "a value is wanted", "minItems": "an entry is wanted", "minProperties": "a field is wanted"}
 _LIMITS = {
     "minLength": ("too short a text", "at least {} characters are wanted"),

@@ -11,13 +11,11 @@ from typing import Any, Final
 
 from policylint.documents import Pointer
 from policylint.namedtuple import NamedTuple
-from policylint.schema.checker import Checker
+from policylint.schema.checker import KEYS, Checker, second_of
 
-_SILENT: Final = frozenset(
-    {"title", "description", "default", "example", "examples", "format", "$schema", "$id", "$comment"}
-)
+_SILENT: Final = frozenset({"title", "description", "default", "example", "examples", "$schema", "$id", "$comment"})
 _OF_VALUES: Final = frozenset(
-    {"type", "enum", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+    {"type", "enum", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format"}
     | {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"}
 )
 """Keywords that concern a value alone."""
@@ -67,6 +65,10 @@ def errors(schema: Mapping[str, Any], value: Any, path: Pointer = ()) -> Iterato
         elif keyword in ("anyOf", "oneOf", "allOf", "not", "uniqueItems"):
             if not Checker({keyword: argument}).is_valid(value):
                 raise NotPlainError(keyword)
+        elif keyword == KEYS:
+            second = second_of(schema, value) if isinstance(value, list) else None
+            if second is not None:
+                yield Error(keyword, argument, value[second], (*path, second), schema)
         elif keyword in _OF_VALUES:
             # The checker says null is no value where it is not wanted; here it stands where a value must.
             if not Checker({keyword: argument}).is_valid(value):

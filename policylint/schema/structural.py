@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any
 
+from policylint.cel.formats import OF_SCHEMAS
 from policylint.model import mapping
-from policylint.schema.checker import Checker
+from policylint.schema.checker import KEYS, Checker
 from policylint.schema.rules import RULES
 
 _NATURAL = "a whole number from 0"
@@ -41,8 +42,8 @@ KEPT = {
 """Keywords that mean the same in JSON Schema, with what they take."""
 _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _JUNCTIONS = ("allOf", "anyOf", "oneOf")
-_OTHER_TYPES = ("byte", "date", "date-time", "datetime", "duration")
-"""Formats of texts that CEL takes for something else."""
+_OF_NUMBERS = {"int32": (-(2**31), 2**31 - 1), "uint32": (0, 2**32 - 1)}
+"""The least and the largest number of a format."""
 _OPEN = "x-kubernetes-preserve-unknown-fields"
 
 
@@ -93,16 +94,37 @@ def converted(schema: Mapping[str, Any]) -> dict[str, Any]:
             result["enum"] = [*result["enum"], None]
     if schema.get("default") is not None:
         result["default"] = schema["default"]
-    if schema.get("format") in _OTHER_TYPES:
-        result["format"] = schema["format"]
+    _format(schema, kind, result)
     if rules := _read(schema, RULES, _SCHEMAS):
         result[RULES] = rules
     items = _read(schema, "items", _SCHEMA)
     if items is not None:
         result["items"] = converted(items)
+    if kind == "array":
+        _distinct(schema, result)
     if kind == "object":
         _object(schema, result)
     return result
+
+
+def _format(schema: Mapping[str, Any], kind: str, result: dict[str, Any]) -> None:
+    """Set the format of a text that is judged, or the bounds of a whole number's."""
+    name = schema.get("format")
+    if kind == "integer" and name in _OF_NUMBERS:
+        for bound, number in zip(("minimum", "maximum"), _OF_NUMBERS[name], strict=True):
+            if not result.keys() & {bound, f"exclusive{bound.capitalize()}"}:
+                result[bound] = number
+    elif kind in ("", "string") and name in OF_SCHEMAS:
+        result["format"] = name
+
+
+def _distinct(schema: Mapping[str, Any], result: dict[str, Any]) -> None:
+    """Set what tells two entries of a list apart: all that is in them, or keys."""
+    how, keys = schema.get("x-kubernetes-list-type"), schema.get(KEYS)
+    if how == "set":
+        result["uniqueItems"] = True
+    elif how == "map" and isinstance(keys, list) and all(isinstance(name, str) for name in keys):
+        result[KEYS] = keys
 
 
 def _object(schema: Mapping[str, Any], result: dict[str, Any]) -> None:
@@ -158,8 +180,10 @@ def _branch(schema: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str,
         declared: the node that declares the fields of the same value, with their defaults.
     """
     result = _values(schema, declared)
-    if kind := _type(schema):
+    kind = _type(schema)
+    if kind:
         result["type"] = kind
+    _format(schema, kind, result)
     known = mapping(declared.get("properties"))
     if fields := _read(schema, "properties", _FIELDS):
         result["properties"] = {name: _branch(inner, mapping(known.get(name))) for name, inner in fields.items()}

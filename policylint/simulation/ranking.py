@@ -90,6 +90,16 @@ def unread_route(simulation: Simulation, route: Resource, gateway: GatewayState 
     return simulation.catalog.unread(implementation_of(gateway, simulation.catalog), route.key.kind)
 
 
+def withheld(simulation: Simulation) -> Mapping[tuple[Node, Node], frozenset[str]]:
+    """Return, by listener and attached route, the hostnames of both that only another listener serves."""
+    names = (implementation_of(gateway, simulation.catalog) for gateway in simulation.topology.gateways)
+    found: dict[tuple[Node, Node], frozenset[str]] = {}
+    for name in dict.fromkeys(each for each in names if each is not None):
+        behaviour = implementation(name, simulation.catalog.settings(name))
+        found.update(behaviour.withheld(simulation.topology))
+    return found
+
+
 def standing(route: Resource, rule: int, match: Match) -> tuple[Any, ...]:
     """Return a sort key of the matches for one host, the first one first."""
     return (*(-weight for weight in match.weights), *route.age, rule, match.number or 0)

@@ -19,7 +19,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import Client, RequestFacts, RequestQuestion
 from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands
-from policylint.simulation.ranking import Ranking, narrowing, ranking, sharing, unserved_listeners
+from policylint.simulation.ranking import Ranking, narrowing, ranking, sharing, unserved_listeners, withheld
 from policylint.topology import Candidate, GatewayState, ListenerState, ParentState, RouteState, whole
 from policylint.topology.hostnames import EVERY, specificity, without_port
 from policylint.topology.state import rejection
@@ -110,13 +110,18 @@ class Tracer:
         self._attached: dict[Node, list[tuple[RouteState, Candidate]]] = defaultdict(list)
         self._of_kinds: dict[tuple[Node, tuple[str, ...]], list[tuple[RouteState, Candidate]]] = {}
         self._open: dict[ResourceKey, list[RouteState]] = defaultdict(list)
+        others = withheld(simulation)
         for state in simulation.topology.routes:
             for parent in state.parents:
                 if parent.section_found is None and is_symbolic(parent.section):
                     self._open[parent.wanted].append(state)
             for candidate in (each for parent in state.parents if parent.accepted for each in parent.candidates):
-                if not candidate.failure:
-                    self._attached[candidate.node].append((state, candidate))
+                taken = others.get((candidate.node, whole(state.route.key)), frozenset())
+                left = (
+                    tuple(name for name in candidate.hostnames if name not in taken) if taken else candidate.hostnames
+                )
+                if not candidate.failure and (left or not taken):
+                    self._attached[candidate.node].append((state, candidate._replace(hostnames=left)))
             for parent in (parent for parent in state.parents if parent.mesh):
                 self.in_mesh[parent.wanted].append((parent, state))
         self._exact: dict[tuple[Node, str], dict[str, list[int]]] = {}

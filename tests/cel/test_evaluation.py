@@ -62,6 +62,11 @@ def answer(text: str, value: Any, fuel: Fuel | None = None) -> Any:
         ("type(self.port) == int", {"port": 5}, True),
         ("-7 / 2 == -3 && -7 % 2 == -1", {}, True),
         ("isURL(self.name) && url(self.name).getScheme() == 'https'", {"name": "https://a.example/b"}, True),
+        ("isURL(self.name)", {"name": "sha256:0"}, True),
+        ("url('https://[2001:db8::1]:8443/x').getHostname() == '2001:db8::1'", {}, True),
+        ("format.dns1123Label().validate(self.name).hasValue()", {"name": "A"}, True),
+        ("format.named('dns1123Label').value().validate(self.name).hasValue()", {"name": "a"}, False),
+        ("format.dns1123Label().validate(self.name) == null", {"name": "a"}, False),  # an optional is never null
         ("isIP('10.0.0.1') && !isIP('10.0.0.256') && isCIDR('10.0.0.0/8')", {}, True),
         # CEL's own errors, for which the API server refuses a value, unless the other side decides
         ("self.name == 'a'", {}, "no such key: name"),
@@ -73,7 +78,6 @@ def answer(text: str, value: Any, fuel: Fuel | None = None) -> Any:
         ("self.name == 'a' && self.port == 1", {"port": 2}, False),
         # not decided
         ("duration(self.name) < duration('1m')", {"name": "1.5s"}, None),
-        ("isURL(self.name)", {"name": "sha256:0"}, None),
         ("self.name == 'a'", {"name": "${NAME}"}, None),
         ("self.name == 'a' || self.port > 0", {"name": "${NAME}", "port": 1}, True),
         ("self.tags.all(t, t == 'a')", {"tags": ["a", "${B}"]}, None),

@@ -29,7 +29,7 @@ def field(*steps: str) -> Any:
         ("a.?b.orValue([1.5])", ["f", "orValue", [".?", "a", "b"], ["list", ["=", 1.5]]]),
         ("{'a': true, 'b': false}", ["map", ["=", "a"], ["=", True], ["=", "b"], ["=", False]]),
         (r"'\x41\u0042\n\'' + r'\d'", ["+", ["=", "AB\n'"], ["=", r"\d"]]),
-        ("null", ["unknown"]),
+        ("null", ["=", None]),
         ("b'a'", ["unknown"]),
         ("[?a]", ["unknown"]),
         ("9" * 5000, ["unknown"]),

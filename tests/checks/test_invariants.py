@@ -82,7 +82,7 @@ BACKEND = "backendRefs: [{name: checkout, port: 8080}]"
             listener("name: b, port: 2, protocol: TCP, hostname: a.example.com"),
             "hostname must not be specified for protocols",
         ),
-        (listener("name: a, port: 2, protocol: HTTP"), "Listener name must be unique within the Gateway"),
+        (listener("name: a, port: 2, protocol: HTTP"), "has two entries of one name in spec.listeners"),
         (
             parents("name: edge, namespace: infra", "name: edge, namespace: infra"),
             "sectionName or port must be unique when parentRefs",

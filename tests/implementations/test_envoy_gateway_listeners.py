@@ -83,3 +83,40 @@ def test_a_listener_set_that_is_not_let_in_has_no_listeners_in_its_status(admits
     simulation = of(gateway(more=more), listener_set("more", "shop", "[{name: own, port: 90, protocol: HTTP}]"))
     (status,) = (each["status"] for each in stanzas(simulation) if each["kind"] == "ListenerSet")
     assert len(status.get("listeners", ())) == listeners
+
+
+OPEN = f"allowedRoutes: {{{EVERYWHERE}}}"
+WIDE = f"{{name: wide, port: 80, protocol: HTTP, hostname: '*.example', {OPEN}}}"
+PARENTS = "[{name: edge, namespace: infra, sectionName: wide}]"
+
+
+@pytest.mark.parametrize(
+    ("other", "parents", "answers"),
+    [
+        (f"{{name: own, port: 80, protocol: HTTP, hostname: shop.example, {OPEN}}}", PARENTS, "404 reaches"),
+        (
+            f"{{name: own, port: 80, protocol: HTTP, hostname: shop.example, {OPEN}}}",
+            "[{name: edge, namespace: infra}]",
+            "reaches reaches",
+        ),
+        (f"{{name: own, port: 81, protocol: HTTP, hostname: shop.example, {OPEN}}}", PARENTS, "reaches reaches"),
+        (f"{{name: own, port: 80, protocol: HTTP, hostname: pay.example, {OPEN}}}", PARENTS, "reaches reaches"),
+        (f"{{name: own, port: 80, protocol: HTTP, {OPEN}}}", PARENTS, "reaches reaches"),
+    ],
+)
+def test_a_hostname_that_a_listener_names_is_served_there_alone(other: str, parents: str, answers: str) -> None:
+    body = route(parents=parents, more=f"hostnames: [shop.example, www.example], {RULES}")
+    simulation = simulated(CLASS, gateway(listeners=f"[{WIDE}, {other}]"), body, service())
+    tracer = Tracer(simulation)
+    given = [tracer.trace(request({"host": host, "port": 80})).outcome for host in ("shop.example", "www.example")]
+    assert " ".join(str(each.status or "reaches") for each in given) == answers
+
+
+def test_a_tcp_route_serves_nothing_beside_a_tls_route() -> None:
+    secure = f"[{{name: tls, port: 443, protocol: TLS, tls: {{certificateRefs: [{{name: cert}}]}}, {OPEN}}}]"
+    plain = route("plain", kind="TCPRoute", more=RULES)
+    named = route("named", kind="TLSRoute", more=f"hostnames: [shop.example], {RULES}")
+    asked = request({"scheme": "tls", "sni": "www.example", "port": 443})
+    at = (CLASS, gateway(listeners=secure), plain, service())
+    assert Tracer(simulated(*at)).trace(asked).outcome.backends
+    assert Tracer(simulated(*at, named)).trace(asked).outcome.refused

@@ -115,6 +115,7 @@ ALLOWED = {
     "required",
     "type",
     "x-experimental",
+    "x-kubernetes-list-map-keys",
     "x-kubernetes-validations",
 }
 
@@ -277,3 +278,33 @@ def test_what_is_no_pattern_of_re2_refuses_nothing(pattern: str) -> None:
     assert Checker({"type": "string", "pattern": pattern}).is_valid("abc")
     assert explain({"type": "string", "pattern": pattern}, "abc") == []
     assert explain({"not": {}, "pattern": pattern}, "abc") != []
+
+
+@pytest.mark.parametrize(
+    ("schema", "good", "bad", "says"),
+    [
+        ({"type": "string", "format": "date-time"}, "2026-01-01T00:00:00Z", "today", "which is no time as in"),
+        ({"type": "string", "format": "duration"}, "5s", "soon", "which is no duration"),
+        ({"type": "integer", "format": "int32"}, 2**31 - 1, 2**31, "too large a number"),
+        ({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}, ["a"], ["a", "a"], "twice"),
+        (
+            {
+                "type": "array",
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["name", "port"],
+                "items": {
+                    "type": "object",
+                    "properties": {"name": {"type": "string"}, "port": {"type": "integer", "default": 80}},
+                },
+            },
+            [{"name": "a"}, {"name": "a", "port": 81}],
+            [{"name": "a"}, {"name": "a", "port": 80}],
+            "two entries of one name and port in spec.one",
+        ),
+    ],
+)
+def test_formats_and_keys_of_lists(schema: dict[str, Any], good: Any, bad: Any, says: str) -> None:
+    whole = converted({"type": "object", "properties": {"spec": {"type": "object", "properties": {"one": schema}}}})
+    assert Checker(whole).is_valid({"spec": {"one": good}})
+    assert not Checker(whole).is_valid({"spec": {"one": bad}})
+    assert says in explain(whole, {"spec": {"one": bad}})[0].says

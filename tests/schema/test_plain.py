@@ -6,13 +6,13 @@ import subprocess
 import sys
 from typing import Any
 
-import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policylint.model.shipped import shipped
 from policylint.schema.checker import without_nulls
+from policylint.schema.explain import validator
 from policylint.schema.known import read_shipped
 from policylint.schema.plain import NotPlainError, errors
 from policylint.schema.structural import converted
@@ -25,7 +25,7 @@ def shown(error: Any) -> tuple[str, list[Any], str, str]:
 
 
 def by_jsonschema(schema: Any, value: Any) -> list[tuple[str, list[Any], str, str]]:
-    return [shown(each) for each in jsonschema.Draft202012Validator(schema).iter_errors(value)]
+    return [shown(each) for each in validator()(schema).iter_errors(value)]
 
 
 @settings(max_examples=examples(400), deadline=None)

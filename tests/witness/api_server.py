@@ -19,7 +19,7 @@ from policylint.schema.known import shipped_schema
 from tests.witness.facts import Facts
 from tests.witness.grammar import Manifest
 
-SOURCE = Path(__file__).parent / "api_server"
+CRDS = Path(__file__).parent / "crds"
 ABOUT = (
     "The API server's own code, with the CRDs from which the shipped schemas are made: which objects it refuses by"
     " schemas and rules in CEL, and what it stores of the others, unknown fields dropped and defaults filled in. The"
@@ -96,7 +96,7 @@ def _fate(body: Manifest) -> str:
 
 def head() -> dict[str, Any]:
     """Return the first line of a record."""
-    (version,) = re.findall(r"^\t(?:k8s.io/apiextensions-apiserver) (v\S+)$", (SOURCE / "go.mod").read_text(), re.M)
+    (version,) = re.findall(r"^\tk8s.io/apiextensions-apiserver (v\S+)$", (CRDS / "go.mod").read_text(), re.M)
     return {"title": "API server", "about": ABOUT, "versions": {"apiextensions-apiserver": version}}
 
 

@@ -89,16 +89,17 @@ def page() -> str:
             f"{name.rsplit('/', 1)[-1]} {version}" for name, version in sorted(head["versions"].items())
         )
         lines.append(f"| {head['title']} | {releases} | {tally.worlds:,} | {tally.facts:,} | {tally.share:.1f} % |")
-        differences += [f"\n## {head['title']}\n\n{head['about']}\n\n| what differs | how often | why |\n|---|---|---|"]
+        rows = []
         others = dict(tally.times)
         for reason in known(record.stem)[1]:
             times = sum(number for sort, number in others.items() if reason.fits(sort))
             others = {sort: number for sort, number in others.items() if not reason.fits(sort)}
-            if not times:
-                continue
-            differences.append(f"| `{reason.sort.replace('|', '·')}` | {times} | {reason.why} |")
+            if times:
+                rows.append(f"| `{reason.sort.replace('|', '·')}` | {times} | {reason.why} |")
         if others:
-            differences.append(f"| {len(others)} other sorts | {sum(others.values())} | not yet looked into |")
+            rows.append(f"| {len(others)} other sorts | {sum(others.values())} | not yet looked into |")
+        table = ["| what differs | how often | why |", "|---|---|---|", *rows] if rows else ["Nothing differs."]
+        differences += [f"\n## {head['title']}\n\n{head['about']}\n", *table]
     return "\n".join([*lines, *differences]) + "\n"
 
 

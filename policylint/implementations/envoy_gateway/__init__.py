@@ -444,6 +444,12 @@ class EnvoyGateway(Implementation):
                     return Idle(target, why, fix, unknown=bool(topology.world.unseen))
         return None
 
+    def withheld(self, topology: Topology) -> Mapping[tuple[Node, Node], frozenset[str]]:
+        """Return the hostnames that listeners leave to those which name them (§2), or to TLSRoutes."""
+        from policylint.implementations.envoy_gateway.filter_chains import names_of_tls_routes
+
+        return self._isolation(topology).withheld | names_of_tls_routes(topology)
+
     def _isolation(self, topology: Topology) -> Isolation:
         self._isolated = self._isolated or Isolation(topology)
         return self._isolated

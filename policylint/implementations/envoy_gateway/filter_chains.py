@@ -17,7 +17,7 @@ from policylint.implementations.envoy_gateway.client_traffic import proxy_of
 from policylint.implementations.envoy_gateway.listener_conflicts import is_valid
 from policylint.implementations.envoy_gateway.managed import Fleet
 from policylint.model import Node
-from policylint.topology import ListenerState
+from policylint.topology import ListenerState, Topology, whole
 
 Chain = tuple[str, Collection[str]]
 """Who makes a filter chain, and the server names that it matches: "" for every one."""
@@ -61,16 +61,38 @@ def _chains(listeners: list[ListenerState], names: Mapping[Node, list[Chain]]) -
         yield f"{idle.node}, which has no routes,", {""}
 
 
+def names_of_tls_routes(topology: Topology) -> dict[tuple[Node, Node], frozenset[str]]:
+    """Return what TCPRoutes do not serve at listeners that have a TLSRoute: everything.
+
+    Source: internal/gatewayapi/route.go @ v1.9.1, processTCPRouteParentRefs: it serves a listener without routes.
+    """
+    attached = [
+        (route.route.key, candidate)
+        for route in topology.routes
+        if route.route.key.kind in ("TLSRoute", "TCPRoute")
+        for parent in route.parents
+        for candidate in (parent.candidates if parent.accepted else ())
+        if not candidate.failure
+    ]
+    taken = {candidate.node for key, candidate in attached if key.kind == "TLSRoute"}
+    return {
+        (candidate.node, whole(key)): frozenset(candidate.hostnames)
+        for key, candidate in attached
+        if key.kind == "TCPRoute" and candidate.node in taken
+    }
+
+
 def _names_of_routes(fleet: Fleet) -> Mapping[Node, list[Chain]]:
     """Return the filter chains that routes make at TLS listeners."""
     names: dict[Node, list[Chain]] = defaultdict(list)
+    unserved = names_of_tls_routes(fleet.topology)
     for route in fleet.topology.routes:
         if route.route.key.kind not in ("TLSRoute", "TCPRoute"):
             continue
         for parent in route.parents:
             for candidate in parent.candidates if parent.accepted else ():
                 listener = fleet.topology.listener(candidate.node)
-                if listener is None or candidate.failure:
+                if listener is None or candidate.failure or (candidate.node, whole(route.route.key)) in unserved:
                     continue
                 own = candidate.hostnames if route.route.key.kind == "TLSRoute" else (listener.hostname,)
                 names[candidate.node].append((f"{route.route.key} at {candidate.node}", own))

@@ -48,8 +48,24 @@ class Isolation:
         """Tell whether a listener has a hostname of the route that is not another listener's own."""
         if candidate.unknown or candidate.node not in self._sharing:
             return True
+        return not self._left_to_others(candidate).issuperset(candidate.hostnames)
+
+    def _left_to_others(self, candidate: Candidate) -> frozenset[str]:
+        """Return the hostnames of a route at a listener that are another listener's own."""
+        if candidate.unknown or candidate.node not in self._sharing:
+            return frozenset()
         own, hostnames = self._sharing[candidate.node]
-        return any(hostnames[hostname] <= (hostname == own) for hostname in candidate.hostnames)
+        return frozenset(hostname for hostname in candidate.hostnames if hostnames[hostname] > (hostname == own))
+
+    @cached_property
+    def withheld(self) -> dict[tuple[Node, Node], frozenset[str]]:
+        """Return the hostnames of attached routes that only another listener serves, by listener and route."""
+        found = {}
+        for route in self._topology.routes if self._contested else ():
+            for candidate in (each for parent in route.parents for each in parent.candidates if not each.failure):
+                if left := self._left_to_others(candidate):
+                    found[candidate.node, whole(route.route.key)] = left
+        return found
 
     @cached_property
     def idle_listeners(self) -> frozenset[Node]:

@@ -64,6 +64,13 @@ class Traffic(Behaviour):
         """
         return {}
 
+    def withheld(self, topology: Topology) -> Mapping[tuple[Node, Node], frozenset[str]]:  # noqa: ARG002
+        """Return, by listener and attached route, the hostnames of both that only another listener serves.
+
+        By default none. `begin` is not called before it.
+        """
+        return {}
+
     def backends(self, route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
         """Return the backendRefs of a route as the controller takes them; by default those that it refuses are marked.
 

@@ -96,6 +96,7 @@ NAMES = {
     ),
     "fullnameOverride": ("fullnameOverride: tv\ningress: {enabled: true, host: h}", "plex", ["tv"]),
     "off": ("ingress: {enabled: false, host: h}", "plex", []),
+    "created": ("hook: {ingress: {create: true, host: h}}", "plex", ["plex-hook"]),
     "nothing said": ("ingress: {host: h}", "plex", []),
     "no mapping": ("ingress: [1]", "plex", []),
 }

@@ -40,7 +40,8 @@ def _below(
             for name, entry in ((None, value), *of_keys.items()):
                 place = origin.child(key) if name is None else origin.at(key, name)
                 own = steps if name in (None, "main") else (*steps, str(name))
-                made = _ingress(release, entry, place, own) if entry.get("enabled") is True else None
+                is_on = entry.get("enabled", entry.get("create")) is True
+                made = _ingress(release, entry, place, own) if is_on else None
                 if made is not None:
                     yield made
         elif len(steps) < _DEEPEST:

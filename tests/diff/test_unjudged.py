@@ -50,6 +50,25 @@ data:
   users.anonymous.enabled: "false"
   url: https://argo.example.com
 """
+DASHBOARD = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: dashboard, namespace: shop}
+spec:
+  selector: {matchLabels: {app: d}}
+  template:
+    metadata: {labels: {app: d}}
+    spec: {containers: [{name: dashboard, image: "d:1", args: [--port=1]}]}
+"""
+BROKER = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: nats, namespace: shop}
+data:
+  nats.conf: |
+    port: 4222
+    authorization { users = [{user: shop, password: $P, publish: [orders]}] }
+"""
 BOUND = """\
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
@@ -91,6 +110,8 @@ def findings(place: Path, before: dict[str, str | None], after: dict[str, str | 
         (BUCKET, "visibility: cluster-local", "visibility: everywhere", "net.example/visibility"),
         (BUCKET, '"1.2"', '"1.0"', "an older version of TLS will do"),
         (OPENED, '"false"', '"true"', "users-anonymous-enabled"),
+        (DASHBOARD, "--port=1", "--port=1, --enable-skip-login", "enable-skip-login"),
+        (BROKER, "[orders]", "['>']", "nats-conf"),
         (BOUND, "name: staff", "name: system:authenticated", "subjects"),
         (BOUND, "name: view", "name: cluster-admin", "goes from view to cluster-admin"),
         (ROLE, "[configmaps]", "[configmaps, secrets]", "now holds secrets"),
@@ -120,6 +141,7 @@ def test_a_change_of_what_may_bear_on_access_is_told(
         (BUCKET, '"1.2"', '"1.3"'),
         (BUCKET, "blue", "green"),
         (BUCKET, "# who may read", "# who may write"),
+        (DASHBOARD, "d:1", "d:2"),
         (OPENED, "https://argo", "https://cd"),
         (ROLE, "reader}", "reader, labels: {team: shop}}"),
     ],

@@ -106,7 +106,8 @@ def said_beside(resource: Resource) -> Mapping[str, Any]:
     """Return what such an object says, by the names of fields."""
     if resource.key[:2] == _CONFIG_MAP:
         entries = mapping(resource.body.get("data"))
-        plain = {name: value for name, value in entries.items() if isinstance(value, str) and not is_symbolic(value)}
+        texts = {name: value for name, value in entries.items() if isinstance(value, str)}
+        plain = {name: value for name, value in texts.items() if "\n" in value.strip() or not is_symbolic(value)}
         return {as_step(name): _embedded(value) for name, value in plain.items()}
     if resource.key[:2] in WORKLOADS:
         containers = map(mapping, sequence(pod_spec(resource).get("containers")))

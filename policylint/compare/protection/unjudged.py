@@ -19,10 +19,13 @@ from policylint.model import Finding, Location, Resource, ResourceKey, mapping
 from policylint.model.weakness import Weakness
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
+from policylint.topology.workloads import WORKLOADS
 
 _MOST_VALUES = 4_000
 _LONGEST_VALUE = 80
 _MOST_LINES = 2_000
+_HOLDING = frozenset({("", "ConfigMap"), *WORKLOADS})
+"""Kinds whose objects are told as what each program, or each file, says."""
 
 
 class Unjudged(NamedTuple):
@@ -111,7 +114,7 @@ def _changed(
 ) -> Iterator[Unjudged]:
     """Yield an object where what it says differs in what may bear on who gets in, and is not stronger for certain."""
     before, after = said
-    pointers = dict.fromkeys(_bearing(words, before, after, whole=whole))
+    pointers = dict.fromkeys(_bearing(words, before, after, whole=whole, programs=new.key[:2] in _HOLDING))
     if not pointers:
         return
     meant = [*known, *common_weaknesses(new.key.kind, after, before)]
@@ -155,11 +158,12 @@ def _is_telling(words: Access, key: ResourceKey) -> bool:
     return bool(key.group) and words.of_kind(key.kind)
 
 
-def _bearing(words: Access, before: Any, after: Any, *, whole: bool) -> Iterator[Pointer]:
+def _bearing(words: Access, before: Any, after: Any, *, whole: bool, programs: bool = False) -> Iterator[Pointer]:
     """Yield where two states of an object differ in what may bear on who gets in.
 
     Args:
         whole: whether all of it does.
+        programs: whether the names at the top are those of programs, or of files, and say nothing.
     """
     stack: list[tuple[Any, Any, Pointer, bool]] = [(before, after, (), whole)]
     for _ in range(_MOST_VALUES):
@@ -168,7 +172,8 @@ def _bearing(words: Access, before: Any, after: Any, *, whole: bool) -> Iterator
         old, new, above, bears = stack.pop()
         if isinstance(old, dict) and isinstance(new, dict):
             for name in reversed(dict.fromkeys((*old, *new))):
-                if _is_idle(words, str(name), new.get(name)) or _is_default(str(name), old, new):
+                named = not above and programs
+                if (not named and _is_idle(words, str(name), new.get(name))) or _is_default(str(name), old, new):
                     continue
                 if not _is_same(old.get(name), new.get(name)):
                     below = bears or words.of_field(str(name))
@@ -190,8 +195,8 @@ def _bearing(words: Access, before: Any, after: Any, *, whole: bool) -> Iterator
 
 
 def _is_idle(words: Access, name: str, value: Any) -> bool:
-    if name == "resources" and not isinstance(value, dict):
-        return False  # a list of them is something else than what a program may use
+    if name in ("resources", "instances") and isinstance(value, list):
+        return False  # a list of them is something else than what a program may use, or how often it runs
     return name in words.idle or not words.watching.isdisjoint(words_of(name))
 
 

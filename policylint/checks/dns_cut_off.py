@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from policylint.model import Finding, ResourceKey, is_symbolic, mapping, text
 from policylint.model.words import leading
 from policylint.network.ports import PortSpec
-from policylint.network.rules import ANYBODY, TIERS, Entity, Pods, RuleSpec
+from policylint.network.rules import ANYBODY, TOGETHER, Entity, Pods, RuleSpec
 from policylint.network.walk import Entry
 from policylint.simulation import Simulation
 from policylint.topology.namespaces import NAME_LABEL
@@ -95,7 +95,7 @@ def opens_dns(entry: Entry, protocol: str) -> bool:
             else bool(rule.peers) and any(_is_dns(port, protocol, _is_openshift(rule)) for port in rule.ports)
         )
         for rule, _ in entry.rules
-    ) or (entry.policy.tier != TIERS[1] and not entry.policy.rules)
+    ) or (entry.policy.tier != TOGETHER and not entry.policy.rules)
 
 
 def _may_serve_names(peer: object) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policylint.checks.kit.locations import path
 from policylint.model import Finding, Related
 from policylint.model.words import leading
-from policylint.network.rules import TIERS
+from policylint.network.rules import TOGETHER
 from policylint.simulation import Simulation
 
 RULE = "GWP606"
@@ -21,9 +21,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         for state in status.rules:
             policy = network.policies[status.numbers[0]]
             deciders = [(network.policies[number], rule) for number, rule in state.by]
-            if state.shadowed != "fully" or policy.tier == TIERS[1]:
+            if state.shadowed != "fully" or policy.tier == TOGETHER:
                 continue
-            if policy.tier == "Baseline" and any(decider.tier == TIERS[1] for decider, _ in deciders):
+            if policy.tier == "Baseline" and any(decider.tier == TOGETHER for decider, _ in deciders):
                 continue  # a baseline is meant for pods that no NetworkPolicy isolates
             names = [f"{by.key} {rule.direction}[{rule.position}]" for by, rule in deciders if rule is not None]
             where = "in any cluster" if state.always else "on what is deployed here"

@@ -8,9 +8,10 @@ import click
 
 from policylint.cli import options
 from policylint.cli.commands import INCOMPLETE, OK, say
-from policylint.cli.diff import FORMATS, MARKDOWN, DiffRun, compared, comparing, put_all, shown_in_markdown
+from policylint.cli.diff import MARKDOWN, DiffRun, compared, comparing, put_all, shown_in_markdown
 from policylint.cli.options import INPUT, Command, option
 from policylint.cli.run import gather, showing
+from policylint.report.formats import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ pipelines of forks, nothing is posted, one line says so, and the exit code is th
 @option(WHERE, "--dry-run", is_flag=True, help="Print the comment and open no connection.")
 @shown_in_markdown
 @option(MARKDOWN, "--key", metavar="KEY", default="default", help="Tells several comments of a pull request apart.")
-@options.form_option(FORMATS, "Format of the report on stdout.", default="auto")
+@options.form_option(("auto", *FORMATS["diff"]), "Format of the report on stdout.", default="auto")
 @options.outputs
 @showing
 @gather(CommentRun)
@@ -122,7 +123,7 @@ def _compared(run: CommentRun, place: PullRequest) -> tuple[DiffReport, int]:
 
     if run.from_json is None:
         run.paths = _with_base(run, place)
-        form, files = run.formats(FORMATS[1:])
+        form, files = run.formats(FORMATS["diff"])
         report, code = compared(run, {form, "markdown", *(name for name, _ in files)})
         put_all(run, report, "" if run.dry_run else form, files)
     else:

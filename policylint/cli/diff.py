@@ -9,6 +9,7 @@ from policylint.cli.commands import INCOMPLETE, OK, say
 from policylint.cli.options import INPUT, OUTPUT, RULES, Command, option, together
 from policylint.cli.reporting import ReportingRun
 from policylint.cli.run import gather, is_empty, showing
+from policylint.report.formats import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from policylint.session.revisions import DiffRequest
 
 MARKDOWN = "What Markdown says"
-FORMATS = (
-    "auto", "text", "concise", "json-v1", "json", "markdown", "summary", "github", "sarif", "junit", "codeclimate",
-)  # fmt: skip
 
 
 class DiffRun(ReportingRun):
@@ -90,7 +88,7 @@ change in effect), 2 wrong usage or unknown revision, 3 incomplete.""",
     INPUT, "--hook", is_flag=True, help="For pre-push: PRE_COMMIT_FROM_REF and TO_REF; with --staged for pre-commit."
 )
 @shown_in_markdown
-@options.form_option(FORMATS, default="auto")
+@options.form_option(("auto", *FORMATS["diff"]), default="auto")
 @options.outputs
 @showing
 @gather(DiffRun)
@@ -109,7 +107,7 @@ def diff(run: DiffRun) -> int:
         if not run.staged and not pushed_range():
             say("nothing to compare with: pre-commit names no revisions for a first push and for --all-files")
             return OK
-    form, files = run.formats(FORMATS[1:])
+    form, files = run.formats(FORMATS["diff"])
     report, code = compared(run, {form, *(name for name, _ in files)})
     put_all(run, report, form, files)
     return code
@@ -221,4 +219,4 @@ def _report(
 for _parameter in diff.params:  # the arguments of `reading`, of which the first may be a revision
     if _parameter.name == "paths":
         _parameter.metavar = "[A..B] [PATH]..."
-__all__ = ["FORMATS", "diff"]
+__all__ = ["diff"]

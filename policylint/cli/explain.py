@@ -8,6 +8,7 @@ from policylint.cli.commands import INCOMPLETE, OK
 from policylint.cli.completing import objects
 from policylint.cli.options import EXIT_CODES, Command, at, form_option, option
 from policylint.cli.run import Run, reading, showing
+from policylint.report.formats import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ _WIDEST = 240
 )
 @reading
 @at()
-@form_option(("text", "json", "yaml", "markdown"))
+@form_option(FORMATS["explain"])
 @showing
 def explain(run: Run, resource: str, rule: str, field: str, without: str | None, revision: str, form: str) -> int:
     """Explain an object: which policies act on it, where each value comes from, and what was lost to whom.

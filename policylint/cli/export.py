@@ -11,6 +11,7 @@ import click
 from policylint.cli.commands import INCOMPLETE, OK
 from policylint.cli.options import EXIT_CODES, FILE, OUTPUT, Command, at, form_option, option
 from policylint.cli.run import Run, reading, showing
+from policylint.report.formats import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ TABLES = ("objects", "policies", "settings", "ways", "findings", "placements")
     default="",
     help="What the rows call it. Default: the name of its directory.",
 )
-@form_option(("jsonl", "parquet"), "JSON lines, or Parquet (pip install 'policylint[parquet]').", "jsonl")
+@form_option(FORMATS["export"], "JSON lines, or Parquet (pip install 'policylint[parquet]').", "jsonl")
 @showing
 def export(run: Run, revision: str, directory_to: str, tables: tuple[str, ...], repository: str, form: str) -> int:
     """Write what was computed as tables, a file each, for databases that ask many repositories at once.

@@ -8,6 +8,7 @@ from policylint.cli.commands import INCOMPLETE, OK, say
 from policylint.cli.options import EXIT_CODES, Command, at, form_option, option, outputs, watch
 from policylint.cli.reporting import output_files
 from policylint.cli.run import Run, reading, showing
+from policylint.report.formats import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from policylint.workspace import Workspace
 
 SHOWN = "What is drawn"
-FORMATS = ("mermaid", "dot", "svg", "html")
 LAYERS = ("policies", "network")
 _NOTHING = {
     "policies": "no Gateway API object or policy is left",
@@ -75,7 +75,7 @@ _NOTHING = {
 @reading
 @watch
 @at()
-@form_option(FORMATS, "Format on stdout. Default: mermaid, unless --output is given.", None)
+@form_option(FORMATS["graph"], "Format on stdout. Default: mermaid, unless --output is given.", None)
 @outputs
 @showing
 def graph(
@@ -99,7 +99,7 @@ def graph(
     from policylint.cli.output import put, save
     from policylint.report.graph import GraphRequest, write
 
-    files = output_files(outputs, FORMATS)
+    files = output_files(outputs, FORMATS["graph"])
     selection = GraphRequest({}, namespaces, kinds, layer=layer)
     shown = form or (None if files else "mermaid")
     html = "html" in {shown, *(name for name, _ in files)}

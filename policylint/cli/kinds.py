@@ -8,6 +8,7 @@ import click
 
 from policylint.cli.completing import kind_names
 from policylint.cli.options import Command, form_option
+from policylint.report.formats import FORMATS
 
 if TYPE_CHECKING:
     from policylint.model.policy_kind import PolicyKind
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 """,
 )
 @click.argument("kind", metavar="[KIND]", required=False, shell_complete=kind_names)
-@form_option(("text", "json", "yaml", "markdown"), "Form of the output.")
+@form_option(FORMATS["kinds"], "Form of the output.")
 def kinds(kind: str | None, form: str) -> None:
     """List the policy kinds of the catalog, or explain KIND in full.
 

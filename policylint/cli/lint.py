@@ -9,6 +9,7 @@ from policylint.cli.commands import INCOMPLETE, OK, say
 from policylint.cli.options import INPUT, OUTPUT, RULES, Command, option
 from policylint.cli.reporting import ReportingRun
 from policylint.cli.run import gather, is_empty, showing
+from policylint.report.formats import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,19 +21,6 @@ if TYPE_CHECKING:
     from policylint.session.settings import Setup
 
 FIXES = "What is fixed"
-FORMATS = (
-    "auto",
-    "text",
-    "concise",
-    "json-v1",
-    "json",
-    "sarif",
-    "markdown",
-    "summary",
-    "github",
-    "junit",
-    "codeclimate",
-)
 PROSE = ("text", "concise", "github")
 """Formats in whose place --statistics can stand."""
 
@@ -83,7 +71,9 @@ class LintRun(ReportingRun):
 @option(FIXES, "--fix", is_flag=True, help="Edit the files where the right edit is certain, then report.")
 @option(FIXES, "--diff", "preview", is_flag=True, help="Show what --fix would change, and change nothing.")
 @option(FIXES, "--unsafe-fixes", is_flag=True, help="Also edits that change what the cluster does.")
-@options.form_option(FORMATS, "Format on stdout. auto: github inside GitHub Actions, else text.", "auto")
+@options.form_option(
+    ("auto", *FORMATS["lint"]), "Format on stdout. auto: github inside GitHub Actions, else text.", "auto"
+)
 @options.outputs
 @option(
     OUTPUT,
@@ -110,7 +100,7 @@ def lint(run: LintRun) -> int:
     from policylint.session.lint import suppressions_in_words
     from policylint.session.rules import chosen, locked
 
-    form, files = run.formats(FORMATS[1:])
+    form, files = run.formats(FORMATS["lint"])
     if run.statistics and form not in PROSE:
         raise click.UsageError(f"--statistics stands in the place of a list for readers, not of -o {form}")
     setup = run.setup(show_orphans=run.show_orphans)
@@ -245,4 +235,4 @@ def _judge(run: LintRun, setup: Setup, rules: set[str] | None, spent: dict[str, 
     return result
 
 
-__all__ = ["FORMATS", "lint"]
+__all__ = ["lint"]

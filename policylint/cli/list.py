@@ -7,6 +7,7 @@ import click
 from policylint.cli.commands import INCOMPLETE, OK
 from policylint.cli.options import EXIT_CODES, Command, at, form_option, option
 from policylint.cli.run import Run, reading, showing
+from policylint.report.formats import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class _Tables(click.Choice[str]):
 )
 @reading
 @at()
-@form_option(("text", "wide", "json"), "Format on stdout; wide has more columns.")
+@form_option(FORMATS["list"], "Format on stdout; wide has more columns.")
 @showing
 def list_(run: Run, what: str, namespace: str, kind: str, selector: str, revision: str, form: str) -> int:
     """List policies with their targets, verdicts and reach; routes, Gateways, listeners, backends with their policies;

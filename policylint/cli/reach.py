@@ -9,6 +9,7 @@ from policylint.cli.completing import objects as known_objects
 from policylint.cli.completing import of_kind, workloads
 from policylint.cli.options import EXIT_CODES, Command, at, form_option, option
 from policylint.cli.run import Run, reading, showing
+from policylint.report.formats import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ EVERY = "-"
 )
 @reading
 @at()
-@form_option(("text", "markdown", "csv", "json"))
+@form_option(FORMATS["reach"])
 @showing
 def reach(
     run: Run,

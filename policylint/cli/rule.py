@@ -6,6 +6,7 @@ import click
 
 from policylint.cli.completing import rule_names
 from policylint.cli.options import Command, color, form_option
+from policylint.report.formats import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 """,
 )
 @click.argument("name", metavar="[ID]", required=False, shell_complete=rule_names)
-@form_option(("text", "json", "markdown"), "Form of the output.")
+@form_option(FORMATS["rule"], "Form of the output.")
 @color
 def rule(name: str | None, form: str, color: str) -> int:
     """Show what a rule means, why it matters and how to fix it. Without ID: all rules."""

@@ -7,6 +7,7 @@ import click
 from policylint.cli.commands import INCOMPLETE, OK
 from policylint.cli.options import EXIT_CODES, INPUT, OUTPUT, Command, form_option, option
 from policylint.cli.run import Run, is_empty, reading, showing
+from policylint.report.formats import FORMATS
 
 
 @click.command(
@@ -30,7 +31,7 @@ from policylint.cli.run import Run, is_empty, reading, showing
     show_default=True,
     help="status: what controllers would write under `status`, as YAML (or JSON) that merges into the manifests.",
 )
-@form_option(("text", "json", "yaml"))
+@form_option(FORMATS["simulate"])
 @showing
 def simulate(run: Run, strict: bool, what: str, form: str) -> int:
     """Show the computed state: policy and route status, effective policies with their origins.

@@ -10,6 +10,7 @@ from policylint.cli.commands import FOUND, INCOMPLETE, OK
 from policylint.cli.completing import of_kind, workloads
 from policylint.cli.options import Command, at, form_option, option
 from policylint.cli.run import Run, reading, showing
+from policylint.report.formats import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ QUERY = "What is asked"
 @option(QUERY, "--check", is_flag=True, help="Exit 1 if a request of FILE does not do what its `expect` says.")
 @reading
 @at("As of a git revision; A..B and A...B compare two.")
-@form_option(("text", "json"))
+@form_option(FORMATS["trace"])
 @showing
 def trace(
     run: Run,

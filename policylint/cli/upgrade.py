@@ -9,8 +9,7 @@ from policylint.cli.commands import FOUND, INCOMPLETE, OK
 from policylint.cli.completing import releases
 from policylint.cli.options import INPUT, RULES, Command, option
 from policylint.cli.run import Run, gather, is_empty, showing
-
-FORMATS = ("text", "markdown", "json")
+from policylint.report.formats import FORMATS
 
 
 class UpgradeRun(Run):
@@ -63,7 +62,7 @@ class UpgradeRun(Run):
     help="error (the default): what must be done first, and requests that are opened or asked less; warning: what does "
     "something else as well; note: deprecations, too.",
 )
-@options.form_option(FORMATS)
+@options.form_option(FORMATS["upgrade"])
 @showing
 @gather(UpgradeRun)
 def upgrade(run: UpgradeRun) -> int:

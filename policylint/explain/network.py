@@ -9,7 +9,7 @@ from policylint.explain.subject import Subject
 from policylint.model.words import leading
 from policylint.network.connections import groups
 from policylint.network.kinds import KINDS, NOT_EVALUATED, SENDING, has_policies
-from policylint.network.rules import DIRECTIONS, TIERS, Direction
+from policylint.network.rules import DIRECTIONS, TOGETHER, Direction
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network
 from policylint.network.status import NetworkStatus, RuleState
@@ -46,7 +46,7 @@ def _of_policy(network: Network, status: NetworkStatus) -> Iterator[Fact]:
         perhaps = _ends(network, status.perhaps | status.subjects)
         yield Fact("may select", perhaps or "no pod that was seen")
         return
-    yield Fact("tier", policy.tier if policy.tier == TIERS[1] else f"{policy.tier}, priority {policy.priority}")
+    yield Fact("tier", policy.tier if policy.tier == TOGETHER else f"{policy.tier}, priority {policy.priority}")
     yield Fact("selects", _ends(network, status.subjects) or "no pod that was seen")
     unsure = _ends(network, status.perhaps & ~status.subjects)
     if unsure:

@@ -19,6 +19,7 @@ from policylint.network.ports import LAST, PROTOCOLS, PortSpec
 from policylint.network.rules import (
     ANYBODY,
     DIRECTIONS,
+    TOGETHER,
     Block,
     Direction,
     Entity,
@@ -80,7 +81,7 @@ def policies(resource: Resource, world: World) -> Iterator[PolicySpec]:
             yield _policy(resource, spec, place, world)
         except UnacceptableError as refusal:
             pointer = (*place, *refusal.pointer)
-            yield PolicySpec(resource, "NetworkPolicy", 0, None, refused=str(refusal), pointer=pointer)
+            yield PolicySpec(resource, TOGETHER, 0, None, refused=str(refusal), pointer=pointer)
 
 
 def is_unknown(label: str) -> bool:
@@ -107,7 +108,7 @@ def _policy(resource: Resource, spec: Mapping[str, Any], place: Pointer, world: 
                 rules += _rules(rule, direction, field, index, home, place, world)
     closing = mapping(spec.get("enableDefaultDeny"))
     isolating = frozenset(direction for direction in isolates if closing.get(direction) is not False)
-    return PolicySpec(resource, "NetworkPolicy", 0, subject, tuple(rules), isolating)
+    return PolicySpec(resource, TOGETHER, 0, subject, tuple(rules), isolating)
 
 
 def _subject(spec: Mapping[str, Any], home: str | None) -> Peer:

@@ -22,7 +22,9 @@ Direction = Literal["ingress", "egress"]
 DIRECTIONS: tuple[Direction, ...] = ("ingress", "egress")
 Action = Literal["Allow", "Deny", "Pass"]
 Tier = Literal["Admin", "NetworkPolicy", "Baseline"]
-TIERS: tuple[Tier, ...] = ("Admin", "NetworkPolicy", "Baseline")
+TOGETHER: Tier = "NetworkPolicy"
+"""The tier of which the policies decide together, whatever they are called, and none of them before another."""
+TIERS: tuple[Tier, ...] = ("Admin", TOGETHER, "Baseline")
 Selector = Mapping[str, Any]
 
 
@@ -176,7 +178,7 @@ def network_policy(resource: Resource) -> PolicySpec:
                     )
                 )
     subject = Pods(home, {}, selector(spec.get("podSelector"), "podSelector"))
-    return PolicySpec(resource, "NetworkPolicy", 0, subject, tuple(rules), isolates)
+    return PolicySpec(resource, TOGETHER, 0, subject, tuple(rules), isolates)
 
 
 def cluster_policy(resource: Resource) -> PolicySpec:

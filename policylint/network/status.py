@@ -13,9 +13,21 @@ from policylint.model import ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import KINDS
 from policylint.network.ports import PortSpec
-from policylint.network.rules import DIRECTIONS, TIERS, Block, Direction, Entity, Peer, Pods, PolicySpec, RuleSpec, Tier
+from policylint.network.rules import (
+    DIRECTIONS,
+    TIERS,
+    TOGETHER,
+    Block,
+    Direction,
+    Entity,
+    Peer,
+    Pods,
+    PolicySpec,
+    RuleSpec,
+    Tier,
+)
 from policylint.network.state import Class, Network, verdict
-from policylint.network.walk import Clash, Entry, Stretch, by_priority, clashes, row
+from policylint.network.walk import Clash, Entry, Stretch, clashes, row, tiers
 from policylint.spaces.addresses import cidr
 
 Decider = tuple[int, "RuleSpec | None"]
@@ -187,16 +199,15 @@ def _walk(network: Network, group: Class, direction: Direction, entries: Sequenc
     if group.members.bit_count() == 1:
         known &= ~group.members
     states = [_Left(universe.ports.all, known, 0, [])]
-    for tier in TIERS:
-        acting = [entry for entry in entries if entry.policy.tier == tier]
-        if tier == "NetworkPolicy":
-            _network_policies(states, acting, known, tally)
-        else:
-            for policies in by_priority(acting):
-                _overlaps(network, group, direction, entries, policies, states, tally)
-                for entry in policies:
-                    for rule, parts in entry.rules:
-                        _match(states, entry, rule, parts, known, tally)
+    for tier, groups in tiers(entries):
+        for policies in groups:
+            if tier == TOGETHER:
+                _network_policies(states, policies, known, tally)
+                continue
+            _overlaps(network, group, direction, entries, policies, states, tally)
+            for entry in policies:
+                for rule, parts in entry.rules:
+                    _match(states, entry, rule, parts, known, tally)
         for state in states:
             state.rest |= state.passed
             state.passed = 0

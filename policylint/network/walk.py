@@ -10,11 +10,11 @@ Source: kubernetes-sigs/network-policy-api apis/v1alpha2/clusternetworkpolicy_ty
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from policylint.namedtuple import NamedTuple
 from policylint.network.ports import PortSpec
-from policylint.network.rules import TIERS, Action, PolicySpec, RuleSpec
+from policylint.network.rules import TIERS, TOGETHER, Action, PolicySpec, RuleSpec, Tier
 from policylint.network.selecting import Chosen
 from policylint.network.universe import Universe
 
@@ -158,13 +158,9 @@ def _at(states: list[_State], ports: int) -> Iterator[_State]:
 def row(entries: Sequence[Entry], everything: int, ports: int) -> Row:
     """Return what a subject is open to in one direction."""
     states = [_State(ports, everything)]
-    for tier in TIERS:
-        acting = [entry for entry in entries if entry.policy.tier == tier]
-        if tier == "NetworkPolicy":
-            _network_policies(states, acting)
-        else:
-            for group in by_priority(acting):
-                _cluster_policies(states, group)
+    for tier, groups in tiers(entries):
+        for group in groups:
+            (_network_policies if tier == TOGETHER else _cluster_policies)(states, group)
         for state in states:
             state.rest |= state.passed
             state.passed = 0
@@ -176,13 +172,15 @@ def row(entries: Sequence[Entry], everything: int, ports: int) -> Row:
     return tuple(sorted(Column(its_ports, *outcome, everything) for outcome, its_ports in merged.items()))
 
 
-def by_priority(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
-    """Yield the policies of a tier in groups of equal priority."""
-    groups: dict[int, list[Entry]] = {}
-    for entry in entries:
-        groups.setdefault(entry.policy.priority, []).append(entry)
-    for priority in sorted(groups):
-        yield groups[priority]
+def tiers(entries: Sequence[Entry]) -> Iterator[tuple[Tier, list[list[Entry]]]]:
+    """Yield the tiers in order, each with its policies in groups of which nothing orders the members: those of one
+    priority, and all NetworkPolicies."""
+    for tier in TIERS:
+        groups: dict[int, list[Entry]] = {}
+        for entry in entries:
+            if entry.policy.tier == tier:
+                groups.setdefault(0 if tier == TOGETHER else entry.policy.priority, []).append(entry)
+        yield tier, [groups[priority] for priority in sorted(groups)]
 
 
 def _cluster_policies(states: list[_State], group: Sequence[Entry]) -> None:
@@ -307,14 +305,11 @@ def steps(entries: Sequence[Entry], peer: int, port: int) -> tuple[TierStep, ...
         peer, port: the sets of the other end and of the port.
     """
     taken: list[TierStep] = []
-    for tier in TIERS:
-        acting = [entry for entry in entries if entry.policy.tier == tier]
-        matching = list(
-            _matching(acting, peer, port, by_priority) if tier != "NetworkPolicy" else _matching(acting, peer, port)
-        )
-        if tier == "NetworkPolicy":
+    for tier, groups in tiers(entries):
+        matching = list(_matching(groups, peer, port))
+        if tier == TOGETHER:
             matching.sort(key=lambda step: (step.action != "Deny", not step.certain))
-            isolating = [entry for entry in acting if entry.isolates]
+            isolating = [entry for group in groups for entry in group if entry.isolates]
             if isolating and not any(step.certain for step in matching):
                 # That which lets nobody in is what people mean by the policy that closes a pod.
                 closing = min(isolating, key=lambda entry: (not entry.certain, bool(entry.rules)))
@@ -330,14 +325,9 @@ def steps(entries: Sequence[Entry], peer: int, port: int) -> tuple[TierStep, ...
     return (*taken, TierStep("default", "Allow"))
 
 
-def _matching(
-    entries: Sequence[Entry],
-    peer: int,
-    port: int,
-    order: Callable[[Sequence[Entry]], Iterator[list[Entry]]] = lambda entries: iter([list(entries)]),
-) -> Iterator[TierStep]:
+def _matching(groups: Sequence[Sequence[Entry]], peer: int, port: int) -> Iterator[TierStep]:
     """Yield the rules that a packet matches, in order."""
-    for group in order(entries):
+    for group in groups:
         for entry in group:
             for rule, parts in entry.rules:
                 hit = [part for part in parts if part.ports & port and part.maybe & peer]

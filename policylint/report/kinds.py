@@ -20,12 +20,11 @@ from policylint.catalog.words import (
 )
 from policylint.model.policy_kind import PolicyKind
 from policylint.report.kit.display import Paint, fitted
-
-FORMATS = ("text", "json", "yaml", "markdown")
+from policylint.report.kit.tables import table_head, table_row
 
 
 def write(form: str, kinds: Iterable[PolicyKind], paint: Paint, *, whole: bool) -> str:
-    """Return the kinds in one of FORMATS, ending in a newline.
+    """Return the kinds in a format (formats.py), ending in a newline.
 
     Args:
         whole: explain each in full; a table otherwise.
@@ -129,8 +128,7 @@ def _markdown(kinds: Iterable[PolicyKind]) -> str:
         if kind.implementation != implementation:
             implementation = kind.implementation
             lines += ["", f"## {implementation or 'CRDs'}", ""]
-            lines += ["| kind | class | targets | merging | conflicts | status | verified |"]
-            lines += ["|---|---|---|---|---|---|---|"]
+            lines.append(table_head("kind", "class", "targets", "merging", "conflicts", "status", "verified"))
         cells = (
             f"`{kind}`",
             kind.policy_class,
@@ -140,5 +138,5 @@ def _markdown(kinds: Iterable[PolicyKind]) -> str:
             status_in_words(kind),
             verified_in_words(kind),
         )
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        lines.append(table_row(*(cell.replace("|", "\\|") for cell in cells)))
     return "\n".join(lines) + "\n"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from policylint.report.kit.display import Paint, wrapped
 from policylint.report.kit.identity import json_text
+from policylint.report.kit.tables import table_head, table_row
 
 if TYPE_CHECKING:
     from policylint.model.rule_page import RulePage
@@ -32,7 +33,7 @@ that a rule reports; [severity-and-confidence.md](severity-and-confidence.md) sa
 This page is generated: `policylint rule -o markdown > docs/rules.md`.
 """
 _FIELDS = ("id", "name", "severity", "confidence", "tags", "since", "title", "what", "why", "fix", "references")
-_COLUMNS = "| id | name | severity | confidence | what it reports |\n|---|---|---|---|---|"
+_COLUMNS = table_head("id", "name", "severity", "confidence", "what it reports")
 
 
 def write(form: str, pages: Sequence[RulePage], paint: Paint, *, whole: bool) -> str:
@@ -90,7 +91,7 @@ def markdown(pages: Sequence[RulePage], *, whole: bool) -> str:
     for page in pages:
         link = f"[{page.id}](../rules/{page.id}-{page.name}.md)"
         title = page.title.replace("|", "\\|")
-        row = f"| {link} | {page.name} | {page.severity} | {page.confidence} | {title} |"
+        row = table_row(link, page.name, page.severity, page.confidence, title)
         sections.setdefault(page.id[:4], []).append(row)
     text = _HEAD
     for family, rows in sections.items():

@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 import yaml
 
-from policylint.cli.lint import FORMATS
 from policylint.model.keys import is_symbolic
+from policylint.report.formats import FORMATS
 from tests.diff.history import run
 from tests.hostile.test_action import heeded
 from tests.hostile.world import FORGED, HARMLESS, TEXTS, changed, laid, written
@@ -36,11 +36,11 @@ LINKS = re.compile(
 OURS = re.compile(r"</?(?:details|summary|sub|code|br|wbr)>|<!-- policylint:v1 key=default -->")
 DIFF = "diff --rendered-before before --rendered-after after"
 COMMANDS = {
-    **{f"lint {form}": f"lint before --min-severity note --show-unknown --verbose -o {form}" for form in FORMATS[1:] if form != "json-v1"},
+    **{f"lint {form}": f"lint before --min-severity note --show-unknown --verbose -o {form}" for form in FORMATS["lint"] if form != "json-v1"},
     "lint statistics text": "lint before --statistics",
     "lint fixes text": "lint before --diff --unsafe-fixes",
     **{f"diff {form}": f"{DIFF} --show unchanged --show-unknown --links https://example.net/x -o {form}"
-       for form in (*FORMATS[1:], "summary") if form != "json-v1"},
+       for form in FORMATS["diff"] if form != "json-v1"},
     **{f"explain {kind} {form}": f"explain {kind}/NAME before -o {form}"
        for kind in ("HTTPRoute", "Gateway", "SecurityPolicy") for form in ("text", "json", "yaml", "markdown")},
     **{f"explain without {form}": f"explain Gateway/NAME before --without SecurityPolicy/infra/EDGE -o {form}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.report.findings import FORMATS
+from policylint.report.formats import FORMATS
 from tests.diff.history import run
 
 GATEWAY = """apiVersion: gateway.networking.k8s.io/v1
@@ -30,7 +30,7 @@ SECRETS = {
 }
 
 
-@pytest.mark.parametrize("form", sorted(FORMATS))
+@pytest.mark.parametrize("form", FORMATS["lint"])
 @pytest.mark.parametrize("written", SECRETS)
 def test_values_stay_where_they_are(tmp_path: Path, written: str, form: str) -> None:
     (tmp_path / "all.yaml").write_text(f"{GATEWAY}---\n{SECRETS[written]}")

@@ -33,6 +33,7 @@ from policylint.report.diff.wording import (
 )
 from policylint.report.findings.markdown import BUDGET, MarkdownPage, summary
 from policylint.report.kit.escape import code, escape, html, spoken
+from policylint.report.kit.tables import table_head, table_row
 
 if TYPE_CHECKING:
     from policylint.compare.change import Responsible, SettingChange, SubjectChange
@@ -49,7 +50,7 @@ MOST_TITLES = 400
 """Characters that name what a forge cannot fold."""
 MOST_LINES, _LONGEST = 60, 200
 """Lines of one setting before and after, and the characters of each."""
-_TABLE = "| | before | after |\n|---|---|---|"
+_TABLE = table_head("", "before", "after")
 _LONG = re.compile(r"[^\s<>*]{13,}")
 """Words that are wider than a column on a phone."""
 _BREAK = re.compile(r"(?<=[/}_])(?=[\w&])|(?<=[\w;])(?=\.[\w&])|(?<=[a-z])(?=[A-Z])")
@@ -148,7 +149,7 @@ def _row(report: DiffReport, row: CommentRow, *, is_first: bool = False) -> str:
         who, before, after = map(_breakable, (who, before, after))
         # What is beyond the edge of a phone is not seen: of "no login" broken after "no" only "login" would be.
         after = after.replace("**no ", "**no&nbsp;")
-    return f"| {who} | {before} | {after}{note} |"
+    return table_row(who, before, f"{after}{note}")
 
 
 def _breakable(cell: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import SEVERITIES, Finding, Location, Severity
@@ -11,35 +10,24 @@ from policylint.namedtuple import NamedTuple
 from policylint.report.diff.dialect import DIALECTS, Dialect
 from policylint.report.findings import Report
 from policylint.report.findings import write as write_findings
+from policylint.report.formats import OF_CHANGES, writer
 
 if TYPE_CHECKING:
     from policylint.compare import Comparison
     from policylint.session.judge import ConfigurationChange
     from policylint.triage import Suppressed
 
-WRITERS = {
-    "text": ("text", "write"),
-    "concise": ("concise", "write"),
-    "json-v1": ("json_v1", "write"),
-    "json": ("json_v1", "write"),
-    "markdown": ("markdown", "write"),
-    "summary": ("markdown", "write_summary"),
-    "github": ("concise", "github"),
-}
-"""Format that shows changes → the module here and its function; other formats show new findings, as lint does."""
 STATE = frozenset({"sarif"})
 """Formats whose readers keep the last report as the state: what is not in it is mended. They get all."""
 
 
 def write(name: str, report: DiffReport) -> str:
-    """Write the diff in one of WRITERS or of report.FORMATS, ending in a newline."""
+    """Write the diff in a format, ending in a newline."""
     if name in STATE:
         return write_findings(name, report.report._replace(findings=report.of_after()))
-    if name not in WRITERS:
+    if name not in OF_CHANGES:
         return write_findings(name, report.report)
-    module, function = WRITERS[name]
-    written: str = getattr(import_module(f"policylint.report.diff.{module}"), function)(report)
-    return written
+    return writer(OF_CHANGES[name])(report)
 
 
 class DiffReport(NamedTuple):

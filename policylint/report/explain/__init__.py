@@ -10,12 +10,11 @@ from policylint.report.kit.display import Paint, one_line
 from policylint.report.kit.identity import Names, json_text
 from policylint.report.kit.yaml_text import yaml_text
 
-FORMATS = ("text", "json", "yaml", "markdown")
 Explained = tuple[Explanation, Radius | None]
 
 
 def write(form: str, listed: Sequence[Explained], names: Names, paint: Paint, room: int, field: str) -> Iterator[str]:
-    """Yield the pieces of the document in one of FORMATS."""
+    """Yield the pieces of the document in a format (formats.py)."""
     several = len(listed) > 1
     if form in ("json", "yaml"):
         from policylint.report.explain.explain_v1 import VERSION, entry

@@ -13,6 +13,7 @@ from policylint.report.explain.text import how
 from policylint.report.kit.display import one_line, place, short_place
 from policylint.report.kit.escape import code, escape
 from policylint.report.kit.identity import Names
+from policylint.report.kit.tables import table_head, table_row
 
 
 def page(explanation: Explanation, radius: Radius | None, names: Names, field: str) -> Iterator[str]:
@@ -34,9 +35,9 @@ def page(explanation: Explanation, radius: Radius | None, names: Names, field: s
         if not rows:
             yield "No policy acts here.\n"
             continue
-        yield "| Kind | Setting | Value | From | How |\n|---|---|---|---|---|\n"
+        yield table_head("Kind", "Setting", "Value", "From", "How") + "\n"
         for group, setting in rows:
-            yield f"| {escape(names.kind(group.kind.group, group.kind.kind))} | {_cells(setting)} |\n"
+            yield table_row(escape(names.kind(group.kind.group, group.kind.kind)), *_cells(setting)) + "\n"
     for missing in explanation.unattached:
         why = f"{escape(missing.why)} ({code(short_place(missing.location), table=False)})"
         yield f"\n- {escape(names.key(missing.policy))}: {why}\n"
@@ -53,15 +54,14 @@ def page(explanation: Explanation, radius: Radius | None, names: Names, field: s
             yield "```\n"
 
 
-def _cells(setting: Setting) -> str:
+def _cells(setting: Setting) -> tuple[str, ...]:
     value = escape(setting.summary(80)) if setting.state == "applies" else "-"
     origin = escape(setting.policy.path)
     if setting.location is not None:
         origin += f" {code(short_place(setting.location))}"
     level = level_of(setting.node)
-    return (
-        f"{code(setting.field)} | {value} | {origin}{f' ({escape(level)})' if level else ''} | {escape(how(setting))}"
-    )
+    origin += f" ({escape(level)})" if level else ""
+    return code(setting.field), value, origin, escape(how(setting))
 
 
 def _policy(explanation: Explanation, names: Names) -> Iterator[str]:
@@ -74,8 +74,8 @@ def _policy(explanation: Explanation, names: Names) -> Iterator[str]:
     for target in state.targets:
         problem = target.detail or target.problem or target.resolution.state
         yield f"- target: {escape(names.target(target))}: {escape(problem)}\n"
-    yield "\n| Object | Acts | Lost | To |\n|---|---|---|---|\n"
+    yield f"\n{table_head('Object', 'Acts', 'Lost', 'To')}\n"
     for reached in reach.objects:
         lost, winners = escape(", ".join(reached.lost)), escape(", ".join(names.keys(reached.by)))
         extent = {"whole": "yes", "part": "in part", "none": "no"}[reached.extent]
-        yield f"| {escape(names.key(reached.key))} | {extent} | {lost} | {winners} |\n"
+        yield table_row(escape(names.key(reached.key)), extent, lost, winners) + "\n"

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from policylint.policy.results import Effective
 
 VERSION = "export-v1"
-FORMATS = ("jsonl", "parquet")
 Row = dict[str, Any]
 
 
@@ -63,7 +62,7 @@ def columns(table: str) -> dict[str, str]:
 
 
 def written(form: str, export: Export, table: str) -> bytes:
-    """Return a table as a file in one of FORMATS.
+    """Return a table as a file in a format (formats.py).
 
     Raises:
         ImportError: Parquet is wanted, and pyarrow is not installed.

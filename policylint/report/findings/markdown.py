@@ -14,6 +14,7 @@ from policylint.model import SEVERITIES, Finding, Location
 from policylint.model.words import count, listing
 from policylint.report.findings.report import Report, counts
 from policylint.report.kit.escape import code, escape, html, spoken
+from policylint.report.kit.tables import table_head, table_row
 
 BUDGET = 60_000
 """Characters; a comment may have 65,536."""
@@ -21,7 +22,7 @@ SUMMARY_BUDGET = 900 * 1024 * 3 // 4
 """Characters of a job summary, which may have 1 MiB; not all of them are one byte."""
 MOST_DETAILS = 25
 MOST_RELATED = 10
-_HEADS = "| | Rule | Where | |\n|---|---|---|---|"
+_HEADS = table_head("", "Rule", "Where", "")
 
 
 class MarkdownPage:
@@ -118,7 +119,7 @@ def finding_row(report: Report, finding: Finding, place: str, notes: str = "") -
     link = f"[{rule}]({address})" if address else escape(rule)
     fix = next((note for note in finding.notes if note.startswith("fix: ")), "")
     fix = f". Fix: {spoken(fix.removeprefix('fix: '))}" if fix else ""
-    return f"| {finding.severity} | {link} | {place} | {spoken(finding.message)}{fix}{notes} |"
+    return table_row(finding.severity, link, place, f"{spoken(finding.message)}{fix}{notes}")
 
 
 def _details(report: Report, finding: Finding) -> str:

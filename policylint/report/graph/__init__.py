@@ -1,4 +1,4 @@
-"""The graph of some environments in one of FORMATS."""
+"""The graph of some environments in a format (formats.py)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from policylint.compare.pairing import Sides
     from policylint.session.forge import Links
 
-FORMATS = ("mermaid", "dot", "svg", "html")
 LAYERS = ("policies", "network")
 
 

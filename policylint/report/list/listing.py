@@ -19,7 +19,6 @@ from policylint.topology.backends import ports
 from policylint.workspace.scope import ReportScope, WorldScope
 
 VERSION = "list-v1"
-FORMATS = ("text", "wide", "json")
 Entry = dict[str, Any]
 
 
@@ -78,7 +77,7 @@ def entries(table: str, simulations: Sequence[Simulation], request: ListRequest)
 
 
 def write(form: str, table: str, rows: Sequence[Entry], paint: Paint) -> Iterator[str]:
-    """Yield the pieces of the document in one of FORMATS."""
+    """Yield the pieces of the document in a format (formats.py)."""
     if form == "json":
         yield json_text({"version": VERSION, table: list(rows)})
         return

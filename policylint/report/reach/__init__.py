@@ -24,6 +24,7 @@ from policylint.reach import (
 from policylint.report.kit.display import Paint, hanging, one_line, short_place
 from policylint.report.kit.escape import spoken
 from policylint.report.kit.identity import MOST_INDENTED, Names, json_lines, json_place, json_text
+from policylint.report.kit.tables import table_head, table_row
 from policylint.report.trace.trace_v1 import outcome
 from policylint.simulation import Simulation
 from policylint.topology import GatewayState
@@ -31,7 +32,6 @@ from policylint.trace import PURPOSES, Asked, Requirements, Tracer, not_served
 from policylint.trace.request import claims_of
 
 VERSION = "reach-v1"
-FORMATS = ("text", "markdown", "csv", "json")
 _AT_ONCE = 500
 """Ways of a long document that are written together."""
 _MOST_UNSERVED = 3
@@ -142,7 +142,7 @@ def _refused(simulations: Sequence[Simulation]) -> tuple[tuple[ResourceKey, ...]
 
 
 def write(form: str, found: Found, paint: Paint) -> Iterator[str]:
-    """Yield the pieces of the document in one of FORMATS."""
+    """Yield the pieces of the document in a format (formats.py)."""
     match form:
         case "json":
             yield from _json(found)
@@ -212,9 +212,9 @@ def _markdown(found: Found) -> Iterator[str]:
     for row in found.rows:
         head = _head(row, found)
         if head != before:
-            yield f"\n**{spoken(head)}**\n\n| {' | '.join(_COLUMNS)} |\n|{'---|' * len(_COLUMNS)}\n"
+            yield f"\n**{spoken(head)}**\n\n{table_head(*_COLUMNS)}\n"
             before = head
-        yield f"| {' | '.join(map(spoken, _cells(row)))} |\n"
+        yield f"{table_row(*map(spoken, _cells(row)))}\n"
 
 
 def _head(row: Row, found: Found) -> str:

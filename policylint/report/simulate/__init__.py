@@ -11,11 +11,9 @@ from policylint.report.kit.yaml_text import yaml_text
 from policylint.report.simulate.simulation_v1 import VERSION, sections
 from policylint.simulation import Simulation
 
-FORMATS = ("text", "json", "yaml")
-
 
 def write(form: str, simulations: Sequence[Simulation], paint: Paint | None = None) -> Iterator[str]:
-    """Yield the pieces of the document in one of FORMATS."""
+    """Yield the pieces of the document in a format (formats.py)."""
     if form == "json":
         return _json(simulations)
     if form == "yaml":

@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.network.connections import apart
 from policylint.network.connections import connections as all_connections
-from policylint.network.rules import TIERS
+from policylint.network.rules import TOGETHER
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network
 from policylint.network.status import Decider, NetworkStatus
@@ -37,7 +37,7 @@ def policy(network: Network, status: NetworkStatus, names: Names) -> Entry:
     }
     if first.refused:
         return {**entry, "reason": first.refused, "targets": [], "rules": []}
-    if first.tier != TIERS[1]:
+    if first.tier != TOGETHER:
         entry["priority"] = first.priority
     found = [(name, "found") for name in ends(network, status.subjects, names)]
     found += [(name, "unknown") for name in ends(network, status.perhaps & ~status.subjects, names)]
@@ -62,7 +62,7 @@ def decider_name(network: Network, decider: Decider, names: Names) -> str:
     number, rule = decider
     policy_spec = network.policies[number]
     name = names.key(policy_spec.key)
-    return name if rule is None or policy_spec.tier == TIERS[1] else f"{name} {rule.direction}[{rule.position}]"
+    return name if rule is None or policy_spec.tier == TOGETHER else f"{name} {rule.direction}[{rule.position}]"
 
 
 def connections(simulation: Simulation, names: Names) -> Iterator[Entry]:

@@ -13,7 +13,6 @@ from policylint.simulation import Simulation
 from policylint.trace import Request
 from policylint.trace.environments import TracedRequest, trace_requests
 
-FORMATS = ("text", "json")
 Expecting = tuple[Request, Mapping[str, Any]]
 """A request, and what is expected of it."""
 
@@ -44,7 +43,7 @@ class Traced(NamedTuple):
 
 
 def write(form: str, traced: Traced, paint: Paint, width: int) -> Iterator[str]:
-    """Yield the pieces of the document in one of FORMATS."""
+    """Yield the pieces of the document in a format (formats.py)."""
     if form == "json":
         yield _json(traced)
         return

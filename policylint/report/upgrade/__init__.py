@@ -14,18 +14,18 @@ from policylint.report.diff.requests import MARKS, WORDS
 from policylint.report.kit.display import Paint, one_line
 from policylint.report.kit.escape import spoken
 from policylint.report.kit.identity import json_text
+from policylint.report.kit.tables import table_head, table_row
 from policylint.trace.request import arguments
 from policylint.upgrade import Consequence, Move, Upgrade
 
 VERSION = "upgrade-v1"
-FORMATS = ("text", "markdown", "json")
 HEADINGS = {"error": "must be done first", "warning": "does something else", "note": "will be removed"}
 """Severity → what it means here."""
 _NOTHING = "nothing in the tree says which release is in use (--from, or `releases:` of the configuration, does)"
 
 
 def write(form: str, upgrade: Upgrade, paint: Paint) -> str:
-    """Return an upgrade in one of FORMATS, ending in a newline."""
+    """Return an upgrade in a format (formats.py), ending in a newline."""
     if form == "json":
         return json_text(_document(upgrade))
     lines = _markdown(upgrade) if form == "markdown" else _text(upgrade, paint)
@@ -137,18 +137,17 @@ def _markdown(upgrade: Upgrade) -> Iterator[str]:
     for severity, heading in HEADINGS.items():
         found = [each for each in upgrade.consequences if each.severity == severity]
         if found:
-            yield from ("", f"#### {heading[:1].upper()}{heading[1:]}", "")
-            yield from ("| where | what | do | since |", "|---|---|---|---|")
+            yield from ("", f"#### {heading[:1].upper()}{heading[1:]}", "", table_head("where", "what", "do", "since"))
         for each in found:
             where = _where(upgrade, each.environments)
             what = f"{each.subject} {each.says}" + (f" ({where})" if where else "")
             place = f"{each.file}:{each.line}" if each.file else ""
-            yield f"| {spoken(place)} | {spoken(what)} | {spoken(each.todo)} | {shown(each.release)} |"
+            yield table_row(spoken(place), spoken(what), spoken(each.todo), shown(each.release))
     if any(requests is not None and requests.changes for _, requests in upgrade.requests):
-        yield from ("", "#### Requests", "", "| change | requests | before and after |", "|---|---|---|")
+        yield from ("", "#### Requests", "", table_head("change", "requests", "before and after"))
     for _, requests in upgrade.requests:
         for change in () if requests is None else requests.changes:
-            yield f"| {WORDS[change.change]} | {spoken(_whose(change))} | {spoken(difference_in_words(change))} |"
+            yield table_row(WORDS[change.change], spoken(_whose(change)), spoken(difference_in_words(change)))
 
 
 def _document(upgrade: Upgrade) -> dict[str, Any]:

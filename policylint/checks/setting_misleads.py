@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.catalog.content import places
-from policylint.cel.evaluation import Fuel, Program, are_broken
+from policylint.cel.evaluation import Program, are_broken
+from policylint.cel.nodes import Fuel
 from policylint.cel.syntax import tree
 from policylint.checks.kit.locations import path
 from policylint.model import Finding

@@ -6,6 +6,7 @@ by those before them, and one request of each region is traced. Source: docs/des
 
 from __future__ import annotations
 
+from policylint.reach.dimensions import Stated, is_for_anybody, is_grpc, is_of_client, is_possible, request_in
 from policylint.reach.entries import Door, EntryPoint, Named, doors, entries, entries_at
 from policylint.reach.inside import (
     IDENTIFIED,
@@ -17,22 +18,7 @@ from policylint.reach.inside import (
     with_routes,
 )
 from policylint.reach.purposes import asked
-from policylint.reach.ways import (
-    Stated,
-    WayIn,
-    all_ways,
-    end_in_words,
-    in_words,
-    is_for_anybody,
-    is_grpc,
-    is_of_client,
-    is_possible,
-    request_in,
-    stated,
-    ways_in,
-    ways_inside,
-    ways_to,
-)
+from policylint.reach.ways import WayIn, all_ways, end_in_words, in_words, stated, ways_in, ways_inside, ways_to
 
 __all__ = [
     "IDENTIFIED",

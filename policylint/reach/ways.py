@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, reduce
+from functools import reduce
 from itertools import chain
 from operator import or_
-from typing import Any, Final
+from typing import Final
 
-from policylint.matches import Match
-from policylint.model import Node, ResourceKey, is_symbolic
-from policylint.model.spelling import spelled
+from policylint.model import ResourceKey
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import CLAIM, CLIENT, PRINCIPAL, RequestQuestion
+from policylint.reach.dimensions import (
+    Stated,
+    box_of,
+    dimensions_of,
+    is_grpc,
+    is_of_client,
+    of_name,
+    of_rules,
+    request_in,
+)
 from policylint.reach.entries import Door, EntryPoint, Named, entries, entries_at
 from policylint.reach.inside import doubt, entries_inside, of_consumers, told_apart
 from policylint.simulation import Simulation
-from policylint.spaces.addresses import V6
 from policylint.spaces.boxes import Box, meetings, merged, regions, widened
-from policylint.spaces.dimension import Dimension, addresses, most_pairs, pairs, paths, values
-from policylint.spaces.predicates import Predicate, matching
-from policylint.spaces.samples import sample
+from policylint.spaces.dimension import Dimension, most_pairs
+from policylint.spaces.predicates import Predicate
 from policylint.spaces.words import EVERY_REQUEST, described
-from policylint.trace import Outcome, Request, Trace, Tracer
+from policylint.trace import Outcome, Trace, Tracer
 from policylint.trace.hosts import serves
-from policylint.trace.mesh import UNMESHED
 from policylint.trace.precedence import RuleCandidate
 
 CUT_OFF: Final = "too many matches"
@@ -113,33 +118,6 @@ class WayIn(NamedTuple):
         told = [tuple(map(or_, box, free)) for box in self.boxes]
         whole = tuple(dimension.all for dimension in self.dimensions)
         return "" if whole in told or not told else in_words(self.dimensions, merged(told))
-
-
-class Stated(NamedTuple):
-    """What the matches of somebody demand.
-
-    Args:
-        predicates: by the name of their dimension.
-        grpc: whether some are of calls.
-        order: what each match demands, in the order in which they are asked.
-        rules: whose matches they are.
-        asked: whether what policies ask about requests is among it.
-        bounded: whether policies ask more than is told apart.
-    """
-
-    predicates: Mapping[str, Collection[Predicate]] = {}
-    grpc: bool = False
-    order: tuple[tuple[tuple[str, Predicate], ...], ...] = ()
-    rules: frozenset[Node] = frozenset()
-    asked: bool = False
-    bounded: bool = False
-
-    def joined(self, other: Stated) -> Stated:
-        """Return what this or the other one demands."""
-        names = dict.fromkeys((*self.predicates, *other.predicates))
-        both = {name: {*self.predicates.get(name, ()), *other.predicates.get(name, ())} for name in names}
-        more = self.bounded or other.bounded
-        return Stated(both, self.grpc or other.grpc, asked=self.asked and other.asked, bounded=more)
 
 
 def all_ways(
@@ -329,11 +307,11 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         if grpc and not candidates and not also.grpc:
             return
         below = tracer.delegated(candidates, request_in(entry, grpc=grpc))
-        dimensions = _dimensions([candidate.match for candidate in (*candidates, *below)], also, entry, grpc=grpc)
+        dimensions = dimensions_of([candidate.match for candidate in (*candidates, *below)], also, entry, grpc=grpc)
         universe = tuple(dimension.all for dimension in dimensions)
         tracer.contended += len(candidates)
         spent = spent or len(candidates) * len(dimensions) > _MOST_CELLS
-        boxes = [] if spent else [_box(candidate.match, dimensions) for candidate in candidates]
+        boxes = [] if spent else [box_of(candidate.match, dimensions) for candidate in candidates]
         takers: list[RuleCandidate | None] = list(candidates)
         if entry.inside and known and not spent:
             number = next(number for number, dimension in enumerate(dimensions) if dimension.name == PRINCIPAL)
@@ -358,7 +336,7 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         doubtful = [candidate for candidate in candidates if candidate.match.doubtful]
         cells = Cells(tracer, entry, dimensions, also, nameless=nameless)
         found_here: list[WayIn] = []
-        for gains in _of_rules(takers, gained):
+        for gains in of_rules(takers, gained):
             boxes_of_rule = tuple(merged(box for box, _ in gains))
             first, winner = gains[0]
             among = None if winner is None else [*doubtful, winner]
@@ -388,7 +366,7 @@ def _rivals(ways: Sequence[WayIn], candidates: Sequence[RuleCandidate]) -> tuple
 def _connections(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, nameless: bool) -> Iterator[WayIn]:
     """Yield the regions of the connections at an entry that no proxy reads: by who opens them alone."""
     stated_of = {name: also.predicates[name] for name in (CLIENT,) if name in also.predicates}
-    dimensions = tuple(_of_name(name, sorted(predicates), 0) for name, predicates in stated_of.items())
+    dimensions = tuple(of_name(name, sorted(predicates), 0) for name, predicates in stated_of.items())
     universe = tuple(dimension.all for dimension in dimensions)
     way = _whole(tracer, entry, dimensions, (universe,) if dimensions else (), universe, blank=blank)
     if blank or not way.trace.questions:
@@ -574,160 +552,3 @@ def _not_told(way: WayIn, why: str, *, bounded: bool) -> WayIn:
     """Return a way of which the end is not known."""
     trace = way.trace._replace(outcome=Outcome(unknown=True, reason=why))
     return way._replace(trace=trace, undecided=(*way.undecided, why), bounded=bounded)
-
-
-def is_of_client(name: str) -> bool:
-    """Return whether a dimension is of who sends requests, and not of what they are."""
-    return name in (CLIENT, PRINCIPAL) or name.startswith(CLAIM)
-
-
-def is_for_anybody(dimensions: Sequence[Dimension], box: Box) -> bool:
-    """Return whether anybody can send requests of a box: without token and identity, from half of all addresses."""
-    for dimension, bits in zip(dimensions, box, strict=True):
-        if (dimension.name == PRINCIPAL or dimension.name.startswith(CLAIM)) and not bits & 1:
-            return False
-        if dimension.ranges and bits != dimension.all:
-            intervals = (
-                interval for number, ranges in enumerate(dimension.ranges) if bits >> number & 1 for interval in ranges
-            )
-            if sum(min(interval.high, V6) - interval.low for interval in intervals if interval.low < V6) < V6 // 2:
-                return False
-    return True
-
-
-def is_grpc(dimensions: Sequence[Dimension]) -> bool:
-    """Return whether the requests over some dimensions are gRPC calls."""
-    return bool(dimensions) and dimensions[0].name == "service"
-
-
-def _of_rules(
-    candidates: Sequence[RuleCandidate | None], gained: Sequence[list[Box]]
-) -> Iterable[list[tuple[Box, RuleCandidate | None]]]:
-    """Return what each rule gets by all of its matches: boxes, each with the match that takes it; None for no rule."""
-    by_rule: dict[object, list[tuple[Box, RuleCandidate | None]]] = {}
-    for candidate, own in zip(candidates, gained, strict=True):
-        if own:
-            by_rule.setdefault(candidate and candidate.rule.node, []).extend((box, candidate) for box in own)
-    return by_rule.values()
-
-
-def _dimensions(matches: Sequence[Match], also: Stated, entry: EntryPoint, *, grpc: bool) -> tuple[Dimension, ...]:
-    """Return the dimensions that some matches speak of: the first two are always there.
-
-    Where requests come in by a Gateway the entry is for one host; inside the mesh clients may name any.
-    """
-    stated: dict[str, dict[Predicate, None]] = {}
-    others = ("method", "path") if grpc else ("service", "call")
-    for name, predicates in also.predicates.items():
-        if name not in others and (name != "host" or entry.inside) and not name.startswith("rewritten "):
-            stated[name] = dict.fromkeys(sorted(predicates))
-    for match in matches:
-        for condition in match.conditions:
-            stated.setdefault(condition.name, {})[condition.predicate] = None
-    patterns = sum(each.is_expression for predicates in stated.values() for each in predicates)
-    if grpc:
-        first = values("service", stated.pop("service", ()), "other.Service", expressions=patterns)
-        second = values("call", stated.pop("call", ()), "Other", expressions=patterns)
-    else:
-        first = values("method", stated.pop("method", ()), "GET")
-        second = paths(stated.pop("path", ()), expressions=patterns)
-    hosts = [values("host", stated.pop("host"), entry.host, expressions=patterns)] if "host" in stated else []
-    named = sorted(stated.items())
-    return (first, second, *hosts, *(_of_name(name, predicates, patterns) for name, predicates in named))
-
-
-def _of_name(name: str, predicates: Iterable[Predicate], expressions: int) -> Dimension:
-    if name in (CLIENT, PRINCIPAL):
-        return (addresses if name == CLIENT else pairs)(name, predicates)
-    if not name.startswith(CLAIM):
-        return values(name, predicates, expressions=expressions)
-    _, wanted = _claim(name)
-    value = wanted.value or "other"
-    if wanted.is_expression:
-        text = sample(wanted.value)
-        value = next((value for value in (f"{text}-other", f"other-{text}", text) if wanted.takes(value)), text)
-    return Dimension(name, (None, value), {Predicate("Present"): 0b10})
-
-
-@cache
-def _claim(name: str) -> tuple[str, Predicate]:
-    """Return the claim of a dimension, and what its value satisfies (see `claim_name`)."""
-    claim, apart, wanted = name.removeprefix(CLAIM).partition(": ")
-    if not apart:
-        return claim, Predicate("Present")
-    return claim, matching(wanted[1:]) if wanted[:1] == "~" else Predicate("Exact", wanted)
-
-
-def is_possible(dimensions: Sequence[Dimension], box: Box) -> bool:
-    """Return whether a request may lie in a box: no token has a claim of a value and at the same time not the claim."""
-    claims = [
-        (*_claim(dimension.name), dimension, bits)
-        for dimension, bits in zip(dimensions, box, strict=True)
-        if dimension.name.startswith(CLAIM)
-    ]
-    brought = [(claim, dimension.witness(bits)) for claim, _, dimension, bits in claims if not bits & 1]
-    return not any(
-        bits == 1 and wanted.takes(value)
-        for claim, wanted, _, bits in claims
-        for name, value in brought
-        if name == claim
-    )
-
-
-def _box(match: Match, dimensions: Sequence[Dimension]) -> Box:
-    """Return the requests that a match takes, and those of which it is not known whether it does."""
-    masks: dict[str, int] = {}
-    for condition in match.conditions:
-        name = condition.name
-        dimension = next(dimension for dimension in dimensions if dimension.name == name)
-        own = dimension.all if is_symbolic(condition.fault) else dimension.masks[condition.predicate]
-        masks[name] = masks.get(name, dimension.all) & (dimension.all & ~own if condition.negated else own)
-    return tuple(masks.get(dimension.name, dimension.all) for dimension in dimensions)
-
-
-def request_in(
-    entry: EntryPoint, dimensions: Sequence[Dimension] = (), box: Box = (), *, grpc: bool = False
-) -> Request:
-    """Return one request at an entry, of a box where one is given."""
-    told: dict[str, str] = {}
-    for dimension, bits in zip(dimensions, box, strict=True):
-        value = dimension.witness(bits)
-        if value is not None:
-            told[dimension.name] = value
-    claims = tuple((_claim(name)[0], value) for name, value in told.items() if name.startswith(CLAIM))
-    brings = any(dimension.name.startswith(CLAIM) for dimension in dimensions)
-    named = {name.partition(" ")[2]: value for name, value in told.items() if name.startswith("header ")}
-    query = {name.partition(" ")[2]: value for name, value in told.items() if name.startswith("query ")}
-    path = f"/{told['service']}/{told['call']}" if "service" in told else told.get("path", "/")
-    if query:
-        from urllib.parse import urlencode
-
-        path += f"?{urlencode(query)}"
-    given: dict[str, Any] = {
-        "gateway": spelled(entry.gateway),
-        "scheme": entry.scheme,
-        "host": told.get("host", entry.host),
-    }
-    client = f"namespace/{entry.consumer}" if entry.consumer else ""
-    is_service = entry.gateway.kind == "Service"
-    if entry.inside:
-        if any(dimension.name == PRINCIPAL for dimension in dimensions):
-            client = f"ServiceAccount/{told[PRINCIPAL]}" if PRINCIPAL in told else UNMESHED
-        given = {"client": client, ("service" if is_service else "pod"): given.pop("gateway"), **given}
-    return Request(
-        scheme=entry.scheme,
-        method="POST" if grpc else told.get("method", "GET"),
-        host=told.get("host", entry.host),
-        path=path,
-        headers=tuple(named.items()),
-        port=entry.port,
-        gateway="" if entry.inside else spelled(entry.gateway),
-        client=client,
-        service=spelled(entry.gateway) if is_service else "",
-        pod=spelled(entry.gateway) if entry.inside and not is_service else "",
-        sni=entry.host if entry.scheme in ("https", "tls") else "",
-        grpc=grpc,
-        given={**given, "path": path, **({"headers": named} if named else {})},
-        address=told.get(CLIENT, ""),
-        claims=claims if brings else None,
-    )

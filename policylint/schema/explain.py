@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from policylint.cel.evaluation import Fuel
+from policylint.cel.nodes import Fuel
 from policylint.documents import Pointer
 from policylint.model import is_symbolic
 from policylint.model.resource import dotted

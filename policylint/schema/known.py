@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from policylint.cel.evaluation import Fuel, Program, Reads, are_broken
+from policylint.cel.evaluation import Program, Reads, are_broken
+from policylint.cel.nodes import Fuel
 from policylint.model import GATEWAY_GROUP, Resource, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.schema.checker import Checker

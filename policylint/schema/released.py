@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from policylint.catalog.releases import STANDARD, Version, kinds, product, product_of, shown, version
-from policylint.cel.evaluation import Fuel
+from policylint.cel.nodes import Fuel
 from policylint.schema.known import GATEWAY_API, Known, ManifestChecker, read_shipped, shipped_schema
 
 Releases = Mapping[str, Version]

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from policylint.cel.evaluation import Fuel, Program, are_broken
+from policylint.cel.evaluation import Program, are_broken
 from policylint.cel.functions import FailedError
+from policylint.cel.nodes import Fuel
 from policylint.documents import Pointer
 from policylint.model import mapping, sequence, text
 

@@ -203,7 +203,7 @@ def _object(tracer: Tracer, name: str, kinds: tuple[str, ...]) -> ResourceKey:
     matching = find(name, known)
     if len(matching) == 1:
         return matching[0]
-    from policylint.trace.tracing import ambiguous
+    from policylint.trace.considered import ambiguous
 
     raise RequestError(ambiguous(name, spelling(name).kind or kinds[0], matching, known))
 

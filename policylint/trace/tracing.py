@@ -12,9 +12,9 @@ from itertools import chain, islice
 
 from policylint.doors import DOOR_GUARDS, PUBLISHED, is_door, is_inside, proxies, with_doors
 from policylint.matches import by_path
-from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic, mapping, sequence
+from policylint.model import Node, Resource, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.spelling import spelled
-from policylint.model.words import leading, listing
+from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import Client, RequestFacts, RequestQuestion
 from policylint.simulation import Simulation
@@ -27,6 +27,15 @@ from policylint.trace import layer4, mesh, network
 from policylint.trace.admissions import Admissions
 from policylint.trace.answering import Responder
 from policylint.trace.backends import BackendTls, taken_for_granted
+from policylint.trace.considered import (
+    ambiguous,
+    ends,
+    is_exact,
+    notes_on,
+    other_gateways,
+    others_considered,
+    preference,
+)
 from policylint.trace.consumed import consumed, without
 from policylint.trace.hosts import may_be, serves
 from policylint.trace.listeners import Selection, assumed, select
@@ -34,8 +43,6 @@ from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_ru
 from policylint.trace.policies import Policies, facts
 from policylint.trace.precedence import (
     RuleCandidate,
-    because,
-    criterion,
     doubt,
     matches_at,
     ordered,
@@ -43,12 +50,11 @@ from policylint.trace.precedence import (
     tried,
 )
 from policylint.trace.request import Request, RequestError
-from policylint.trace.result import Considered, Met, Outcome, Share, Trace
+from policylint.trace.result import Met, Outcome, Trace
 from policylint.trace.unserved import unserved
 
 _SPEAKING = {"HTTP": "HTTPRoute", "HTTPS": "HTTPRoute", "TLS": "TLSRoute", "TCP": "TCPRoute", "UDP": "UDPRoute"}
 """As which kind of route the rules of a door count at a port of it."""
-_MOST_CONSIDERED = 8
 _MOST_SERVED = 8
 _MOST_DELEGATED = 10_000
 _NOTHING = (-1, 0)
@@ -155,7 +161,7 @@ class Tracer:
         at_gateways = (self._at_gateway(gateway, request, among) for gateway in self._gateways(request))
         traces = [network.along(self.simulation, trace) for trace in at_gateways]
         best = min(traces, key=preference)
-        return best._replace(notes=(*best.notes, *_other_gateways(best, traces))) if len(traces) > 1 else best
+        return best._replace(notes=(*best.notes, *other_gateways(best, traces))) if len(traces) > 1 else best
 
     def past_services(self, request: Request) -> Trace:
         """Return the trace of a request to the pods of a workload that it names in full, past every Service."""
@@ -186,7 +192,7 @@ class Tracer:
             self._exact[place] = defaultdict(list)
             for number, (_, candidate) in enumerate(attached):
                 for hostname in candidate.hostnames or (EVERY,):
-                    self._exact[place][hostname if _is_exact(hostname) else EVERY].append(number)
+                    self._exact[place][hostname if is_exact(hostname) else EVERY].append(number)
         by_host = self._exact[place]
         numbers = {*by_host.get(EVERY, ()), *by_host.get(without_port(host), ())}
         return [attached[number] for number in sorted(numbers)]
@@ -360,7 +366,7 @@ class Tracer:
         if by_host is None:
             by_host = self._by_host[gateway.gateway.key] = defaultdict(list)
             for number, listener in enumerate(listeners):
-                by_host[listener.hostname if _is_exact(listener.hostname) else EVERY].append(number)
+                by_host[listener.hostname if is_exact(listener.hostname) else EVERY].append(number)
         hosts = {EVERY, without_port(request.host), without_port(request.sni)}
         return [listeners[number] for number in sorted({number for host in hosts for number in by_host.get(host, ())})]
 
@@ -478,7 +484,7 @@ class Tracer:
             return start._replace(outcome=status, nearest=nearest, notes=tuple(unseen))
         winner = fitting[0]
         trace = self.finish(start, winner, fitting, self.path(listener), request.port or listener.port)
-        notes = list(_notes(winner, fitting, evaluated))
+        notes = list(notes_on(winner, fitting, evaluated))
         if request.client_certificate and self.certificates.at(gateway, listener):
             notes.append(f"whether {request.client_certificate} is signed by the right authority is not looked at")
         notes += assumed(listener)
@@ -537,7 +543,7 @@ class Tracer:
             notes=(
                 *trace.notes,
                 *(each.words for each in taken_off),
-                *self.refusals((*nodes, *_ends(working), *(node for share in working for node in beyond(share.key)))),
+                *self.refusals((*nodes, *ends(working), *(node for share in working for node in beyond(share.key)))),
                 *taken_for_granted(self.topology.route(final.route.key), working),
             ),
             questions=(*trace.questions, *questions),
@@ -550,7 +556,7 @@ class Tracer:
             path=nodes,
             policies=acting,
             extensions=extensions,
-            considered=_considered(winner, fitting),
+            considered=others_considered(winner, fitting),
         )
         if refused or left or trace.denied is not None:
             return trace
@@ -641,83 +647,3 @@ class Tracer:
                 if parent.gateway == start.gateway and not parent.accepted and refused is not None:
                     unattached.append((state.route, f"its route attached: {refused.message}"))
         return unattached
-
-
-def _is_exact(hostname: str) -> bool:
-    """Return whether a pattern names one host."""
-    return bool(hostname) and not hostname.startswith("*.") and not is_symbolic(hostname)
-
-
-def _ends(shares: Iterable[Share]) -> Iterator[Node]:
-    """Yield backends, and the ports of them that requests go to."""
-    for share in shares:
-        yield whole(share.key)
-        if share.section is not None:
-            yield share.section
-
-
-def ambiguous(name: str, kind: str, matching: Sequence[ResourceKey], known: Iterable[ResourceKey]) -> str:
-    """Return why a name is not one object: several match, or none, with the most similar one."""
-    if matching:
-        return f"{len(matching)} objects fit {name!r}: {', '.join(map(str, matching[:5]))}"
-    from policylint.model.spelling import alike
-
-    close = alike(name, known, 1)
-    return f"there is no {kind} {name!r}" + (f" (did you mean {close[0]}?)" if close else "")
-
-
-def preference(trace: Trace) -> tuple[int, tuple[int, ...], ResourceKey]:
-    """Return a sort key: the Gateway where the request gets furthest, then the most specific listener."""
-    outcome = trace.outcome
-    if outcome.answered:
-        rank = 0
-    elif trace.rule is not None:
-        rank = 1
-    elif outcome.refused:
-        rank = 4
-    else:
-        rank = 2 if trace.listener is not None else 3
-    narrow = specificity(trace.listener.hostname) if trace.listener is not None else (-1, 0)
-    key = trace.gateway or ResourceKey(GATEWAY_GROUP, "Gateway", "", "")
-    return rank, tuple(-part for part in narrow), key
-
-
-def _other_gateways(best: Trace, traces: Sequence[Trace]) -> list[str]:
-    """Return a note on the other Gateways that would answer the request."""
-    others = [trace for trace in traces if trace.gateway != best.gateway and trace.rule is not None]
-    names = leading((trace.gateway for trace in others), 3)
-    return [f"{names} would answer it too; --gateway chooses"] if others else []
-
-
-def _considered(winner: RuleCandidate, fitting: Sequence[RuleCandidate]) -> tuple[Considered, ...]:
-    """Return the other rules that match, each once, by precedence."""
-    considered: dict[Node, Considered] = {}
-    for candidate in fitting:
-        if candidate.rule.node != winner.rule.node and candidate.rule.node not in considered:
-            reason = because(winner, candidate)
-            considered[candidate.rule.node] = Considered(
-                candidate.rule.node, reason, candidate.route, candidate.pointer
-            )
-    return tuple(considered.values())[:_MOST_CONSIDERED]
-
-
-def _notes(
-    winner: RuleCandidate, fitting: Sequence[RuleCandidate], evaluated: Sequence[RuleCandidate]
-) -> Iterable[str]:
-    """Yield the assumptions behind a result: an order that no manifest states, a narrower host without a match."""
-    second = next((candidate for candidate in fitting if candidate.route.key != winner.route.key), None)
-    if second is not None and criterion(winner, second) == "name" and not winner.route.created:
-        yield f"{second.route.key} matches as well; of equals the older route wins, and no manifest says which is"
-    width = specificity(winner.hostname)
-    narrower = next((candidate for candidate in evaluated if specificity(candidate.hostname) > width), None)
-    if narrower is not None:
-        yield (
-            f"{narrower.route.key} serves {narrower.hostname} but no rule of it matches; gateways that choose the host "
-            "first answer 404 here"
-        )
-    stated = "precedence" in winner.rule.body and winner.route.key.group != GATEWAY_GROUP
-    if not stated and any(condition.name == "path" for condition in winner.match.expressions):
-        yield "where regular expressions rank is up to the implementation (HTTPPathMatch)"
-
-
-__all__ = ["Tracer", "ambiguous", "preference"]

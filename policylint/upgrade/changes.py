@@ -9,7 +9,8 @@ from typing import Any
 
 from policylint.catalog.content import places
 from policylint.catalog.releases import Place, ReleaseChange, ReleasedProduct, Version, version
-from policylint.cel.evaluation import Fuel, Program
+from policylint.cel.evaluation import Program
+from policylint.cel.nodes import Fuel
 from policylint.cel.syntax import tree
 from policylint.documents import Pointer
 from policylint.model import GATEWAY_GROUP, Location, Resource, mapping, sequence, text

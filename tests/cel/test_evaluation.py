@@ -12,8 +12,9 @@ from celpy import json_to_cel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policylint.cel.evaluation import Fuel, Program, Reads, are_broken
+from policylint.cel.evaluation import Program, Reads, are_broken
 from policylint.cel.functions import FailedError
+from policylint.cel.nodes import Fuel
 from policylint.cel.syntax import tree
 from policylint.model.shipped import shipped
 from policylint.schema.known import read_shipped

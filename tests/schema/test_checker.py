@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policylint.cel.evaluation import Fuel
+from policylint.cel.nodes import Fuel
 from policylint.model.shipped import shipped
 from policylint.schema import Checker
 from policylint.schema.checker import without_nulls

@@ -39,9 +39,9 @@ from policylint.spaces.predicates import Predicate
 from policylint.topology.hostnames import EVERY
 from policylint.topology.routes import rules
 from policylint.trace import PURPOSES, Asked, Requirements, Trace, Tracer
+from policylint.trace.considered import preference
 from policylint.trace.hosts import parts_of, serves
 from policylint.trace.precedence import RuleCandidate
-from policylint.trace.tracing import preference
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

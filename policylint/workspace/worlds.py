@@ -1,0 +1,408 @@
+"""From the documents of a tree to the worlds of its environments, each simulated."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from policylint.budget import Budget
+from policylint.catalog.kinds import Catalog, CatalogError, load_catalog
+from policylint.config import PROGRAMS
+from policylint.documents import Document, Problem
+from policylint.documents.problem import DUPLICATE_KEY, YAML_SYNTAX
+from policylint.errors import UsageError
+from policylint.load.definitions import Definitions
+from policylint.load.left_unread import LeftUnread
+from policylint.load.objects import patch_files, resources
+from policylint.load.reading import Loaded
+from policylint.model import Resource, World
+from policylint.model.faults import NOT_OURS, Fault, fault_of
+from policylint.model.resource import Written
+from policylint.model.unseen import Custom, Unseen
+from policylint.model.words import count, leading
+from policylint.model.world import Note
+from policylint.namedtuple import NamedTuple
+from policylint.outside import belongs
+from policylint.patterns import Pattern
+from policylint.render.in_use import Naming, may_tell
+from policylint.render.live import NOT_LIVE
+from policylint.render.unseen import operated, unseen
+from policylint.simulation import Simulation, simulate
+from policylint.sources import Source, SourceError
+from policylint.workspace.alternatives import DEFAULT, Alternative, Others, separate
+from policylint.workspace.assumptions import Assumptions
+from policylint.workspace.elsewhere import PodsElsewhere
+from policylint.workspace.templates import Templates
+
+if TYPE_CHECKING:
+    from policylint.budget import Cut
+    from policylint.render.environments import Environment
+    from policylint.render.shared import Shared
+    from policylint.workspace.scope import ReportScope
+
+_CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
+_ORIGIN = "config.kubernetes.io/origin"
+NOTHING_GIVEN = Assumptions()
+_OF_MANIFESTS = Pattern(r"[-\s{,]*[\"']?(?:apiVersion|kind)\b")
+_OF_AN_API = Pattern(r"[\"']?(?:openapi|swagger|asyncapi)[\"']?:")
+_BY_YTT = "ytt fills in its file"
+"""Why an object is provisional whose file is a template as it stands."""
+
+
+def _is_among(entries: Mapping[str, Collection[str]], relative: Mapping[str, str], document: Written) -> bool:
+    """Return whether the file of a document is among what entries deploy."""
+    path = relative.get(document.file, document.file)
+    return any(path in deployed for deployed in entries.values())
+
+
+def _check_names(env: Sequence[str], known: Sequence[str]) -> None:
+    for name in env:
+        if name not in known:
+            raise UsageError(f"no environment {name!r} (known: {', '.join(known)})")
+
+
+class ReadTree(NamedTuple):
+    """A tree that was read, with the arguments of `open_workspace` that simulations depend on."""
+
+    source: Source
+    loaded: Loaded
+    definitions: Definitions
+    left_unread: LeftUnread
+    groups: frozenset[str]
+    cluster_scoped: frozenset[tuple[str, str]]
+    given: Assumptions
+    semantics: str
+    snapshot: str | None
+    dump: bytes | None
+    shared: Shared | None
+    languages: Mapping[str, int]
+    templates: Templates
+    pods: PodsElsewhere
+    installed: Callable[[], Sequence[Custom]]
+    kustomizations: tuple[Naming, ...]
+
+    def rendered(
+        self,
+        env: Sequence[str],
+        stated: Mapping[str, Sequence[str]] | None,
+        render: str,
+        budget: Budget,
+        faults: list[Fault],
+        scope: ReportScope | None,
+        charts: str,
+    ) -> list[Simulation] | None:
+        """Simulate each environment that Flux, Argo CD or kustomize make of the tree; None where none of them does.
+
+        Args:
+            budget: the work that rendering may cost.
+            faults: errors of our own so far; takes that of a rendering that failed.
+            scope: only environments that have a part in it.
+            charts: the directory of those that were rendered before.
+        """
+        if not stated and render != "helm" and not self.loaded.places:
+            return None
+        from policylint.render.environments import environments, without_repeats
+        from policylint.render.shared import Shared
+
+        places = (self.source, self.loaded, self.cluster_scoped, self.groups, stated)
+        try:
+            known = environments(
+                *places,
+                programs=render in PROGRAMS,
+                helm=render == "helm",
+                shared=self.shared,
+                budget=budget,
+                rendered=charts,
+            )
+        except NOT_OURS:
+            raise
+        except Exception as error:
+            faults.append(fault_of(error, "rendering"))
+            return None
+        if not known:
+            return None
+        _check_names(env, [environment.name for environment in known])
+        shared = self.shared or (Shared() if len(known) > 1 else None)
+        relative, simulations = self._relative(), []
+        for environment in known:
+            if (env and environment.name not in env) or not self._may_have_part(scope, environment):
+                continue
+            its_faults = list(faults)
+            objects, catalog = self._completed(environment.resources, its_faults)
+            objects = _once(without_repeats(objects), shared)
+            made_elsewhere = Unseen(self.given.all_here(catalog))
+            for gap in environment.gaps:
+                if gap.key is not None:
+                    made_elsewhere.add_made(gap.key, gap.reason)
+                    continue
+                made_elsewhere.add(gap.reason, gap.namespace or None, gateway_api=gap.gateway_api, source=gap.source)
+            left_unread = self.left_unread.by_kind
+            operated(made_elsewhere, objects, left_unread, self._policy_groups(catalog), self.definitions.read)
+            world = self._world(
+                environment.name,
+                objects,
+                unseen=made_elsewhere,
+                problems=environment.problems,
+                stopping=environment.stopping,
+                not_rendered=environment.not_rendered,
+                orphans=environment.orphans,
+                roots=environment.roots,
+                notes=environment.notes,
+                entries=environment.entries,
+                faults=its_faults,
+            )
+            world.is_deployed = partial(_is_among, environment.entries, relative)
+            if scope is None or scope.of(world).has_part():
+                simulations.append(simulate(world, self._judged(world, catalog)))
+        return simulations
+
+    def _may_have_part(self, scope: ReportScope | None, environment: Environment) -> bool:
+        """Tell whether an environment may have a part in a scope, before a world is made of it: most of the clusters of
+        a large repository have none."""
+        if scope is None or self.snapshot is not None:
+            return True
+        files = {resource.document.file for resource in environment.resources}
+        if self.given.written is not None:
+            files.add(self.given.written.file)
+        return scope.has_part(environment.entries, files)
+
+    def as_written(
+        self,
+        env: Sequence[str],
+        faults: list[Fault],
+        *,
+        alternatives: bool,
+        cut: Cut | None,
+        not_seen: tuple[str, ...] = (),
+    ) -> list[Simulation]:
+        """Simulate the files as they are: together, or those that exclude each other one by one.
+
+        Args:
+            faults: errors of our own so far.
+            cut: where rendering was cut off, before anything came of it.
+            not_seen: sentences for the coverage line.
+        """
+        documents, movable = self.loaded.documents, self.loaded.places
+        objects = resources(
+            documents,
+            cluster_scoped=self.cluster_scoped,
+            movable=movable,
+            left_out=patch_files(documents) if movable else frozenset(),
+            known=None if self.shared is None else self.shared.of_documents(self.cluster_scoped, movable),
+        )
+        objects, catalog = self._completed(_at_origins(objects, self.source), faults)
+        objects = _once(objects, self.shared)
+        loaded, groups = self.loaded, self._policy_groups(catalog)
+        made_elsewhere, not_rendered = unseen(
+            objects, self.left_unread.by_kind, loaded.templates, groups, self.definitions.read, placed=movable
+        )
+        made_elsewhere.complete = self.given.all_here(catalog)
+        notes: Sequence[Note] = ()
+        if cut is not None:
+            from policylint.render.journal import Journal
+
+            journal = Journal()
+            journal.cut_off(cut)
+            notes = journal.notes
+            objects = [resource.replaced(provisional="rendering was cut off") for resource in objects]
+            for gap in journal.gaps:
+                made_elsewhere.add(gap.reason)
+        groups_of_files, tests = self._apart(objects)
+        if tests:
+            places = leading([f"{test}/" for test in sorted(set(tests.values()))], 3)
+            not_rendered = (*not_rendered, f"{count(len(tests), 'file')} in {places}, which nothing deploys")
+        not_rendered = (*not_seen, *not_rendered)
+        worlds = list(self._worlds(objects, groups_of_files, catalog, alternatives=alternatives))
+        _check_names(env, [world.name for world in worlds])
+        problems = [problem for problem in loaded.problems if problem.file not in tests and self._is_ours(problem)]
+        simulations = []
+        for name, own, elsewhere, is_alternative in worlds:
+            if env and name not in env:
+                continue
+            world = self._world(
+                name,
+                own,
+                notes=notes,
+                unseen=made_elsewhere,
+                problems=problems,
+                movable=movable,
+                not_rendered=not_rendered,
+                orphans=elsewhere,
+                plain=True,
+                alternative=is_alternative,
+                faults=faults,
+            )
+            simulations.append(simulate(world, self._judged(world, catalog)))
+        return simulations
+
+    def _is_ours(self, problem: Problem) -> bool:
+        """Return whether a file with a problem would hold manifests: not the index of a chart, or an OpenAPI
+        document."""
+        if problem.code not in (YAML_SYNTAX, DUPLICATE_KEY) or self.source.named or self.source.root is None:
+            return True
+        lines = self.source.text(problem.file)
+        if any(map(_OF_AN_API.match, lines)):  # its objects have kinds, too
+            return any(line.startswith("apiVersion:") for line in lines)
+        return any(map(_OF_MANIFESTS.match, lines))
+
+    def _apart(self, objects: list[Resource]) -> tuple[dict[str, list[Resource]], Mapping[str, str]]:
+        """Return the objects of plain files by what they are for, examples by themselves, and the files left out."""
+        counting = {resource.document.file for resource in objects}
+        counting.update(problem.file for problem in self.loaded.problems)
+        if all(NOT_LIVE.isdisjoint(file.split("/")) for file in counting):
+            return {DEFAULT: objects}, {}
+        from policylint.workspace.examples import apart
+
+        relative = self._relative()
+        paths = {file: relative[file] for file in counting if file in relative}
+        return apart(objects, paths, self.source.given, (self.source.root or "").rpartition(os.sep)[2])
+
+    def _worlds(
+        self, objects: list[Resource], groups: Mapping[str, list[Resource]], catalog: Catalog, *, alternatives: bool
+    ) -> Iterator[Alternative]:
+        """Yield the environments of plain files, sorted by name: of each group those that exclude each other."""
+        everything = {resource.key: resource for resource in objects} if len(groups) > 1 else {}
+        for group, own in sorted(groups.items()):
+            known = frozenset(resource.key for resource in own)
+            for variant in (separate(own, catalog.concerns) if alternatives else ()) or [
+                Alternative(DEFAULT, own, {}, False)
+            ]:
+                name = variant.name if group == DEFAULT else group
+                if group != DEFAULT and variant.name != DEFAULT:
+                    name = f"{group}/{variant.name}"
+                elsewhere = Others(everything, known, variant.elsewhere)
+                yield variant._replace(name=name, elsewhere=elsewhere)
+
+    def _relative(self) -> Mapping[str, str]:
+        """The paths of the files below the root, by the paths that findings show."""
+        return {file.path: file.relative for file in self.loaded.files}
+
+    def _world(self, name: str, objects: list[Resource], unseen: Unseen, **details: Any) -> World:
+        world = World(
+            name,
+            objects,
+            assumed=self.given.assumed(),
+            cluster_scoped=self.cluster_scoped,
+            unseen=Unseen(unseen.complete) if unseen.complete.everything else unseen,
+            partial=not (self.source.named or unseen.complete.everything),
+            languages=self.languages,
+            **details,
+        )
+        world.definitions, world.lines, world.network = self.definitions, self.source.text, self.given.network
+        world.templated = self.templates.reason
+        world.pods_elsewhere = self.pods.of(world)
+        if not self.source.named and self.source.root is not None:
+            world.unseen.look_last(self.installed)
+        world.unread = self.left_unread.reason
+        return world
+
+    def _completed(self, objects: list[Resource], faults: list[Fault]) -> tuple[list[Resource], Catalog]:
+        """Return objects with what the snapshot and the configuration add to them, and the kinds of their policies."""
+        if self.snapshot is not None:
+            objects = _with_snapshot(objects, self.snapshot, self.dump, self.cluster_scoped)
+        if templates := frozenset(self.loaded.templates):
+            objects = [
+                resource.replaced(provisional=_BY_YTT) if resource.document.file in templates else resource
+                for resource in objects
+            ]
+        objects = self.given.completed(objects)
+        catalog = _catalog(objects, self.semantics, self.given, faults)
+        return _cluster_scoped_policies(objects, catalog), catalog
+
+    def _judged(self, world: World, catalog: Catalog) -> Catalog:
+        """Return the catalog for the releases that are in use in an environment, as far as they are known."""
+        if not self.given.releases and not self.kustomizations and not may_tell(world):
+            return catalog
+        from policylint.workspace.releases import judged
+
+        return judged(world, catalog, self.given.releases, self.kustomizations)
+
+    def _policy_groups(self, catalog: Catalog) -> frozenset[str]:
+        return self.groups | {kind.group for kind in catalog.kinds()}
+
+
+def _once(objects: Iterable[Resource], shared: Shared | None) -> list[Resource]:
+    """Return objects that another environment or the other side of a diff has, too, as it has them."""
+    return list(objects) if shared is None else shared.resources(objects)
+
+
+def _at_origins(objects: list[Resource], source: Source) -> list[Resource]:
+    """Locate rendered objects in the files that they say they come from (kustomize's origin annotation)."""
+    if not any(_ORIGIN in resource.annotations for resource in objects):
+        return objects
+    from policylint.documents import read
+    from policylint.render.origins import located
+
+    def documents_of(path: str) -> list[Document]:
+        if not belongs(os.path.realpath(path), os.path.realpath(source.root or os.curdir)):
+            return []  # what the annotation names is anybody's to say
+        try:
+            return read(source.file(path).read(), path).documents
+        except SourceError:
+            return []
+
+    return located(objects, documents_of)
+
+
+def _catalog(objects: Iterable[Resource], semantics: str, given: Assumptions, faults: list[Fault]) -> Catalog:
+    by_kind: dict[tuple[str, str], list[Resource]] = defaultdict(list)
+    for resource in objects:
+        by_kind[resource.key.group, resource.key.kind].append(resource)
+    groups = {group for group, _ in by_kind}
+    crds = by_kind.get(_CRD, [])
+    try:
+        return load_catalog(
+            groups,
+            crds=crds,
+            objects=by_kind,
+            configured=given.kinds,
+            semantics=semantics,
+            settings=given.settings,
+            faults=faults,
+        )
+    except CatalogError as error:
+        raise UsageError(str(error)) from error
+
+
+def _cluster_scoped_policies(objects: list[Resource], catalog: Catalog) -> list[Resource]:
+    """Take the default namespace from objects of kinds that only the catalog knows to be cluster-scoped, no CRD."""
+    placed = []
+    for resource in objects:
+        key, kind = resource.key, None
+        if key.namespace and "." in key.group:
+            kind = catalog.get(key.group, key.kind)
+        if kind is not None and kind.cluster_scoped and kind.origin == "catalog":
+            resource = resource.replaced(key=key._replace(namespace=""))
+        placed.append(resource)
+    return placed
+
+
+def _with_snapshot(
+    objects: list[Resource], path: str, data: bytes | None, cluster_scoped: frozenset[tuple[str, str]]
+) -> list[Resource]:
+    """Give objects the creation timestamps of a cluster dump, and add the dump's objects that are not in git."""
+    from policylint.documents import read
+
+    try:
+        if data is None:
+            with open(path, "rb") as file:  # noqa: PTH123 - pathlib is not imported for this
+                data = file.read()
+    except OSError as error:
+        raise UsageError(f"cannot read snapshot {path!r}: {error.strerror or error}") from error
+    reading = read(data, path)
+    for problem in reading.problems:
+        if problem.code != "duplicate-key":
+            raise UsageError(f"snapshot {problem.file}:{problem.line}: {problem.message}")
+    dump = resources(reading.documents, cluster_scoped=cluster_scoped, movable=False)
+    live = {resource.key: resource for resource in dump}
+    dated = []
+    for resource in objects:
+        deployed = live.pop(resource.key, None)
+        if deployed is not None and deployed.created and not resource.created:
+            body = {**resource.body, "metadata": {**resource.metadata, "creationTimestamp": deployed.created}}
+            resource = resource.replaced(body=body)
+        dated.append(resource)
+    return [*dated, *live.values()]

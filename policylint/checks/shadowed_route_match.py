@@ -55,8 +55,7 @@ class WrittenMatch(NamedTuple):
     @property
     def pointer(self) -> Pointer:
         """The pointer of the match, or of the rule that has none."""
-        place: Pointer = ("spec", "rules", self.rule.number)
-        return place if self.match.number is None else (*place, "matches", self.match.number)
+        return self.rule.pointer(self.match.number)
 
     @property
     def order(self) -> tuple[Any, ...]:

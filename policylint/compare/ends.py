@@ -6,7 +6,6 @@ under a name, and what the objects hold that policies go by is looked at here, f
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -28,6 +27,7 @@ from policylint.model import (
     texts,
 )
 from policylint.model import text as text_of
+from policylint.model.embedded import json_in
 from policylint.model.selectors import matches
 from policylint.model.words import count, listing
 from policylint.patterns import Pattern
@@ -470,19 +470,9 @@ def _holds_the_same(before: Any, after: Any) -> bool:
         return True
     was, now = mapping(before), mapping(after)
     return was.keys() == now.keys() and all(
-        value == now[name] or (_json(value) is not None and _json(value) == _json(now[name]))
+        value == now[name] or (json_in(value) is not None and json_in(value) == json_in(now[name]))
         for name, value in was.items()
     )
-
-
-def _json(value: Any) -> Any:
-    """Return what a text of JSON holds, None for any other."""
-    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
-        return None
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _targets(service: Resource) -> dict[str, Any]:

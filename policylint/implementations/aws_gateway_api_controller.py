@@ -6,12 +6,12 @@ docs.aws.amazon.com/vpc-lattice/latest/ug/auth-policies.html.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.implementations.generic import Attachments, Implementation
 from policylint.model import PolicyKind, Resource, World, mapping
+from policylint.model.embedded import json_in
 from policylint.model.ternary import every
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
 from policylint.policy.declared import Reading
@@ -60,10 +60,7 @@ class AwsGatewayApiController(Implementation):
 def _decision(document: str) -> Decision:
     """Return the answer of a document: Deny goes before Allow, and what no statement allows is denied."""
     place = ("policy",)
-    try:
-        content = mapping(json.loads(document)) if len(document) <= _LONGEST else {}
-    except (ValueError, RecursionError):
-        content = {}
+    content = mapping(json_in(document)) if len(document) <= _LONGEST else {}
     statements = content.get("Statement")
     listed = [mapping(statement) for statement in (statements if isinstance(statements, list) else [statements])]
     if not any(listed):

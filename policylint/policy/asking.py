@@ -15,7 +15,7 @@ from policylint.model.resource import value_at
 from policylint.model.weakness import Weakness
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.policy.declared import is_opt_out
+from policylint.policy.declared import is_there
 from policylint.policy.results import Effective
 from policylint.policy.units import at_path
 
@@ -156,7 +156,7 @@ def asks(kind: PolicyKind, spec: Mapping[str, Any]) -> Iterator[Ask]:
     for purpose, path in _settings(kind):
         inside = kind.settings.inside.get(purpose, "")
         # Where what asks is a part of the setting, an empty one asks nothing (`rules: {authentication: {}}`).
-        if _is_asked(_at(spec, path)) and (not inside or _at(spec, inside)):
+        if is_there(_at(spec, path)) and (not inside or _at(spec, inside)):
             weak = [weak for weak in kind.weaker if _lets_pass(weak, purpose, path, spec)]
             optional = path in kind.settings.optional
             unless = path if optional else weak[0].path if weak else condition
@@ -199,7 +199,7 @@ def unread(kind: PolicyKind, spec: Mapping[str, Any], own: Iterable[Mapping[str,
     """
     for path in (*kind.settings.code, *kind.settings.raw) if spec else ():
         value: Any = list(own) if path == "*" else _at(spec, path)
-        if _is_asked(value) and (path in kind.settings.code or _can_answer(path, value)):
+        if is_there(value) and (path in kind.settings.code or _can_answer(path, value)):
             yield "" if path == "*" else path, value
 
 
@@ -308,10 +308,6 @@ def _weak_extension(named: Mapping[str, Any], group: str, namespace: str, world:
         if weak:
             return f"{weak[0]} of {key}"
     return ""
-
-
-def _is_asked(value: object) -> bool:
-    return value is not None and value != [] and not is_opt_out(value)
 
 
 def _at(spec: Mapping[str, Any], path: str) -> Any:

@@ -122,6 +122,11 @@ def is_opt_out(value: object) -> bool:
     return off or any(value.get(name) is False for name in ("enable", "enabled"))
 
 
+def is_there(value: object) -> bool:
+    """Whether a value is there and switches nothing off."""
+    return value is not None and value != [] and not is_opt_out(value)
+
+
 def without(declared: Declared, pointers: Iterable[Pointer]) -> Declared:
     """Return a spec proper without some of its settings, or without entries of the lists that they hold."""
     gone = set(pointers)

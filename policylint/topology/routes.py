@@ -48,6 +48,11 @@ class Rule(NamedTuple):
     synthetic: bool
     body: Mapping[str, Any]
 
+    def pointer(self, match: int | None) -> Pointer:
+        """Return the pointer of one of its matches, by number, or its own where it has none."""
+        place: Pointer = ("spec", "rules", self.number)
+        return place if match is None else (*place, "matches", match)
+
 
 class RouteFault(NamedTuple):
     """The reason why a rule cannot be programmed (RouteConditionReason): UnsupportedValue or IncompatibleFilters."""

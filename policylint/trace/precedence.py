@@ -45,8 +45,7 @@ class RuleCandidate(NamedTuple):
     @property
     def pointer(self) -> Pointer:
         """The pointer of the match, or of the rule where it has none."""
-        place: Pointer = ("spec", "rules", self.rule.number)
-        return place if self.match.number is None else (*place, "matches", self.match.number)
+        return self.rule.pointer(self.match.number)
 
     @property
     def order(self) -> tuple[object, ...]:

@@ -14,12 +14,13 @@ from typing import Any
 from policylint.checks.kit.locations import value_at
 from policylint.documents import Pointer
 from policylint.model import mapping, sequence
+from policylint.model.embedded import json_in
 from policylint.model.quantities import milliseconds, number_of_bytes, per_second
 from policylint.model.weakness import Rate, Weakness
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.policy.declared import is_opt_out
+from policylint.policy.declared import is_there
 from policylint.policy.results import holds
 from policylint.spaces.addresses import cidr, without
 
@@ -230,22 +231,12 @@ def _exchange(weak: Weakness, before: Any, after: Any) -> str:
         return f"goes from {was} to {now}" if was and now and was != now else ""
     if before == after or (isinstance(before, list) and not _is_mixed(before, after)):
         return ""  # of a list that gains or loses entries alone other words speak
-    if _data(before) is not None and _data(before) == _data(after):
+    if json_in(before) is not None and json_in(before) == json_in(after):
         return ""  # the same, written otherwise
     if _terms(before) == _terms(after):
         return ""  # in another order
     was, now = text(before), text(after)
     return f"goes from {was} to {now}" if len(was) <= _LONGEST >= len(now) else "is another text"
-
-
-def _data(value: Any) -> Any:
-    """Return what JSON that stands in a text holds, None where it is none."""
-    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
-        return None
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _terms(value: Any) -> list[str] | str:
@@ -263,10 +254,7 @@ def _is_mixed(before: list[Any], after: Any) -> bool:
 
 def _keys(value: Any) -> frozenset[str] | None:
     """Return the keys of a JSON Web Key Set, None where it is none."""
-    try:
-        listed = sequence(mapping(json.loads(value) if isinstance(value, str) else value).get("keys"))
-    except (ValueError, RecursionError):
-        return None
+    listed = sequence(mapping(json_in(value) if isinstance(value, str) else value).get("keys"))
     return frozenset(json.dumps(key, sort_keys=True) for key in listed) or None
 
 
@@ -369,7 +357,7 @@ def _removed(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]
     old, new = pair_values(before, after, weak.path)
     for key, was in old.items():
         now = new.get(key)
-        if not _is_there(was.value) or now is None or _is_there(now.value) or not _holds(weak, after, now):
+        if not is_there(was.value) or now is None or is_there(now.value) or not _holds(weak, after, now):
             continue
         if any(_stands(after, path) and not _stands(before, path) for path in weak.unless):
             continue  # exchanged for something that serves the same purpose
@@ -381,7 +369,7 @@ def _introduced(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, A
 
     Where the catalog says what holds without it, the setting need not have stood.
     """
-    if weak.without is None and not _is_there(_holder(before, weak)):
+    if weak.without is None and not is_there(_holder(before, weak)):
         return
     if any(_admits(weak, old.value) and _holds(weak, before, old) for old in instances(before, weak.path).values()):
         return
@@ -442,12 +430,7 @@ def _stands(spec: Mapping[str, Any], path: str) -> bool:
     """Return whether there is a value at `path`, or for `path=value` that one."""
     where, _, expected = path.partition("=")
     values = [instance.value for instance in instances(spec, where).values()]
-    return any(value == expected if expected else _is_there(value) for value in values)
-
-
-def _is_there(value: object) -> bool:
-    """Return whether a value is there and switches nothing off."""
-    return value is not None and value != [] and not is_opt_out(value)
+    return any(value == expected if expected else is_there(value) for value in values)
 
 
 def _unclear(value: object) -> bool:

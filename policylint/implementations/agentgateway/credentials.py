@@ -6,12 +6,12 @@ controller/pkg/agentgateway/plugins/{traffic_plugin,backend_policies}.go, pkg/we
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Resource, World, text
+from policylint.model.embedded import json_in
 from policylint.patterns import Pattern
 from policylint.topology.certificates import PEM
 from policylint.topology.secret_data import contents, hidden
@@ -85,11 +85,8 @@ def _api_key(value: str, hashes_only: bool) -> str:
     if not value:
         return "is empty"
     fields: Any = {"key": value}
-    if value.startswith("{"):
-        try:
-            fields = json.loads(value)
-        except ValueError:
-            return "is no JSON"
+    if value.startswith("{") and (fields := json_in(value)) is None:
+        return "is no JSON"
     key, hashed = fields.get("key"), fields.get("keyHash")
     if hashes_only and not hashed:
         return "is no hash, and a ConfigMap is not confidential"

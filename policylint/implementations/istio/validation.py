@@ -12,6 +12,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.implementations.istio import labels
 from policylint.model import PolicyKind, Resource, is_symbolic, mapping, sequence, text, texts
+from policylint.model.embedded import json_in
 from policylint.policy.declared import Reading
 from policylint.spaces.addresses import cidr, number_of
 
@@ -206,7 +207,7 @@ def _token_rule(rule: Mapping[str, Any], place: Pointer) -> Iterator[Reading]:
             reason = f"{address} is no address of the scheme http or https"
             yield Reading(code="jwks-uri", reason=reason, pointer=(*place, name))
     keys = text(rule.get("jwks"))
-    if keys and not is_symbolic(keys) and not _is_key_set(keys):
+    if keys and not is_symbolic(keys) and not isinstance(json_in(keys), dict):
         yield Reading(code="jwks-content", reason="jwks is no set of keys in JSON", pointer=(*place, "jwks"))
     for field in ("audiences", "fromParams", "fromCookies"):
         for index, value in enumerate(sequence(rule.get(field))):
@@ -217,16 +218,6 @@ def _token_rule(rule: Mapping[str, Any], place: Pointer) -> Iterator[Reading]:
         if not output.get("header") or not output.get("claim"):
             reason = "outputClaimToHeaders needs a header and a claim"
             yield Reading(code="output", reason=reason, pointer=(*place, "outputClaimToHeaders", index))
-
-
-def _is_key_set(keys: str) -> bool:
-    """Tell whether a text may be a JSON Web Key or a set of them."""
-    import json
-
-    try:
-        return isinstance(json.loads(keys), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _traffic_extension(policy: Resource) -> Iterator[Reading]:

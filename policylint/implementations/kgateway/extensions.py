@@ -5,11 +5,11 @@ A policy that names an extension of another type, or one with an error of its ow
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 
 from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey, World, holds_variable, mapping, sequence, text
+from policylint.model.embedded import json_in
 from policylint.topology.secret_data import contents
 
 TYPES: Mapping[tuple[str, ...], str] = {
@@ -70,10 +70,7 @@ def is_key_set(value: str) -> bool:
     """Tell whether a text may be what the controller reads: a public key in PEM, a JSON Web Key, or a set of them."""
     if holds_variable(value) or "-----BEGIN" in value:
         return "-----BEGIN CERTIFICATE" not in value
-    try:
-        keys = json.loads(value)
-    except ValueError:
-        return False
+    keys = json_in(value)
     return isinstance(keys, dict) and (bool(sequence(keys.get("keys"))) or isinstance(keys.get("kty"), str))
 
 

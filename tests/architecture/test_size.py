@@ -1,0 +1,54 @@
+"""How much code there is for what it does: docs/design/architecture.md §6 says why these are the bars."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tests.architecture.test_floors import modules
+
+MOST_LINES = 700
+"""Lines of a module, beyond which it has more than one subject."""
+WORTH_SHARING = 20
+"""Nodes of a function's tree, beyond which it is no accessor that anybody would write in the same way."""
+
+
+def functions(file: Path) -> Iterator[tuple[str, list[ast.stmt]]]:
+    """Yield the name of each function of a file that is worth sharing, and what it does, whatever it says of that."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            if sum(1 for each in body for _ in ast.walk(each)) > WORTH_SHARING:
+                yield node.name, body
+
+
+def twins(files: Iterable[tuple[str, Path]]) -> list[list[str]]:
+    """Return the functions that do the same, word for word, in groups."""
+    of_shape: dict[tuple[type[ast.AST], ...], list[tuple[str, list[ast.stmt]]]] = defaultdict(list)
+    for module, file in files:
+        for name, body in functions(file):
+            shape = tuple(node.__class__ for each in body for node in ast.walk(each))
+            of_shape[shape].append((f"{module}.{name}", body))
+    found: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for alike in of_shape.values():
+        for name, body in alike if len(alike) > 1 else ():
+            found[tuple(map(ast.dump, body))].append(name)
+    return [names for names in found.values() if len(names) > 1]
+
+
+def test_a_module_has_one_subject() -> None:
+    lines = {name: file.read_text(encoding="utf-8").count("\n") for name, file in modules()}
+    assert {name: number for name, number in lines.items() if number > MOST_LINES} == {}, "split it where a seam is"
+
+
+def test_no_function_is_written_twice() -> None:
+    assert twins(modules()) == [], "call the one that is there"
+
+
+def test_a_function_written_twice_is_found(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("def one(a, b):\n    'Say it.'\n    return [a + b for a in b if a] or b[0]\n")
+    (tmp_path / "two.py").write_text("def two(a: int, b: str) -> int:\n    return [a + b for a in b if a] or b[0]\n")
+    (tmp_path / "three.py").write_text("def two(a, b):\n    return [a + b for a in b if b] or b[0]\n")
+    assert twins((name, tmp_path / f"{name}.py") for name in ("one", "two", "three")) == [["one.one", "two.two"]]

@@ -96,7 +96,7 @@ def _merge(kind: PolicyKind) -> dict[str, Any]:
             "field": merge.directive.field,
             "decidedBy": merge.directive.on,
             "values": dict(merge.directive.values),
-        }
+        } | _set(since=merge.directive.since)
     return entry | _set(
         both=merge.both,
         wrapped=merge.wrapped,

@@ -214,6 +214,10 @@ class Catalog:
             implementation = self.implementation_of_controller(controller_name)
         return any(file.implementation == implementation and file.shares_hostnames for file in self._files)
 
+    def relative_references(self, implementation: str) -> str:
+        """Return `kept` where names without a namespace keep their meaning in a merge, `kept-lately` if that is new."""
+        return next((file.relative_references for file in self._files if file.implementation == implementation), "")
+
     def has_own_certificates(self, implementation: str) -> bool:
         """Return whether listeners of an implementation may have their certificates from elsewhere than `tls`."""
         return any(file.implementation == implementation and file.has_own_certificates for file in self._files)
@@ -404,6 +408,11 @@ class ShippedFile:
     def shares_hostnames(self) -> bool:
         """Whether the file says so of its implementation; it need not be parsed for that."""
         return b"\nsharesHostnames: true\n" in self.data
+
+    @property
+    def relative_references(self) -> str:
+        """What the file says of names without a namespace; it need not be parsed for that."""
+        return self.data.partition(b"\nrelativeReferences: ")[2].partition(b"\n")[0].decode()
 
     @property
     def has_own_certificates(self) -> bool:

@@ -17,8 +17,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for state, target in targets(simulation):
         if state.kind.cluster_scoped or not state.key.namespace:
             continue
-        if state.kind.implementation == "istio":  # takes them in its root namespace only: GWP106 reports the others
-            continue
+        if simulation.catalog.settings(state.kind.implementation).get("rootNamespace"):
+            continue  # it takes them from there only: GWP106 reports the others
         if target.key.kind == "GatewayClass" and target.problem != "kind-not-allowed":
             yield Finding(
                 RULE,

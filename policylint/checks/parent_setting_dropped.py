@@ -13,8 +13,6 @@ from policylint.model.words import count, listing
 from policylint.simulation import Simulation
 
 RULE = "GWP201"
-_LATE = ("envoy-gateway", "SecurityPolicy")
-"""A kind whose directive is younger than many installations of it."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -117,7 +115,7 @@ def _directive(drop: Drop) -> str:
         return ""
     if directive.on == "challenger":
         routes = drop.winner.node.key.kind in ROUTE_KINDS
-        since = " (Envoy Gateway 1.8+)" if (kind.implementation, kind.kind) == _LATE else ""
+        since = f" ({directive.since}+)" if directive.since else ""
         return f"add `{directive.field}: {value}`{since}" if routes else ""
     return f"set `{directive.field}: {value}` in {_holder(drop.loser.key, drop)}"
 

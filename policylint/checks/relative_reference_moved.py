@@ -1,7 +1,7 @@
 """GWP209: a reference without namespace is merged into a policy of another namespace, and looked for there.
 
 GEP-713 merges specs and says nothing of references (docs/design/semantics.md §6, trap 20, envoyproxy/gateway#8197).
-Implementations that resolve them before they merge are left alone.
+Implementations that resolve them before they merge are left alone: the catalog says which (`relativeReferences`).
 """
 
 from __future__ import annotations
@@ -16,18 +16,14 @@ from policylint.policy.results import Group
 from policylint.simulation import Simulation
 
 RULE = "GWP209"
-_RESOLVED_FIRST = frozenset(
-    {"agentgateway", "gloo", "istio", "kgateway", "kuadrant", "linkerd", "nginx-gateway-fabric"}
-)
-_SINCE_LATELY = frozenset({"envoy-gateway"})
-"""Implementations that resolve them first since a late release, so that the finding is a note."""
 _REFERENCE = Pattern(r"(?:[rR]efs?|[sS]ecret|[cC]onfigMap)$")
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     reported: set[tuple[ResourceKey, Pointer]] = set()
     for group in simulation.groups:
-        if group.kind.implementation in _RESOLVED_FIRST or len(group.effective.stack) < 2:
+        keeps = simulation.catalog.relative_references(group.kind.implementation)
+        if keeps == "kept" or len(group.effective.stack) < 2:
             continue
         home = group.effective.stack[-1].key
         if home not in group.effective.owners.values():
@@ -38,7 +34,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             for pointer in _local(leaf, group.effective.spec):
                 if (owner, pointer) in reported:
                     continue
-                finding = _finding(group, leaf, pointer, owner, home)
+                finding = _finding(group, leaf, pointer, owner, home, lately=keeps == "kept-lately")
                 if finding is not None:
                     reported.add((owner, pointer))
                     yield finding
@@ -60,13 +56,14 @@ def _local(leaf: Pointer, spec: object) -> Iterator[Pointer]:
                 pending += [(*pointer, name) for name, inner in value.items() if isinstance(inner, (dict, list))]
 
 
-def _finding(group: Group, leaf: Pointer, pointer: Pointer, owner: ResourceKey, home: ResourceKey) -> Finding | None:
+def _finding(
+    group: Group, leaf: Pointer, pointer: Pointer, owner: ResourceKey, home: ResourceKey, *, lately: bool
+) -> Finding | None:
     location = group.effective.location_of(leaf)
     if location is None:
         return None
     location = location._replace(pointer=(*location.pointer, *pointer[len(leaf) :]))
     name = value_at(group.effective.spec, pointer)
-    lately = group.kind.implementation in _SINCE_LATELY
     last = group.effective.stack[-1]
     return Finding(
         RULE,
@@ -78,9 +75,9 @@ def _finding(group: Group, leaf: Pointer, pointer: Pointer, owner: ResourceKey, 
         related=(Related(f"merged with {home}", last.policy.name_location),),
         help=(
             f"fix: add `namespace: {owner.namespace}` to the reference, and a ReferenceGrant where one is needed",
-            *(("note: recent releases of Envoy Gateway look in the right namespace",) if lately else ()),
+            *(("note: recent releases look in the right namespace",) if lately else ()),
         ),
         confidence="assumed",
-        ground="releases of Envoy Gateway do not all look in the same namespace",
+        ground="controllers do not all look in the same namespace, and neither do releases of one",
         field=path(pointer),
     )

@@ -96,11 +96,16 @@ class TargetKind(NamedTuple):
 
 
 class Directive(NamedTuple):
-    """The field by which a policy chooses the merge strategy, and what its values mean."""
+    """The field by which a policy chooses the merge strategy, and what its values mean.
+
+    Args:
+        since: the release that brought it, where many installations are older.
+    """
 
     field: str
     values: Mapping[str, str]
     on: Literal["established", "challenger"] = "established"
+    since: str = ""
 
 
 class Merge(NamedTuple):
@@ -357,7 +362,6 @@ DEFAULT_WRAPPERS: Mapping[str, Literal["defaults", "overrides"]] = {
 def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = "catalog") -> PolicyKind:
     """Return the kind that an entry of the catalog's YAML describes, already valid by schemas/policy-kind.json."""
     merge = mapping(entry.get("merge"))
-    directive = mapping(merge.get("directive"))
     settings = mapping(entry.get("settings"))
     answers = mapping(entry.get("answers"))
     probes = mapping(entry.get("probes"))
@@ -386,9 +390,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         merge=Merge(
             strategy=merge.get("strategy", "none"),
             wrappers=merge.get("wrappers", DEFAULT_WRAPPERS),
-            directive=Directive(directive["field"], directive["values"], directive.get("decidedBy", "established"))
-            if directive
-            else None,
+            directive=_directive(mapping(merge.get("directive"))),
             both=bool(merge.get("both", False)),
             wrapped=bool(merge.get("wrapped", False)),
             units=_texts(merge.get("units")),
@@ -484,6 +486,12 @@ def content_fields(entries: object) -> tuple[ContentField, ...]:
 def _group_kind(written: str) -> tuple[str, str]:
     kind, _, group = written.partition(".")
     return group, kind
+
+
+def _directive(said: Mapping[str, Any]) -> Directive | None:
+    if not said:
+        return None
+    return Directive(said["field"], said["values"], said.get("decidedBy", "established"), said.get("since", ""))
 
 
 def _texts(value: object) -> tuple[str, ...]:

@@ -7,8 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tests.architecture.test_floors import modules
+from tests.architecture.test_floors import modules, room
 
+ENGINE = ("model", "spaces", "matches", "topology", "policy", "simulation", "trace", "reach", "network", "clusters")
+MOST_OF_ENGINE = 24_500
+"""Lines of the rooms that answer; all others read data, ask these, and write what they say."""
 MOST_LINES = 700
 """Lines of a module, beyond which it has more than one subject."""
 WORTH_SHARING = 20
@@ -36,6 +39,11 @@ def twins(files: Iterable[tuple[str, Path]]) -> list[list[str]]:
         for name, body in alike if len(alike) > 1 else ():
             found[tuple(map(ast.dump, body))].append(name)
     return [names for names in found.values() if len(names) > 1]
+
+
+def test_the_engine_does_not_grow_with_what_it_is_asked_about() -> None:
+    lines = [file.read_text(encoding="utf-8").count("\n") for name, file in modules() if room(name) in ENGINE]
+    assert sum(lines) <= MOST_OF_ENGINE, "look for the second home of a question"
 
 
 def test_a_module_has_one_subject() -> None:

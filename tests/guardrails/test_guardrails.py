@@ -327,10 +327,14 @@ def test_the_list_of_exemptions_and_what_they_let_pass(tmp_path: Path) -> None:
 
 
 def test_a_suppression_answers_for_one(tmp_path: Path) -> None:
-    directory = laid(tmp_path, LOGIN, web().replace("name: web", "name: web # policylint: ignore[GWP320] public"))
-    config = directory / ".policylint.yaml"
+    (reported,) = found(laid(tmp_path / "bare", LOGIN, web()))
+    assert reported["resources"] == ["HTTPRoute shop/web"]
+    comment = "# policylint: ignore[GWP320] public\nmetadata: {name: web"
+    assert found(laid(tmp_path / "comment", LOGIN, web().replace("metadata: {name: web", comment))) == []
+    configured = laid(tmp_path / "configured", LOGIN, web())
+    config = configured / ".policylint.yaml"
     config.write_text(config.read_text() + "ignore: [{rule: GWP320, resource: HTTPRoute/shop/web, reason: public}]\n")
-    assert found(directory) == []
+    assert found(configured) == []
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from policylint.compare.protection.cause import (
 )
 from policylint.compare.protection.extensions import extension_weakened
 from policylint.compare.protection.filters import filters_weakened
-from policylint.compare.protection.handshakes import handshakes_widened
+from policylint.compare.protection.gateway_api import handshakes_widened
 from policylint.compare.protection.ranks import ranks_lowered
 from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.compare.settings import settings

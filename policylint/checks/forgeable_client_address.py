@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.kit.client_addresses import (
-    DECIDING,
-    DETECTING,
-    NGINX,
-    Believed,
-    decided_by_snippet,
-    in_mesh,
-    of_nginx,
-)
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.mesh_policies import AUTHORIZATION, is_dry_run
 from policylint.documents import Pointer
+from policylint.implementations import Implementation, implementation
 from policylint.model import Finding, Location, Node, Related, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
+from policylint.policy.client_addresses import Believed
 from policylint.policy.results import Effective
 from policylint.simulation import Simulation
-from policylint.topology.ancestry import gateways_above
+from policylint.topology.ancestry import gateways_above, implementation_of
 from policylint.topology.graph import whole
 
 RULE = "GWP307"
-_LIMITS = ("gateway.nginx.org", "RateLimitPolicy")
 
 
 class AddressRule(NamedTuple):
@@ -44,7 +35,7 @@ class AddressRule(NamedTuple):
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     folded: dict[tuple[ResourceKey, Pointer, ResourceKey], tuple[Believed, AddressRule]] = {}
-    for believed, use in (*_at_gateways(simulation), *_in_mesh(simulation)):
+    for believed, use in (*_at_gateways(simulation), *_beyond(simulation)):
         folded.setdefault((believed.owner.key, believed.place.pointer, use.holder), (believed, use))
     for believed, use in folded.values():
         yield _finding(believed, use)
@@ -56,8 +47,8 @@ def _at_gateways(simulation: Simulation) -> Iterator[tuple[Believed, AddressRule
     if not trusting:
         return
     for group in simulation.groups:
-        decide = DECIDING.get((group.kind.group, group.kind.kind))
-        pointer = decide(group.effective.spec) if decide is not None else ()
+        behaviour = _behaviour(simulation, group.kind.implementation)
+        pointer = behaviour.address_rule(group.kind, group.effective.spec)
         rule = _owner(group.effective, pointer) if pointer else None
         if rule is None:
             continue
@@ -66,40 +57,52 @@ def _at_gateways(simulation: Simulation) -> Iterator[tuple[Believed, AddressRule
             route = next((node.key for node in context if node.key.kind.endswith("Route")), None)
             for node in context if route is not None else ():
                 if node in trusting and route is not None:
-                    is_limit = (group.kind.group, group.kind.kind) == _LIMITS
-                    yield trusting[node], AddressRule(place, rule.key, route, is_limit)
-    for binding in simulation.bindings:
-        snippets = binding.resolution.resource
-        pointer = decided_by_snippet(snippets.spec) if snippets is not None and binding.wanted[:2] == NGINX else ()
-        if snippets is not None and pointer:
-            for gateway in map(whole, gateways_above(simulation.topology, binding.holder.key)):
-                if gateway in trusting:
-                    rule_place = snippets.location("spec", *pointer)
-                    yield trusting[gateway], AddressRule(rule_place, snippets.key, binding.holder.key)
+                    yield trusting[node], AddressRule(place, rule.key, route, is_limit=pointer[0] == "rateLimit")
+    believing = [state for state in simulation.topology.gateways if whole(state.gateway.key) in trusting]
+    behaviours = {
+        state.gateway.key: _behaviour(simulation, implementation_of(state, simulation.catalog)) for state in believing
+    }
+    for binding in simulation.bindings if believing else ():
+        named = binding.resolution.resource
+        if named is None:
+            continue
+        for key in gateways_above(simulation.topology, binding.holder.key):
+            pointer = behaviours[key].address_filter(named) if key in behaviours else ()
+            if pointer:
+                place = named.location("spec", *pointer)
+                yield trusting[whole(key)], AddressRule(place, named.key, binding.holder.key)
 
 
 def _trusting(simulation: Simulation) -> dict[Node, Believed]:
-    """Return the listeners, and of NGINX the Gateways, that believe what can be forged."""
+    """Return the listeners and the Gateways that believe what can be forged."""
     trusting: dict[Node, Believed] = {}
     for group in simulation.groups:
-        detect = DETECTING.get((group.kind.group, group.kind.kind))
-        trust = detect(group.effective.spec) if detect is not None else None
+        behaviour = _behaviour(simulation, group.kind.implementation)
+        trust = behaviour.forgeable_address(group.kind, group.effective.spec)
         owner = None if trust is None else _owner(group.effective, trust.pointer)
         if trust is not None and owner is not None:
             believed = Believed(owner, _place(group.effective, owner, trust.pointer), trust)
             trusting.update({context[-1]: believed for context in group.contexts()})
-    return trusting | of_nginx(simulation)
+    serving = {implementation_of(state, simulation.catalog) for state in simulation.topology.gateways}
+    for name in sorted(filter(None, serving)):
+        found = _behaviour(simulation, name).believing_gateways(simulation.bindings, simulation.topology)
+        trusting.update(found)
+    return trusting
 
 
-def _in_mesh(simulation: Simulation) -> Iterator[tuple[Believed, AddressRule]]:
-    """Yield the rules of Istio's AuthorizationPolicies on addresses that X-Forwarded-For says."""
+def _behaviour(simulation: Simulation, name: str | None) -> Implementation:
+    return implementation(name or "", simulation.catalog.settings(name or ""))
+
+
+def _beyond(simulation: Simulation) -> Iterator[tuple[Believed, AddressRule]]:
+    """Yield the rules of policies on addresses that proxies of a mesh take from X-Forwarded-For."""
     for group in simulation.groups:
-        if (group.kind.group, group.kind.kind) != AUTHORIZATION:
+        behaviour = _behaviour(simulation, group.kind.implementation)
+        if behaviour.__class__.believed_beyond is Implementation.believed_beyond:
             continue
-        for attachment in group.effective.stack:
-            policy = attachment.policy
-            for context in group.contexts() if not is_dry_run(policy) else ():
-                for believed, rule in in_mesh(simulation, policy, context[-1].key):
+        for policy in (attachment.policy for attachment in group.effective.stack):
+            for context in group.contexts():
+                for believed, rule in behaviour.believed_beyond(policy, context[-1].key, simulation.world):
                     yield believed, AddressRule(rule, policy.key, context[-1].key)
 
 

@@ -181,7 +181,7 @@ def port_of_service(simulation: Simulation) -> bool:
 def decided_by_address(simulation: Simulation) -> bool:
     """Return whether anything may find out a client's address, or decide by it."""
     detecting = of_kind("ClientTrafficPolicy", "ListenerPolicy", "AuthorizationPolicy")
-    return detecting(simulation) or any(binding.wanted.kind == "NginxProxy" for binding in simulation.bindings)
+    return detecting(simulation) or any(binding.form == "parameters" for binding in simulation.bindings)
 
 
 def routes_and_authentication(simulation: Simulation) -> bool:

@@ -38,11 +38,9 @@ OF_ONE = {
 }
 """Modules about one vendor's kinds → what they may name: the vendor, and whose proxy it is."""
 KNOWN = {
-    "checks.forgeable_client_address": 1,
     "checks.gateway_cut_off": 2,
-    "checks.kit.client_addresses": 14,
     "checks.kit.routing": 1,
-    "checks.registry": 7,
+    "checks.registry": 6,
     "network.endpoints": 1,
     "network.facts": 8,
     "network.reading": 1,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.catalog.kinds import Catalog, Phase
 from policylint.documents import Pointer
 from policylint.implementations.envoy_gateway import (
+    client_addresses,
     content,
     feature_flags,
     listeners,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from policylint.implementations.envoy_gateway.authorization import RequestRules
     from policylint.implementations.envoy_gateway.listener_conflicts import ListenerLoss
     from policylint.policy.authorizing import Decision, RequestFacts
+    from policylint.policy.client_addresses import Trust
 
 _OWN_FIELDS: Mapping[str, OwnFields] = {
     "BackendTrafficPolicy": {
@@ -411,6 +413,14 @@ class EnvoyGateway(Implementation):
             return ()
         demands = text(validation.get("mode")) in ("", "RequireAndVerify", "RequireAny")
         return ("tls", "clientValidation") if demands else ()
+
+    def forgeable_address(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Trust | None:
+        """Return what a ClientTrafficPolicy says of a listener's clients."""
+        return client_addresses.forgeable(spec) if kind.kind == "ClientTrafficPolicy" else None
+
+    def address_rule(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:
+        """Return where a SecurityPolicy lets clients in, or keeps them out, by address."""
+        return client_addresses.rule(spec) if kind.kind == "SecurityPolicy" else ()
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:
         """Return what the authorization of a SecurityPolicy answers."""

@@ -19,6 +19,7 @@ from policylint.topology import Topology, ancestry
 
 if TYPE_CHECKING:
     from policylint.policy.authorizing import Decision, RequestFacts
+    from policylint.policy.client_addresses import Trust
 from policylint.implementations.generic.attaching import Attachments
 from policylint.implementations.generic.base import Behaviour
 
@@ -115,6 +116,14 @@ class Evaluating(Behaviour):
 
     def client_certificates(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:  # noqa: ARG002
         """Return where an effective spec demands certificates of a listener's clients, () where it does not."""
+        return ()
+
+    def forgeable_address(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Trust | None:  # noqa: ARG002
+        """Return why clients of a listener may say which address they have; None, the default, where they may not."""
+        return None
+
+    def address_rule(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:  # noqa: ARG002
+        """Return where an effective spec decides by the client's address alone; by default ()."""
         return ()
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002

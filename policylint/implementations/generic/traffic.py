@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
-from policylint.model import Node, Resource, ResourceKey, World
+from policylint.model import Location, Node, Resource, ResourceKey, World
 from policylint.policy.results import (
     Group,
 )
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from policylint.network.meshes import Tunnel
     from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
     from policylint.policy.beside import Beside
+    from policylint.policy.bindings import ObjectBinding
+    from policylint.policy.client_addresses import Believed
 from policylint.implementations.generic.base import Behaviour
 
 
@@ -98,6 +100,27 @@ class Traffic(Behaviour):
         `begin` is not called before it.
         """
         return ""
+
+    def believing_gateways(
+        self,
+        bindings: Sequence[ObjectBinding],  # noqa: ARG002
+        topology: Topology,  # noqa: ARG002
+    ) -> Mapping[Node, Believed]:
+        """Return the Gateways whose parameters let clients say which address they have; by default none."""
+        return {}
+
+    def address_filter(self, extension: Resource) -> Pointer:  # noqa: ARG002
+        """Return where an object that a filter names decides by the client's address; by default ()."""
+        return ()
+
+    def believed_beyond(
+        self,
+        policy: Resource,  # noqa: ARG002
+        proxy: ResourceKey,  # noqa: ARG002
+        world: World,  # noqa: ARG002
+    ) -> Iterable[tuple[Believed, Location]]:
+        """Return what a proxy believes of addresses though no policy says so, and where a policy decides by it."""
+        return ()
 
     def identifies_clients(self, gateway: Resource, world: World) -> bool:  # noqa: ARG002
         """Return whether the clients of a Gateway may show certificates of the mesh; by default they may."""

@@ -25,6 +25,7 @@ from policylint.implementations.istio import (
     admission,
     backends,
     calling,
+    client_addresses,
     conditions,
     inheriting,
     labels,
@@ -50,9 +51,11 @@ from policylint.topology import BackendState, Condition, ParentState, RouteState
 from policylint.topology.grants import Grants
 
 if TYPE_CHECKING:
+    from policylint.model import Location
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
     from policylint.policy.beside import Beside
+    from policylint.policy.client_addresses import Believed
 
 _HBONE = 15008
 """The port of the tunnel between ztunnels."""
@@ -175,6 +178,12 @@ class Istio(Implementation):
         if state.kind.implementation != self.name:
             return ()
         return conditions.flat(state, topology.world.once(Mesh), topology.world, self.root_namespace)
+
+    def believed_beyond(
+        self, policy: Resource, proxy: ResourceKey, world: World
+    ) -> Iterable[tuple[Believed, Location]]:
+        """Return what sidecars, and Gateways that are told of proxies in front, believe of `remoteIpBlocks`."""
+        return client_addresses.believed(policy, proxy, world, self.settings)
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions, with Istio's own order of faults and its Hostname backends."""

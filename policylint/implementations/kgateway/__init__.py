@@ -11,7 +11,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, controller_above, resolved_to
-from policylint.implementations.kgateway import authorization
+from policylint.implementations.kgateway import authorization, client_addresses
 from policylint.implementations.kgateway.attachment_points import (
     TLS_PROTOCOLS,
     AttachmentPoints,
@@ -27,6 +27,7 @@ from policylint.implementations.kgateway.validation import broken_template, refu
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, mapping, sequence, text
 from policylint.policy import verdict
 from policylint.policy.authorizing import Decision, RequestFacts
+from policylint.policy.client_addresses import Trust
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Folding, Stack
 from policylint.policy.own_fields import OwnFields, with_own_fields
@@ -129,6 +130,14 @@ class Kgateway(Implementation):
         """Return the validation of a ListenerPolicy that does not leave the certificate to the client."""
         demands = kind.kind == "ListenerPolicy" and mapping(spec.get(VALIDATION)).get("mode") == "Require"
         return (VALIDATION,) if demands else ()
+
+    def forgeable_address(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Trust | None:
+        """Return what a ListenerPolicy says of a listener's clients."""
+        return client_addresses.forgeable(spec) if kind.kind == "ListenerPolicy" else None
+
+    def address_rule(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:
+        """Return the `acl` of a TrafficPolicy."""
+        return client_addresses.rule(spec) if kind.kind == "TrafficPolicy" else ()
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:
         """Return what `rbac` and `acl` of a TrafficPolicy answer."""

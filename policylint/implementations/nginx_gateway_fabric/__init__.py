@@ -5,12 +5,13 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, unresolved
-from policylint.implementations.nginx_gateway_fabric import refusals
+from policylint.implementations.nginx_gateway_fabric import client_addresses, refusals
 from policylint.implementations.nginx_gateway_fabric.proxy import gateways_without, lacking
 from policylint.implementations.nginx_gateway_fabric.references import broken
 from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP, Overlaps, referenced_services
@@ -29,6 +30,10 @@ from policylint.topology import Condition, ParentState, RouteState, Topology, wh
 from policylint.topology.ancestry import gateways_above
 from policylint.topology.grants import Grants
 from policylint.topology.routes import Rule
+
+if TYPE_CHECKING:
+    from policylint.policy.bindings import ObjectBinding
+    from policylint.policy.client_addresses import Believed
 
 _ADDING: frozenset[Pointer] = frozenset({("rateLimit", "local", "rules"), ("snippets",)})
 """Lists to which every policy of one context adds. A lower context that has limit_req of its own replaces them."""
@@ -152,6 +157,19 @@ class NginxGatewayFabric(Implementation):
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions with what filters, backends and the NginxProxy change."""
         return refusals.conditions(route, parent, topology)
+
+    def address_rule(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:
+        """Return where a policy counts requests by address, or a snippet of it decides by that."""
+        of_kind = {"RateLimitPolicy": client_addresses.counted, "SnippetsPolicy": client_addresses.decided_by_snippet}
+        return of_kind[kind.kind](spec) if kind.kind in of_kind else ()
+
+    def believing_gateways(self, bindings: Sequence[ObjectBinding], topology: Topology) -> Mapping[Node, Believed]:
+        """Return the Gateways whose NginxProxy trusts every sender."""
+        return client_addresses.believing(bindings, topology)
+
+    def address_filter(self, extension: Resource) -> Pointer:
+        """Return where a SnippetsFilter decides by address."""
+        return client_addresses.decided_by_snippet(extension.spec) if extension.key.kind == "SnippetsFilter" else ()
 
     def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:
         """Return that a rule with a filter that cannot be used answers 500, and why it cannot."""

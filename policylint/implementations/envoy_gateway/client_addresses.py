@@ -1,0 +1,47 @@
+"""Client addresses at listeners of Envoy Gateway: who can forge them, and which rules decide by them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.model import mapping, sequence
+from policylint.policy.client_addresses import (
+    EVERYONE,
+    PAST_PROXIES,
+    PROXY_HEADER,
+    Trust,
+    is_positive,
+    trusts_everyone,
+)
+
+
+def forgeable(spec: Mapping[str, Any]) -> Trust | None:
+    """Return why a listener's client addresses can be forged, the surest reason first; None where they cannot.
+
+    Source: Envoy Gateway api/v1alpha1/clienttrafficpolicy_types.go: ClientIPDetectionSettings, ProxyProtocolSettings.
+    """
+    detection = mapping(spec.get("clientIPDetection"))
+    forwarded = mapping(detection.get("xForwardedFor"))
+    place: Pointer = ("clientIPDetection", "xForwardedFor")
+    everyone = trusts_everyone(forwarded.get("trustedCIDRs"))
+    if everyone is not None:
+        return Trust((*place, "trustedCIDRs", everyone), EVERYONE, certain=True)
+    if mapping(spec.get("proxyProtocol")).get("optional") is True:
+        return Trust(("proxyProtocol", "optional"), PROXY_HEADER, certain=True)
+    if is_positive(forwarded.get("numTrustedHops")):
+        return Trust((*place, "numTrustedHops"), PAST_PROXIES, certain=False)
+    if detection.get("customHeader"):
+        why = "a client that reaches the Gateway directly, not through that proxy, can set this header"
+        return Trust(("clientIPDetection", "customHeader", "name"), why, certain=False)
+    return None
+
+
+def rule(spec: Mapping[str, Any]) -> Pointer:
+    """Return where the first rule is that lets in, or keeps out, by the address alone; () without one."""
+    for index, rule in enumerate(sequence(mapping(spec.get("authorization")).get("rules"))):
+        principal = mapping(mapping(rule).get("principal"))
+        if principal.get("clientCIDRs") and not principal.get("jwt"):
+            return ("authorization", "rules", index, "principal", "clientCIDRs")
+    return ()

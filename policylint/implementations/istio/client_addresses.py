@@ -1,0 +1,109 @@
+"""Client addresses at the proxies of Istio: which they believe, and which AuthorizationPolicies decide by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.implementations.istio import labels
+from policylint.model import Location, Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.policy.client_addresses import (
+    LOGIN,
+    PAST_PROXIES,
+    Believed,
+    Trust,
+    is_positive,
+)
+
+PAST_GATEWAY = "a sidecar takes the address from X-Forwarded-For, which a client that reaches the pod directly can set"
+_PROXY_CONFIG = "proxy.istio.io/config"
+_WORKLOADS = frozenset({"DaemonSet", "Deployment", "Pod", "ReplicaSet", "StatefulSet"})
+
+
+def believed(
+    policy: Resource, proxy: ResourceKey, world: World, settings: Mapping[str, Any]
+) -> Iterator[tuple[Believed, Location]]:
+    """Yield what a proxy of Istio believes of addresses, and the rule of an AuthorizationPolicy that decides by it.
+
+    A Gateway believes X-Forwarded-For where it is told how many proxies are in front of it, else only the connection;
+    a sidecar always does, since Gateways and other sidecars write it. Ambient proxies leave such a rule out.
+
+    Source: https://istio.io/latest/docs/reference/config/security/authorization-policy/ (`remoteIpBlocks`),
+    https://istio.io/latest/docs/ops/configuration/traffic-management/network-topologies/
+    """
+    if policy.key.kind != labels.AUTHORIZATION or labels.is_dry_run(policy):
+        return
+    pointer = _remote_addresses(policy)
+    resource = world.get(proxy)
+    if not pointer or resource is None:
+        return
+    rule = policy.location(*pointer)
+    fix = f"let nothing but these proxies reach the pods (network policies), {LOGIN}"
+    if proxy.kind == "Gateway" or _is_gateway(resource):
+        owner, place = _counted_on(resource)
+        if place:
+            trust = Trust(place[1:], PAST_PROXIES, certain=False, fix=fix)
+            yield Believed(owner, owner.location(*place), trust), rule
+        elif place is None and is_positive(settings.get("numTrustedProxies")):
+            yield Believed(policy, rule, Trust(pointer[1:], PAST_PROXIES, certain=False, fix=fix)), rule
+    elif proxy.kind in _WORKLOADS and not _is_ambient(resource, world):
+        yield Believed(policy, rule, Trust(pointer[1:], PAST_GATEWAY, certain=False, fix=fix)), rule
+
+
+def _remote_addresses(policy: Resource) -> Pointer:
+    """Return where the first rule is that decides by the client's address alone; () without one."""
+    for index, rule in enumerate(map(mapping, sequence(policy.spec.get("rules")))):
+        conditions = [mapping(entry) for entry in sequence(rule.get("when"))]
+        if any(text(condition.get("key")).startswith(("request.auth.", "source.p")) for condition in conditions):
+            continue
+        for number, entry in enumerate(sequence(rule.get("from"))):
+            source = mapping(mapping(entry).get("source"))
+            if any(source.get(name) for name in ("principals", "requestPrincipals", "serviceAccounts")):
+                continue
+            for name in ("remoteIpBlocks", "notRemoteIpBlocks"):
+                if not all(block.endswith("/0") for block in texts(source.get(name))):
+                    return ("spec", "rules", index, "from", number, "source", name)
+        for number, condition in enumerate(conditions):
+            if condition.get("key") == "remote.ip":
+                return ("spec", "rules", index, "when", number)
+    return ()
+
+
+def _is_gateway(workload: Resource) -> bool:
+    """Tell whether a workload is a gateway of Istio: its proxy is no sidecar."""
+    metadata = mapping(mapping(workload.spec.get("template")).get("metadata"))
+    labels, annotations = mapping(metadata.get("labels")), mapping(metadata.get("annotations"))
+    return annotations.get("inject.istio.io/templates") == "gateway" or "gateway" in text(labels.get("istio"))
+
+
+def _counted_on(resource: Resource) -> tuple[Resource, Pointer | None]:
+    """Return a Gateway, or the workload of one, and where it says how many proxies are in front: () where it says that
+    there is none, None where it says nothing."""
+    inside = (
+        ("infrastructure", "annotations") if resource.key.kind == "Gateway" else ("template", "metadata", "annotations")
+    )
+    own = ("spec", *inside)
+    for place in (own, ("metadata", "annotations")) if resource.key.kind == "Gateway" else (own,):
+        written: Any = resource.body
+        for step in place:
+            written = mapping(mapping(written).get(step))
+        if _PROXY_CONFIG in written:
+            number = _trusted_proxies(text(written[_PROXY_CONFIG]))
+            return resource, None if number is None else (*place, _PROXY_CONFIG) if number > 0 else ()
+    return resource, None
+
+
+def _trusted_proxies(config: str) -> int | None:
+    """Return `numTrustedProxies` of a ProxyConfig as text, None where it does not say it."""
+    from policylint.documents import read
+
+    for document in read(config.encode(), _PROXY_CONFIG).documents:
+        number = mapping(mapping(document.value).get("gatewayTopology")).get("numTrustedProxies")
+        return number if isinstance(number, int) else None
+    return None
+
+
+def _is_ambient(workload: Resource, world: World) -> bool:
+    labels = world.namespace_labels(workload.key.namespace) or {}
+    return labels.get("istio.io/dataplane-mode") == "ambient"

@@ -1,0 +1,40 @@
+"""Client addresses at listeners of kgateway: who can forge them, and which rules decide by them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.model import mapping
+from policylint.policy.client_addresses import (
+    EVERYONE,
+    PAST_PROXIES,
+    PROXY_HEADER,
+    Trust,
+    is_positive,
+    trusts_everyone,
+)
+
+
+def forgeable(spec: Mapping[str, Any]) -> Trust | None:
+    """Return why a listener's client addresses can be forged, the surest reason first; None where they cannot.
+
+    Source: kgateway's CRD of ListenerPolicy: useRemoteAddress, xffTrustedCIDRs, xffNumTrustedHops, proxyProtocol.
+    """
+    http = mapping(spec.get("httpSettings"))
+    everyone = trusts_everyone(http.get("xffTrustedCIDRs"))
+    if everyone is not None:
+        return Trust(("httpSettings", "xffTrustedCIDRs", everyone), EVERYONE, certain=True)
+    if mapping(spec.get("proxyProtocol")).get("allowRequestsWithoutProxyProtocol") is True:
+        return Trust(("proxyProtocol", "allowRequestsWithoutProxyProtocol"), PROXY_HEADER, certain=True)
+    if is_positive(http.get("xffNumTrustedHops")):
+        return Trust(("httpSettings", "xffNumTrustedHops"), PAST_PROXIES, certain=False)
+    if http.get("useRemoteAddress") is False and not http.get("xffTrustedCIDRs"):
+        why = "the last address of X-Forwarded-For counts, which who connects writes"
+        return Trust(("httpSettings", "useRemoteAddress"), why, certain=True)
+    return None
+
+
+def rule(spec: Mapping[str, Any]) -> Pointer:
+    return ("acl", "rules") if mapping(spec.get("acl")).get("rules") else ()

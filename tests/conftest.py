@@ -37,14 +37,6 @@ def at_a_desk() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True)
-def where_it_was() -> Iterator[None]:
-    """`-C` changes the directory of the process: the next test would look for another git root, so find others."""
-    here = Path.cwd()
-    yield
-    os.chdir(here)
-
-
 @pytest.fixture(autouse=True, scope="session")
 def no_repository_has_examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """`git init` copies fifteen examples of hooks into each of the hundreds of repositories that tests make."""

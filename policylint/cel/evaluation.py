@@ -329,7 +329,7 @@ class _Compiler:
             return self._macro(name, target, arguments, scope)
         if target == FORMATS and FORMATS not in scope:
             if name in OF_CEL and not arguments:
-                return _constant(Format(name)), None
+                return constantly(Format(name)), None
             target, name = None, f"{FORMATS}.{name}"
         functions = [self.typed(argument, scope)[0] for argument in arguments]
         if target is not None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.witness import api_server, api_server_objects, envoy, envoy_gateway, network, network_worlds
+from tests.witness import api_server, api_server_objects, envoy, envoy_gateway, gateway_api, network, network_worlds
 from tests.witness.envoy_gateway_worlds import world
 from tests.witness.facts import Facts
 from tests.witness.grammar import Manifest, digest, name_of
@@ -48,6 +48,9 @@ def replayed(record: Path) -> Tally:
     """Ask policylint what a record says."""
     tally = Tally()
     made = {"api-server": api_server_objects.world, "network": network_worlds.world}.get(record.stem, world)
+    dialect = gateway_api.DIALECTS.get(record.stem)
+    if dialect is not None:
+        made = partial(gateway_api.world, record.stem)
     for answer in read(record):
         objects = made(answer.seed, answer.number)
         name = f"{answer.seed}/{answer.number}"
@@ -59,6 +62,8 @@ def replayed(record: Path) -> Tally:
         if record.stem == "network":
             packets = network_worlds.packets(answer.seed, answer.number, objects, network.PACKETS)
             tally.add(name, objects, *network.compared(objects, packets, answer.facts))
+        elif dialect is not None:
+            tally.add(name, objects, answer.facts, gateway_api.our_facts(dialect, objects, answer.refused))
         elif record.stem == "envoy":
             ours = _of_requests(answer, objects)
             tally.add(name, objects, envoy.judged(answer.facts, ours), ours)

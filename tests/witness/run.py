@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.witness import api_server, api_server_objects, envoy, envoy_gateway, network, network_worlds
+from tests.witness import api_server, api_server_objects, envoy, envoy_gateway, gateway_api, network, network_worlds
 from tests.witness.envoy_gateway_worlds import world
 from tests.witness.facts import Difference, differences
 from tests.witness.grammar import Manifest, digest, name_of
@@ -29,7 +29,9 @@ _DEFAULT = Path("-")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one witness; return 1 where it and policylint differ."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("witness", choices=["envoy-gateway", "envoy", "api-server", "network", "kustomize"])
+    parser.add_argument(
+        "witness", choices=["envoy-gateway", "envoy", "api-server", "network", "kustomize", *gateway_api.DIALECTS]
+    )
     parser.add_argument("--seed", default="1")
     parser.add_argument("--worlds", type=int, default=100)
     parser.add_argument("--first", type=int, default=0, help="the number of the first world")
@@ -48,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(replayed(options.replay))
         return 0
     asked = {"envoy": of_envoy, "envoy-gateway": of_envoy_gateway, "api-server": of_api_server, "network": of_network}
-    return asked[options.witness](options)
+    return asked.get(options.witness, of_gateway_api)(options)
 
 
 def of_kustomize(options: argparse.Namespace) -> int:
@@ -82,6 +84,27 @@ def of_api_server(options: argparse.Namespace) -> int:
             tally.add(f"{options.seed}/{number}", objects, real, api_server.our_facts(objects, real))
     if options.record:
         written(options.record, api_server.head(), answers)
+    print(tally)
+    return int(bool(tally.wrong))
+
+
+def of_gateway_api(options: argparse.Namespace) -> int:
+    """Statuses of another controller of Gateway API."""
+    tally, answers, dialect = Tally(), [], gateway_api.DIALECTS[options.witness]
+    with (
+        TemporaryDirectory() as place,
+        gateway_api.Controller(dialect, built(options.witness), *certificate(Path(place))) as asked,
+        api_server.Server(built("api_server"), api_server.crds(options.crds)) as server,
+    ):
+        for number in range(options.first, options.first + options.worlds):
+            objects = gateway_api.world(options.witness, options.seed, number)
+            real, refused = asked.facts(objects, server.fates(objects))
+            answers.append(Answer(options.seed, number, digest(objects), real, refused))
+            if not options.record:
+                ours = gateway_api.our_facts(dialect, objects, refused)
+                tally.add(f"{options.seed}/{number}", objects, real, ours)
+    if options.record:
+        written(options.record, gateway_api.head(options.witness), answers)
     print(tally)
     return int(bool(tally.wrong))
 

@@ -72,6 +72,8 @@ class Istio(Implementation):
     regex_last = True
     judges_core_kinds = True
     is_mesh = True
+    unserved_protocols = frozenset({"UDP"})
+    gateways_tell_of_listeners = False
     _groups: Sequence[Group] = ()
     _at: dict[tuple[Node, ...], dict[str, Group]]
     _past: dict[ResourceKey, admission.Past]

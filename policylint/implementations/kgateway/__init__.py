@@ -32,9 +32,11 @@ from policylint.policy.declared import Reading
 from policylint.policy.folding import Folding, Stack
 from policylint.policy.own_fields import OwnFields, with_own_fields
 from policylint.policy.results import Ancestor, Attachment, Effective, Group, Losses, PolicyState, Target
-from policylint.topology import Condition, Topology, whole
+from policylint.topology import Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.grants import Grants
 from policylint.topology.references import is_parent
+from policylint.topology.state import rejection
+from policylint.topology.status import RESOLVED
 
 _WORDS = ("Overridden", "Merged", "Attached")
 """The outcomes from the worst on: the worst is reported of a policy that has several."""
@@ -63,6 +65,7 @@ class Kgateway(Implementation):
     name = "kgateway"
     ends_above = True
     empty_delegation = 500
+    unserved_protocols = frozenset({"UDP"})
 
     def __init__(self) -> None:
         self._kept: Attachments = {}
@@ -202,6 +205,12 @@ class Kgateway(Implementation):
             by_rules = bool(beaters) and all(key.kind.endswith("Route") for key in beaters)
             if state.verdict == "Overridden" and (whole or not by_rules):
                 state.verdict = "PartiallyEnforced"
+
+    def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
+        """Return the topology's conditions; the backends of a route that no listener takes are not looked up."""
+        if parent.attached or rejection(parent.conditions) is None:
+            return parent.conditions
+        return tuple(RESOLVED if each.type == "ResolvedRefs" else each for each in parent.conditions)
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
         """Return how the policy fared per Gateway, ListenerSet or backend; nothing where it reached none (§2.5)."""

@@ -1,0 +1,177 @@
+// Reads one world per line on stdin, a list of objects as the API server stores them, and writes what kgateway makes of
+// it, one line per world: every status that it would write.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"istio.io/istio/pkg/kube"
+	"istio.io/istio/pkg/kube/krt"
+	"istio.io/istio/pkg/log"
+	"istio.io/istio/pkg/test"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gwv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	apisettings "github.com/kgateway-dev/kgateway/v2/api/settings"
+	"github.com/kgateway-dev/kgateway/v2/pkg/apiclient/fake"
+	"github.com/kgateway-dev/kgateway/v2/pkg/kgateway/extensions2/registry"
+	"github.com/kgateway-dev/kgateway/v2/pkg/kgateway/proxy_syncer"
+	"github.com/kgateway-dev/kgateway/v2/pkg/kgateway/translator"
+	"github.com/kgateway-dev/kgateway/v2/pkg/kgateway/wellknown"
+	"github.com/kgateway-dev/kgateway/v2/pkg/krtcollections"
+	"github.com/kgateway-dev/kgateway/v2/pkg/pluginsdk/collections"
+	"github.com/kgateway-dev/kgateway/v2/pkg/pluginsdk/ir"
+	"github.com/kgateway-dev/kgateway/v2/pkg/pluginsdk/krtutil"
+	"github.com/kgateway-dev/kgateway/v2/pkg/reports"
+	"github.com/kgateway-dev/kgateway/v2/pkg/schemes"
+	"github.com/kgateway-dev/kgateway/v2/pkg/validator"
+)
+
+type written struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Status    any    `json:"status"`
+}
+
+type answer struct {
+	Error    string    `json:"error,omitempty"`
+	Statuses []written `json:"statuses"`
+}
+
+var decoder = serializer.NewCodecFactory(schemes.DefaultScheme()).UniversalDeserializer()
+
+func main() {
+	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	for _, scope := range log.Scopes() {
+		scope.SetOutputLevel(log.NoneLevel)
+	}
+	in := bufio.NewReaderSize(os.Stdin, 1<<20)
+	out := json.NewEncoder(os.Stdout)
+	for {
+		line, err := in.ReadBytes('\n')
+		if len(line) > 1 {
+			told := answer{Statuses: []written{}}
+			failure := test.Wrap(func(t test.Failer) { ask(t, line, &told) })
+			if failure != nil {
+				told.Error = failure.Error()
+			}
+			if err := out.Encode(told); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func ask(t test.Failer, line []byte, told *answer) {
+	failed := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var texts []json.RawMessage
+	failed(json.Unmarshal(line, &texts))
+	objects := []client.Object{}
+	for _, text := range texts {
+		object, _, err := decoder.Decode(text, nil, nil)
+		failed(err)
+		objects = append(objects, object.(client.Object))
+	}
+	held := fake.NewClient(t, objects...)
+	defer held.Shutdown()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	settings, err := apisettings.BuildSettings()
+	failed(err)
+	common, err := collections.NewCommonCollections(
+		ctx, krtutil.KrtOptions{Stop: ctx.Done()}, held, wellknown.DefaultGatewayControllerName, *settings)
+	failed(err)
+	checking := validator.New(*settings)
+	plugins := append(registry.Plugins(ctx, common, *settings, checking), krtcollections.NewBuiltinPlugin(ctx))
+	extensions := registry.MergePlugins(plugins...)
+	common.InitPlugins(ctx, extensions, *settings)
+	made := translator.NewCombinedTranslator(ctx, extensions, common, checking)
+	made.Init(ctx)
+	held.RunAndWait(ctx.Done())
+	common.GatewayIndex.Gateways.WaitUntilSynced(ctx.Done())
+	kube.WaitForCacheSync("witness", ctx.Done(), common.Routes.HasSynced, extensions.HasSynced, common.HasSynced,
+		made.HasSynced, common.BackendIndex.HasSynced, common.Endpoints.HasSynced)
+
+	inner := krt.TestingDummyContext{}
+	proxies := []reports.ReportMap{}
+	for _, gateway := range common.GatewayIndex.Gateways.List() {
+		_, report := made.TranslateGateway(inner, ctx, gateway)
+		proxies = append(proxies, report)
+	}
+	ofProxies := reports.MergeReportMaps(proxies...)
+	common.Routes.ProcessRouteStatusMarkers(inner, ofProxies)
+	backends := []*ir.BackendObjectIR{}
+	for _, each := range common.BackendIndex.BackendsWithPolicyRequiringStatus() {
+		backends = append(backends, each.List()...)
+	}
+	excluded := map[schema.GroupKind]struct{}{}
+	for kind, plugin := range extensions.ContributesPolicies {
+		if plugin.PolicyStatusFromGatewayReports {
+			excluded[kind] = struct{}{}
+		}
+	}
+	ofBackends := proxy_syncer.GenerateBackendPolicyReport(backends, excluded)
+	for _, plugin := range extensions.ContributesPolicies {
+		if plugin.ProcessPolicyStaleStatusMarkers == nil {
+			continue
+		}
+		if plugin.ProcessBackend == nil || plugin.PolicyStatusFromGatewayReports {
+			plugin.ProcessPolicyStaleStatusMarkers(inner, &ofProxies)
+		} else {
+			plugin.ProcessPolicyStaleStatusMarkers(inner, &ofBackends)
+		}
+	}
+	add := func(kind, namespace, name string, status any) {
+		told.Statuses = append(told.Statuses, written{kind, namespace, name, status})
+	}
+	const controller = wellknown.DefaultGatewayControllerName
+	for _, object := range objects {
+		kind, namespace, name := object.GetObjectKind().GroupVersionKind().Kind, object.GetNamespace(), object.GetName()
+		switch each := object.(type) {
+		case *gwv1.Gateway:
+			if _, found := ofProxies.Gateways[types.NamespacedName{Namespace: namespace, Name: name}]; found {
+				if status := ofProxies.BuildGWStatus(ctx, *each, nil); status != nil {
+					add(kind, namespace, name, status)
+				}
+			}
+		case *gwv1.ListenerSet:
+			if status := ofProxies.BuildListenerSetStatus(ctx, *each); status != nil {
+				add(kind, namespace, name, status)
+			}
+		default:
+			if status := ofProxies.BuildRouteStatus(ctx, object, controller); status != nil {
+				add(kind, namespace, name, status)
+			}
+		}
+	}
+	for _, report := range []reports.ReportMap{ofProxies, ofBackends} {
+		for key := range report.Policies {
+			build := report.BuildPolicyStatus(ctx, key, controller, gwv1.PolicyStatus{})
+			plugin := extensions.ContributesPolicies[schema.GroupKind{Group: key.Group, Kind: key.Kind}]
+			if plugin.BuildPolicyStatus != nil {
+				build = plugin.BuildPolicyStatus(ctx, report, key, controller, gwv1.PolicyStatus{})
+			}
+			if build != nil {
+				add(key.Kind, key.Namespace, key.Name, build)
+			}
+		}
+	}
+}

@@ -185,7 +185,7 @@ def set_binding_name(simulation: Simulation) -> Iterator[Finding]:
                 "GWP717",
                 "error",
                 binding,
-                f"{binding.key} binds set {name}, whose name it does not bear",
+                f"{binding.key} binds set {name}, but has another name",
                 binding.name_location,
                 "metadata.name",
                 "the webhook refuses it, so the set is not bound",
@@ -207,7 +207,7 @@ def replicated_policy_in_git(simulation: Simulation) -> Iterator[Finding]:
             f"{policy.key} is a copy that the hub makes for one cluster, and overwrites",
             policy.location("metadata", "labels", ROOT_LABEL) if labelled else policy.name_location,
             "metadata.labels" if labelled else "metadata.namespace",
-            f"it bears the label {ROOT_LABEL}" if labelled else where,
+            f"it has the label {ROOT_LABEL}" if labelled else where,
             "fix: leave it out, and place the policy that it is a copy of",
         )
 
@@ -228,7 +228,7 @@ def hub_template_scope(simulation: Simulation) -> Iterator[Finding]:
                     "GWP719",
                     "warning",
                     policy,
-                    f"a hub template of {policy.key} looks into namespace {lookup.namespace}, which it may not",
+                    f"a hub template of {policy.key} reads namespace {lookup.namespace}, which it may not read",
                     policy.location(*lookup.pointer),
                     lookup.namespace,
                     f"without a service account of its own it sees namespace {own} alone",

@@ -31,7 +31,7 @@ def _finding(simulation: Simulation, conflict: DemandConflict) -> Finding:
         f"{who} about {conflict.second.what}: {conflict.words}",
         second.location(*conflict.second.pointer, *conflict.pointer),
         resources=tuple(dict.fromkeys((second.key, first.key))),
-        label="both enforce, and undo each other for ever" if conflict.enforced else "one of them is never compliant",
+        label="both enforce, and keep undoing each other" if conflict.enforced else "one of them is never compliant",
         related=(Related("the other demand", first.location(*conflict.first.pointer)),),
         confidence=confidence,
         ground="" if names else "no cluster is in sight, and one Placement places both",

@@ -150,7 +150,7 @@ def _left_out(
         yield Finding(
             RULE,
             "note",
-            f"{state.key} guards {listing(sorted(inside), most=3)}, and not {listing(others, most=3)}",
+            f"{state.key} guards {listing(sorted(inside), most=3)}, but not {listing(others, most=3)}",
             state.policy.location(*place),
             resources=(state.key, siblings[others[0]].gateway),
             label=f"nothing asks for a login at {listing(others, most=3)}",

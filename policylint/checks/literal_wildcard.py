@@ -55,7 +55,7 @@ def _finding(policy: Resource, pointer: Pointer, value: str) -> Finding:
     return Finding(
         RULE,
         "warning",
-        f"{policy.key} compares {pointer[-2]} with {value}, whose * in the middle stands for itself: {effect}",
+        f"{policy.key} compares {pointer[-2]} with {value}, where * is a literal character: {effect}",
         policy.location(*pointer),
         resources=(policy.key,),
         label="a wildcard stands at the start or at the end, and nowhere else",

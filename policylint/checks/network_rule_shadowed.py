@@ -31,11 +31,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield Finding(
                 RULE,
                 "warning" if state.always else "note",
-                f"{rule.direction}[{rule.position}] of {status.key} never decides {where}: "
+                f"{rule.direction}[{rule.position}] of {status.key} never takes effect {where}: "
                 f"{leading(names, 2)} comes first",
                 policy.resource.location(*rule.pointer),
                 resources=(status.key, *dict.fromkeys(decider.key for decider, _ in deciders)),
-                label="everything that it matches is decided before",
+                label="everything it matches is decided earlier",
                 related=tuple(
                     Related("decides before", decider.resource.location(*rule.pointer))
                     for decider, rule in deciders[:3]

@@ -82,7 +82,7 @@ def _finding(policy: Resource, field: str, rule: Rule, route: Resource, request:
     return Finding(
         RULE,
         "warning",
-        f"browsers get 404 for the preflight {request}: no rule takes it, and {policy.key} answers none",
+        f"browsers get 404 for the preflight {request}: no rule matches it, and {policy.key} does not answer it",
         policy.location(*place, key=True),
         resources=(policy.key, route.key),
         label=f"this acts on {rule.node}, and all matches of it name other methods",

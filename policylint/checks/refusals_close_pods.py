@@ -51,14 +51,13 @@ def _finding(simulation: Simulation, policy: PolicySpec, direction: Direction, c
     ends = [simulation.network.universe.endpoints[number] for number in closed]
     first = _refusals(policy, direction)[0]
     pointer = first.pointer[:-1]
-    way, member = ("in", "fromEntities") if direction == "ingress" else ("out", "toEntities")
+    member = "fromEntities" if direction == "ingress" else "toEntities"
     unseen = simulation.world.unseen.reason(ResourceKey(*policy.key[:2], ends[0].namespace, ""))
     more = f" and {count(len(ends) - 1, 'other')}" if len(ends) > 1 else ""
     return Finding(
         RULE,
         "warning",
-        f"{policy.key} refuses some, and lets nothing else {way} either: no policy allows any {direction} of "
-        f"{ends[0]}{more}",
+        f"{policy.key} denies some {direction}, and with that all other {direction} of {ends[0]}{more}",
         policy.resource.location(*pointer, key=True),
         resources=(policy.key, *(end.key for end in ends[:20])),
         label=f"with this alone Cilium closes what the policy selects for {direction}",

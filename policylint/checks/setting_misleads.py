@@ -31,7 +31,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     yield Finding(
                         RULE,
                         "note",
-                        f"{path(pointer)} of {state.key} does something else than it seems to say",
+                        f"{path(pointer)} of {state.key} does not do what it appears to do",
                         state.policy.location(*pointer, key=isinstance(pointer[-1], str)),
                         resources=(state.key,),
                         label=misleading.says,

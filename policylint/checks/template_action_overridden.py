@@ -36,7 +36,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 f"{key} has remediationAction {action}: the {own} of its template {template.name} does not count",
                 policy.location(*template.pointer, "spec", "remediationAction"),
                 resources=(key,),
-                label="it demands, and changes nothing" if own == ENFORCE else "it changes objects on the clusters",
+                label="it reports violations, and changes nothing"
+                if own == ENFORCE
+                else "it changes objects on the clusters",
                 help=("fix: leave out remediationAction of the Policy, so that each template keeps its own",),
                 field=template.name,
             )

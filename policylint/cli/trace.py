@@ -119,7 +119,7 @@ def trace(
         requests = _from_file(file)
     elif port:
         requests = [(_connection(client, service, port), {})]
-    elif len(words) >= 2 and "://" not in words[0]:
+    elif len(words) >= 2 and "://" not in words[0] and "." not in words[0]:
         request = from_url(words[0], words[1], headers, gateway=gateway, client=client, service=service, claims=claims)
         requests = [(request, {})]
         places = words[2:]
@@ -127,7 +127,7 @@ def trace(
         request = from_url("GET", words[0], headers, gateway=gateway, client=client, service=service, claims=claims)
         requests, places = [(request, {})], words[1:]
     else:
-        if len(words) == 1 and not os.path.lexists(words[0]):
+        if words and not os.path.lexists(words[0]):
             raise click.UsageError(f"{words[0]!r} is neither METHOD and URL nor a URL: try https://{words[0]}")
         raise click.UsageError("METHOD and URL are missing, as in: policylint trace GET https://shop.example.com/")
     if check and not any(expect for _, expect in requests):

@@ -384,7 +384,7 @@ class _Ends:
             lost = [policy.key for policy in self._sides.before.policies.values() if _is_at(policy, former.gateway.key)]
             if lost:
                 who, was = (
-                    each.controller or f"the controller of class {name}, which was not seen"
+                    each.controller or f"the controller of class {name}, which is not in this repository"
                     for each, name in ((state, classes[1]), (former, classes[0]))
                 )
                 yield self._finding(

@@ -191,7 +191,7 @@ class Consumption(NamedTuple):
 
 
 class Misleading(NamedTuple):
-    """A setting that does something else than it seems to say.
+    """A setting that does not do what it appears to do.
 
     Args:
         path: below the spec; `*` is every entry of a list or map.

@@ -55,8 +55,8 @@ def _without_reason(problem: SuppressionProblem, context: TriageContext) -> Find
 
 def _expired(problem: SuppressionProblem, context: TriageContext) -> Finding:  # noqa: ARG001 - what every report takes
     """Return GWP904: the last day of the suppression is past; what it suppressed is reported again."""
-    label = f"it held up to {problem.suppression.expires}"
-    fix = "fix: put the finding right, or decide anew up to when it may stay"
+    label = f"its last day was {problem.suppression.expires}"
+    fix = "fix: mend the finding, or set a new date"
     return _finding(problem, f"suppression of {problem.name} has expired", label, fix)
 
 

@@ -41,7 +41,7 @@ def drift(directory: Path, *manifests: str) -> list[str]:
 
 
 A, B, C = (route(f"{name}.example.com") for name in "abc")
-LEFT_OUT = "AuthorizationPolicy infra/guard guards a.example.com and b.example.com, and not c.example.com"
+LEFT_OUT = "AuthorizationPolicy infra/guard guards a.example.com and b.example.com, but not c.example.com"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_paths_of_a_policy_and_of_the_routes(tmp_path: Path, paths: str, told: b
 def test_conditions_of_another_implementation(tmp_path: Path) -> None:
     found = drift(tmp_path, A, B, C, kuadrant("a.example.com", "b.example.com", "d.example.com"))
     assert sorted(found) == [
-        "AuthPolicy infra/guard guards a.example.com and b.example.com, and not c.example.com",
+        "AuthPolicy infra/guard guards a.example.com and b.example.com, but not c.example.com",
         "AuthPolicy infra/guard names host d.example.com, which no route of Gateway infra/edge has",
     ]
 

@@ -157,6 +157,7 @@ def test_what_cannot_be_asked(given: Any, complaint: str) -> None:
     ("words", "complaint"),
     [
         ((), "METHOD and URL are missing"),
+        (("shop.example.com", str(SHOP)), "try https://shop.example.com"),
         (("GET", "http://x/", "-H", "nocolon", str(SHOP)), "is not a header"),
         (("GET", "http://x:abc/", str(SHOP)), "is not a URL"),
         (

@@ -53,7 +53,7 @@ MOST_LINES, _LONGEST = 60, 200
 _TABLE = table_head("", "before", "after")
 _LONG = re.compile(r"[^\s<>*]{13,}")
 """Words that are wider than a column on a phone."""
-_BREAK = re.compile(r"(?<=[/}_])(?=[\w&])|(?<=[\w;])(?=\.[\w&])|(?<=[a-z])(?=[A-Z])")
+_BREAK = re.compile(r"(?<=[/}_])(?=[\w&])|(?<=[\w;])(?=\.(?:[^\W\d]|&))|(?<=[a-z])(?=[A-Z])")
 """Where a name may break."""
 _UNBROKEN = re.compile(r"(?:&#?\w+;|\\.|[^-&\\]){11}(?=(?:&#?\w+;|\\.|[^-&\\]){3})")
 """What has no such place, nor a hyphen, is broken after eleven characters."""

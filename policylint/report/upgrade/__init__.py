@@ -122,7 +122,7 @@ def summary(upgrade: Upgrade) -> str:
             parts.append(f"{count(number, 'place')} {one if number == 1 else several}")
     changed = sum(len(requests.changes) for _, requests in upgrade.requests if requests is not None)
     if changed:
-        parts.append(f"{count(changed, 'set')} of requests {'is' if changed == 1 else 'are'} answered otherwise")
+        parts.append(f"{count(changed, 'set')} of requests {'is' if changed == 1 else 'are'} answered differently")
     said = "; ".join(parts) or "nothing that policylint knows of these releases concerns this tree"
     return "; ".join((said, *there))
 

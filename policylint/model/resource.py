@@ -70,6 +70,8 @@ class Sources(Protocol):
 
 ENCRYPTED = "it is encrypted with SOPS"
 """Why an object is provisional whose values only a key shows."""
+GUESSED = "its chart is not rendered, and may make another one of these values"
+"""Why an object is provisional that is read off the values of a chart: one that is written counts before it."""
 
 
 class Resource:

@@ -16,7 +16,7 @@ from policylint.model.faults import Fault
 from policylint.model.keys import GATEWAY_GROUP, ROUTE_KINDS, ResourceKey, is_symbolic
 from policylint.model.kinds import SIBLINGS
 from policylint.model.resolution import Resolution
-from policylint.model.resource import Location, Resource, Written
+from policylint.model.resource import GUESSED, Location, Resource, Written
 from policylint.model.selectors import Labelled
 from policylint.model.unseen import OPERATED, Unseen
 from policylint.namedtuple import NamedTuple
@@ -171,8 +171,12 @@ class World:
         self.duplicates: list[tuple[Resource, Resource]] = []
         """Pairs (earlier, later) with one identity in this environment."""
         for resource in resources:
-            earlier = self.resources.pop(resource.key, None)
-            if earlier is not None and not resource.key.unplaced and not is_symbolic(resource.key.path):
+            earlier = self.resources.get(resource.key)
+            if earlier is not None and resource.provisional == GUESSED:
+                continue
+            self.resources.pop(resource.key, None)
+            is_written = earlier is not None and earlier.provisional != GUESSED
+            if earlier is not None and is_written and not resource.key.unplaced and not is_symbolic(resource.key.path):
                 self.duplicates.append((earlier, resource))
             self.resources[resource.key] = resource
         self._names = {(key.group, key.kind, key.name): key for key in self.resources} if movable else {}

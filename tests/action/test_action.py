@@ -125,7 +125,7 @@ def test_a_pull_request_is_reported_commented_and_gated(runner: Runner) -> None:
 def test_rows_link_into_the_page_where_the_workflow_publishes_one(runner: Runner, handed_over: Path) -> None:
     page = "https://pages.example.com/o/r/12/graph.html"
     report = Path(runner.report(PL_GRAPH=page)["comment-file"]).read_text()
-    assert f"[`shop/checkout`]({page}#select=HTTPRoute+shop%2Fcheckout)" in report
+    assert f"[<code>shop/<wbr>checkout</code>]({page}#select=HTTPRoute+shop%2Fcheckout)" in report
     github = fork()
     assert runner.post(github, handed_over, PL_GRAPH=page) == (0, "policylint: comment created\n")
     assert f"{page}#select=HTTPRoute+shop%2Fcheckout" in github.bodies()[0]

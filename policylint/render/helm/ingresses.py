@@ -13,6 +13,7 @@ from typing import Any
 
 from policylint.budget import size_of
 from policylint.model import mapping, sequence, text
+from policylint.model.resource import GUESSED
 from policylint.render.helm.app_template.release import FOR_AN_OBJECT, Release, entry_origin, filled_in
 from policylint.render.provenance import Manifest, Provenance
 from policylint.spaces.predicates import PREFIX
@@ -73,7 +74,8 @@ def _ingress(
     body = {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": metadata, "spec": spec}
     release.budget.spend(FOR_AN_OBJECT + size_of(body)[0])
     places = {"rules": origin.child("hosts"), "tls": origin.child("tls"), "ingressClassName": origin.child("className")}
-    return Manifest(body, entry_origin(origin, origin.with_children(dict(places))))
+    provenance = entry_origin(origin, origin.with_children(dict(places)))
+    return Manifest(body, provenance, provisional=GUESSED)
 
 
 def _name(release: Release, steps: tuple[str, ...]) -> str:

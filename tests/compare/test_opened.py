@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -246,10 +247,11 @@ def test_a_comment_says_it_in_its_headline_and_in_one_row(tmp_path: Path, form: 
     place = repository(tmp_path, LIST, WIDER, _policylint_yaml=f"severity: {{GWP324: {severity}}}\n")
     _, out = diff(place, form=form)
     assert "`shop.example.com from 192.168.0.0/16` becomes reachable without a login" in out
-    assert "| **shop.example.com** `from 192.168.0.0/16` | 403: denied by SecurityPolicy shop/office |" in out
+    read = re.sub(r"</?(?:wbr|code)>|`", "", out)  # a long word may break, as code of HTML
+    assert "| **shop.example.com** from 192.168.0.0/16 | 403: denied by SecurityPolicy shop/office |" in read
     assert f"**Why** `office.yaml:11` (`SecurityPolicy shop/office`) ({severity} GWP324)" in out
     assert f"1 new {severity}" in out
-    assert (out.count("from 192.168.0.0/16"), out.count("GWP324"), out.count("| before | after |")) == (2, 1, 1)
+    assert (read.count("from 192.168.0.0/16"), out.count("GWP324"), out.count("| before | after |")) == (2, 1, 1)
 
 
 def test_a_stored_comment_names_it_too(tmp_path: Path) -> None:

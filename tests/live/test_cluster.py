@@ -105,7 +105,7 @@ def test_what_acts_on_a_route_of_the_cluster(cluster: Cluster) -> None:
 def test_a_request_to_the_cluster() -> None:
     result = run("trace", "GET", "https://shop.example.com/checkout", "--live")
     assert result.exit_code == 0, result.stderr
-    assert "Result: reaches shop/checkout, unauthenticated." in result.stdout
+    assert "Result: reaches shop/checkout, no login." in result.stdout
 
 
 def test_a_context_is_handed_on(cluster: Cluster) -> None:

@@ -60,7 +60,7 @@ def said(place: Path) -> Said:
     ways = {
         (
             way.entry.host, str(way.entry.gateway), str(way.entry.port), way.requests, end_in_words(way.trace),
-            str(asked(requirements, way, "authentication")), str(asked(requirements, way, "authorization")),
+            *(str(asked(requirements, way, each)._replace(why="")) for each in ("authentication", "authorization")),
         )
         for way in all_ways(simulation)
     }  # fmt: skip

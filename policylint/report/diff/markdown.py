@@ -55,8 +55,9 @@ _LONG = re.compile(r"[^\s<>*]{13,}")
 """Words that are wider than a column on a phone."""
 _BREAK = re.compile(r"(?<=[/}_])(?=[\w&])|(?<=[\w;])(?=\.(?:[^\W\d]|&))|(?<=[a-z])(?=[A-Z])")
 """Where a name may break."""
-_UNBROKEN = re.compile(r"(?:&#?\w+;|\\.|[^-&\\]){11}(?=(?:&#?\w+;|\\.|[^-&\\]){3})")
-"""What has no such place, nor a hyphen, is broken after eleven characters."""
+_UNBROKEN = re.compile(r"(?:&#?\w+;|\\.|[^-&\\]){11}(?!&#8203;)(?=(?:&#?\w+;|\\.|[^-&\\]){3})")
+"""What has no such place, nor a hyphen, is broken after eleven characters; what keeps a forge from making a link stays
+where it is."""
 _WARNING = "\u26a0\ufe0f "
 
 

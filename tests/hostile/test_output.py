@@ -183,8 +183,8 @@ def _of_tokens(tokens: list[Any]) -> Iterator[Any]:
                 children = list(_of_tokens(token.children))
                 yield Counter(str(child) for child in children if child not in ("text", ("code_inline", [])))
             case "html_block" | "html_inline":
-                if token.content == "<wbr>":
-                    continue  # where a long name may break: how many there are is the stranger's
+                if token.type == "html_inline" and token.content in ("<wbr>", "<code>", "</code>"):
+                    continue  # where a long name may break, or code of which one does: how many are the stranger's
                 rest = OURS.sub("", token.content)
                 assert "<" not in rest and not LINKS.search(
                     re.sub(r"&#\d+;", "\u200b", re.sub(r"(?s)<code>.*?</code>", "", token.content))

@@ -205,4 +205,4 @@ def test_a_tree_without_git_has_no_links_to_write_through_either(outside: Path, 
     assert (code, "its path goes through a symbolic link in the repository" in err) == (2, True)
     assert not (outside / "new").exists()
     (tmp_path / "mine").symlink_to(outside)
-    assert run(place, "baseline", "--file", str(tmp_path / "mine/accepted.json"))[0] == 0, "a link of the user"
+    assert run(place, "baseline", "--to", str(tmp_path / "mine/accepted.json"))[0] == 0, "a link of the user"

@@ -9,6 +9,7 @@ import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -231,6 +232,7 @@ class DiffSides:
         former, latter = (self._aside(source) for source in self.sources)
         aside = {path for path in former.keys() | latter.keys() if former.get(path) != latter.get(path)}
         commands = []
+        self._announce(sorted(aside))
         for path in sorted(aside):
             known = {said for _, said in edits(path, self._bytes(0, self.of_before(path)))}
             commands += [(path, *each) for each in edits(path, self._bytes(1, path)) if each[1] not in known]
@@ -248,7 +250,18 @@ class DiffSides:
         """Return what the change touches of kinds that nothing reads by itself."""
         before, after = self.contents
         paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+        self._announce(paths)
         return edited((path, self._bytes(0, self.of_before(path)), self._bytes(1, path)) for path in paths)
+
+    def _announce(self, paths: Iterable[str]) -> None:
+        """Say which files are read next, so that git is asked once for all of them."""
+        named = list(paths)
+        for source, known in zip(self.sources, (list(map(self.of_before, named)), named), strict=True):
+            files = []
+            for path in known:
+                with suppress(SourceError):
+                    files.append(source.file(path))
+            source.announce(files)
 
     def _bytes(self, side: int, file: str) -> bytes:
         try:

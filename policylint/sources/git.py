@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from contextlib import suppress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
-from weakref import finalize
+from weakref import finalize, ref
 
 from policylint.errors import AbsentError, UsageError
 from policylint.namedtuple import NamedTuple
@@ -35,6 +35,12 @@ _EMPTY_TREES: Final = {40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904"}
 
 FILE, LINK, DIRECTORY = "100", "120000", "040000"
 """Modes of entries beside SUBMODULE: regular files have two, executable or not."""
+
+
+_MOST_WAITING: Final = 8
+"""Repositories whose `cat-file` waits for more: whoever asks many of them, as an editor does, runs out of files."""
+_WAITING: Final[list[ref[Repository]]] = []
+"""Those, the longest waiting first."""
 
 
 class RevisionError(UsageError):
@@ -268,6 +274,11 @@ class Repository:
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=git_environment(),
                 )  # fmt: skip
                 finalize(self, _ended, self._asked)
+                _WAITING.append(ref(self))
+                while len(_WAITING) > _MOST_WAITING:
+                    oldest = _WAITING.pop(0)()
+                    if oldest is not None:
+                        oldest._end()
         process = self._asked
         if process is None or process.stdin is None or process.stdout is None:
             return None
@@ -285,6 +296,12 @@ class Repository:
             if process.poll() is not None:
                 self._asked = None
         return data[:length] if len(data) > length else None
+
+    def _end(self) -> None:
+        """End the `cat-file` that waits; another one is started for the next blob that nobody announced."""
+        if self._asked is not None:
+            _ended(self._asked)
+            self._asked = None
 
     def _batch(self, oids: list[str]) -> bool:
         """Read blobs; return False if git gave up on the way."""

@@ -731,19 +731,12 @@ def _let_in_by_findings(change: Change) -> Answers:
     return {"the change": "lets in who was kept out" if told else "nothing"}
 
 
-def _selects(change: Change, backend: ResourceKey) -> bool:
-    """Return whether the pods of a backend are known: a Service without a selector has those that somebody gives it."""
-    service = change.environments[1].simulation.world.get(backend)
-    return service is None or service.key.kind != "Service" or bool(service.spec.get("selector"))
-
-
 def _how_bad_by_traces(change: Change) -> Answers:
     """Where clients with nothing in common were kept out, and now get in, nobody is named who might be meant."""
     before, after = (world.tracer for world in change.environments)
     for entry, was, now in change.traces:
         request = was.request
         anonymous = not (request.claims or entry.inside or any(map(request.path.startswith, change.paths)))
-        anonymous = anonymous and all(_selects(change, key) for key in now.outcome.backends)
         if anonymous and was.denied and not was.depends and now.outcome.backends and not now.depends:
             asked = [request._replace(address=address) for address in ADDRESSES]
             if sum(bool(before.trace(each).denied and after.trace(each).outcome.backends) for each in asked) > 1:

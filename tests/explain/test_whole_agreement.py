@@ -34,10 +34,7 @@ from policylint.trace import Request, Trace, Tracer
 from policylint.workspace import Workspace, open_workspace
 
 ROOT = Path(__file__).parents[2]
-FIXTURES = sorted(
-    each.name for each in (ROOT / "fixtures").iterdir() if any(each.rglob("*.yaml")) and each.name != "pair"
-)
-"""Of `pair` `list services` leaves out what a ztunnel asks at the pods, which `explain` of the Service has."""
+FIXTURES = sorted(each.name for each in (ROOT / "fixtures").iterdir() if any(each.rglob("*.yaml")))
 BACKENDS = "merged"
 """A world of tests/trace with policies on one port of a Service."""
 EXAMPLES = ("GWP201", "GWP202", "GWP204", "GWP206")

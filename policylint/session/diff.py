@@ -210,7 +210,7 @@ class DiffSides:
     def _opened(self, *, alternatives: bool = True) -> list[Workspace]:
         both: dict[str, Any] = {"shared_facts": SharedFacts(), "shared": Shared(), "alternatives": alternatives}
         both |= {"scope": self.scope, "undeployed": False, "all_environments": True, "paths": ()}
-        both["edited"] = self._edited()
+        both["edited"] = self._edited
         setup, live = self.request.setup, self.request.options.live
         if live is None:
             return [
@@ -230,10 +230,10 @@ class DiffSides:
         before, after = self.contents
         differing = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
         former, latter = (self._aside(source) for source in self.sources)
-        aside = {path for path in former.keys() | latter.keys() if former.get(path) != latter.get(path)}
+        aside = sorted(path for path in former.keys() | latter.keys() if former.get(path) != latter.get(path))
         commands = []
-        self._announce(sorted(aside))
-        for path in sorted(aside):
+        self._announce(aside)
+        for path in aside:
             known = {said for _, said in edits(path, self._bytes(0, self.of_before(path)))}
             commands += [(path, *each) for each in edits(path, self._bytes(1, path)) if each[1] not in known]
         return TextChanges([*differing, *aside], commands)
@@ -246,6 +246,7 @@ class DiffSides:
         paths += [path for path in source.files_below("") if is_script(path) and not path.endswith(".md")]
         return {path: _content_id(source, path) for path in paths}
 
+    @cached_property
     def _edited(self) -> Edited:
         """Return what the change touches of kinds that nothing reads by itself."""
         before, after = self.contents
@@ -253,10 +254,9 @@ class DiffSides:
         self._announce(paths)
         return edited((path, self._bytes(0, self.of_before(path)), self._bytes(1, path)) for path in paths)
 
-    def _announce(self, paths: Iterable[str]) -> None:
+    def _announce(self, paths: Sequence[str]) -> None:
         """Say which files are read next, so that git is asked once for all of them."""
-        named = list(paths)
-        for source, known in zip(self.sources, (list(map(self.of_before, named)), named), strict=True):
+        for source, known in zip(self.sources, (map(self.of_before, paths), paths), strict=True):
             files = []
             for path in known:
                 with suppress(SourceError):

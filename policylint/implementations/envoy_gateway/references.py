@@ -135,7 +135,9 @@ def _entry_fault(path: str, reference: Mapping[str, Any], key: ResourceKey, worl
     entry, other = _ENTRIES.get(path, (text(reference.get("key")), ""))
     if held is None or (not held and key.kind == "Secret") or not entry or is_symbolic(entry):
         return ""
-    value = held.get(entry) or (next(iter(held.values()), "") if other == _ANY or (len(held) == 1 and other) else "")
+    value = held.get(entry)
+    if not value and (other == _ANY or (other == _ONLY and len(held) == 1)):
+        value = next(iter(held.values()), "")
     if not value:
         return f"{key} has no entry {entry!r}"
     if other == _ONLY and key.kind == "ConfigMap" and not is_pem(value) and not hidden(value):

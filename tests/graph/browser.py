@@ -9,6 +9,7 @@ import select
 import shutil
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -30,6 +31,13 @@ _FLAGS = [
 
 def installed() -> str | None:
     return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+_NAVIGATED = "Inspected target navigated or closed"
+
+
+class NavigatedError(AssertionError):
+    """The page was left for another one before it answered."""
 
 
 class Browser:
@@ -88,6 +96,8 @@ class Browser:
         while time.monotonic() < ends:
             answer = self._next(ends - time.monotonic())
             if answer.get("id") == self._number:
+                if answer.get("error", {}).get("message") == _NAVIGATED:
+                    raise NavigatedError(answer)
                 assert "error" not in answer, answer
                 return answer["result"]
             self._event(answer)
@@ -115,8 +125,9 @@ class Browser:
         """What a script gives as soon as it is something."""
         ends = time.monotonic() + seconds
         while time.monotonic() < ends:
-            if found := self.evaluate(script):
-                return found
+            with suppress(NavigatedError):  # the next page is asked
+                if found := self.evaluate(script):
+                    return found
             time.sleep(0.05)
         raise TimeoutError(f"{script} ({self.said})")
 

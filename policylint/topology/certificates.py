@@ -101,6 +101,11 @@ class Certificates:
         return resolution
 
 
+def certificate_fault(resource: Resource | None) -> str:
+    """Return what is wrong with a Secret meant to hold a certificate and its key; "" if nothing is seen."""
+    return _fault(resource, ("tls.crt", "tls.key"))
+
+
 def authority_fault(resource: Resource | None) -> str:
     """Return what is wrong with a ConfigMap or Secret meant to hold CA certificates; "" if nothing is seen."""
     return _fault(resource, ("ca.crt",))

@@ -137,6 +137,14 @@ def test_a_port_of_a_service_entry_is_a_section() -> None:
         ),
         (
             "caCertificateRefs: [{group: '', kind: Secret, name: gone}]",
+            ["Accepted=False/NoValidCACertificate", "ResolvedRefs=False/InvalidCACertificateRef"],
+        ),
+        (
+            "caCertificateRefs: [{group: '', kind: Service, name: cart}]",
+            ["Accepted=False/NoValidCACertificate", "ResolvedRefs=False/InvalidKind"],
+        ),
+        (
+            "caCertificateRefs: [{group: example.net, kind: Bundle, name: gone}]",
             ["Accepted=False/NoValidCACertificate", "ResolvedRefs=False/InvalidKind"],
         ),
     ],
@@ -144,6 +152,24 @@ def test_a_port_of_a_service_entry_is_a_section() -> None:
 def test_a_ca_that_is_not_valid(validation: str, wanted: list[str]) -> None:
     found = simulated(CLASS, service(), backend_tls("one", CART, validation))
     assert per_ancestor(found, "one") == [f"foo/cart {each}" for each in wanted]
+
+
+@pytest.mark.parametrize("lacking", ["old", "young"])
+def test_a_policy_without_a_ca_has_its_service_all_the_same(lacking: str) -> None:
+    """btlsIsConflicted asks neither which of them is valid; nothing gets to a Service whose policy has no CA."""
+    no_ca = "caCertificateRefs: [{group: '', kind: ConfigMap, name: gone}]"
+    spec = "spec: {{targetRefs: [{}], validation: {{hostname: a.b, {}}}}}"
+    kind = "gateway.networking.k8s.io/v1", "BackendTLSPolicy"
+    policies = [
+        manifest(
+            *kind, name, "foo", spec.format(CART, no_ca if name == lacking else "wellKnownCACertificates: System"), age
+        )
+        for name, age in (("old", "2026-01-01T00:00:00Z"), ("young", "2026-01-02T00:00:00Z"))
+    ]
+    found = simulated(CLASS, service(), *policies)
+    accepted = "False/NoValidCACertificate" if lacking == "old" else "True/Accepted"
+    assert per_ancestor(found, "old")[0] == f"foo/cart Accepted={accepted}"
+    assert per_ancestor(found, "young")[0] == "foo/cart Accepted=False/Conflicted"
 
 
 @pytest.mark.parametrize(
@@ -226,7 +252,8 @@ def test_gateways_that_route_to_the_backend_are_ancestors_whether_granted_or_not
         ("{name: edge}", TO_CART, CART, True),
         ("{name: edge, sectionName: nope}", TO_CART, CART, True),
         ("{name: edge, port: 81}", TO_CART, CART, True),
-        ("{name: gone}", TO_CART, CART, False),
+        ("{name: gone}", TO_CART, CART, True),
+        ("{name: gone, kind: ListenerSet}", TO_CART, CART, False),
         (
             "{name: edge}",
             "filters: [{type: RequestMirror, requestMirror: {backendRef: {name: cart, port: 80}}}]",
@@ -248,7 +275,7 @@ def test_gateways_that_routes_name_are_ancestors_even_where_they_do_not_attach(
     """extractAncestorBackends reads parentRefs and the backendRefs of rules; a target with a fault leads nowhere."""
     found = simulated(CLASS, gateway(), service(), routed(parent, rule), backend_tls("one", refs))
     ancestors = [str(each.ancestor) for each in state(found, "one").ancestors]
-    assert ("Gateway foo/edge" in ancestors) is named
+    assert any(each in ancestors for each in ("Gateway foo/edge", "Gateway foo/gone")) is named
 
 
 def test_traffic_policies_of_one_service_add_up_the_oldest_first() -> None:

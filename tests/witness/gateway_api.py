@@ -30,6 +30,8 @@ _UNSAID = (
     "AttachedListenerSets",
 )
 """Conditions that hang on proxies that run, or on the names in certificates, or that one controller alone has."""
+_NEW = "Unknown/Pending"
+"""What the API server writes into a new Gateway, and no controller."""
 _UNREAD = ("UDPRoute", "ServiceImport", "EndpointSlice")
 _STATUSES = ("Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "BackendTLSPolicy")
 _SERVICES = ("checkout", "cart", "none")
@@ -203,7 +205,7 @@ def our_facts(dialect: Dialect, objects: Sequence[Manifest], refused: Collection
         for each in stanzas(simulated(stored))
         if each["metadata"]["name"] != "filler" and each["kind"] in (*_STATUSES, *dialect.kinds)
     ]
-    return _facts(told)
+    return {fact: value for fact, value in _facts(told).items() if value != _NEW}
 
 
 def _facts(told: list[dict[str, Any]]) -> Facts:

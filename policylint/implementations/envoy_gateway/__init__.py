@@ -311,9 +311,6 @@ class EnvoyGateway(Implementation):
 
         return conditions(route, parent, self._isolation(topology), self.settings)
 
-    def reports_on(self, parent: ParentState, topology: Topology) -> bool:
-        return super().reports_on(parent, topology) and listeners.reports_on(parent, topology)
-
     def with_conditions(self, state: GatewayState, topology: Topology, catalog: Catalog) -> GatewayState:
         served, clashes = listeners.serves(state), self._clashes(topology, catalog)
         told = (listeners.of_listener(each, clashes.get(each.node)) for each in state.listeners)

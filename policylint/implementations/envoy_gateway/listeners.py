@@ -1,4 +1,4 @@
-"""What Envoy Gateway writes on listeners, Gateways and ListenerSets, and on which parents of routes it reports.
+"""What Envoy Gateway writes on listeners, Gateways and ListenerSets.
 
 A listener that names a kind of route which its protocol does not take, or a Secret that no grant gives it, serves
 nothing, whatever else it names: it is neither accepted nor programmed, and is in no listener's way
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from policylint.implementations.envoy_gateway.listener_conflicts import ListenerLoss
-from policylint.topology import Condition, GatewayState, ListenerSetState, ListenerState, ParentState, Topology
+from policylint.topology import Condition, GatewayState, ListenerSetState, ListenerState
 from policylint.topology.status import ACCEPTED, NO_CONFLICTS, with_listeners
 
 _OWN_REFUSALS = ("UnsupportedAddress", "InvalidParameters")
@@ -95,12 +95,3 @@ def _accepted(listeners: Sequence[ListenerState]) -> list[bool]:
         any(condition.type == "Accepted" and condition.status == "True" for condition in listener.conditions)
         for listener in listeners
     ]
-
-
-def reports_on(parent: ParentState, topology: Topology) -> bool:
-    """Tell whether the controller writes an entry for a parent: it does for all that it serves."""
-    listener_set = topology.listener_set(parent.wanted)
-    if listener_set is not None and (listener_set.allowed is False or not listener_set.listeners):
-        return False
-    gateway = None if parent.gateway is None else topology.gateway(parent.gateway)
-    return gateway is None or serves(gateway)

@@ -97,9 +97,13 @@ class Reporting(Behaviour):
     def reports_on(self, parent: ParentState, topology: Topology) -> bool:
         """Return whether the controller writes an entry for a parent in the status of a route.
 
-        There is none for a parent that is not there, nor for a Gateway without a class.
+        There is none for a parent that is not there, nor for a Gateway without a class, nor where the controller says
+        nothing of any listener. Gateways and ListenerSets are as `with_conditions` has them.
         """
         gateway = None if parent.gateway is None else topology.gateway(parent.gateway)
+        holder = topology.listener_set(parent.wanted) or topology.gateway(parent.wanted)
+        if holder is not None and holder.listeners and not any(each.conditions for each in holder.listeners):
+            return False
         if gateway is None:
             return parent.mesh or parent.resolution.unknown
         return not gateway.class_resolution.missing

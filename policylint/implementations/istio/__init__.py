@@ -10,7 +10,7 @@ once per Service behind them. What each module knows:
 * `additive`, `inheriting`, `telemetry`: their merges, by way of `provenance`;
 * `admission`: whether one request is let in, with `calling`, who its client is and whether it passes a waypoint, and
   `tokens`, what a proxy knows of its token;
-* `conditions`, `ztunnel`, `backends`, `routes`, with `route_backends`: the statuses that istiod writes.
+* `conditions`, `ztunnel`, `backends`, `listeners`, `routes`, with `route_backends`: the statuses that istiod writes.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from policylint.implementations.istio import (
     conditions,
     inheriting,
     labels,
+    listeners,
     route_backends,
     routes,
     tokens,
@@ -47,10 +48,19 @@ from policylint.policy.folding import Stack
 from policylint.policy.order import by_age
 from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
 from policylint.policy.validity import SWITCHED_OFF
-from policylint.topology import BackendState, Condition, ParentState, RouteState, Topology
+from policylint.topology import (
+    BackendState,
+    Condition,
+    GatewayState,
+    ListenerSetState,
+    ParentState,
+    RouteState,
+    Topology,
+)
 from policylint.topology.grants import Grants
 
 if TYPE_CHECKING:
+    from policylint.catalog.kinds import Catalog
     from policylint.model import Location
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
@@ -72,8 +82,6 @@ class Istio(Implementation):
     regex_last = True
     judges_core_kinds = True
     is_mesh = True
-    unserved_protocols = frozenset({"UDP"})
-    gateways_tell_of_listeners = False
     _groups: Sequence[Group] = ()
     _at: dict[tuple[Node, ...], dict[str, Group]]
     _past: dict[ResourceKey, admission.Past]
@@ -126,6 +134,10 @@ class Istio(Implementation):
             return reading if reading.code else backends.validate(policy, kind, world)
         fault = next(faults(policy, kind), None)
         return fault if fault is not None else super().validate(policy, kind, declared, world)
+
+    def answers_with_errors(self, state: PolicyState) -> bool:
+        """Return whether a BackendTLSPolicy has no CA: it keeps its Service, and nothing gets there (§8)."""
+        return state.kind.kind == labels.BACKEND_TLS and state.invalid_code == backends.NO_CA
 
     def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
         """Apply the catalog's conflict rule; XBackendTrafficPolicies of one Service add up (§8)."""
@@ -190,6 +202,20 @@ class Istio(Implementation):
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions, with Istio's own order of faults and its Hostname backends."""
         return routes.conditions(route, parent, topology)
+
+    def reports_on(self, parent: ParentState, topology: Topology) -> bool:
+        return listeners.has_parents(parent, topology) and super().reports_on(parent, topology)
+
+    def with_conditions(self, state: GatewayState, topology: Topology, catalog: Catalog) -> GatewayState:  # noqa: ARG002
+        return state if state.class_resolution.missing else listeners.of_gateway(state, topology)
+
+    def with_conditions_of_set(
+        self,
+        state: ListenerSetState,
+        topology: Topology,
+        catalog: Catalog,  # noqa: ARG002
+    ) -> ListenerSetState:
+        return listeners.of_set(state, topology)
 
     def backends(self, route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
         """Return the backends of a route by what they stand for: a ServiceImport for the Service of its name."""

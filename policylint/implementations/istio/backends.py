@@ -21,6 +21,10 @@ from policylint.topology import Condition, Topology, whole
 
 _KINDS = {labels.BACKEND_TLS: (labels.SERVICE, labels.SERVICE_ENTRY), labels.BACKEND_TRAFFIC: (labels.SERVICE,)}
 """The kinds that the policies may target with Istio."""
+NO_CA = "no-valid-ca"
+"""The code of a BackendTLSPolicy without a CA."""
+_KNOWN = (labels.SERVICE, labels.SERVICE_ENTRY, ("", "ConfigMap"), ("", "Secret"))
+"""Kinds that istiod looks for before it says that one of them holds no CA: ConfigMaps alone do."""
 _TRAFFIC = ("retryConstraint",)
 """What istiod translates of an XBackendTrafficPolicy; of all else it says in its message that it does not."""
 _ACCEPTED = Condition("Accepted", "True", "Accepted")
@@ -90,7 +94,7 @@ def validate(policy: Resource, kind: PolicyKind, world: World) -> Reading:
     fault = _authority_fault(policy, world)
     if fault:
         place = ("spec", "validation", "caCertificateRefs", 0)
-        return Reading(code="no-valid-ca", reason=f"the CA certificate reference is not valid: {fault}", pointer=place)
+        return Reading(code=NO_CA, reason=f"the CA certificate reference is not valid: {fault}", pointer=place)
     return Reading()
 
 
@@ -106,11 +110,13 @@ def _authority_fault(policy: Resource, world: World) -> str:
         return ""
     first = mapping(references[0])
     group, kind = text(first.get("group")), text(first.get("kind"))
-    if (group, kind) != ("", "ConfigMap"):
+    if (group, kind) not in _KNOWN:
         return "InvalidKind"
-    resolution = world.resolve_inner(ResourceKey("", "ConfigMap", policy.key.namespace, text(first.get("name"))))
+    resolution = world.resolve_inner(ResourceKey(group, kind, policy.key.namespace, text(first.get("name"))))
     if resolution.missing:
         return "InvalidCACertificateRef"
+    if kind != "ConfigMap":
+        return "InvalidKind"
     holder = resolution.resource
     if holder is not None and not any(mapping(holder.body.get("data")).get(name) for name in ("cacert", "ca.crt")):
         return "InvalidCACertificateRef"
@@ -154,7 +160,7 @@ def _of_policy(state: PolicyState, world: World) -> tuple[Condition, Condition]:
         case "":
             return _ACCEPTED, resolved
         case code:
-            reason = "NoValidCACertificate" if code == "no-valid-ca" else "Invalid"
+            reason = "NoValidCACertificate" if code == NO_CA else "Invalid"
             return Condition("Accepted", "False", reason, state.invalid), resolved
 
 
@@ -170,17 +176,18 @@ def _of_target(state: PolicyState, target: Target) -> Condition | None:
 
 
 def _gateways(topology: Topology, backends: set[ResourceKey]) -> Iterator[tuple[ResourceKey, str]]:
-    """Yield the Gateways that routes to one of the backends name, whether or not route and grant are accepted, each
-    with the name that istiod signs with.
+    """Yield the Gateways that routes to one of the backends name, with the name that istiod signs with.
 
-    Mirrors do not count, nor what other controllers serve (extractAncestorBackends).
+    They need not be there, nor accept the route or its grant. Mirrors do not count, nor parents of other kinds, nor
+    what other controllers serve (extractAncestorBackends).
     """
     for route in topology.routes:
         if any(backend.role == "backend" and backend.wanted in backends for backend in route.backends):
             for parent in route.parents:
-                if parent.gateway is not None and (not parent.controller or labels.is_istio(parent.controller)):
+                served = not parent.controller or labels.is_istio(parent.controller)
+                if parent.wanted[:2] == labels.GATEWAY and not parent.is_default and served:
                     openshift = labels.is_openshift(parent.controller)
-                    yield parent.gateway, parent.controller if openshift else labels.GATEWAY_CONTROLLER
+                    yield parent.wanted, parent.controller if openshift else labels.GATEWAY_CONTROLLER
 
 
 def traffic(stack: Stack) -> Effective:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.istio.listeners import is_parent
 from policylint.implementations.istio.route_backends import BackendFault, backend_fault
 from policylint.model import is_symbolic, mapping, sequence, text
 from policylint.topology import Candidate, Condition, ParentState, RouteState, Topology
@@ -38,19 +39,28 @@ def conditions(route: RouteState, parent: ParentState, topology: Topology) -> tu
 def _accepted(condition: Condition, route: RouteState, parent: ParentState, topology: Topology) -> Condition:
     """Return Accepted: Istio asks a listener for the hostname, then for namespace and kind (referenceAllowed).
 
-    It reports a listener that does not allow the route before hostnames (createRouteStatus). A Service or ServiceEntry
-    only has to be there, whatever port the route names.
+    It reports a listener that does not allow the route before hostnames (createRouteStatus), and asks those alone that
+    it makes something of. A Service or ServiceEntry only has to be there, whatever port the route names.
     """
     if parent.mesh and parent.resolution.found and condition.reason == "NoMatchingParent":
         return Condition("Accepted", "True", "Accepted")
-    if condition.status != "False" or condition.reason not in (_NOT_ALLOWED, _NO_HOSTNAME):
+    asked = [each for each in parent.candidates if _is_asked(each, topology)]
+    if len(asked) == len(parent.candidates):
+        if condition.status != "False" or condition.reason not in (_NOT_ALLOWED, _NO_HOSTNAME):
+            return condition
+    elif not asked:
+        return Condition("Accepted", "False", "NoMatchingParent", f"{parent.text}: no such listener stands")
+    elif not all(each.failure for each in asked):
         return condition
-    refusing = [each for each in parent.candidates if each.failure == _NOT_ALLOWED and _shares(each, route, topology)]
+    refusing = [each for each in asked if each.failure == _NOT_ALLOWED and _shares(each, route, topology)]
     if refusing:
         return Condition("Accepted", "False", _NOT_ALLOWED, refusing[0].message)
-    if condition.reason == _NO_HOSTNAME:
-        return condition
     return Condition("Accepted", "False", _NO_HOSTNAME, f"no listener of {parent.text} serves a hostname of the route")
+
+
+def _is_asked(candidate: Candidate, topology: Topology) -> bool:
+    listener = topology.listener(candidate.node)
+    return listener is None or is_parent(listener)
 
 
 def _shares(candidate: Candidate, route: RouteState, topology: Topology) -> bool:

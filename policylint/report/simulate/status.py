@@ -165,7 +165,7 @@ def _parent(route: Resource, state: ParentState, added: Sequence[Condition]) -> 
 
 def _gateway(state: GatewayState, marks: _TargetConditions) -> Entry:
     if state.class_resolution.missing:  # no controller writes about its listeners
-        state = state._replace(listeners=())
+        state = state._replace(listeners=(), attached_listener_sets=0)
     attached = {"attachedListenerSets": state.attached_listener_sets or None}
     return attached | _holder(state.gateway, state, marks)
 

@@ -1,0 +1,264 @@
+"""Gateways, ListenerSets and their listeners as istiod reports them, and which listeners may be parents of routes.
+
+Of listeners that are not distinct the first one stands: those of the Gateway as written, then those of its ListenerSets
+by age. A listener is valid where it stands, its protocol is served, and there is what its TLS needs.
+
+Source: docs/design/implementations/istio.md §8; pilot/pkg/config/kube/gateway/{gateway_collection,conversion}.go and
+gatewaycommon/{conversion,listener_conflict,gateway_utils}.go (1.31).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from policylint.implementations.istio.labels import MESH_CONTROLLER, OWN_CLASSES
+from policylint.model import Node, is_symbolic, mapping, sequence, text, value_at
+from policylint.topology import (
+    Condition,
+    GatewayState,
+    ListenerSetState,
+    ListenerState,
+    ParentState,
+    ReferenceState,
+    Topology,
+)
+from policylint.topology.certificates import Certificates, authority_fault, certificate_fault
+from policylint.topology.grants import Grants
+from policylint.topology.listener_conflicts import Conflict
+from policylint.topology.status import ACCEPTED, NO_CONFLICTS, RESOLVED, client_validation, with_listeners
+
+UNSERVED = frozenset({"UDP"})
+"""Protocols of Gateway API that Istio serves nowhere."""
+_STREAMS = ("TCP", "UDP")
+_SESSIONS = ("HTTPS", "TLS")
+_REMOTE = OWN_CLASSES["istio-remote"]
+_MODE = "gateway.istio.io/tls-terminate-mode"
+_OF_THE_MESH = ("ISTIO_SIMPLE", "ISTIO_MUTUAL")
+"""Values of the option `_MODE` with which a listener shows the certificate of its workload."""
+_MOST_CERTIFICATES = 2
+_NO_CA = ("InvalidCACertificateRef", "InvalidCACertificateKind", "RefNotPermitted")
+"""Faults for which a listener is not accepted; with any other one it is, and not programmed."""
+Fault = tuple[str, str]
+"""A reason and a message."""
+
+
+def conflicts(gateway: GatewayState, topology: Topology) -> Mapping[Node, Conflict]:
+    """Return the listeners of a Gateway and the ListenerSets it lets in that are not distinct from one that stands."""
+    sets = [each for each in topology.listener_sets if each.parent == gateway.gateway.key and each.allowed is not False]
+    sets.sort(key=lambda each: each.listener_set.age)
+    lost: dict[Node, Conflict] = {}
+    standing: dict[int, list[ListenerState]] = {}
+    for listener in (*gateway.listeners, *(each for state in sets for each in state.listeners)):
+        if listener.port is None or is_symbolic(listener.protocol) or is_symbolic(listener.hostname):
+            continue
+        on_port = standing.setdefault(listener.port, [])
+        rival = next((each for each in on_port if not _distinct(each, listener)), None)
+        if rival is None:
+            on_port.append(listener)
+            continue
+        alike = rival.protocol == listener.protocol and listener.protocol not in _STREAMS
+        lost[listener.node] = Conflict("HostnameConflict" if alike else "ProtocolConflict", (rival.node,))
+    return lost
+
+
+def _distinct(one: ListenerState, other: ListenerState) -> bool:
+    """Tell whether two listeners of a port are: those with hostnames by these, whatever their protocols."""
+    return one.protocol not in _STREAMS and other.protocol not in _STREAMS and one.hostname != other.hostname
+
+
+def of_gateway(state: GatewayState, topology: Topology) -> GatewayState:
+    """Return a Gateway as istiod reports it; where it has no address, or none of its own, nothing of its listeners."""
+    if state.controller == _REMOTE:
+        silent = tuple(each._replace(conditions=()) for each in state.listeners)
+        return state._replace(listeners=silent, conditions=(ACCEPTED,), attached_listener_sets=0)
+    lost = conflicts(state, topology)
+    listeners = tuple(_of_listener(each, lost.get(each.node), topology) for each in state.listeners)
+    fault = _of_addresses(state) or _of_parameters(state)
+    accepted = with_listeners([is_valid(each) for each in listeners]) if listeners else ACCEPTED
+    if fault is not None:
+        accepted = Condition("Accepted", "False", *fault)
+    told = {each.type: each for each in state.conditions} | {"Accepted": accepted, "ResolvedRefs": _resolved(state)}
+    if not is_programmed(state):
+        listeners = tuple(each._replace(conditions=()) for each in listeners)
+    sets = (each for each in topology.listener_sets if each.parent == state.gateway.key)
+    attached = sum(any(map(is_parent, of_set(each, topology).listeners)) for each in sets)
+    return state._replace(listeners=listeners, conditions=tuple(told.values()), attached_listener_sets=attached)
+
+
+def of_set(state: ListenerSetState, topology: Topology) -> ListenerSetState:
+    """Return a ListenerSet as istiod reports it: accepted with any valid listener, whatever its Gateway's are."""
+    silent = state._replace(listeners=tuple(each._replace(conditions=()) for each in state.listeners))
+    gateway = topology.gateway(state.parent)
+    if gateway is None:
+        return state
+    if gateway.controller in (MESH_CONTROLLER, _REMOTE):
+        message = f"{gateway.class_key.name} takes no ListenerSets"
+        return silent._replace(conditions=(Condition("Accepted", "False", "NotAllowed", message),))
+    if state.allowed is False:
+        return silent
+    fault = _of_addresses(gateway)
+    if not is_programmed(gateway):
+        assert fault is not None
+        return silent._replace(conditions=(Condition("Accepted", "False", *fault),))
+    lost = conflicts(gateway, topology)
+    listeners = tuple(_of_listener(each, lost.get(each.node), topology) for each in state.listeners)
+    accepted = ACCEPTED
+    if fault is not None:
+        accepted = Condition("Accepted", "False", *fault)
+    elif not any(map(is_valid, listeners)):
+        accepted = with_listeners([False])
+    return state._replace(listeners=listeners, conditions=(accepted,))
+
+
+def is_programmed(gateway: GatewayState) -> bool:
+    """Tell whether anything comes of a Gateway: one for Services of its own names at least one of them by hostname."""
+    addresses = _addresses(gateway)
+    return not _of_addresses(gateway) or "Hostname" in addresses
+
+
+def is_parent(listener: ListenerState) -> bool:
+    """Tell whether routes may have a listener for their parent: valid ones, and such of a Gateway as lack certificates.
+
+    One for TLS that says nothing of TLS has none.
+    """
+    if not listener.conditions or listener.conflict or (listener.protocol in _SESSIONS and not _tls(listener)):
+        return False
+    return listener.holder.key.kind == "Gateway" or is_valid(listener)
+
+
+def is_valid(listener: ListenerState) -> bool:
+    """Tell whether a listener counts as valid; the kinds of routes that it names do not matter."""
+    return all(
+        each.status != "False" or each.reason == "InvalidRouteKinds"
+        for each in listener.conditions
+        if each.type in ("Accepted", "ResolvedRefs")
+    )
+
+
+def has_parents(parent: ParentState, topology: Topology) -> bool:
+    """Tell whether a Gateway or ListenerSet has any listener, named or not, that a route may ask."""
+    holder = topology.listener_set(parent.wanted) or topology.gateway(parent.wanted)
+    if holder is None:
+        return True
+    gateway = None if parent.gateway is None else topology.gateway(parent.gateway)
+    return (gateway is None or gateway.controller != MESH_CONTROLLER) and any(map(is_parent, holder.listeners))
+
+
+def _of_listener(listener: ListenerState, conflict: Conflict | None, topology: Topology) -> ListenerState:
+    unserved = listener.protocol in UNSERVED
+    kinds = () if unserved else listener.supported_kinds
+    written = _written(listener)
+    named = [text(mapping(each).get("kind")) for each in sequence(mapping(written.get("allowedRoutes")).get("kinds"))]
+    by_type = {each.type: each for each in listener.conditions}
+    wrong_kinds = by_type["ResolvedRefs"] if by_type["ResolvedRefs"].reason == "InvalidRouteKinds" else None
+    if (unserved and named) or len(set(named)) < len(named):
+        message = f"{listener.protocol} takes no routes" if unserved else "a kind of route is named twice"
+        wrong_kinds = Condition("ResolvedRefs", "False", "InvalidRouteKinds", message)
+    if conflict is not None:
+        message = f"not distinct from {', '.join(map(str, conflict.rivals))}"
+        by_type["Accepted"] = Condition("Accepted", "False", conflict.reason, message)
+        by_type["Conflicted"] = Condition("Conflicted", "True", conflict.reason, message)
+        del by_type["ResolvedRefs"]
+    else:
+        fault = _of_tls(listener, topology)
+        by_type |= {"Accepted": ACCEPTED, "Conflicted": NO_CONFLICTS}
+        by_type["ResolvedRefs"] = RESOLVED if fault is None else Condition("ResolvedRefs", "False", *fault)
+        of_set = listener.holder.key.kind != "Gateway"
+        if unserved or (of_set and listener.protocol in _SESSIONS and not _tls(listener)):
+            message = f"protocol {listener.protocol} is not supported" if unserved else "nothing is said of its TLS"
+            by_type["Accepted"] = Condition("Accepted", "False", "UnsupportedProtocol", message)
+        elif fault is not None and fault[0] in _NO_CA:
+            by_type["Accepted"] = Condition("Accepted", "False", "NoValidCACertificate", fault[1])
+    if wrong_kinds is not None:
+        by_type["ResolvedRefs"] = wrong_kinds
+    listener = listener._replace(
+        conditions=tuple(by_type.values()),
+        supported_kinds=kinds,
+        conflict="" if conflict is None else conflict.reason,
+        conflicts_with=() if conflict is None else conflict.rivals,
+    )
+    return listener if is_parent(listener) else listener._replace(attached_routes=0)
+
+
+def _of_tls(listener: ListenerState, topology: Topology) -> Fault | None:
+    """Return what is wrong with the certificates of a listener, or with the CA that it asks clients for.
+
+    One certificate that is there is enough, and of CAs only one may be named.
+    """
+    certificates = [each for each in listener.references if each.role == "certificate"]
+    if not certificates or mapping(_tls(listener).get("options")).get(_MODE) in _OF_THE_MESH:
+        return None
+    if len(certificates) > _MOST_CERTIFICATES:
+        return "InvalidCertificateRef", f"Istio takes {_MOST_CERTIFICATES} certificates at most"
+    faults = [_of_reference(each) for each in certificates]
+    if all(faults):
+        return faults[0]
+    authorities = [each for each in listener.references if each.role == "ca"]
+    if len(authorities) > 1:
+        return "InvalidCACertificateRef", "Istio takes one CA"
+    return _of_reference(_seen_from(authorities[0], listener, topology)) if authorities else None
+
+
+def _seen_from(authority: ReferenceState, listener: ListenerState, topology: Topology) -> ReferenceState:
+    """Return the reference of a Gateway to a CA as a listener has it: from the namespace of its ListenerSet."""
+    if listener.holder.key.namespace == authority.holder.key.namespace:
+        return authority
+    validation = client_validation(authority.holder, listener.port)
+    reference = sequence(validation.value.get("caCertificateRefs"))[0]
+    certificates = Certificates(topology.world, Grants(topology.world))
+    return certificates.authority(listener.holder, authority.pointer, reference)
+
+
+def _of_reference(reference: ReferenceState) -> Fault | None:
+    """Return what is wrong with a reference: whether it is there and fit comes before whether it is granted."""
+    if reference.granted is False:
+        invalid, fault = {
+            "ca": ("InvalidCACertificateRef", authority_fault),
+            "certificate": ("InvalidCertificateRef", certificate_fault),
+            "client-certificate": ("InvalidClientCertificateRef", certificate_fault),
+        }[reference.role]
+        resolution = reference.resolution
+        if unfit := resolution.reason if resolution.missing else fault(resolution.resource):
+            return invalid, unfit
+    return (reference.reason, reference.message) if reference.reason else None
+
+
+def _of_addresses(state: GatewayState) -> Fault | None:
+    """Return why the addresses of a Gateway are refused: of one that is not deployed, any that is no hostname."""
+    addresses = _addresses(state)
+    managed = not addresses or addresses == ["IPAddress"]
+    wrong = [each for each in addresses if each != "Hostname" and not is_symbolic(each)]
+    if managed or not wrong:
+        return None
+    return "UnsupportedAddress", f"addresses are one IP address, or hostnames: {', '.join(wrong)} is neither here"
+
+
+def _addresses(state: GatewayState) -> list[str]:
+    written = map(mapping, sequence(state.gateway.spec.get("addresses")))
+    return [text(each.get("type"), "IPAddress") for each in written]
+
+
+def _of_parameters(state: GatewayState) -> Fault | None:
+    """Return what is wrong with the parameters of a Gateway: they are in a ConfigMap."""
+    for reference in state.references:
+        if reference.role == "parameters" and not is_symbolic(reference.wanted.kind):
+            if reference.wanted[:2] != ("", "ConfigMap"):
+                return "InvalidParameters", f"{reference.wanted.kind} is no kind of parameters that Istio reads"
+            if reference.reason:
+                return reference.reason, reference.message
+    return None
+
+
+def _resolved(state: GatewayState) -> Condition:
+    """Return ResolvedRefs of a Gateway, which is about its client certificate alone."""
+    references: Iterable[ReferenceState] = (each for each in state.references if each.role == "client-certificate")
+    fault = next(filter(None, map(_of_reference, references)), None)
+    return RESOLVED if fault is None else Condition("ResolvedRefs", "False", *fault)
+
+
+def _written(listener: ListenerState) -> Mapping[str, object]:
+    return mapping(value_at(listener.holder.body, listener.pointer))
+
+
+def _tls(listener: ListenerState) -> Mapping[str, object]:
+    return mapping(_written(listener).get("tls"))

@@ -33,7 +33,7 @@ def commands_given(texts: TextChanges) -> Iterator[Finding]:
         yield Finding(
             _RULE,
             "note",
-            f"{script} runs `{shown}` now, which is not evaluated here: what becomes of the objects is not known",
+            f"{script} now runs `{shown}`: its effect on the objects is not evaluated",
             Location(Spot(script, line, 1)),
             label="it changes objects that the manifests describe otherwise",
             field=shown,

@@ -124,8 +124,8 @@ def _charts(sides: Sides, changed: Collection[str]) -> Iterator[SubjectChange]:
         for key in makers:
             twin = opposite.world.get(translate(key))
             if twin is None or differs(twin, makers[key]):
-                change = "is new" if twin is None and side is after else "is gone" if twin is None else "changes"
-                reason = f"{key.kind} {change} and is not rendered"
+                change = "new" if twin is None and side is after else "gone" if twin is None else "changed"
+                reason = f"{change}, not rendered"
                 yield SubjectChange(after.world.name, key, "unknown", makers[key].name_location, reason=reason)
             elif side is after and (file := _of_chart(makers[key], changed)):
                 reason = f"{file} changes, and {key.kind} {key.name} is not rendered"

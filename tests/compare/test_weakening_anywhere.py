@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from policylint.compare import compare, removed_protections
+from policylint.compare import compare, pair_sides, removed_protections
+from policylint.workspace import open_workspace
 from tests.checks.linting import GATEWAY, SERVICE, route
 from tests.compare.test_weakening import sides
 
@@ -244,3 +245,58 @@ def test_the_first_route_of_a_gateway_takes_no_login_from_it(tmp_path: Path) -> 
     pair = sides(tmp_path, (PLACES, SERVICE), (PLACES, SERVICE, FIRST))
     found = removed_protections([pair], compare([pair]), {"GWP302", "GWP304"})
     assert [each.message for each in found] == []
+
+
+FLUX = """\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {url: https://example.com/a.git, interval: 1h}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec: {path: ./apps, sourceRef: {kind: GitRepository, name: flux-system}, interval: 1h, prune: true}
+"""
+APPS = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: plex, namespace: media}
+spec:
+  interval: 1h
+  chart: {spec: {chart: app-template, version: 4.0.0, sourceRef: {kind: HelmRepository, name: bjw-s}}}
+  values:
+    controllers: {plex: {containers: {app: {image: {repository: plex}, env: {ALLOWED_GROUPS: family}}}}}
+    service: {app: {controller: plex, ports: {http: {port: 80}}}}
+    route:
+      app:
+        hostnames: [plex.example.com]
+        parentRefs: [{name: internal, namespace: media}]
+        rules: [{backendRefs: [{identifier: app, port: 80}]}]
+    authentication: {mode: strict}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fields"),
+    [
+        ("name: internal", "name: external", []),
+        ("[{name: internal, namespace: media}]", "[{name: internal, namespace: media}, {name: external}]", []),
+        ("hostnames: [plex.example.com]", "hostnames: [plex.example.com, public.example.com]", []),
+        ("GROUPS: family", "GROUPS: everybody", ["values.controllers.plex.containers.app.env.ALLOWED_GROUPS"]),
+        ("mode: strict", "mode: lax", ["values.authentication.mode"]),
+    ],
+)  # fmt: skip
+def test_values_that_make_an_object_are_told_of_that_object(
+    tmp_path: Path, before: str, after: str, fields: list[str]
+) -> None:
+    simulations = []
+    for name, apps in (("before", APPS), ("after", APPS.replace(before, after))):
+        for folder, text in (("flux", FLUX), ("apps", apps)):
+            place = tmp_path / name / folder / "all.yaml"
+            place.parent.mkdir(parents=True)
+            place.write_text(text, encoding="utf-8")
+        simulations.append(open_workspace([str(tmp_path / name)]).simulations)
+    (pair,) = pair_sides(*simulations)
+    found = removed_protections([pair], compare([pair]), {"GWP304"})
+    assert [each.field for each in found] == fields

@@ -8,14 +8,14 @@ from contextlib import suppress
 from typing import Any
 
 from policylint.catalog.weakenings import Access, access, common_weaknesses, deciding, words_of
-from policylint.checks.kit.locations import path
+from policylint.checks.kit.locations import path, value_at
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.anywhere import edited_beside, is_beside, said_beside
 from policylint.compare.protection.cause import RULE
 from policylint.compare.protection.extensions import nearest
 from policylint.compare.protection.spec import ranked, weakenings
 from policylint.documents import Pointer
-from policylint.model import Finding, Location, Resource, ResourceKey, mapping
+from policylint.model import Finding, Location, Resource, ResourceKey, World, mapping
 from policylint.model.weakness import Weakness
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
@@ -32,14 +32,58 @@ class Unjudged(NamedTuple):
     """An object that nobody evaluates, and what of it may bear on who gets in.
 
     Args:
-        fields: those that differ, () where all of it comes or goes.
+        pointers: to what differs, () where all of it comes or goes.
+        names: of what differs, where it is labels or annotations.
         change: what becomes of it, in words.
     """
 
     resource: Resource
-    location: Location
-    fields: tuple[str, ...]
+    pointers: tuple[Pointer, ...]
     change: str
+    names: tuple[str, ...] = ()
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return self.names or tuple(dict.fromkeys(path(each[each[0] == "spec" :]) for each in self.pointers))
+
+    @property
+    def location(self) -> Location:
+        first = next(iter(self.pointers), None)
+        return self.resource.name_location if first is None else nearest(self.resource, first)
+
+
+class _Made:
+    """The objects that are made of others, of the values of a chart, say: they are compared themselves."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._by_file: dict[str, list[Resource]] = {}
+
+    def has(self, maker: Resource, pointer: Pointer) -> bool:
+        """Tell whether a value of an object is one of another object, too."""
+        if value_at(maker.body, pointer) is None:
+            return False
+        if not self._by_file:
+            for resource in self._world.resources.values():
+                self._by_file.setdefault(resource.document.file, []).append(resource)
+        place = maker.location(*pointer)
+        made = (each for file in {maker.document.file, place.file} for each in self._by_file.get(file, ()))
+        return any(each is not maker and each.sources is not None and _is_written_at(each, place) for each in made)
+
+
+def _is_written_at(resource: Resource, place: Location) -> bool:
+    """Tell whether a value of an object is written at a place, or below it."""
+    stack: list[tuple[Any, Pointer]] = [(resource.body, ())]
+    while stack:
+        value, pointer = stack.pop()
+        if isinstance(value, (dict, list)) and value:
+            inner = value.items() if isinstance(value, dict) else enumerate(value)
+            stack += [(each, (*pointer, step)) for step, each in inner]
+        else:
+            at = resource.location(*pointer)
+            if at.document is place.document and at.pointer[: len(place.pointer)] == place.pointer:
+                return True
+    return False
 
 
 def unjudged(sides: Sides, told: Collection[ResourceKey] = ()) -> Iterator[Finding]:
@@ -50,11 +94,11 @@ def unjudged(sides: Sides, told: Collection[ResourceKey] = ()) -> Iterator[Findi
     """
     for one in changes_beside(sides):
         if one.resource.key not in told:
-            fields = f" in {listing(one.fields, most=3)}" if one.fields else ""
+            fields = f" {listing(one.fields, most=3)}" if one.fields else ""
             yield Finding(
                 RULE,
                 "note",
-                f"{one.resource.key} {one.change}{fields}, which is not evaluated here: who gets in now is not known",
+                f"{one.resource.key} {one.change}{fields}: the effect on access is not known",
                 one.location,
                 resources=(one.resource.key,),
                 label="it may bear on who gets in",
@@ -66,10 +110,14 @@ def unjudged(sides: Sides, told: Collection[ResourceKey] = ()) -> Iterator[Findi
 def changes_beside(sides: Sides) -> Iterator[Unjudged]:
     """Yield the objects that nobody evaluates and that change where it may bear on who gets in."""
     words = access()
+    made = _Made(sides.before.world), _Made(sides.after.world)
     for old, new in edited_beside(sides):
         if new.key.group not in words.silent:
             whole = deciding(*new.key[:2]) is not None or _is_telling(words, new.key)
-            yield from _changed(words, new, (said_beside(old), said_beside(new)), whole=whole)
+            for one in _changed(words, new, (said_beside(old), said_beside(new)), whole=whole):
+                left = [each for each in one.pointers if not (made[0].has(old, each) or made[1].has(new, each))]
+                if left:
+                    yield one._replace(pointers=tuple(left))
     yield from _known(sides, words)
     yield from _labelled(sides, words)
     for side, keys, kinds, change in (
@@ -85,7 +133,7 @@ def changes_beside(sides: Sides) -> Iterator[Unjudged]:
                 and key.group not in words.silent
                 and deciding(*key[:2]) is None
             ):
-                yield Unjudged(resource, resource.name_location, (), change)
+                yield Unjudged(resource, (), change)
 
 
 def _known(sides: Sides, words: Access) -> Iterator[Unjudged]:
@@ -121,8 +169,8 @@ def _changed(
     judged = [*(each.before for each in weakenings(meant, after, before)), *ranked(meant, before, after)]
     left = [pointer for pointer in pointers if not any(_overlap(pointer, each) for each in judged)]
     if left:
-        place = nearest(new, ("spec", *left[0]) if "spec" in new.body else left[0])
-        yield Unjudged(new, place, tuple(dict.fromkeys(map(path, left))), "changes")
+        above = ("spec",) if "spec" in new.body else ()
+        yield Unjudged(new, tuple((*above, *pointer) for pointer in left), "changes")
 
 
 def _overlap(left: Pointer, right: Pointer) -> bool:
@@ -142,8 +190,7 @@ def _labelled(sides: Sides, words: Access) -> Iterator[Unjudged]:
                     key for key in {**was, **now} if str(was.get(key)) != str(now.get(key)) and _bears(words, key)
                 ]
                 if changed:
-                    place = nearest(new, ("metadata", field, changed[0]))
-                    yield Unjudged(new, place, tuple(changed), "changes")
+                    yield Unjudged(new, (("metadata", field, changed[0]),), "changes", tuple(changed))
 
 
 def _bears(words: Access, key: str) -> bool:

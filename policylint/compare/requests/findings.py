@@ -292,7 +292,7 @@ def _fix(sides: Sides, loss: _Loss, owners: str, changes: Sequence[RequestChange
             return f"what comes closest is {'; '.join(own)}"
     names = ", ".join(f"`{name}:`" for name in loss.kept.names)
     if loss.listener is not None:
-        return f"attach {owners} to {loss.listener.key} too, or detach the route from that Gateway"
+        return f"attach {owners} to {loss.listener.key} too, or detach the route from it"
     if loss.rule is not None:
         return f"attach {owners} to {loss.rule.key} too, or a policy of its own with {names}"
     if loss.kept.by:

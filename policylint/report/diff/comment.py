@@ -129,7 +129,7 @@ def comment(report: DiffReport) -> Comment:
         for _, change, verdicts in policies_in_words(environment.policies)
         if change.policy not in named
     )
-    unknown = tuple(_unknown(report))
+    unknown = tuple(_unknown(report, {key for finding in new if finding.rule == "GWP304" for key in finding.resources}))
     reported = (finding.severity for row in rows for finding in row.findings)
     warns = any(row.kind in ("lost", "weaker", "fails") for row in rows) or any(each != "note" for each in reported)
     warns |= any(finding.severity != "note" for finding in rest)
@@ -141,12 +141,13 @@ def _of_settings(row: CommentRow) -> Iterator[ResourceKey]:
         yield from policies_of(subject)
 
 
-def _unknown(report: DiffReport) -> Iterator[str]:
+def _unknown(report: DiffReport, told: Collection[ResourceKey]) -> Iterator[str]:
+    """Yield what is not known, but of objects whose findings say it."""
     for environment in report.comparison.environments:
         for why, hosts in () if environment.requests is None else environment.requests.unknown:
             yield f"not known for {count(hosts, 'host')}: {why}"
         reasons: dict[str, list[str]] = {}
-        for subject in environment.unknown:
+        for subject in (each for each in environment.unknown if each.key not in told):
             reasons.setdefault(subject.reason.replace(str(subject.key), "it"), []).append(str(subject.key))
         for why, keys in reasons.items():
             yield f"not known for {leading([f'`{key}`' for key in keys], 3)}: {why}"

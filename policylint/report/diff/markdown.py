@@ -43,6 +43,8 @@ MOST_NAMES = 3
 """Hosts or objects of a row that are named."""
 MOST_ROWS, MOST_FINDINGS, MOST_UNKNOWN = 5, 4, 3
 """Rows, new findings and unknowns that are seen at once; the others are folded."""
+SCREEN, _WIDE, _CELL = 17, 108, 34
+"""Lines of a screen without the titles and the footer below, and the characters of a line and of one in a cell."""
 MOST_OF_RULE = 50
 """New findings of one rule and severity that are listed at all."""
 MOST_DETAILS = 10
@@ -104,14 +106,16 @@ def write(report: DiffReport, budget: int | None = BUDGET) -> str:
     seen, rest = _in_sight(said.rows)
     rows = [_row(report, row, is_first=number == 0) for number, row in enumerate(seen)]
     page.add_list(_TABLE, rows, "", "{} more rows", 0.5)
-    if seen:
-        page.add("\n".join(_first(report, seen[0])))
+    if seen and (why := list(_first(report, seen[0]))):
+        page.add("\n".join(why))
     findings = _listed(report, said.new, MOST_OF_RULE if budget else sys.maxsize)
-    page.add_list("**New**\n", findings[:MOST_FINDINGS], "", "{} more", 0.4)
     unknown = [f"- {_capital(spoken(cut(sentence, 240), table=False))}" for sentence in said.unknown]
+    left = SCREEN - sum(map(_lines, [*page.text().splitlines(), *unknown[:MOST_UNKNOWN]]))
+    first = _fitting(findings[:MOST_FINDINGS], left)
+    page.add_list("**New**\n", findings[:first], "", "{} more", 0.4)
     page.add_list("", unknown[:MOST_UNKNOWN], "", "{} more", 0.3)
     page.add_list("**Newly suppressed**\n", [_silenced(entry) for entry in report.silenced], "", "{} more", 0.3)
-    for section in _folded(report, said, rest, findings[MOST_FINDINGS:], unknown[MOST_UNKNOWN:]):
+    for section in _folded(report, said, rest, findings[first:], unknown[MOST_UNKNOWN:]):
         page.add_list(*section)
     ways = [alike(environment.known) for environment in report.comparison.environments]
     for environment, drawn in drawings(report) if dialect.has_diagrams else ():
@@ -122,6 +126,19 @@ def write(report: DiffReport, budget: int | None = BUDGET) -> str:
         page.add(detail)
     _add_known_before(page, report)
     return f"{marker}\n{page.text()}\n\n{footer}\n"
+
+
+def _fitting(lines: Sequence[str], room: int) -> int:
+    """Return how many list items fit into lines of a screen; the first one is always seen."""
+    taken = [sum(map(_lines, lines[: number + 1])) for number in range(len(lines))]
+    return max(sum(each < room for each in taken), min(len(lines), 1))
+
+
+def _lines(written: str) -> int:
+    """Return about how many lines a line of Markdown takes on a screen."""
+    seen = re.sub(r"\]\([^)]*\)|</?\w+>|[\[*`]|<!--.*?-->|^[-|]+$", "", written)
+    cells = [cell for cell in seen.split(" | ") if cell.strip()]
+    return max((-(-len(cell) // (_CELL if len(cells) > 1 else _WIDE)) for cell in cells), default=0)
 
 
 def write_summary(report: DiffReport) -> str:
@@ -147,9 +164,9 @@ def _row(report: DiffReport, row: CommentRow, *, is_first: bool = False) -> str:
     note = note if small else ""
     who, before, after = _who(report, row), " · ".join(spoken(part) for part in row.before if part), _after(row)
     if report.dialect.has_html:
-        who, before, after = map(_breakable, (who, before, after))
         # What is beyond the edge of a phone is not seen: of "no login" broken after "no" only "login" would be.
         after = after.replace("**no ", "**no&nbsp;")
+        return table_row(*map(_breakable, (who, before, f"{after}{note}")))
     return table_row(who, before, f"{after}{note}")
 
 

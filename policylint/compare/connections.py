@@ -236,15 +236,18 @@ def _names(both: _Both, bits: int) -> Iterator[str]:
 
 
 def isolation_removed(sides: Sides) -> Iterator[Finding]:
-    """Yield GWP620: workloads that were isolated for ingress, and that anybody outside may reach now."""
+    """Yield GWP620: workloads that were isolated for ingress, and that anybody outside may reach now.
+
+    Pods that nobody saw count where a Service selects them: their labels are at least those that it asks for.
+    """
     both = _both(sides)
     if both is None:
         return
     outside = both.after.universe.addresses.all
-    opened: dict[tuple[ResourceKey, ...], list[int]] = {}
+    opened: dict[tuple[tuple[ResourceKey, ...], str], list[int]] = {}
     for number, end in enumerate(both.after.universe.endpoints[:-2]):
         before = both.before.universe.endpoints[number]
-        if end.role != "workload" or before.role != "workload":
+        if not (_is_known(end) and _is_known(before)) or (end.role == "pods" and end.labels != before.labels):
             continue
         if any(_is_open(column.allowed & ~column.denied, outside) for column in both.before.row(number, "ingress")):
             continue
@@ -252,9 +255,18 @@ def isolation_removed(sides: Sides) -> Iterator[Finding]:
         isolated = any(entry.isolates for entry in both.after.entries(number, "ingress"))
         if any(_is_open(column.allowed & ~column.denied, outside) for column in row):
             keys = tuple(sorted(set(_by(both, 0, 1 << number)))) if isolated or both.changed else ()
-            opened.setdefault(keys, []).append(number)
-    for keys, numbers in sorted(opened.items()):
+            opened.setdefault((keys, end.role), []).append(number)
+    for (keys, _), numbers in sorted(opened.items()):
         yield _finding(sides, both, keys, numbers)
+
+
+def _is_known(end: Endpoint) -> bool:
+    """Return whether an end is a workload, or what a Service selects."""
+    return end.role == "workload" or (end.role == "pods" and bool(end.labels))
+
+
+def _service(end: Endpoint) -> ResourceKey:
+    return ResourceKey("", "Service", end.namespace, end.key.name)
 
 
 def _is_open(allowed: int, outside: int) -> bool:
@@ -266,19 +278,25 @@ def _finding(sides: Sides, both: _Both, keys: tuple[ResourceKey, ...], numbers: 
 
     ends = [both.after.universe.endpoints[number] for number in numbers]
     seen = (sides.after.world.get(key) for key in keys)
-    resource = next(filter(None, seen), None) or ends[0].resource
+    unseen = ends[0].role == "pods"
+    at = sides.after.world.get(_service(ends[0])) if unseen else ends[0].resource
+    resource = next(filter(None, seen), None) or at
     assert resource is not None
     gone = [key for key in keys if sides.after.world.get(key) is None]
     why = f"{leading(gone, 3)} is gone" if gone else f"{leading(keys, 3)} changed" if keys else "labels changed"
     idle = both.after.universe.facts.idle
     why = idle if idle and not both.before.universe.facts.idle else why
-    names = leading((str(end.key) for end in ends), 3)
+    subjects = [_service(end) if unseen else end.key for end in ends]
+    names = leading((f"the pods of {key}" if unseen else str(key) for key in subjects), 3)
+    are = "is" if len(ends) == 1 and not unseen else "are"
     return Finding(
         RULE,
         "error",
-        f"{names} {'is' if len(ends) == 1 else 'are'} no longer isolated: anybody outside may connect, since {why}",
+        f"{names} {are} no longer isolated: anybody outside may connect, since {why}",
         resource.name_location,
-        resources=(ends[0].key, *keys, *(end.key for end in ends[1:20])),
+        resources=(subjects[0], *keys, *subjects[1:20]),
         label="no network policy keeps connections from outside from all of its ports any more",
         environments=(sides.after.world.name,),
+        confidence="assumed" if unseen else "certain",
+        ground="the pods are in no manifest: they have the labels that the Service selects" if unseen else "",
     )

@@ -299,7 +299,7 @@ class _Requests:
                 if hit and guardrail.port in (None, *(share.port for share in trace.outcome.shares)):
                     what = f"{entry.hosts} {way.requests} through {entry.gateway}"
                     resource, location = self._place(way)
-                    unknown = f"{entry.gateway} was not seen" if entry.port is None else ""
+                    unknown = f"{entry.gateway} was not seen" if entry.port is None else trace.unsettled
                     why = f"gets to {', '.join(map(str, hit))}"
                     tally.breach(Breach(what, why, resource, location, _shown(trace.request), unknown))
                 elif trace.outcome.unknown and (may := self._hit(way, guardrail)):
@@ -348,7 +348,7 @@ class _Requests:
         open_question = next((judged.decision.why for judged in trace.depends), "")
         open_question = open_question or ("it depends on what was not seen" if trace.authorization == "depends" else "")
         unknown = trace.outcome.reason if trace.outcome.unknown else open_question
-        unknown = unknown or (f"{way.entry.gateway} was not seen" if way.entry.port is None else "")
+        unknown = unknown or (f"{way.entry.gateway} was not seen" if way.entry.port is None else trace.unsettled)
         words = in_words(way.dimensions, merged(boxes))
         resource, location = self._place(way)
         grpc = is_grpc(way.dimensions)

@@ -68,6 +68,13 @@ class Way(NamedTuple):
         return next((hop for hop in self.hops if hop.verdict == "denied"), None) if self.verdict == "denied" else None
 
     @property
+    def doubt(self) -> str:
+        """Why it is not known whether what is sent gets through; "" where it is known."""
+        if self.verdict != "unknown":
+            return ""
+        return next((hop.because for hop in self.hops if hop.because), "nothing here says how it gets there")
+
+    @property
     def policies(self) -> list[ResourceKey]:
         """The network policies that say anything about it."""
         steps = (step for hop in self.hops for step in hop.egress + hop.ingress)

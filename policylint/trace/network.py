@@ -23,7 +23,9 @@ def along(simulation: Simulation, trace: Trace) -> Trace:
     shares = [share for share in trace.outcome.shares if share.share and not share.problem]
     if not shares or not simulation.world.once(has_policies):
         return trace
-    ways = [_way(simulation, trace, share) for share in shares]
+    ways = [way for share in shares if (way := _way(simulation, trace, share)) is not None]
+    if not ways:
+        return trace._replace(notes=(*trace.notes, "no workload is the client, so network policies are not asked"))
     trace = trace._replace(network=ways[0] if len(ways) == 1 else _united(ways))
     stopped = {share.pointer or share.key: _stopped(way) for share, way in zip(shares, ways, strict=True)}
     if not any(stopped.values()):
@@ -62,7 +64,8 @@ def _united(ways: list[Way]) -> Way:
     return Way(verdict, tuple(hops))
 
 
-def _way(simulation: Simulation, trace: Trace, share: Share) -> Way:
+def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
+    """Return the way to a backend, None where the client inside the cluster is no workload that was seen."""
     from policylint.network.hops import joined
 
     hops = simulation.hops
@@ -71,7 +74,9 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way:
         sources = _clients(hops, request.client)
         if not sources and request.pod:
             raise RequestError(f"there is no workload {request.client!r} among the manifests")
-        if not sources or simulation.acting.fronts(share.key, simulation.world.get(sources[0].key)):
+        if not sources:
+            return None
+        if simulation.acting.fronts(share.key, simulation.world.get(sources[0].key)):
             return joined([])  # how a waypoint sends requests on is not followed
         if request.pod and share.key.kind != "Service":
             return joined(_to_pod(hops, sources[0], share, request.scheme.upper()))

@@ -204,6 +204,11 @@ class Trace(NamedTuple):
         return self.network is not None and self.outcome.refused
 
     @property
+    def unsettled(self) -> str:
+        """Why it is not known whether the network lets the request through to its backends; "" where that is known."""
+        return self.network.doubt if self.network is not None and self.outcome.backends else ""
+
+    @property
     def authorization(self) -> str:
         """The answer of the proxies on its way together: `denied`, `depends`, `allowed`, "" where none is asked."""
         answers = {admission.decision.answer for admission in self.admissions}

@@ -80,8 +80,46 @@ CERTIFIED = gateway(
 PEM = '"-----BEGIN CERTIFICATE-----\\nMIIB\\n-----END CERTIFICATE-----\\n"'
 CERTIFICATES = (manifest("v1", "ConfigMap", "ca", "infra", f"data: {{ca.crt: {PEM}}}"),)
 
+
+def to_pods(service: str = SERVICE, policy: str = "{matchLabels: {app: checkout}}") -> tuple[str, ...]:
+    """A shop of two workloads, one of which a network policy isolates, with a Service."""
+    spec = f"spec: {{podSelector: {policy}, policyTypes: [Ingress]}}"
+    cut_off = manifest("networking.k8s.io/v1", "NetworkPolicy", "closed", "shop", spec)
+    pods = deployment(labels="tier: web"), deployment("other", labels="tier: web")
+    return ENVOY_GATEWAY, EDGE, ROUTE, *pods, labelled("shop"), labelled("infra"), cut_off, service
+
+
+def without_pods(world: tuple[str, ...]) -> tuple[str, ...]:
+    """A world whose workloads come from somewhere else."""
+    return tuple(each for each in world if "kind: Deployment" not in each)
+
+
+ENDPOINTS = (
+    manifest("discovery.k8s.io/v1", "EndpointSlice", "checkout-1", "shop", "addressType: IPv4")
+    .replace("namespace: shop", "namespace: shop, labels: {kubernetes.io/service-name: checkout}")
+    .rstrip()
+    + "\nports: [{name: http, port: 80}]\nendpoints: [{addresses: [192.0.2.7]}]\n"
+)
+
+AFTER: dict[str, tuple[str, ...]] = {
+    "has an empty selector": (service(more="selector: {}"),),
+    "has no selector": (service(),),
+    "selects nobody": (service(more="selector: {app: none}"),),
+    "selects others, too": (service(more="selector: {tier: web}"),),
+    "selects others": (service(more="selector: {app: other}"),),
+    "is headless": (service(more="selector: {app: checkout}, clusterIP: None"),),
+    "stands for a host": (service(more="type: ExternalName, externalName: db.example.com"),),
+    "stands for addresses that somebody wrote": (f"{service()}---{ENDPOINTS}",),
+    "selects them under another label": (service(more="selector: {app: checkout, tier: web}"),),
+    "has them opened": (SERVICE, "{matchLabels: {app: other}}"),
+}
+"""What becomes of a Service: itself, and whom the network policy isolates."""
+
 WORLDS: dict[str, tuple[str, ...]] = {
     "a network policy cuts the backend off": (*SHOP, CUT_OFF),
+    "nothing says what stands behind a Service beside network policies": to_pods(service(more="selector: {}")),
+    "a network policy cuts off pods that nobody saw": without_pods(to_pods()),
+    "some pods of a Service are cut off": to_pods(service(more="selector: {tier: web}")),
     "a client certificate is a login": (
         ENVOY_GATEWAY,
         CERTIFIED,
@@ -216,6 +254,18 @@ WORLDS: dict[str, tuple[str, ...]] = {
 
 CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "the network policy that cuts a backend off is deleted": ((*SHOP, CUT_OFF), SHOP),
+    "the network policy that cuts off pods that nobody saw is deleted": (
+        without_pods(to_pods()),
+        tuple(each for each in without_pods(to_pods()) if "NetworkPolicy" not in each),
+    ),
+    "the network policy that cuts off pods that nobody saw selects others": (
+        without_pods(to_pods()),
+        without_pods(to_pods(policy="{matchLabels: {app: other}}")),
+    ),
+    **{
+        f"a Service whose pods a network policy cuts off {what}": (to_pods(), to_pods(*others))
+        for what, others in AFTER.items()
+    },
     "a login goes and a client certificate comes": (
         (
             ENVOY_GATEWAY,

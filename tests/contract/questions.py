@@ -30,6 +30,7 @@ from policylint.report.diff.report import DiffReport
 from policylint.report.findings.report import Report
 from policylint.report.graph.exposure import exposures
 from policylint.report.list.listing import ListRequest, entries
+from policylint.report.reach import ending
 from policylint.report.trace.text import result
 from policylint.session.lint import LintResult
 from policylint.simulation import Simulation, simulate
@@ -51,8 +52,10 @@ _HBONE = 15008
 
 def _serves(words: str, trace: Trace) -> str | None:
     """Return whether a sentence about the end of a request says that it gets to a backend; None for a part of them."""
-    if " in part" in words or words.startswith(("not known", "unknown")):
+    if " in part" in words or words.startswith(("not known: no ", "unknown")):
         return None
+    if words.startswith("not known: goes to") or ", not known whether it gets there" in words:
+        return "not known"
     backends = [key.path for key in trace.outcome.backends]
     return "yes" if any(words.removeprefix("reaches ").startswith(path) for path in backends) else "no"
 
@@ -67,7 +70,7 @@ def _arrives_by_trace(world: Environment) -> Answers:
 
 
 def _arrives_by_reach(world: Environment) -> Answers:
-    told = {named(way.trace.request): _serves(end_in_words(way.trace), way.trace) for way in world.taken}
+    told = {named(way.trace.request): _serves(ending(way), way.trace) for way in world.taken}
     return {subject: answer for subject, answer in told.items() if answer is not None}
 
 
@@ -609,6 +612,8 @@ def _opened_by_traces(change: Change) -> Answers:
             opened = ends == ["no", "yes"] or _opened_to_strangers(change, before, after)
             opened = opened or told.get(subject) == "opened"
             told[subject] = "" if None in ends else "opened" if opened else "not opened"
+            if ends[-1] == "not known" and ends[0] != "yes":
+                told[subject] = "not known"
     return {subject: answer for subject, answer in told.items() if answer}
 
 
@@ -716,11 +721,25 @@ def _aged(simulation: Simulation, old: set[ResourceKey]) -> Simulation:
     return simulate(simulation.world.with_resources(aged), simulation.catalog)
 
 
+def _lets_in(before: Trace, after: Trace) -> bool:
+    """Return whether whoever was turned away by a policy gets in: where the network did it, to the pods that it kept
+    them from, and not to others to which a Service leads meanwhile."""
+    if not before.denied or before.depends or not after.outcome.backends or after.depends or after.unsettled:
+        return False
+    stopped = None if before.network is None or before.outcome.backends else before.network.stopped
+    if stopped is None or after.network is None:
+        return True
+    return any(
+        (hop.target.key, hop.target.labels) == (stopped.target.key, stopped.target.labels)
+        for hop in after.network.hops
+        if hop.verdict != "denied"
+    )
+
+
 def _let_in_by_traces(change: Change) -> Answers:
     """Who was turned away by a policy and now gets to the backend of a route that both sides have."""
     for _, before, after in change.traces:
-        seen = after.network is None or after.network.verdict != "unknown"
-        if before.denied and not before.depends and after.outcome.backends and not after.depends and seen:
+        if _lets_in(before, after):
             return {"the change": "lets in who was kept out"}
     return {}
 
@@ -737,9 +756,9 @@ def _how_bad_by_traces(change: Change) -> Answers:
     for entry, was, now in change.traces:
         request = was.request
         anonymous = not (request.claims or entry.inside or any(map(request.path.startswith, change.paths)))
-        if anonymous and was.denied and not was.depends and now.outcome.backends and not now.depends:
+        if anonymous and _lets_in(was, now):
             asked = [request._replace(address=address) for address in ADDRESSES]
-            if sum(bool(before.trace(each).denied and after.trace(each).outcome.backends) for each in asked) > 1:
+            if sum(_lets_in(before.trace(each), after.trace(each)) for each in asked) > 1:
                 return {"the change": "error"}
     return {}
 

@@ -14,6 +14,7 @@ import pytest
 
 from policylint.catalog.content import ReadSet
 from policylint.checks import route_without_authentication, shadowed_route_match
+from policylint.compare import connections
 from policylint.compare.requests import answers, changes
 from policylint.implementations.istio import Istio
 from policylint.load.left_unread import LeftUnread
@@ -80,6 +81,11 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
         "a network policy cuts the backend off",
         "does it get to the pods",
         _of(verdicts, "Tracer", BlindTracer),
+    ),
+    "reach and guardrails do not see what the network leaves open": (
+        "nothing says what stands behind a Service beside network policies",
+        "does it get to the pods",
+        _of(Trace, "unsettled", ""),
     ),
     "GWP301 asks for a login where the listener demands a certificate": (
         "a client certificate is a login",
@@ -157,6 +163,16 @@ IN_CHANGES: Mapping[str, tuple[str, str, Patch]] = {
         "the network policy that cuts a backend off is deleted",
         "what does it open",
         _of(changes, "Tracer", BlindTracer),
+    ),
+    "diff says that a Service of which nobody knows what stands behind it is reached": (
+        "a Service whose pods a network policy cuts off has no selector",
+        "what does it open",
+        _of(Trace, "unsettled", ""),
+    ),
+    "pods that nobody saw cannot lose their isolation": (
+        "the network policy that cuts off pods that nobody saw is deleted",
+        "how bad is it",
+        _of(connections, "_is_known", lambda end: end.role == "workload"),
     ),
     "nothing takes the place of a login but a certificate": (
         "a login goes and a client certificate comes",

@@ -395,6 +395,8 @@ def differences(before: RequestAnswer, after: RequestAnswer) -> Iterator[Differe
         first, second = (before, after) if before.withheld else (after, before)
         unknown, ground = second.unknown, first.unknown or first.ground or second.ground
         yield Difference(change, "", _ended(before), _ended(after), (), unknown, ground)
+    elif before.trace.unsettled != after.trace.unsettled:
+        yield Difference("changed", unknown=after.trace.unsettled or before.trace.unsettled)
     if before.serves and after.serves:
         for purpose in PURPOSES:
             difference = _of_purpose(purpose, before, after)
@@ -453,7 +455,7 @@ def _of_ends(before: RequestAnswer, after: RequestAnswer) -> Difference:
         change = "opened" if after.serves else "closed"
     elif before.serves:
         change = "rerouted"
-    unknown = before.unknown or after.unknown or before.ground
+    unknown = before.unknown or after.unknown or before.ground or after.trace.unsettled or before.trace.unsettled
     if not before.denied:
         unknown = unknown or after.ground
     if change == "rerouted":  # what is asked otherwise is a difference of its own

@@ -229,15 +229,21 @@ def _head(row: Row, found: Found) -> str:
 def _cells(row: Row) -> list[str]:
     """Return the hosts, the requests, where they go and what is asked, in words."""
     parts = []
-    goes_to, place = end_in_words(row.way.trace), _denied_at(row.way)
+    goes_to, place = ending(row.way), _denied_at(row.way)
     for purpose, given in row.answers.items() if row.serves else ():
         words = "unknown" if given.why and given.why in goes_to else str(given)
         if purpose == "authentication" or given.demands:
             named = purpose == "authentication" or words.startswith(purpose)
             parts.append(words if named else f"{purpose}: {words}")
-    if row.way.doubt:
-        goes_to += f", not known who is let in: {row.way.doubt}"
     return [row.way.entry.hosts, row.way.requests, f"{goes_to} ({place})" if place else goes_to, ", ".join(parts)]
+
+
+def ending(way: WayIn) -> str:
+    """Return where the requests of a way go, and why it is not known whether they get there."""
+    words = end_in_words(way.trace)
+    if way.trace.unsettled:
+        words += f", not known whether it gets there: {way.trace.unsettled}"
+    return f"{words}, not known who is let in: {way.doubt}" if way.doubt else words
 
 
 def _denied_at(way: WayIn) -> str:
@@ -311,6 +317,8 @@ def entry_of(row: Row, found: Found) -> dict[str, Any]:
     if entry.inside:
         content |= {"service": names.key(entry.gateway), "client": trace.request.client}
         content |= {"depends": row.way.doubt} if row.way.doubt else {}
+    if trace.unsettled:
+        content["unsettled"] = trace.unsettled
     if trace.request.claims is not None:
         content["claims"] = claims_of(trace.request)
     if trace.denied is not None:

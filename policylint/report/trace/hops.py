@@ -66,8 +66,7 @@ def result(way: Way, backends: Iterable[ResourceKey], names: Names) -> str:
     if way.verdict == "partly" and denied:
         cut = ", ".join(dict.fromkeys(f"{end(hop, names)} by {_stopper(hop, names)}" for hop in denied))
         return f"reaches {to} in part; cut off: {cut}."
-    because = next((hop.because for hop in way.hops if hop.because), "nothing here says how it gets there")
-    return f"not known: goes to {to}, and {because}."
+    return f"not known: goes to {to}, and {way.doubt}."
 
 
 def _stopper(hop: Hop, names: Names) -> str:

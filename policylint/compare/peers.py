@@ -1,4 +1,4 @@
-"""GWP325 for network policies: rules that allow more than before, or deny less, though no pods of the tree show it.
+"""GWP325 for network policies that allow more than before, deny less or close fewer pods, though no pods here show it.
 
 Connections are compared between the pods that are there. A selector says who may come later, too.
 """
@@ -12,12 +12,24 @@ from policylint.checks.kit.locations import path
 from policylint.compare.change import EnvironmentChange
 from policylint.compare.pairing import Sides
 from policylint.documents import Pointer
-from policylint.model import Finding, World
-from policylint.model.selectors import matches, within
-from policylint.network.kinds import has_policies
+from policylint.model import Finding, ResourceKey, World, is_symbolic, mapping, sequence
+from policylint.model.selectors import is_empty, matches, within
+from policylint.model.words import listing
+from policylint.network.kinds import KINDS, has_policies
 from policylint.network.ports import PortSpec
 from policylint.network.reading import read_policies
-from policylint.network.rules import ANYBODY, DIRECTIONS, Action, Block, Direction, Peer, Pods, PolicySpec, RuleSpec
+from policylint.network.rules import (
+    ANYBODY,
+    DIRECTIONS,
+    TOGETHER,
+    Action,
+    Block,
+    Direction,
+    Peer,
+    Pods,
+    PolicySpec,
+    RuleSpec,
+)
 from policylint.spaces.addresses import cidr, without
 
 RULE = "GWP325"
@@ -27,8 +39,8 @@ Peers = tuple[Peer, ...]
 
 
 def peers_widened(sides: Sides, environment: EnvironmentChange) -> Iterator[Finding]:
-    """Yield the rules of network policies that allow more, or deny less, where no connection shows it."""
-    if not (has_policies(sides.before.world) and has_policies(sides.after.world)):
+    """Yield the network policies that allow more, deny less or close fewer pods, where no connection shows it."""
+    if not has_policies(sides.before.world):
         return
     old, new = sides.before.network.policies, sides.after.network.policies
     known = {(policy.key, policy.subject_text): policy for policy in old}
@@ -43,6 +55,80 @@ def peers_widened(sides: Sides, environment: EnvironmentChange) -> Iterator[Find
     for policy in old:
         if (policy.key, policy.subject_text) not in unchanged and policy.key not in told:
             yield from comparison.wider(policy, new, "Deny")
+            yield from _opening(sides, policy, new)
+
+
+def _opening(sides: Sides, policy: PolicySpec, new: Sequence[PolicySpec]) -> Iterator[Finding]:
+    """Yield a finding where a policy closed pods that no policy of the other side closes and that may be there.
+
+    Pods that were seen are compared themselves; those of a selector without any may have gone with what made them.
+    """
+    subject, world = policy.subject, sides.after.world
+    if policy.tier != TOGETHER or not isinstance(subject, Pods) or not _is_left(sides, subject):
+        return
+    open_now = [
+        direction
+        for direction in DIRECTIONS
+        if direction in policy.isolates
+        and not all(
+            any(direction in each.isolates and each.subject and _within(part, each.subject, world) for each in new)
+            for part in _parts(subject)
+        )
+    ]
+    if open_now:
+        now = world.get(policy.key)
+        does = "is gone" if now is None else "selects fewer pods"
+        place = f"other pods in namespace {subject.home}" if subject.home else "other pods"
+        whose = place if is_empty(subject.pods) else "the pods that it selected"
+        yield Finding(
+            RULE,
+            "warning",
+            f"{policy.key} {does}, and nothing else limits {listing(open_now)} of {whose}",
+            (policy.resource if now is None else now).name_location,
+            resources=(policy.key,),
+            label="no such pods are deployed from here yet",
+            environments=(world.name,),
+        )
+
+
+def _is_left(sides: Sides, subject: Pods) -> bool:
+    """Tell whether pods of a selector may be there after a change that were not seen before.
+
+    Where it selects pods that were seen, these are compared themselves; where it selects none, what makes them is not
+    rendered, and may have gone with the policy.
+    """
+    after, home = sides.after.world, subject.home
+    if home is None or is_symbolic(home):
+        return is_empty(subject.pods)
+    if not any(key.namespace == home and key[:2] not in KINDS for key in after.resources):
+        return False
+    if is_empty(subject.pods):
+        return True
+    endpoints = sides.before.network.universe.endpoints
+    if any(each.is_pod and each.namespace == home and matches(subject.pods, each.labels) for each in endpoints):
+        return False
+    gone = any(key.namespace == home and key[:2] not in KINDS for key in sides.pairing.removed)
+    return not gone and bool(after.unseen.reason(ResourceKey("apps", "Deployment", home, "")))
+
+
+def _parts(subject: Pods) -> list[Pods]:
+    """Return a selection by the values of the first label of which it lists several: others may close them in turn."""
+    expressions = sequence(subject.pods.get("matchExpressions"))
+    for number, expression in enumerate(map(mapping, expressions)):
+        values = sequence(expression.get("values"))
+        if expression.get("operator") == "In" and len(values) > 1:
+            return [
+                subject._replace(
+                    pods={
+                        **subject.pods,
+                        "matchExpressions": [
+                            *expressions[:number], {**expression, "values": [value]}, *expressions[number + 1 :]
+                        ],
+                    }
+                )
+                for value in values
+            ]  # fmt: skip
+    return [subject]
 
 
 def lets_in_more(before: World, after: World) -> bool:

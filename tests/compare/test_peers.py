@@ -152,3 +152,59 @@ SELECTOR = st.fixed_dictionaries(
 def test_what_lies_within_a_selector_satisfies_it(own: dict, other: dict, labels: dict[str, str]) -> None:  # type: ignore[type-arg]
     assert not (within(own, other) and matches(own, labels)) or matches(other, labels)
     assert within(own, own)
+
+
+def closing(name: str, pods: str, ways: str = "[Ingress]", namespace: str = "pay") -> str:
+    return f"""
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {{name: {name}, namespace: {namespace}}}
+spec: {{podSelector: {pods}, policyTypes: {ways}}}
+"""
+
+
+NOT_RENDERED = """
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: more, namespace: pay}
+spec: {chart: {spec: {chart: more, sourceRef: {kind: HelmRepository, name: charts}}}}
+"""
+DB, ALL, MORE = "{matchLabels: {app: db}}", "{}", "{matchLabels: {app: more}}"
+CILIUM_ALL = """
+apiVersion: cilium.io/v2
+kind: CiliumNetworkPolicy
+metadata: {name: all, namespace: pay}
+spec: {endpointSelector: {}, ingress: [{}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        # What closed the whole namespace is gone or narrower: pods that are not in the tree are open.
+        ([closing("all", ALL), closing("db", DB)], [closing("db", DB)], "ingress of other pods in namespace pay"),
+        ([closing("all", ALL), closing("db", DB)], [closing("all", DB)], "ingress of other pods in namespace pay"),
+        (
+            [closing("all", ALL, "[Ingress, Egress]"), closing("db", DB, "[Ingress, Egress]")],
+            [closing("all", ALL), closing("db", DB, "[Ingress, Egress]")],
+            "egress of other pods",
+        ),
+        ([CILIUM_ALL, closing("db", DB)], [closing("db", DB)], "ingress of other pods in namespace pay"),
+        # Another one closes all of them, whatever it is called, or several do together.
+        ([closing("all", ALL), closing("db", DB)], [closing("everything", ALL)], ""),
+        (
+            [closing("two", "{matchExpressions: [{key: app, operator: In, values: [more, less]}]}"), NOT_RENDERED],
+            [closing("one", MORE), closing("other", "{matchLabels: {app: less}}"), NOT_RENDERED],
+            "",
+        ),
+        # Pods by a label that none here has: there as long as what may make them is.
+        ([closing("more", MORE), NOT_RENDERED], [NOT_RENDERED], "ingress of the pods that it selected"),
+        ([closing("more", MORE), NOT_RENDERED], [], ""),
+        ([closing("more", MORE)], [], ""),
+        # The namespace has nothing left, or never had.
+        ([closing("all", ALL, namespace="empty")], [], ""),
+    ],
+)
+def test_pods_that_nothing_closes_any_more(tmp_path: Path, before: list[str], after: list[str], said: str) -> None:
+    told = [each.message for each in found(tmp_path, before, after) if "nothing else limits" in each.message]
+    assert len(told) == bool(said) and all(said in message for message in told)

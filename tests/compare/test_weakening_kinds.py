@@ -91,6 +91,10 @@ def tokens(mode: str = "") -> str:
     return f"traffic: {{jwtAuthentication: {{{mode}{PROVIDER}}}}}"
 
 
+def rules(expressions: str, action: str = "Allow") -> str:
+    return f"action: {action}, policy: {{matchExpressions: [{expressions}]}}"
+
+
 AGENT = [
     (
         tokens(),
@@ -109,14 +113,46 @@ AGENT = [
         ("error", "traffic.jwtAuthentication of AgentgatewayPolicy shop/login is gone, it is asked for no longer"),
     ),
     (tokens(), "traffic: {extAuth: {backendRef: {name: a, port: 80}, grpc: {}}}", None),
-    (
-        "traffic: {authorization: {policy: {matchExpressions: [a, b]}}}",
-        "traffic: {authorization: {policy: {matchExpressions: [a]}}}",
-        ("warning", "traffic.authorization.policy.matchExpressions of AgentgatewayPolicy shop/login loses b"),
+    # validate() of crates/agentgateway/src/http/authorization.rs: one rule of Allow lets in, one of Deny keeps out, and
+    # every one of Require must hold.
+    *(
+        (
+            f"{holder}: {{{rules('a, b', action)}}}{end}",
+            f"{holder}: {{{rules('a', action)}}}{end}",
+            lost and ("warning", lost),
+        )
+        for holder, end, place in (
+            ("traffic: {authorization", "}", "traffic.authorization"),
+            ("backend: {mcp: {authorization", "}}", "backend.mcp.authorization"),
+        )
+        for action, lost in (
+            ("Allow", None),
+            (
+                "Require",
+                f"{place}.policy.matchExpressions of AgentgatewayPolicy shop/login loses b, the rule asks for less",
+            ),
+            (
+                "Deny",
+                f"{place}.policy.matchExpressions of AgentgatewayPolicy shop/login loses b, what it denied",
+            ),
+        )
     ),
     (
-        "traffic: {authorization: {action: Deny, policy: {matchExpressions: [a, b]}}}",
-        "traffic: {authorization: {action: Deny, policy: {matchExpressions: [a]}}}",
+        f"traffic: {{authorization: {{{rules('a')}}}}}",
+        f"traffic: {{authorization: {{{rules('a, b')}}}}}",
+        (
+            "warning",
+            "traffic.authorization.policy.matchExpressions of AgentgatewayPolicy shop/login gains b, one more",
+        ),
+    ),
+    (
+        f"traffic: {{authorization: {{{rules('a', 'Require')}}}}}",
+        f"traffic: {{authorization: {{{rules('a, b', 'Require')}}}}}",
+        None,
+    ),
+    (
+        f"traffic: {{authorization: {{{rules('a', 'Deny')}}}}}",
+        f"traffic: {{authorization: {{{rules('a, b', 'Deny')}}}}}",
         None,
     ),
 ]
@@ -126,6 +162,19 @@ AGENT = [
 def test_agentgateway_policy(tmp_path: Path, before: str, after: str, expected: tuple[str, str] | None) -> None:
     world = (GATEWAY.replace("envoy", "agentgateway"), *WORLD[1:])
     assert_is(said(weakened(tmp_path, (*world, agent(before)), (*world, agent(after)))), expected)
+
+
+@pytest.mark.parametrize("action", ["Require", "Deny"])
+def test_agentgateway_policy_before_routing(tmp_path: Path, action: str) -> None:
+    world = (GATEWAY.replace("envoy", "agentgateway"), *WORLD[1:])
+    before, after = (
+        agent(f"traffic: {{phase: PreRouting, authorization: {{{rules(each, action)}}}}}")
+        .replace("HTTPRoute, name: checkout", "Gateway, name: edge")
+        .replace("namespace: shop", "namespace: infra")
+        for each in ("a, b", "a")
+    )
+    (told,) = said(weakened(tmp_path, (*world, before), (*world, after)))
+    assert "authorization.policy.matchExpressions of" in told[1] and "loses b" in told[1]
 
 
 HASH = "{SHA}fDYHuOYbzxlE6ehQOmYPIfS28/E="

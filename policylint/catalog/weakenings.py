@@ -17,6 +17,8 @@ from policylint.namedtuple import NamedTuple
 _MOST_PATHS = 4_000
 _LINE = re.compile(r" *- \{groups: \[([^]]+)\], kind: '?(.+?)'?(?:, (?:guards|spares|with): \w+)*\}$")
 _Steps = tuple[str, ...]
+_OF_PROGRAMS = frozenset({"limits", "requests", "claims"})
+"""What a program may use."""
 
 
 class _Word(NamedTuple):
@@ -62,6 +64,7 @@ class Access(NamedTuple):
     """What may bear on who gets in, by words: see schemas/weakenings.yaml."""
 
     fields: frozenset[str]
+    holders: frozenset[str]
     kinds: frozenset[str]
     guards: frozenset[str]
     grants: frozenset[str]
@@ -78,7 +81,15 @@ class Access(NamedTuple):
     def of_field(self, name: str) -> bool:
         """Tell whether a name of a field, or a line of a text, bears on it."""
         words = words_of(name)
-        return not self.fields.isdisjoint(words) and self.watching.isdisjoint(words)
+        return name not in self.holders and not self.fields.isdisjoint(words) and self.watching.isdisjoint(words)
+
+    def is_idle(self, name: str, value: object = None) -> bool:
+        """Tell whether a field, with all below it, says how a program is run or watched and not whom it lets in."""
+        if name == "resources" and value is not None:
+            return isinstance(value, dict) and value.keys() <= _OF_PROGRAMS
+        if name == "instances" and isinstance(value, list):
+            return False  # a list of them is something else than how often a program runs
+        return name in self.idle or not self.watching.isdisjoint(words_of(name))
 
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
@@ -93,18 +104,19 @@ def words_of(name: str) -> list[str]:
 @lru_cache(maxsize=1)
 def access() -> Access:
     """Return the words of what may bear on who gets in."""
-    table = mapping(_table().get("access"))
-    return Access(*(frozenset(map(text, sequence(table.get(name)))) for name in Access._fields))
+    said = mapping(table().get("access"))
+    return Access(*(frozenset(map(text, sequence(said.get(name)))) for name in Access._fields))
 
 
 @lru_cache(maxsize=1)
-def _table() -> Mapping[str, Any]:
+def table() -> Mapping[str, Any]:
+    """Return what the file says."""
     return mapping(read(shipped_data("schemas", "weakenings.yaml"), "weakenings.yaml").documents[0].value)
 
 
 @lru_cache(maxsize=1)
 def _words() -> tuple[_Word, ...]:
-    return tuple(_word(mapping(entry)) for entry in sequence(_table().get("words")))
+    return tuple(_word(mapping(entry)) for entry in sequence(table().get("words")))
 
 
 @lru_cache(maxsize=1024)
@@ -118,7 +130,7 @@ def deciding(group: str, kind: str) -> Deciding | None:
 
 @lru_cache(maxsize=1)
 def _deciding() -> tuple[tuple[re.Pattern[str], Mapping[str, Any]], ...]:
-    entries = map(mapping, sequence(_table().get("deciding")))
+    entries = map(mapping, sequence(table().get("deciding")))
     return tuple((re.compile(entry["kind"]), entry) for entry in entries)
 
 
@@ -169,7 +181,7 @@ def common_weaknesses(
     """
     own = () if known is None else [*(path for weak in known.weaker for path in (weak.path, weak.instead)), *known.idle]
     told = [tuple(path.split(".")) for path in own]
-    for path in dict.fromkeys(_differing(before, after, ())):
+    for path in dict.fromkeys(differing(before, after)):
         if not any(_stands_for(steps, path) for steps in told):
             yield from _meant(".".join(path), kind)
 
@@ -179,9 +191,9 @@ def _stands_for(told: _Steps, path: _Steps) -> bool:
     return len(told) == len(path) and all(step in ("*", other) for step, other in zip(told, path, strict=True))
 
 
-def _differing(before: Any, after: Any, above: _Steps) -> Iterator[_Steps]:
+def differing(before: Any, after: Any) -> Iterator[_Steps]:
     """Yield the paths of fields that differ, those that hold others first; entries of lists are `*`."""
-    stack: list[tuple[Any, Any, _Steps]] = [(before, after, above)]
+    stack: list[tuple[Any, Any, _Steps]] = [(before, after, ())]
     for _ in range(_MOST_PATHS):
         if not stack:
             return
@@ -205,4 +217,15 @@ def _differing(before: Any, after: Any, above: _Steps) -> Iterator[_Steps]:
             )
 
 
-__all__ = ["Access", "Deciding", "access", "common_weaknesses", "deciding", "may_decide", "words_of"]
+__all__ = [
+    "Access",
+    "Deciding",
+    "access",
+    "as_step",
+    "common_weaknesses",
+    "deciding",
+    "differing",
+    "may_decide",
+    "table",
+    "words_of",
+]

@@ -14,6 +14,7 @@ _KIND = Pattern(rb"\bkind[\"']?: *[\"']?(\w+)")
 _MOST_FILES = 2_000
 _MOST_NAMES = 1_000
 _CORE = frozenset({"apps", "batch", "autoscaling", "policy", "apiextensions.k8s.io"})
+_OF_CORE = frozenset({("", "ServiceAccount")})
 _Text = tuple[str, str, bytes]
 """A document: its group, its kind, and all of it."""
 
@@ -32,7 +33,7 @@ def edited(files: Iterable[tuple[str, bytes, bytes]]) -> Edited:
         for group, kind, chunk in set(_texts(path, before)) ^ set(_texts(path, after)):
             if kind == "ConfigMap" and not group:
                 maps.update(match.decode() for match in _NAME.findall(chunk)[:_MOST_NAMES])
-            elif group and group not in _CORE:
+            elif (group and group not in _CORE) or (group, kind) in _OF_CORE:
                 kinds.add((group, kind))
     return Edited(frozenset(kinds), frozenset(names), frozenset(maps))
 

@@ -214,3 +214,57 @@ def test_a_script_that_comes_to_change_objects_is_told(tmp_path: Path, command: 
     messages, words = findings(tmp_path, {"deploy.sh": "#!/bin/sh\n"}, {"deploy.sh": f"#!/bin/sh\n{command}\n"})
     assert bool(messages) == expected
     assert not messages or ("deploy.sh" in messages[0] and "as before" not in words)
+
+
+GATE = """\
+apiVersion: gate.example.org/v1
+kind: AccessPolicy
+metadata: {name: shop, namespace: shop}
+spec: {level: strict, login: {required: true}, roles: [staff]}
+"""
+ANNOTATED = """\
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: shop, namespace: shop, annotations: {door.example.net/login: "true", door.example.net/title: a}}
+spec: {rules: [{host: shop.example.com}]}
+"""
+POD = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: board, namespace: shop}
+spec:
+  selector: {matchLabels: {app: board}}
+  template:
+    metadata: {labels: {app: board}, annotations: {door.example.net/login-required: "true"}}
+    spec: {containers: [{name: board, image: "board:1", env: [{name: BOARD_AUTH_REQUIRED, value: "true"}]}]}
+"""
+ACCOUNT = """\
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: shop, namespace: shop}
+automountServiceAccountToken: false
+"""
+OTHER = GATE.replace("name: shop,", "name: other,")
+DIRECTED = [
+    (GATE, GATE.replace("required: true", "required: false"), "warning"),
+    (GATE, GATE.replace("required: true", "required: 'true'"), ""),
+    (GATE, GATE.replace("[staff]", "['*']"), "warning"),
+    (GATE, GATE.replace("level: strict", "level: lax"), "note"),  # whose level, and which one is stronger?
+    (GATE, "", "warning"),
+    (GATE, OTHER, ""),  # another one of the kind comes instead
+    (ANNOTATED, ANNOTATED.replace('"true"', '"false"'), "warning"),
+    (ANNOTATED, ANNOTATED.replace("title: a", "title: b"), ""),
+    (POD, POD.replace("login-required: \"true\"", "login-required: \"false\""), "warning"),
+    (POD, POD.replace("value: \"true\"", "value: \"false\""), "warning"),
+    (POD, POD.replace("board:1", "board:2"), ""),
+    (ACCOUNT, ACCOUNT.replace("false", "true"), "note"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "severity"), DIRECTED)
+def test_what_is_certain_by_its_words_warns(tmp_path: Path, before: str, after: str, severity: str) -> None:
+    commit(tmp_path, {"tree.yaml": TREE, "more.yaml": before})
+    commit(tmp_path, {"more.yaml": after or None})
+    _, out, _ = run(tmp_path, "diff", "HEAD~1..HEAD", "-o", "json")
+    new = [each for each in json.loads(out)["findings"] if each["state"] == "new" and each["rule"] == "GWP304"]
+    assert [each["severity"] for each in new] == ([severity] if severity else [])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from policylint.catalog.weakenings import as_step, common_weaknesses
+from policylint.catalog.directions import directed
+from policylint.catalog.weakenings import access, as_step, common_weaknesses
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import WeakenedWay
 from policylint.compare.protection.extensions import edited, weakened
@@ -24,6 +25,7 @@ _KINDS: tuple[tuple[str, str, Pointer], ...] = (
     ("", "Namespace", ("metadata", "labels")),
     *((*kind, ("spec", "template", "metadata", "annotations")) for kind in WORKLOADS),
 )
+_ANNOTATED = frozenset((group, kind) for group, kind, place in _KINDS if place == ("metadata", "annotations"))
 _WITH_LISTENERS = ((GATEWAY_GROUP, "Gateway"), (GATEWAY_GROUP, "ListenerSet"))
 _KIND = "Annotation"
 """What stands for a kind where names of annotations are looked up."""
@@ -40,11 +42,18 @@ def annotations_weakened(sides: Sides) -> Iterator[WeakenedWay]:
         if was == now
     )
     of_others = ((old, new, place) for old, new in edited(sides) for place in _written(old.spec, ("spec",)))
-    for old, new, place in chain(own, of_listeners, of_others):
+    of_any = (
+        (old, new, ("metadata", "annotations"))
+        for group, kind in sides.after.world.kinds()
+        if (group, kind) not in _ANNOTATED and group not in access().silent
+        for old, new in sides.edited(group, kind)
+    )
+    for old, new, place in chain(own, of_listeners, of_others, of_any):
         before, after = _said(old, place), _said(new, place)
         if before == after:
             continue
-        for weakening in weakenings(common_weaknesses(_KIND, before, after), before, after):
+        meant = [*common_weaknesses(_KIND, before, after), *directed(_KIND, before, after)]
+        for weakening in weakenings(meant, before, after):
             cause = weakened(weakening, old, new, "keep it as it was, or say what takes its place")
             name = str(weakening.before[0])
             where = _location(new, place, name), _location(old, place, name)

@@ -6,19 +6,19 @@ something does so no longer once it is gone.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.catalog.content import known_object
-from policylint.catalog.weakenings import Deciding, as_step, common_weaknesses, deciding
+from policylint.catalog.directions import denials, directed, guards_by_name, is_certain, is_switched_off
+from policylint.catalog.weakenings import Deciding, access, as_step, common_weaknesses, deciding
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, WeakenedWay
+from policylint.compare.protection.embedded import configuration, with_texts_read
 from policylint.compare.protection.extensions import said_by, weakened
-from policylint.compare.protection.spec import weakenings
+from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.documents import read
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, is_symbolic, mapping, sequence, text
-from policylint.patterns import Pattern
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.topology.workloads import WORKLOADS, pod_spec
@@ -32,10 +32,9 @@ _ELSEWHERE = frozenset(
 )  # fmt: skip
 """Groups of kinds that have no such fields, or are compared elsewhere."""
 _CONFIG_MAP = ("", "ConfigMap")
+_ACCOUNT = ("", "ServiceAccount")
 _APPLICATION = ("argoproj.io", "Application")
 _PARAMETRISED = frozenset({(GATEWAY_GROUP, "Gateway"), (GATEWAY_GROUP, "GatewayClass")})
-_MOST_EMBEDDED = 200_000
-_ASSIGNED = Pattern(r"\s*[\w.-]+\s*=")
 _OF_SCALING = frozenset({"", "apps", "batch", "autoscaling", "apiextensions.k8s.io", "admissionregistration.k8s.io"})
 """Groups of objects that something else in the cluster writes to as a rule: replicas, bundles, volumes."""
 
@@ -43,13 +42,14 @@ _OF_SCALING = frozenset({"", "apps", "batch", "autoscaling", "apiextensions.k8s.
 def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
     """Yield causes with the objects themselves."""
     for old, new in edited_beside(sides):
-        said = said_beside(old), said_beside(new)
-        for weakening in weakenings(common_weaknesses(new.key.kind, *said), *said):
+        decides = deciding(*new.key[:2]) is not None
+        for weakening, certain in directed_changes(new.key.kind, said_beside(old), said_beside(new)):
             cause = weakened(weakening, old, new, "keep it as it was, or say what takes its place")
-            kept = cause if deciding(*new.key[:2]) else cause._replace(severity="note")
+            kept = cause if decides or certain else cause._replace(severity="note")
             yield kept._replace(own=True), "", (whole(new.key),)
     for change, resource, says in (
         *(("is gone", each, "what it refused passes") for each in _of(sides.before, sides.pairing.removed, "guards")),
+        *(("is gone", each, "what it refused passes") for each in _guards_gone(sides)),
         *(
             ("is new", each, "it spares some of what policies refuse")
             for each in _of(sides.after, sides.pairing.added, "spares")
@@ -59,6 +59,36 @@ def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
         now, was = (resource.name_location, None) if change == "is new" else (None, resource.name_location)
         cause = Cause(resource.key.kind, change, says, (resource.key,), location=now, before=was, fix=fix)
         yield cause._replace(own=True), "", (whole(resource.key),)
+
+
+def directed_changes(
+    kind: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[tuple[Weakening, bool]]:
+    """Yield what is weaker between two states of an object that nobody evaluates, each with whether that is certain."""
+    was, now = with_texts_read(before, after)
+    own, lists = list(directed(kind, was, now)), list(denials(was, now))
+    for weakening in weakenings([*own, *common_weaknesses(kind, was, now), *lists], was, now):
+        certain = weakening.weak in own or weakening.weak in lists or is_certain(weakening.weak, kind)
+        yield weakening, certain and not is_switched_off(now, weakening.after)
+
+
+def _guards_gone(sides: Sides) -> Iterator[Resource]:
+    """Yield the policies by name that are gone, while there is still something in their namespace to guard.
+
+    One of the same kind that is new there takes their place.
+    """
+    taken = {(key.group, key.kind, key.namespace) for key in sides.pairing.added}
+    kept: set[str] | None = None
+    for key in sorted(sides.pairing.removed):
+        if not guards_by_name(key.kind) or not is_beside(sides, *key[:2]) or deciding(*key[:2]) is not None:
+            continue
+        resource = sides.before.world.get(key)
+        if resource is None or (key.group, key.kind, key.namespace) in taken or key.group in access().silent:
+            continue
+        if kept is None:
+            kept = {each.namespace for each in sides.after.world.resources}
+        if not key.namespace or key.namespace in kept:
+            yield resource
 
 
 def edited_beside(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
@@ -96,7 +126,7 @@ def is_beside(sides: Sides, group: str, name: str) -> bool:
     """Tell whether objects of a kind are compared by words alone."""
     if (group, name) == _CONFIG_MAP or (group, name) in _PARAMETRISED:
         return True
-    if (group, name) in WORKLOADS:
+    if (group, name) in WORKLOADS or (group, name) == _ACCOUNT:
         return True
     known = sides.after.catalog.get(group, name) is not None or known_object(group, name) is not None
     return not known and (group not in _ELSEWHERE or deciding(group, name) is not None)
@@ -108,13 +138,15 @@ def said_beside(resource: Resource) -> Mapping[str, Any]:
         entries = mapping(resource.body.get("data"))
         texts = {name: value for name, value in entries.items() if isinstance(value, str)}
         plain = {name: value for name, value in texts.items() if "\n" in value.strip() or not is_symbolic(value)}
-        return {as_step(name): _embedded(value) for name, value in plain.items()}
+        return {as_step(name): configuration(value) for name, value in plain.items()}
     if resource.key[:2] in WORKLOADS:
         containers = map(mapping, sequence(pod_spec(resource).get("containers")))
         return {as_step(text(each.get("name"))): _told(each) for each in containers}
     if resource.key[:2] in _PARAMETRISED:
         holder = mapping(resource.spec.get("infrastructure")) if resource.key.kind == "Gateway" else resource.spec
         return {name: holder[name] for name in ("parametersRef",) if name in holder}
+    if resource.key[:2] == _ACCOUNT:
+        return {name: resource.body[name] for name in ("automountServiceAccountToken",) if name in resource.body}
     if resource.key[:2] == _APPLICATION:
         sources = [resource.spec.get("source"), *sequence(resource.spec.get("sources"))]
         values = [_of_helm(mapping(mapping(source).get("helm"))) for source in sources if source]
@@ -137,25 +169,6 @@ def _told(container: Mapping[str, Any]) -> dict[str, Any]:
         name = text(variable.get("name")).lower().removeprefix(f"{program}_")
         told.setdefault(as_step(name), text(variable.get("value")))
     return {name: {"true": True, "false": False}.get(value, value) for name, value in told.items()}
-
-
-def _embedded(value: str) -> object:
-    """Return the configuration that a text holds, the text itself where it is none."""
-    if "\n" not in value.strip() or len(value) > _MOST_EMBEDDED:
-        return value
-    lines = [line for line in value.splitlines() if line.strip() and not line.lstrip().startswith(("#", ";", "["))]
-    if lines and all(map(_ASSIGNED.match, lines)):
-        return {name.strip(): _plain(inner.strip()) for name, _, inner in (line.partition("=") for line in lines)}
-    documents = read(value.encode(), "data").documents
-    return documents[0].value if len(documents) == 1 and isinstance(documents[0].value, dict) else value
-
-
-def _plain(value: str) -> object:
-    """Return a value as it is written behind `=`."""
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value.strip("\"'")
 
 
 def _kept_as_they_are(application: Resource) -> list[Any]:

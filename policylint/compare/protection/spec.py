@@ -94,6 +94,9 @@ def weakenings(
                 continue  # what the new entry lets in has been reported
             if any(pointer == place[: len(pointer)] for pointer in gone):
                 continue  # with what held it
+            told_below = any(pointer[: len(place)] == place for pointer in reported)
+            if told_below and "demands" in (weak.presence, weak.list):
+                continue  # what is weaker in it has been reported
             if (place, weakening.change) in told:
                 continue  # in other words
             told.add((place, weakening.change))

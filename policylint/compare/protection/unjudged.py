@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from policylint.catalog.directions import directed, sense_of
 from policylint.catalog.weakenings import Access, access, common_weaknesses, deciding, words_of
 from policylint.checks.kit.locations import path, value_at
 from policylint.compare.pairing import Sides
@@ -165,12 +166,16 @@ def _changed(
     pointers = dict.fromkeys(_bearing(words, before, after, whole=whole, programs=new.key[:2] in _HOLDING))
     if not pointers:
         return
-    meant = [*known, *common_weaknesses(new.key.kind, after, before)]
+    meant = [*known, *directed(new.key.kind, after, before), *common_weaknesses(new.key.kind, after, before)]
     judged = [*(each.before for each in weakenings(meant, after, before)), *ranked(meant, before, after)]
     left = [pointer for pointer in pointers if not any(_overlap(pointer, each) for each in judged)]
     if left:
         above = ("spec",) if "spec" in new.body else ()
         yield Unjudged(new, tuple((*above, *pointer) for pointer in left), "changes")
+
+
+def _bears_by_name(words: Access, name: str) -> bool:
+    return words.of_field(name) or (name not in words.holders and sense_of(name) != 0)
 
 
 def _overlap(left: Pointer, right: Pointer) -> bool:
@@ -220,10 +225,10 @@ def _bearing(words: Access, before: Any, after: Any, *, whole: bool, programs: b
         if isinstance(old, dict) and isinstance(new, dict):
             for name in reversed(dict.fromkeys((*old, *new))):
                 named = not above and programs
-                if (not named and _is_idle(words, str(name), new.get(name))) or _is_default(str(name), old, new):
+                if (not named and words.is_idle(str(name), new.get(name))) or _is_default(str(name), old, new):
                     continue
                 if not _is_same(old.get(name), new.get(name)):
-                    below = bears or words.of_field(str(name))
+                    below = bears or _bears_by_name(words, str(name))
                     stack.append((old.get(name), new.get(name), (*above, name), below))
         elif isinstance(old, list) and isinstance(new, list) and _are_objects(old, new):
             lost = [entry for entry in old if entry not in new]
@@ -239,12 +244,6 @@ def _bearing(words: Access, before: Any, after: Any, *, whole: bool, programs: b
             stack.append((old, {}, above, bears))
         elif bears or _is_telling_value(words, old, new):
             yield above
-
-
-def _is_idle(words: Access, name: str, value: Any) -> bool:
-    if name in ("resources", "instances") and isinstance(value, list):
-        return False  # a list of them is something else than what a program may use, or how often it runs
-    return name in words.idle or not words.watching.isdisjoint(words_of(name))
 
 
 def _is_default(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

@@ -13,8 +13,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final
 
+from policylint.patterns import Pattern
+
 _MAX_MEMORY: Final = 1 << 20
 """Bytes for one expression, compiled, and the states that it remembers."""
+_REFERENCE: Final = Pattern(r"\$(?:\$|\{(\w+)\}|(\w+))")
+"""A group in a template."""
 _MAX_STEPS: Final = 50_000_000
 """Instructions times bytes of one match: at most 0.3 s (2 GHz, x86-64), where RE2 cannot remember states."""
 
@@ -64,6 +68,36 @@ class Expression:
 def expression(pattern: str) -> Expression:
     """Return an expression, compiled; never an exception."""
     return Expression(pattern)
+
+
+def expanded(pattern: str, text: str, template: str, *, most: int = 0) -> str:
+    """Return a text with what an expression finds replaced: `$1`, `${name}` stand for groups, as in Go's Expand.
+
+    Args:
+        most: how many places are replaced, 0 for all.
+    """
+    import re2
+
+    if expression(pattern).is_within(text) is not True:
+        return text
+    options = re2.Options()
+    options.max_mem = _MAX_MEMORY
+    options.log_errors = False
+    compiled = re2.compile(_encoded(pattern), options)
+
+    def written(found: Any) -> bytes:
+        def group(reference: Any) -> str:
+            if reference[0] == "$$":
+                return "$"
+            name = reference[1] or reference[2]
+            number = int(name) if name.isdigit() else compiled.groupindex.get(_encoded(name))
+            value = found.group(number) if number is not None and number <= compiled.groups else None
+            return "" if value is None else str(value.decode("utf-8", "surrogatepass"))
+
+        return _encoded(str(_REFERENCE.sub(group, template)))
+
+    changed = compiled.sub(written, _encoded(text), count=most)
+    return str(changed.decode("utf-8", "surrogatepass"))
 
 
 def quoted(text: str) -> str:

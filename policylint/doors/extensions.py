@@ -1,6 +1,6 @@
-"""What objects beside an Ingress ask, redirect or answer, as far as the catalog of policy kinds does not say it.
+"""What objects beside an Ingress ask or answer, as far as the catalog of policy kinds does not say it.
 
-Objects that annotations name (`reads`, `answers`, `moves` of `extensions` in schemas/doors.yaml), and actions and
+Objects that annotations name (`reads`, `answers` of `extensions` in schemas/doors.yaml), and actions and
 conditions of the AWS Load Balancer Controller, which are annotations in JSON.
 """
 
@@ -43,15 +43,6 @@ def _login(extension: Resource, about: Mapping[str, Any]) -> Iterator[Guard]:
     is_login = text(value_at(extension.body, at)) in texts(about.get("of"))
     if is_login and not value_at(extension.body, _path(about.get("optional"))):
         yield Guard(extension, {"login": {"by": extension.key.name}}, {("login",): at})
-
-
-def moved_by(extension: Resource, about: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return where an object redirects all requests; None where it does not."""
-    for entry in map(mapping, sequence(about.get("moves"))):
-        stated = mapping(value_at(extension.body, _path(entry.get("path"))))
-        if text(stated.get("scheme")):
-            return {"scheme": text(stated["scheme"]), "statusCode": 301 if stated.get("permanent") is True else 302}
-    return None
 
 
 def answering(holder: Resource, status: int) -> Guard:

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from policylint.documents import Pointer, read
-from policylint.doors.extensions import action, guards_of, moved_by, sources_of
+from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
 from policylint.doors.vendors import INGRESS, Vendor, guards, vendor_of
 from policylint.matches import FOREIGN
@@ -195,9 +195,6 @@ class _Class:
         What is stated comes before https, as `return` does before what is written in Lua.
         """
         moved = _moved(self._vendor, entry.ingress) or action(self._vendor, entry.ingress, entry.backend)[0]
-        about = self._vendor.extensions
-        for extension in self._acting(entry) if moved is None and opening is _HTTP else ():
-            moved = moved or moved_by(extension, about)
         if moved is None and opening is _HTTP and (status := self._redirects(entry)):
             return {"scheme": "https", "statusCode": status}
         return moved

@@ -158,6 +158,12 @@ def guards() -> PolicyKind:
     return policy_kind(entry, DOOR_GUARDS)
 
 
+def protection_name(setting: str) -> str:
+    """Return what a door calls a protection that a kind of policy has its own name for: `rateLimit`."""
+    known = mapping(_content().get("protections"))
+    return next((name for name, others in known.items() if setting in texts(others)), setting)
+
+
 def closest(setting: str, implementation: str | None) -> str:
     """Return what comes closest to a guard of a door at the routes of an implementation, "" where nobody says."""
     known = mapping(mapping(_content().get("closest")).get(setting.partition(".")[0]))

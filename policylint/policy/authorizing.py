@@ -76,6 +76,7 @@ class RequestFacts(NamedTuple):
         asked: keeps the questions.
         rewritten: the properties that are no longer those that the client sent.
         service: the Service that it is sent to, None for what goes to Gateways or straight to pods.
+        scheme: `http` or `https`, "" where that is not known.
     """
 
     method: str
@@ -93,6 +94,7 @@ class RequestFacts(NamedTuple):
     asked: list[RequestQuestion] | None = None
     rewritten: frozenset[str] = frozenset()
     service: Resource | None = None
+    scheme: str = ""
 
     @property
     def bare_path(self) -> str:

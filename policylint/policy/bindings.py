@@ -105,6 +105,11 @@ class ObjectBinding(NamedTuple):
         return {} if self.kind is None else self._asks(self.kind, self.kind.settings.authorization, "authorization")
 
     @property
+    def protects(self) -> dict[str, bool]:
+        """Return by what the object protects backends (limits, firewalls), as `authenticates` does."""
+        return {} if self.kind is None else self._asks(self.kind, self.kind.settings.protection, "protection")
+
+    @property
     def may_ask(self) -> bool:
         """Return whether nobody knows what the object asks of requests: its kind, itself or the code that it runs."""
         kind, resource = self.kind, self.resolution.resource

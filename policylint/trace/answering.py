@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
+from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors import is_door
 from policylint.implementations import Implementation, implementation
-from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
+from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text, value_at
 from policylint.model.policy_kind import Answer
 from policylint.policy.authorizing import RequestQuestion
 from policylint.policy.units import at_path
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState, whole
-from policylint.topology.extensions import FilterExtension, extensions_of
+from policylint.topology.extensions import FilterExtension, extensions_of, named_extension
 from policylint.topology.routes import fault_of
 from policylint.trace.backends import BackendTls, filters_of, mirrors, shares
 from policylint.trace.filters import Message, Step, shown
+from policylint.trace.policies import facts
 from policylint.trace.precedence import RuleCandidate, child_candidates, doubt, ordered
-from policylint.trace.request import Request
-from policylint.trace.result import Forwarded, Outcome, Share, Trace
+from policylint.trace.request import Request, split_host
+from policylint.trace.result import Forwarded, Judged, Outcome, Share, Trace
 
 _MOST_DELEGATIONS = 16
 
@@ -58,7 +61,15 @@ class Responder:
             if refusal is not None:
                 return candidate, _ended(trace, message, refusal)
             rule, place = candidate.rule.body, ("spec", "rules", candidate.rule.number)
-            message.apply(rule.get("filters"), (*place, "filters"), port)
+            questions: list[RequestQuestion] = []
+            extend = partial(self._extended, candidate, start, message, port, questions)
+            message.apply(rule.get("filters"), (*place, "filters"), port, extend)
+            start = start._replace(
+                judged=(*start.judged, *_decided(message)),
+                questions=(*start.questions, *questions),
+                settled=frozenset(message.settled),
+            )
+            trace = start._replace(path=trace.path)
             if message.error:
                 return candidate, _ended(trace, message, Outcome(status=500, reason=message.error))
             if message.authorisers:
@@ -70,6 +81,12 @@ class Responder:
             answer = self._answer(candidate, (*place, "filters"), redirects=message.redirect is not None)
             if answer is not None:
                 return candidate, _ended(trace, message, answer)
+            ended = next((each for each in message.handled if each[1].status or each[1].unknown), None)
+            if ended is not None:
+                by, handling = ended
+                why = f"{by.key}: {handling.why or handling.unknown}"
+                outcome = Outcome(status=handling.status, reason=why, unknown=bool(handling.unknown))
+                return candidate, _ended(trace, message, outcome)
             if message.cors is not None:
                 outcome = Outcome(status=204, reason="the gateway answers the CORS preflight itself")
                 return candidate, _ended(trace, message, outcome)._replace(response=dict(message.cors))
@@ -103,6 +120,50 @@ class Responder:
             candidate = child
         outcome = Outcome(status=500, reason="the routes delegate to each other in a circle")
         return candidate, _ended(start._replace(path=tuple(nodes)), message, outcome)
+
+    def _extended(
+        self,
+        candidate: RuleCandidate,
+        start: Trace,
+        message: Message,
+        port: int | None,
+        asked: list[RequestQuestion],
+        http_filter: Mapping[str, Any],
+        place: Pointer,
+    ) -> None:
+        """Let the object that a filter names, and those that run in its place, do what they do with a request."""
+        key = named_extension(candidate.route, http_filter)
+        for resource, behaviour in () if key is None else self._handlers(key, start.gateway, ()):
+            if message.is_answered:
+                message.settled.add(resource.key)
+                continue
+            known = facts(start.request, asked)
+            changed = {
+                name
+                for name, value in (("host", message.host), ("path", message.path))
+                if value != getattr(start.request, name)
+            }
+            known = known._replace(host=split_host(message.host)[0], path=message.path, rewritten=frozenset(changed))
+            handling = behaviour.handle(resource, known)
+            if handling is not None:
+                message.handle(resource, handling, place, port)
+
+    def _handlers(
+        self, key: ResourceKey, gateway: ResourceKey | None, above: tuple[ResourceKey, ...]
+    ) -> Iterator[tuple[Resource, Implementation]]:
+        """Yield the objects that run where one is named, in order, each with the behaviour of who reads it."""
+        kind, resource = self._catalog.get(*key[:2]), self._world.get(key)
+        if kind is None or resource is None or key in above or len(above) == _MOST_DELEGATIONS:
+            return
+        serving = self._behaviour(gateway)
+        if not self._catalog.reads(None if serving is None else serving.name, kind):
+            return
+        members = value_at(resource.spec, tuple(kind.members.split("."))) if kind.members else None
+        for entry in map(mapping, sequence(members)):
+            member = key._replace(namespace=text(entry.get("namespace")) or key.namespace, name=text(entry.get("name")))
+            yield from self._handlers(member, gateway, (*above, key))
+        if members is None:
+            yield resource, self._named(kind.implementation)
 
     def _backends_of(self, state: RouteState) -> dict[int, list[BackendState]]:
         """Return the backends of a route by rule."""
@@ -152,7 +213,7 @@ class Responder:
         first = next(iter(per_backend.values()))
         identical = all(forwarded == first for forwarded in per_backend.values())
         common = set.intersection(*(set(response.items()) for response in responses))
-        plain = Forwarded(trace.request.method, message.host, message.path, shown(message.request_headers))
+        plain = Forwarded(trace.request.method, message.host, message.sent_path, shown(message.request_headers))
         return trace._replace(
             steps=(*trace.steps, *backend_steps),
             forwarded=first if identical else plain,
@@ -180,8 +241,9 @@ class Responder:
         """Return the behaviour of the controller of a Gateway, None where it is not known."""
         state = None if gateway is None else self._topology.gateway(gateway)
         name = None if state is None else self._catalog.implementation_of_controller(state.controller)
-        if name is None:
-            return None
+        return None if name is None else self._named(name)
+
+    def _named(self, name: str) -> Implementation:
         if name not in self._behaviours:
             self._behaviours[name] = implementation(name)
             self._behaviours[name].release = self._catalog.releases.get(name)
@@ -268,6 +330,14 @@ def _questions(candidates: Iterable[RuleCandidate], request: Request) -> Iterato
     conditions = chain.from_iterable(candidate.match.conditions for candidate in candidates)
     for name, predicate in dict.fromkeys((condition.name, condition.predicate) for condition in conditions):
         yield RequestQuestion(name, (predicate,), predicate.takes(request.value(name)))
+
+
+def _decided(message: Message) -> Iterator[Judged]:
+    """Yield what the objects that filters name answer a request."""
+    for by, handling in message.handled:
+        if handling.decision is not None:
+            location = by.location("spec", *handling.decision.pointer)
+            yield Judged(handling.decision._replace(by=by), by.key, location, None)
 
 
 def _ended(trace: Trace, message: Message, outcome: Outcome) -> Trace:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import mapping, sequence, text, texts
+from policylint.model import Resource, ResourceKey, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
+from policylint.policy.handling import Handling, Redirect
 from policylint.trace.request import Request, split_host
 
 WELL_KNOWN = {"http": 80, "https": 443}
@@ -22,16 +23,6 @@ class Step(NamedTuple):
     pointer: Pointer
 
 
-class Redirect(NamedTuple):
-    """The response of a RequestRedirect filter; `port` is None where the Location header names none."""
-
-    status: int
-    scheme: str
-    host: str
-    port: int | None
-    path: str
-
-
 class Message:
     """A request on its way through filters, and what they will do to the response.
 
@@ -40,6 +31,8 @@ class Message:
         mirrors: pointers of the mirrors' backendRefs, in order.
         authorisers: pointers of the filters that ask an external authoriser.
         redirect, error: the response of a filter itself; `error` of a filter that cannot be processed.
+        handled: what objects that filters name do with it, each with the object.
+        settled: the objects of which nothing is left to say, as what they do is here, or their turn never comes.
         steps: the actions so far.
     """
 
@@ -57,45 +50,84 @@ class Message:
         self.cors: dict[str, str] | None = None
         self.error = ""
         self.steps: list[Step] = []
+        self.handled: list[tuple[Resource, Handling]] = []
+        self.settled: set[ResourceKey] = set()
 
     def copy(self) -> Message:
         """Return the same message, to send on to another backend."""
         copied = Message(self._request, self._prefix)
-        copied.host, copied.path = self.host, self.path
+        copied.host, copied.path = self.host, self.sent_path
         copied.request_headers, copied.response_headers = dict(self.request_headers), dict(self.response_headers)
         return copied
 
-    def apply(self, filters: object, pointer: Pointer, port: int | None) -> None:
-        """Apply the filters at a pointer in written order; `port` is the listener's, for redirects that name none."""
+    @property
+    def sent_path(self) -> str:
+        """The path as it is sent on: with a slash at least."""
+        return self.path if self.path.startswith("/") else f"/{self.path}"
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether a filter has answered it, or one that a filter names."""
+        return self.redirect is not None or any(handling.ends for _, handling in self.handled)
+
+    def handle(self, by: Resource, handling: Handling, place: Pointer, port: int | None) -> None:
+        """Let an object that the filter at a place names do what it does."""
+        self.handled.append((by, handling))
+        if handling.decision is None:
+            self.settled.add(by.key)
+        for http_filter in handling.filters:
+            self._filter(mapping(http_filter), place, port)
+        if handling.path is not None:
+            self.path = handling.path + self._request.query
+            self.steps.append(Step(f"rewrite path to {self.path or '/'}", place))
+        self.redirect = self.redirect or handling.redirect
+
+    def apply(
+        self,
+        filters: object,
+        pointer: Pointer,
+        port: int | None,
+        extend: Callable[[Mapping[str, Any], Pointer], None] | None = None,
+    ) -> None:
+        """Apply the filters at a pointer in written order; `port` is the listener's, for redirects that name none.
+
+        Args:
+            extend: lets what a filter names do what it does.
+        """
         for number, value in enumerate(sequence(filters)):
             http_filter = mapping(value)
             place = (*pointer, number)
-            match text(http_filter.get("type")):
-                case "RequestHeaderModifier":
-                    self._modify(self.request_headers, mapping(http_filter.get("requestHeaderModifier")), "", place)
-                    self._host_header()
-                case "ResponseHeaderModifier":
-                    modifier = mapping(http_filter.get("responseHeaderModifier"))
-                    self._modify(self.response_headers, modifier, " of the response", place)
-                case "RequestMirror":
-                    self._mirror(mapping(http_filter.get("requestMirror")), (*place, "requestMirror"))
-                case "RequestRedirect":
-                    self.redirect = self._redirect(mapping(http_filter.get("requestRedirect")), port)
-                    self.steps.append(Step("redirect", place))
-                case "URLRewrite":
-                    self._rewrite(mapping(http_filter.get("urlRewrite")), place)
-                case "CORS":
-                    self._cors(mapping(http_filter.get("cors")), place)
-                case "ExternalAuth":
-                    self.authorisers.append((*place, "externalAuth"))
-                    self.steps.append(Step("ask an external authoriser", (*place, "externalAuth")))
-                case "ExtensionRef":
-                    reference = mapping(http_filter.get("extensionRef"))
-                    extension = f"extension {text(reference.get('kind'))} {text(reference.get('name'))}"
-                    self.steps.append(Step(extension, (*place, "extensionRef")))
-                case unknown:
-                    # A filter that cannot be processed must not be skipped (HTTPRouteFilter.Type).
-                    self.error = f"filter type {unknown or '(none)'} is not known"
+            self._filter(http_filter, place, port)
+            if extend is not None and http_filter.get("type") == "ExtensionRef":
+                extend(http_filter, place)
+
+    def _filter(self, http_filter: Mapping[str, Any], place: Pointer, port: int | None) -> None:
+        match text(http_filter.get("type")):
+            case "RequestHeaderModifier":
+                self._modify(self.request_headers, mapping(http_filter.get("requestHeaderModifier")), "", place)
+                self._host_header()
+            case "ResponseHeaderModifier":
+                modifier = mapping(http_filter.get("responseHeaderModifier"))
+                self._modify(self.response_headers, modifier, " of the response", place)
+            case "RequestMirror":
+                self._mirror(mapping(http_filter.get("requestMirror")), (*place, "requestMirror"))
+            case "RequestRedirect":
+                self.redirect = self._redirect(mapping(http_filter.get("requestRedirect")), port)
+                self.steps.append(Step("redirect", place))
+            case "URLRewrite":
+                self._rewrite(mapping(http_filter.get("urlRewrite")), place)
+            case "CORS":
+                self._cors(mapping(http_filter.get("cors")), place)
+            case "ExternalAuth":
+                self.authorisers.append((*place, "externalAuth"))
+                self.steps.append(Step("ask an external authoriser", (*place, "externalAuth")))
+            case "ExtensionRef":
+                reference = mapping(http_filter.get("extensionRef"))
+                extension = f"extension {text(reference.get('kind'))} {text(reference.get('name'))}"
+                self.steps.append(Step(extension, (*place, "extensionRef")))
+            case unknown:
+                # A filter that cannot be processed must not be skipped (HTTPRouteFilter.Type).
+                self.error = f"filter type {unknown or '(none)'} is not known"
 
     def _mirror(self, mirror: Mapping[str, Any], place: Pointer) -> None:
         """Mirror all requests or a part of them (HTTPRequestMirrorFilter.Percent, Fraction); 0 % mirrors none."""

@@ -134,7 +134,8 @@ class Policies:
 
     @property
     def authorize(self) -> bool:
-        """Whether any effective policy has an answer to requests, or asks which of them it is about."""
+        """Whether any effective policy, or object that a filter names, has an answer to requests, or asks which of them
+        it is about."""
         questions: list[RequestQuestion] = []
         nothing = RequestFacts("", "", "", {}, blank=True, asked=questions)
         for kind, effective in ((group.kind, group.effective) for group in self._groups):
@@ -142,6 +143,12 @@ class Policies:
             spec = behaviour.concerning(kind, effective.spec, nothing)
             if questions or effective.failing or any(True for _ in behaviour.decisions(kind, spec, nothing)):
                 return True
+        for binding in self._simulation.bindings:
+            resource = binding.resolution.resource
+            if binding.form == "filter" and binding.kind is not None and resource is not None:
+                handling = self._implementation(binding.kind).handle(resource, nothing)
+                if questions or (handling is not None and handling.decision is not None):
+                    return True
         return False
 
     def _implementation(self, kind: PolicyKind) -> Implementation:
@@ -182,6 +189,7 @@ def facts(request: Request, asked: list[RequestQuestion] | None = None) -> Reque
         claims=request.claims,
         blank=request.blank,
         asked=asked,
+        scheme=request.scheme,
     )
 
 

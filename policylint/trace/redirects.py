@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from policylint.namedtuple import NamedTuple
-from policylint.trace.filters import WELL_KNOWN, Redirect
+from policylint.policy.handling import Redirect
+from policylint.trace.filters import WELL_KNOWN
 from policylint.trace.request import Request
 from policylint.trace.result import Trace
 

@@ -11,9 +11,10 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import Ask, setters, unread
 from policylint.policy.authorizing import Decision, NearestRule, PlacedDecision, RequestQuestion
 from policylint.policy.bindings import ObjectBinding
+from policylint.policy.handling import Redirect
 from policylint.policy.results import Group
 from policylint.topology import ListenerState
-from policylint.trace.filters import Redirect, Step
+from policylint.trace.filters import Step
 from policylint.trace.request import Request
 
 if TYPE_CHECKING:
@@ -138,12 +139,15 @@ class Met(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What one policy answers a request: whose setting decides, and where it is written; `met` is what holds it."""
+    """What one policy answers a request: whose setting decides, and where it is written.
+
+    `met` is what holds it, None for an object that a filter names.
+    """
 
     decision: Decision
     policy: ResourceKey
     location: Location | None
-    met: Met
+    met: Met | None
 
 
 class Trace(NamedTuple):
@@ -165,6 +169,8 @@ class Trace(NamedTuple):
         considered: the rules that matched but came second.
         nearest: near misses; only where nothing matched.
         notes: the assumptions behind the result.
+        settled: the objects that its filters name of which nothing is left to say: the trace has what they do, or
+            their turn never comes, as another one before them answers.
         network: the hops to the backends that `outcome` rests on, None where no network policy is in sight.
     """
 
@@ -197,6 +203,7 @@ class Trace(NamedTuple):
     nearest: tuple[Nearest, ...] = ()
     notes: tuple[str, ...] = ()
     network: Way | None = None
+    settled: frozenset[ResourceKey] = frozenset()
 
     @property
     def is_cut_off(self) -> bool:

@@ -528,7 +528,8 @@ class Tracer:
             outcome = Outcome(unknown=True, reason=left.reason) if others else left  # another rule may take it
             trace = trace._replace(outcome=outcome, forwarded=None, per_backend={}, mirrors=())
             policies, reached = tuple(met for met in policies if met.backend is None), []
-        extensions = self.policies.extensions(nodes, reached, controller)
+        named = self.policies.extensions(nodes, reached, controller)
+        extensions = tuple(each for each in named if each.wanted not in trace.settled)
         if left is None:
             trace = self.judged(trace, policies, message)
         working = [share for share in trace.outcome.shares if share.share and not share.problem]
@@ -576,7 +577,7 @@ class Tracer:
 
     def judged(self, trace: Trace, policies: Sequence[Met], message: RequestFacts) -> Trace:
         """Return a trace with what policies on its way answer, and with the end that this means."""
-        judged = tuple(self.policies.judged(policies, message))
+        judged = (*trace.judged, *self.policies.judged(policies, message))
         trace = trace._replace(judged=judged)
         denial = next((each for each in judged if each.decision.answer == "denied"), None)
         if denial is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from policylint.doors.traefik_rules import Matcher, alternatives
+from policylint.reach import end_in_words, entries, stated, ways_in
 from policylint.trace import Tracer
 from policylint.trace.request import from_url
 from tests.doors.asking import answer
@@ -106,6 +107,66 @@ NAMED = "middlewares: [{name: m}]"
 )
 def test_what_middlewares_ask(objects: tuple[str, ...], end: tuple[str, str]) -> None:
     assert ends(*objects) == end
+
+
+BOTH = "middlewares: [{name: a}, {name: b}]"
+TO_HTTPS, OFFICE, LOGIN = (
+    "{redirectScheme: {scheme: https, permanent: true}}",
+    "{ipAllowList: {sourceRange: [10.0.0.0/8]}}",
+    "{basicAuth: {secret: s}}",
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "over_http", "over_https"),
+    [
+        (TO_HTTPS, OFFICE, "301 https://shop.example.com/", "403"),
+        (OFFICE, TO_HTTPS, "403", "403"),
+        (TO_HTTPS, LOGIN, "301 https://shop.example.com/", "web"),
+        (LOGIN, TO_HTTPS, "301 https://shop.example.com/", "web"),
+        ("{ipAllowList: {sourceRange: [10.0.0.0/8], rejectStatusCode: 404}}", "{compress: {}}", "404", "404"),
+        ("{redirectScheme: {scheme: https, port: '8443'}}", LOGIN, *["302 https://shop.example.com:8443/"] * 2),
+    ],
+)
+def test_middlewares_act_in_order(first: str, second: str, over_http: str, over_https: str) -> None:
+    objects = (ingress_route(to(SHOP, more=BOTH)), middleware(first, "a"), middleware(second, "b"))
+    ends_of = [
+        ends(*objects, url=f"{scheme}://shop.example.com/", client="203.0.113.9") for scheme in ("http", "https")
+    ]
+    assert [end for end, _ in ends_of] == [over_http, over_https]
+
+
+def test_what_stands_behind_a_redirect_asks_for_nothing() -> None:
+    objects = (ingress_route(to(SHOP, more=BOTH)), middleware(TO_HTTPS, "a"), middleware(LOGIN, "b"))
+    world = simulated(service("web"), *objects)
+    asked = [
+        [each.wanted.name for each in Tracer(world).trace(from_url("GET", f"{scheme}://shop.example.com/")).extensions]
+        for scheme in ("http", "https")
+    ]
+    assert asked == [[], ["b"]]
+
+
+MOVED = "{redirectRegex: {regex: 'REGEX', replacement: 'https://new.example.com/$1'}}"
+
+
+@pytest.mark.parametrize(
+    ("regex", "told"),
+    [
+        ("^https?://shop.example.com/old/(.*)", {"~/old/(.*).*": "302", "~/.* except ~/old/(.*).*": "shop/web"}),
+        ("^https?://[^/]+/(.*)", {"every request": "302"}),
+        ("^https?://www\\.(.*)", {"every request": "shop/web"}),
+        ("^http://other.example.com/(.*)", {"every request": "shop/web"}),
+        ("/old/(.*)$", {"~.*(?:/old/(.*))": "302", "~/.* except ~.*(?:/old/(.*))": "shop/web"}),
+        # where it is found hangs on more than the path, or cannot be told from the host: what is said is of one request
+        ("^https?://(.*)/old", {"every request": "not known"}),
+    ],
+)
+def test_requests_are_told_apart_by_where_an_expression_is_found(regex: str, told: dict[str, str]) -> None:
+    objects = (ingress_route(to(SHOP, more=NAMED), more="tls: {}"), middleware(MOVED.replace("REGEX", regex)))
+    tracer = Tracer(simulated(service("web"), *objects))
+    entry = next(each for each in entries(tracer) if each.host == "shop.example.com" and each.scheme == "https")
+    ways = [way for way in ways_in(tracer, entry, stated(tracer, entry)) if way.trace.rule is not None]
+    assert {way.requests: "not known" if way.undecided else end_in_words(way.trace).split()[0] for way in ways} == told
 
 
 def traefik(*arguments: str) -> str:

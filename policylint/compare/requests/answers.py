@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from policylint.compare.protection.spec import weakenings
 from policylint.documents import Pointer
+from policylint.doors.vendors import protection_name
 from policylint.model import PolicyKind, ResourceKey
 from policylint.model.resource import mapping, sequence, texts, value_at
 from policylint.model.words import listing
@@ -407,12 +408,12 @@ def differences(before: RequestAnswer, after: RequestAnswer) -> Iterator[Differe
             yield Difference("changed", "", _own(was, now), _own(now, was), (FILTERS,))
 
 
-def protections(before: RequestAnswer, after: RequestAnswer) -> Iterator[Difference]:
-    """Yield the protections (limits, firewalls) of requests that move to another kind of door, as far as one side alone
-    has them: each kind of policy has its own words, but a limit is a limit."""
+def protections(before: RequestAnswer, after: RequestAnswer, *, moves: bool) -> Iterator[Difference]:
+    """Yield the protections (limits, firewalls) of requests that one side alone has: those that filters name, and all
+    for what moves to another kind of door: each kind of policy has its own words, but a limit is a limit."""
     if not (before.serves and after.serves):
         return
-    was, now = _protecting(before), _protecting(after)
+    was, now = _protecting(before, policies=moves), _protecting(after, policies=moves)
     for name in sorted({*was, *now}):
         if (name in was) != (name in now):
             first, second = was.get(name, UNTREATED), now.get(name, UNTREATED)
@@ -420,14 +421,18 @@ def protections(before: RequestAnswer, after: RequestAnswer) -> Iterator[Differe
             yield Difference(change, "", first, second, (name,))
 
 
-def _protecting(answer: RequestAnswer) -> dict[str, str]:
+def _protecting(answer: RequestAnswer, *, policies: bool) -> dict[str, str]:
     """Return the protections of a request by name, in words: `rateLimit of shop/web`."""
     found: dict[str, str] = {}
-    for met in answer.trace.policies:
+    for binding in answer.trace.extensions:
+        for setting in binding.protects:
+            found.setdefault(protection_name(setting), f"{setting} of {binding.wanted.path}")
+    for met in answer.trace.policies if policies else ():
         for setting in met.group.kind.settings.protection:
             if value_at(met.spec, tuple(setting.split("."))):
                 owner = next(iter(setters(met.group.effective, setting)), None)
-                found[setting] = f"{setting} of {owner.path}" if owner is not None else setting
+                words = f"{setting} of {owner.path}" if owner is not None else setting
+                found[protection_name(setting)] = words
     return found
 
 

@@ -316,7 +316,7 @@ class _Comparison:
             self._same = False
         if entry.inside and unknown and before.end == after.end and before.rest != after.rest:
             self._doubt(entry, unknown)
-        found = [*differences(before, after), *(protections(before, after) if self._moves else ())]
+        found = [*differences(before, after), *protections(before, after, moves=self._moves)]
         for difference in found:
             if difference.unknown:
                 self._doubt(entry, difference.unknown)

@@ -98,6 +98,9 @@ def _refused(sides: Sides, before: RequestAnswer, after: RequestAnswer | None) -
     for judged in before.trace.judged:
         if judged.decision.answer == "denied" and not judged.decision.direct:
             name = str(judged.decision.pointer[0]) if judged.decision.pointer else ""
+            if judged.met is None:
+                yield Kept("authorization", (name,), (Responsible(judged.policy, judged.location),))
+                continue
             group = judged.met.group
             now = None if after is None else _met(after, group)
             if now is not None and name in now.spec:

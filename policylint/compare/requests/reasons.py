@@ -59,6 +59,7 @@ class Reasons:
                 (side, judged.met.group, str(judged.decision.pointer[0]))
                 for side, answer in enumerate((before, after))
                 for judged in answer.trace.judged
+                if judged.met is not None
             ]
         places: dict[ResourceKey, Location | None] = {}
         for side, group, setting in groups:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from policylint.policy.beside import Beside
     from policylint.policy.bindings import ObjectBinding
     from policylint.policy.client_addresses import Believed
+    from policylint.policy.handling import Handling
 from policylint.implementations.generic.base import Behaviour
 
 
@@ -100,6 +101,13 @@ class Traffic(Behaviour):
         `begin` is not called before it.
         """
         return ""
+
+    def handle(self, extension: Resource, message: RequestFacts) -> Handling | None:  # noqa: ARG002
+        """Return what an object that a filter names does with a request; by default None: that is not looked at.
+
+        `begin` is not called before it.
+        """
+        return None
 
     def believing_gateways(
         self,

@@ -17,6 +17,7 @@ SOURCES = {
     "service that answers 500; features.go @ 0a45cf4f8 for what later versions support",
     "services": "the file of «filters», loadHTTPBackendRef",
     "tls": "gateway-api.sigs.k8s.io/geps/gep-713 «Conflict Resolution», which doc.traefik.io v3.5 follows",
+    "redirect": "github.com/traefik/traefik v3.7.13 pkg/middlewares: redirect/redirect_scheme.go, headers/secure.go",
     "allow-list": "doc.traefik.io/traefik/v3.5/reference/routing-configuration/http/middlewares/ipallowlist",
 }
 REQUEST = {"host": "shop.example"}
@@ -102,9 +103,16 @@ WORLDS = {
         "chain", (chain("login", "basic", "ask"), BASIC, middleware("ask", "forwardAuth: {address: http://a}")),
         "allowed, basicAuth and forwardAuth required"),
     "digests": Predicted("filters", (middleware("login", "digestAuth: {secret: s}"),), "allowed, digestAuth required"),
-    "an allow-list": Predicted("allow-list", (middleware("login", OFFICE),), "allowed"),
+    "an allow-list": Predicted("allow-list", (middleware("login", OFFICE),), "depends"),
     "an allow-list in a chain": Predicted(
-        "chain", (chain("login", "office"), middleware("office", OFFICE)), "allowed"),
+        "chain", (chain("login", "office"), middleware("office", OFFICE)), "depends"),
+    "a redirect": Predicted("redirect", (middleware("login", "redirectScheme: {scheme: https}"),), "302"),
+    "a redirect without a scheme": Predicted(
+        "builder", (middleware("login", "redirectScheme: {permanent: true}"),), "404", lint=("GWP406",)),
+    "an allow-list of nobody": Predicted(
+        "builder", (middleware("login", "ipAllowList: {sourceRange: []}"),), "404", lint=("GWP406",)),
+    "a list of allowed hosts": Predicted(
+        "redirect", (middleware("login", "headers: {allowedHosts: [other.example]}"),), "500"),
     "the rule with the filter": Predicted(
         "filters", (LOGIN,), "allowed, basicAuth required", request={"path": "/admin"},
         base=base(f"{ADMIN}, {filtering('login')}", "")),

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.implementations.generic import Implementation
-from policylint.model import PolicyKind, Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.implementations.traefik.middlewares import address_decision, handled, unusable
+from policylint.model import PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.words import listing
-from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
+from policylint.policy.authorizing import Decision, RequestFacts
+from policylint.policy.handling import Handling
 from policylint.topology import Topology
 from policylint.topology.extensions import extensions_of
 from policylint.topology.routes import Rule
@@ -29,11 +31,13 @@ class Traefik(Implementation):
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
         """Yield what a list of addresses answers; whose address it is where a strategy says so, is not known."""
         for name in ("ipAllowList", "ipWhiteList"):
-            stated = mapping(spec.get(name))
-            networks = texts(stated.get("sourceRange"))
-            if networks and not stated.get("ipStrategy"):
-                rule = AuthorizationRule(message.is_from(networks), True, (name, "sourceRange"), "the client's address")
-                yield first_match([rule], otherwise((name, "sourceRange"), allows=False))
+            decision = address_decision(name, mapping(spec.get(name)), message)
+            if decision is not None:
+                yield decision
+
+    def handle(self, extension: Resource, message: RequestFacts) -> Handling | None:
+        """Return what a Middleware does with a request."""
+        return handled(extension, message) if extension.key[:2] == _MIDDLEWARE else None
 
     def filter_fault(self, extension: Resource, topology: Topology) -> str:
         """Return why a Middleware cannot be built, itself or one of those that its chain names."""
@@ -55,6 +59,8 @@ def _fault(middleware: Resource, world: World, above: tuple[ResourceKey, ...], f
     sorts = [name for name, value in middleware.spec.items() if value is not None]
     if len(sorts) != 1:
         return f"it is of {len(sorts)} sorts, {listing(sorts)}" if sorts else "it is of no sort"
+    if own := unusable(middleware):
+        return own
     chain: Mapping[str, Any] = mapping(middleware.spec.get("chain"))
     for entry in map(mapping, sequence(chain.get("middlewares"))):
         namespace = text(entry.get("namespace")) or middleware.key.namespace

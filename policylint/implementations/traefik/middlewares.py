@@ -1,0 +1,179 @@
+"""What Traefik's Middlewares do with a request: redirects, paths, headers, CORS, lists of addresses.
+
+Source: github.com/traefik/traefik v3.7.13 pkg/middlewares, one package for each sort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from policylint.implementations.traefik.urls import address_of, decided, location, replaced, slashed
+from policylint.model import Resource, mapping, sequence, text, texts
+from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
+from policylint.policy.handling import PASSES, Handling, Redirect
+from policylint.regex import expression
+
+_WELL_KNOWN = {"http": "80", "https": "443"}
+_CORS = ("accessControlAllowMethods", "accessControlAllowOriginList", "accessControlAllowOriginListRegex")
+
+
+def handled(middleware: Resource, message: RequestFacts) -> Handling | None:
+    """Return what a Middleware does with a request; None for sorts that ask for a login, or limit."""
+    known = ((_SORTS[sort], value) for sort, value in middleware.spec.items() if sort in _SORTS)
+    return next((handle(mapping(value), message) for handle, value in known), None)
+
+
+def unusable(middleware: Resource) -> str:
+    """Return why a Middleware of one sort cannot be built; "" where nothing is known to be wrong."""
+    for sort, value in middleware.spec.items():
+        stated = mapping(value)
+        match sort:
+            case "redirectScheme" if not text(stated.get("scheme")):
+                return "it names no scheme to redirect to"
+            case "addPrefix" if not text(stated.get("prefix")):
+                return "its prefix is empty"
+            case "ipAllowList" | "ipWhiteList" if not sequence(stated.get("sourceRange")):
+                return "its sourceRange is empty"
+            case "redirectRegex" | "replacePathRegex":
+                refusal = expression(text(stated.get("regex"))).refusal
+                return f"its regex is {refusal}" if refusal else ""
+            case "stripPrefixRegex":
+                refusals = (expression(each.strip()).refusal for each in texts(stated.get("regex")))
+                return next((f"a regex is {refusal}" for refusal in refusals if refusal), "")
+            case "headers" if not stated:
+                return "it states no headers"
+    return ""
+
+
+def address_decision(sort: str, stated: Mapping[str, Any], message: RequestFacts) -> Decision | None:
+    """Return what a list of addresses answers; whose address counts where a strategy says so, is not known."""
+    networks = texts(stated.get("sourceRange"))
+    if not networks:
+        return None
+    is_listed = None if stated.get("ipStrategy") else message.is_from(networks)
+    place = (sort, "sourceRange")
+    rule = AuthorizationRule(is_listed, True, place, "the client's address")
+    status = stated.get("rejectStatusCode")
+    refused = status if isinstance(status, int) and status else 403
+    return first_match([rule], otherwise(place, allows=False))._replace(status=refused)
+
+
+def _allow_list(sort: str) -> Callable[[Mapping[str, Any], RequestFacts], Handling]:
+    return lambda stated, message: Handling(decision=address_decision(sort, stated, message))
+
+
+def _redirect_scheme(stated: Mapping[str, Any], message: RequestFacts) -> Handling:
+    """Redirect unless the address is already the one that a client is sent to."""
+    scheme, port = text(stated.get("scheme")), str(stated.get("port") or "")
+    port = "" if port == _WELL_KNOWN.get(scheme) else port
+    if scheme == message.scheme and not port:
+        return _as_parsed(message)
+    status = 308 if stated.get("forcePermanentRedirect") is True else _status(stated, message)
+    number = int(port) if port.isdigit() else None
+    return Handling(redirect=Redirect(status, scheme, message.host, number, slashed(message.path)))
+
+
+def _redirect_regex(stated: Mapping[str, Any], message: RequestFacts) -> Handling:
+    pattern = text(stated.get("regex"))
+    found = decided(pattern, message)
+    if found is None:
+        return (
+            Handling(unknown=f"whether `{pattern}` is found in the address of the request")
+            if not message.blank
+            else PASSES
+        )
+    old = address_of(message)
+    new = replaced(pattern, old, text(stated.get("replacement"))) if found else old
+    if new == old:
+        return _as_parsed(message) if found else PASSES
+    code = stated.get("statusCode")
+    status = code if isinstance(code, int) and code else _status(stated, message)
+    return Handling(redirect=location(new, status, message))
+
+
+def _as_parsed(message: RequestFacts) -> Handling:
+    """Return what is done with a request whose address was read anew, and is the same."""
+    path = slashed(message.bare_path)
+    return PASSES if path == message.bare_path else Handling(path=path)
+
+
+def _status(stated: Mapping[str, Any], message: RequestFacts) -> int:
+    if message.method == "GET":
+        return 301 if stated.get("permanent") is True else 302
+    return 308 if stated.get("permanent") is True else 307
+
+
+def _add_prefix(stated: Mapping[str, Any], message: RequestFacts) -> Handling:
+    prefix = text(stated.get("prefix"))
+    return Handling(path=f"/{prefix.removeprefix('/')}{message.bare_path}")
+
+
+def _strip_prefix(stated: Mapping[str, Any], message: RequestFacts) -> Handling:
+    path = message.bare_path
+    prefix = next((each.strip() for each in texts(stated.get("prefixes")) if path.startswith(each.strip())), None)
+    if prefix is None:
+        return PASSES
+    rest = _without(path, prefix)
+    return Handling(path=f"/{rest.removeprefix('/')}" if stated.get("forceSlash") is True else rest)
+
+
+def _strip_prefix_regex(stated: Mapping[str, Any], message: RequestFacts) -> Handling:
+    path = message.bare_path
+    for pattern in map(str.strip, texts(stated.get("regex"))):
+        rest = replaced(f"^(?:{pattern.removeprefix('^')})", path, "", once=True)
+        if rest != path:
+            return Handling(path=_without(rest, ""))
+    return PASSES
+
+
+def _replace_path_regex(stated: Mapping[str, Any], message: RequestFacts) -> Handling:
+    pattern, replacement = text(stated.get("regex")).strip(), text(stated.get("replacement")).strip()
+    path = replaced(pattern, message.bare_path, replacement)
+    return PASSES if path == message.bare_path else Handling(path=path)
+
+
+def _without(path: str, prefix: str) -> str:
+    """Return what is left of a path, with its slash; nothing where it is all of it."""
+    rest = path.removeprefix(prefix)
+    return rest if rest.startswith("/") or not rest else f"/{rest}"
+
+
+def _headers(stated: Mapping[str, Any], message: RequestFacts) -> Handling:
+    allowed = [host.lower() for host in texts(stated.get("allowedHosts"))]
+    if allowed and message.host.lower() not in allowed and stated.get("isDevelopment") is not True:
+        return Handling(status=500, why="allowedHosts has another host")
+    filters = []
+    if any(stated.get(name) for name in _CORS) and not stated.get("accessControlAllowOriginListRegex"):
+        cors = {
+            "allowOrigins": texts(stated.get("accessControlAllowOriginList")),
+            "allowMethods": texts(stated.get("accessControlAllowMethods")),
+            "allowHeaders": texts(stated.get("accessControlAllowHeaders")),
+            "exposeHeaders": texts(stated.get("accessControlExposeHeaders")),
+            "allowCredentials": stated.get("accessControlAllowCredentials") is True,
+            "maxAge": stated.get("accessControlMaxAge"),
+        }
+        filters.append({"type": "CORS", "cors": cors})
+    for field, kind in (("customRequestHeaders", "request"), ("customResponseHeaders", "response")):
+        named = mapping(stated.get(field))
+        if named:
+            change = {
+                "set": [{"name": name, "value": str(value)} for name, value in named.items() if value],
+                "remove": [name for name, value in named.items() if not value],
+            }
+            filters.append({"type": f"{kind.capitalize()}HeaderModifier", f"{kind}HeaderModifier": change})
+    return Handling(filters)
+
+
+_SORTS: dict[str, Callable[[Mapping[str, Any], RequestFacts], Handling]] = {
+    "addPrefix": _add_prefix,
+    "headers": _headers,
+    "ipAllowList": _allow_list("ipAllowList"),
+    "ipWhiteList": _allow_list("ipWhiteList"),
+    "redirectRegex": _redirect_regex,
+    "redirectScheme": _redirect_scheme,
+    "replacePath": lambda stated, _: Handling(path=text(stated.get("path"))),
+    "replacePathRegex": _replace_path_regex,
+    "stripPrefix": _strip_prefix,
+    "stripPrefixRegex": _strip_prefix_regex,
+}

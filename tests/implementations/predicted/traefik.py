@@ -106,7 +106,6 @@ WORLDS = {
     "an allow-list": Predicted("allow-list", (middleware("login", OFFICE),), "depends"),
     "an allow-list in a chain": Predicted(
         "chain", (chain("login", "office"), middleware("office", OFFICE)), "depends"),
-    "a redirect": Predicted("redirect", (middleware("login", "redirectScheme: {scheme: https}"),), "302"),
     "a redirect without a scheme": Predicted(
         "builder", (middleware("login", "redirectScheme: {permanent: true}"),), "404", lint=("GWP406",)),
     "an allow-list of nobody": Predicted(

@@ -228,7 +228,7 @@ def _merging(kind: PolicyKind) -> Iterator[str]:
     if merge.empty_without:
         yield f"Without {series(merge.empty_without, 'or')} a policy counts as empty."
     if merge.empty_opts_out:
-        yield "An empty policy replaces the broader one all the same."
+        yield "Even an empty policy replaces the broader one."
 
 
 def _conflicts(kind: PolicyKind) -> Iterator[str]:

@@ -37,7 +37,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 "note: if the mesh has a default, say so: `implementations: {istio: {defaultProviders: ...}}`",
             ),
             confidence="assumed",
-            ground="the mesh configuration, which may name a provider, stands in no manifest",
+            ground="the mesh configuration may name a provider, and is not in these manifests",
             field=path(pointer),
         )
 

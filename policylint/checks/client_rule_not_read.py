@@ -60,5 +60,7 @@ def _finding(world: World, rule: Resource, service: ResourceKey, root: str) -> F
         label=f"clients look in their own namespace, in {service.namespace} and in {root}",
         help=(f"fix: move it to namespace {service.namespace}",),
         confidence="unknown" if unseen else "assumed" if world.partial else "certain",
-        ground=f"clients may be there unseen: {unseen}" if unseen else f"no workload of namespace {home} was seen",
+        ground=f"clients there may not have been seen: {unseen}"
+        if unseen
+        else f"no workload of namespace {home} was seen",
     )

@@ -43,7 +43,7 @@ def dangling_placement(simulation: Simulation) -> Iterator[Finding]:
     nearby = Nearby(simulation.world)
     for binding in simulation.hub.bindings:
         if binding.placement is not None:
-            effect = "the controller says nothing, and this binding places its policies on no cluster"
+            effect = "no status reports it, and this binding places its policies on no cluster"
             yield from dangling("GWP701", simulation.world, nearby, binding.resource, binding.placement, effect)
 
 
@@ -53,7 +53,7 @@ def dangling_subject(simulation: Simulation) -> Iterator[Finding]:
     for binding in simulation.hub.bindings:
         holder = binding.resource
         for reference in binding.subjects:
-            effect = "the controller says nothing, and this subject is placed on no cluster"
+            effect = "no status reports it, and this subject is placed on no cluster"
             yield from dangling("GWP702", simulation.world, nearby, holder, reference, effect)
         for number, subject in enumerate(map(mapping, sequence(holder.body.get("subjects")))):
             group, kind = text(subject.get("apiGroup")), text(subject.get("kind"))
@@ -116,7 +116,7 @@ def dependency_missing(simulation: Simulation) -> Iterator[Finding]:
         for dependency in dependencies(policy):
             if not is_symbolic(dependency.key.path):
                 reference = NamedReference(dependency.key, dependency.pointer)
-                effect = "the policy waits for ever on all clusters"
+                effect = "the policy stays pending on all clusters"
                 yield from dangling("GWP710", simulation.world, nearby, policy, reference, effect)
 
 
@@ -131,7 +131,7 @@ def disabled_policy_bound(simulation: Simulation) -> Iterator[Finding]:
                 "GWP714",
                 "note",
                 policy,
-                f"{key} is disabled, and {listing(bindings, most=3)} {places} it all the same",
+                f"{key} is disabled, and {listing(bindings, most=3)} {places} it anyway",
                 policy.location("spec", "disabled"),
                 "spec.disabled",
                 "it is applied to no cluster",

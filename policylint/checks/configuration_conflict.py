@@ -34,6 +34,6 @@ def _finding(simulation: Simulation, conflict: DemandConflict) -> Finding:
         label="both enforce, and keep undoing each other" if conflict.enforced else "one of them is never compliant",
         related=(Related("the other demand", first.location(*conflict.first.pointer)),),
         confidence=confidence,
-        ground="" if names else "no cluster is in sight, and one Placement places both",
+        ground="" if names else "no cluster was seen, but one Placement places both",
         field=f"{conflict.second.name} {conflict.words}",
     )

@@ -28,8 +28,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 yield Finding(
                     RULE,
                     "warning",
-                    f"{rule.direction}[{rule.position}] of {policy.key} denies connections {way} all pods, for all: "
-                    "DNS and the proxies of Gateways, too",
+                    f"{rule.direction}[{rule.position}] of {policy.key} denies connections {way} all pods, "
+                    "DNS and the proxies of Gateways included",
                     policy.resource.location(*rule.pointer),
                     resources=(policy.key,),
                     label="no rule before it accepts or passes anything",

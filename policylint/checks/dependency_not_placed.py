@@ -38,7 +38,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 f"{key} waits{where} for {dependency.key}, which is placed {'nowhere' if nowhere else 'elsewhere'}",
                 policy.location(*dependency.pointer),
                 resources=(key, dependency.key),
-                label="it stays pending for ever, and does nothing",
+                label="it stays pending, and does nothing",
                 related=(Related("waited for", world.resources[dependency.key].name_location),),
                 confidence=confidence,
                 ground=ground,

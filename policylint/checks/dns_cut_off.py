@@ -44,10 +44,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         yield Finding(
             RULE,
             "note" if udp or not is_placed else "warning",
-            f"{key} keeps {leading(keys, 3)} from DNS: no rule opens {missing}",
+            f"{key} blocks DNS for {leading(keys, 3)}: no rule opens {missing}",
             policy.resource.name_location,
             resources=(key, *keys[:20]),
-            label="other destinations are opened, whose names cannot be looked up",
+            label="the names of the destinations that it opens cannot be looked up",
             help=(f"fix: open UDP and TCP {port} to the cluster's DNS",),
             field="tcp" if udp else "udp",
             confidence="certain" if is_placed else "unknown",

@@ -46,10 +46,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 yield Finding(
                     RULE,
                     "warning",
-                    f"{policy_set.key} excludes {policy} from {listing(names)}, where it is placed all the same",
+                    f"{policy_set.key} excludes {policy} from {listing(names)}, where it is placed anyway",
                     place,
                     resources=(policy_set.key, policy, *(resource.key for resource in binding)),
-                    label="an exclusion holds on the ways through its set alone",
+                    label="an exclusion only concerns what is placed through its set",
                     related=tuple(Related("places it there", resource.name_location) for resource in binding),
                     field=policy.name,
                 )

@@ -77,7 +77,7 @@ def _closed(simulation: Simulation) -> Iterator[Finding]:
         yield Finding(
             RULE,
             "warning" if unseen else "error",
-            f"{policy.key} keeps clients from port {port} of {gateway}: every connection for {served[0]}{more} fails",
+            f"{policy.key} blocks clients from port {port} of {gateway}: every connection for {served[0]}{more} fails",
             policy.resource.location(*(("metadata", "name") if step.rule is None else step.rule.pointer)),
             resources=(policy.key, gateway, *dict.fromkeys(served[:20])),
             label=f"no rule opens {opened} of the proxies to clients",

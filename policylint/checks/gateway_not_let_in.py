@@ -87,7 +87,7 @@ def _finding(
         policy.location(*place),
         resources=(policy.key, service.key, workload.key, sender.key),
         label=f"they arrive at {workload.key} with the identity of {through}, and this asks for {nearest.unmet}",
-        related=(Related("what sends the requests on", sender.name_location),),
+        related=(Related("it forwards the requests", sender.name_location),),
         help=(
             (
                 f"fix: allow the identity of {through} here, and check the callers where its proxy knows them "

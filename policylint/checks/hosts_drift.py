@@ -127,7 +127,7 @@ def _stale(state: PolicyState, place: Pointer, what: str, gateway: ResourceKey) 
         f"{state.key} names {what}, which no route of {gateway} has",
         state.policy.location(*place),
         resources=(state.key, gateway),
-        label="no request that a route takes is meant here",
+        label="no route takes such requests",
         field=path(place),
     )
 

@@ -58,7 +58,7 @@ def _behind(simulation: Simulation, state: PolicyState) -> Iterator[Finding]:
             f"{state.key} denies by {field} behind {named}, which sends as itself: it denies nothing there",
             state.policy.location(*place, field),
             resources=(state.key, *(waypoint.key for waypoint in waypoints[:3])),
-            label="at these pods requests for their Services have the identity of the waypoint",
+            label="requests for their Services reach these pods with the identity of the waypoint",
             help=("fix: target the Service with `targetRefs`, so that the waypoint denies them",),
             field=field,
         )

@@ -30,7 +30,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     f"{listener.node} is {listener.protocol} and has no tls, so no connection gets through",
                     at(listener.holder, listener.pointer, "protocol"),
                     resources=(listener.holder.key,),
-                    label="which certificate it shows is not said",
+                    label="no certificate is configured",
                     help=("fix: name a Secret in `tls.certificateRefs`",),
                     confidence=confidence,
                     ground=""

@@ -89,7 +89,7 @@ def _callbacks(tracer: Tracer, state: PolicyState) -> Iterator[Finding]:
         trace = traces[0]
         stated = sessions.callback in login
         field = f"{sessions.path}.{sessions.callback}"
-        why = "no route takes it" if trace.route is None else f"it goes to {trace.route.key}, where this does not act"
+        why = "no route takes it" if trace.route is None else f"it goes to {trace.route.key}, where this does not apply"
         place: Pointer = ("spec", *sessions.path.split("."), *((sessions.callback,) if stated else ()))
         yield Finding(
             RULE,
@@ -99,7 +99,7 @@ def _callbacks(tracer: Tracer, state: PolicyState) -> Iterator[Finding]:
             state.policy.location(*place, key=not stated),
             resources=(state.key, *(() if trace.route is None else (trace.route.key,))),
             label=why if stated else f"{why}; `{field}` is {written} by default",
-            help=(f"fix: set `{field}` to a path of a route that this is on, or give the callback a route",),
+            help=(f"fix: set `{field}` to a path of a route that this targets, or give the callback a route",),
             field=path(place),
         )
         return
@@ -234,7 +234,7 @@ def _turned_away(tracer: Tracer, issuer: Resource, routes: list[ResourceKey]) ->
                     f"{policy.key} asks for a login where ACME challenges of {issuer.key} are answered",
                     policy.policy.name_location,
                     resources=(policy.key, issuer.key, doors[0].gateway),
-                    label=f"this acts on the route that cert-manager makes for {host} at {doors[0].gateway}",
+                    label=f"this applies to the route that cert-manager makes for {host} at {doors[0].gateway}",
                     help=(f"fix: let requests for `{_CHALLENGE}` through without a login",),
                     field="",
                 )

@@ -31,7 +31,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     yield Finding(
                         RULE,
                         "warning",
-                        f"egress[{rule.position}] of {policy.key} {verb} connections to pods, too: pods have addresses",
+                        f"egress[{rule.position}] of {policy.key} also {verb} connections to pods",
                         policy.resource.location(*rule.pointer, *below),
                         resources=(policy.key,),
                         label="every pod of the cluster is in this network",

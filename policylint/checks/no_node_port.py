@@ -34,7 +34,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                             "note: one such Service fails the whole load balancer",
                         ),
                         confidence="assumed",
-                        ground="the controller may have been told another default, which stands in no manifest",
+                        ground="the controller may be configured with another default outside these manifests",
                     )
 
 

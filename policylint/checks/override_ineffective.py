@@ -28,9 +28,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         yield Finding(
             RULE,
             "note",
-            f"{binding.key} makes {listing(names, most=3)} enforce, which enforces anyway"
+            f"{binding.key} makes {listing(names, most=3)} enforce, which already enforces"
             if len(names) == 1
-            else f"{binding.key} makes {listing(names, most=3)} enforce, which enforce anyway",
+            else f"{binding.key} makes {listing(names, most=3)} enforce, which already enforce",
             binding.resource.location("bindingOverrides", "remediationAction"),
             resources=(binding.key, *names[:20]),
             label="the override has no effect",

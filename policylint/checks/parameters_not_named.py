@@ -49,6 +49,6 @@ def _finding(parameters: Resource, gateway: Resource) -> Finding:
         f"{parameters.key} has no effect: no Gateway and no GatewayClass names it",
         parameters.name_location,
         resources=(parameters.key, gateway.key),
-        label="objects of this kind act on what names them",
+        label="an object of this kind only affects what refers to it",
         help=("fix: name it in `infrastructure.parametersRef` of a Gateway there, or in `parametersRef` of a class",),
     )

@@ -26,7 +26,7 @@ def _finding(simulation: Simulation, drop: Drop) -> Finding:
     subject, plural_subject = _subject(drop)
     verbs, how = ("loses", "lose"), ""
     if drop.deliberate:
-        verbs, how = ("opts out of", "opt out of"), "lets everybody pass: it "
+        verbs, how = ("opts out of", "opt out of"), "lets everyone pass: it "
     parent = _parent(drop) if not plural_subject else str(drop.loser.node)
     return Finding(
         RULE,

@@ -85,7 +85,7 @@ def _finding(policy: Resource, field: str, rule: Rule, route: Resource, request:
         f"browsers get 404 for the preflight {request}: no rule matches it, and {policy.key} does not answer it",
         policy.location(*place, key=True),
         resources=(policy.key, route.key),
-        label=f"this acts on {rule.node}, and all matches of it name other methods",
+        label=f"this applies to {rule.node}, whose matches all name other methods",
         related=(Related("the matches", route.location("spec", "rules", rule.number, "matches", key=True)),),
         help=(f"fix: add a match with `method: {_PREFLIGHT}` to the rule",),
         field=path(place),

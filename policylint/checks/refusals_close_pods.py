@@ -57,10 +57,10 @@ def _finding(simulation: Simulation, policy: PolicySpec, direction: Direction, c
     return Finding(
         RULE,
         "warning",
-        f"{policy.key} denies some {direction}, and with that all other {direction} of {ends[0]}{more}",
+        f"{policy.key} denies some {direction}, which closes all other {direction} of {ends[0]}{more}",
         policy.resource.location(*pointer, key=True),
         resources=(policy.key, *(end.key for end in ends[:20])),
-        label=f"with this alone Cilium closes what the policy selects for {direction}",
+        label=f"a deny rule alone makes Cilium close the selected pods for {direction}",
         confidence="assumed" if unseen else "certain",
         ground=f"a policy that was not seen may allow more ({unseen})" if unseen else "",
         help=(

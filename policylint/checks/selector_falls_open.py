@@ -24,7 +24,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 yield Finding(
                     RULE,
                     "error",
-                    f"{policy.key} has {key} in a selector, which no selector knows: it is dropped, {what}",
+                    f"{policy.key} has {key} in a selector, which is no field of selectors: it is dropped, {what}",
                     policy.location(*pointer, key, key=True),
                     resources=(policy.key,),
                     label=_meant(pointer, key),

@@ -45,7 +45,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     RULE,
                     "warning",
                     f"{policy.key} opens port {port.low} in {rule.direction}[{rule.position}], "
-                    f"which is {service.key}'s: its pods listen on {target}",
+                    f"the port of {service.key}; its pods listen on {target}",
                     location,
                     resources=(policy.key, service.key),
                     label="policies see the port after the Service has translated it",

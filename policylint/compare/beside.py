@@ -29,7 +29,7 @@ def decided_beside(sides: Sides) -> Iterator[Finding]:
             continue  # a Service, or a mesh, that comes with the change
         if (each.holder.key, each.does, each.value) not in before:
             place = each.holder.location(*each.pointer)
-            label = "that is not evaluated: what it does to requests is not known"
+            label = "its effect on requests is not evaluated"
             yield _finding(
                 sides, "warning", f"{each.holder.key} now {each.does}", place, label, [each.holder.key, *about]
             )
@@ -68,17 +68,17 @@ def _texts(sides: Sides) -> Iterator[Finding]:
             yield _finding(
                 sides,
                 "warning",
-                f"{state.key} changes by text what proxies do where {_acting(acting)}",
+                f"{state.key} changes raw proxy configuration where {_acting(acting)}",
                 state.policy.name_location,
-                "it is not evaluated: it may take away what they ask",
+                "not evaluated: it may disable what they check",
                 [state.key, *acting],
             )
 
 
 def _acting(policies: list[ResourceKey]) -> str:
     if len(policies) == 1:
-        return f"{policies[0]} acts"
-    return f"{count(len(policies), 'policy', 'policies')} act, {policies[0]} among them"
+        return f"{policies[0]} applies"
+    return f"{count(len(policies), 'policy', 'policies')} apply, {policies[0]} among them"
 
 
 def _new(path: str, state: PolicyState, former: PolicyState | None) -> Any:

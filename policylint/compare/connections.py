@@ -292,10 +292,10 @@ def _finding(sides: Sides, both: _Both, keys: tuple[ResourceKey, ...], numbers: 
     return Finding(
         RULE,
         "error",
-        f"{names} {are} no longer isolated: anybody outside may connect, since {why}",
+        f"{names} {are} no longer isolated, and can be reached from anywhere: {why}",
         resource.name_location,
         resources=(subjects[0], *keys, *subjects[1:20]),
-        label="no network policy keeps connections from outside from all of its ports any more",
+        label="no network policy blocks outside connections to all of its ports any more",
         environments=(sides.after.world.name,),
         confidence="assumed" if unseen else "certain",
         ground="the pods are in no manifest: they have the labels that the Service selects" if unseen else "",

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from policylint.compare.pairing import Sides
 from policylint.doors import is_door, with_doors
 from policylint.model import Finding, Related, Resource, ResourceKey
-from policylint.model.words import listing, verb
+from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.reach import WayIn, asked, doors, ways_to
 from policylint.simulation import Simulation
@@ -138,7 +138,7 @@ def _finding(
     assert trace.route is not None
     state = with_doors(sides.after).topology.gateway(door)
     holder: Resource = trace.route
-    opens = f"{door} through {holder.key}" if holder.key != door else str(door)
+    opens = f"{door} and {holder.key}" if holder.key != door else str(door)
     names = listing(map(str, logins), most=3)
     place = trace.route.location(*trace.rule_pointer)
     if holder.key == door and state is not None:
@@ -146,13 +146,13 @@ def _finding(
     owners = [each.policy for each in logins if each.policy is not None]
     here = sides.after.policies
     related = [
-        Related(f"{key} asks on the other ways", here[key].policy.name_location) for key in owners if key in here
+        Related(f"{key} asks for it on the other ways", here[key].policy.name_location) for key in owners if key in here
     ]
     request = " ".join(f"'{word}'" if " " in word else word for word in arguments(trace.request))
     return Finding(
         RULE,
         "error",
-        f"{listing(map(str, sorted(pods)))} {verb(len(pods), 'gets')} another door: {opens} asks for no login",
+        f"{listing(map(str, sorted(pods)))} can be reached without a login through {opens}",
         place,
         resources=tuple(dict.fromkeys((holder.key, *pods, *owners))),
         label=f"all other ways ask for {names}",

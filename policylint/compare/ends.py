@@ -39,7 +39,7 @@ from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec, work
 RULE = "GWP325"
 _SLICE = ("discovery.k8s.io", "EndpointSlice")
 _OF_SERVICE = "kubernetes.io/service-name"
-_ASKED = "every route to it asked for one before"
+_ASKED = "every other route to it asks for one"
 _CREDENTIALS = frozenset({"secretSelector", "configMapSelector"})
 _SELECTED = frozenset({"apiKey", "x509", "basicAuth", "mtls"})
 """Settings whose `selector` says by the labels of Secrets who gets in."""
@@ -134,7 +134,7 @@ class _Ends:
                 yield self._finding(
                     service,
                     "warning",
-                    f"{service.key} stands for {listing(map(str, joined))} now{left}",
+                    f"{service.key} now leads to {listing(map(str, joined))}{left}",
                     service.location("spec", "selector"),
                     f"{self._users(former.key)} sent to these pods",
                     joined,
@@ -148,9 +148,9 @@ class _Ends:
                 yield self._finding(
                     new,
                     "warning",
-                    f"{new.key} stands for host {host} now",
+                    f"{new.key} now leads to host {host}",
                     new.location("spec", "externalName"),
-                    f"{self._users(old.key)} sent there, past the policies at its pods",
+                    f"{self._users(old.key)} sent there, past the policies of its pods",
                     [],
                 )
 
@@ -165,7 +165,7 @@ class _Ends:
                 yield self._finding(
                     resource,
                     "warning",
-                    f"{service} {also}stands for {listing(new, most=3)} now{left}, by {resource.key}",
+                    f"{service} now {also}leads to {listing(new, most=3)}{left} (by {resource.key})",
                     resource.location("endpoints"),
                     f"{self._users(service)} sent there",
                     [service],
@@ -194,7 +194,7 @@ class _Ends:
                     yield self._finding(
                         state.route,
                         "warning",
-                        f"{state.route.key} leads to {backend.wanted} now without the login of {min(others)}",
+                        f"{state.route.key} now leads to {backend.wanted} without the login of {min(others)}",
                         state.route.location(*backend.pointer),
                         _ASKED,
                         [backend.wanted, *sorted(others)],
@@ -224,9 +224,9 @@ class _Ends:
                 yield self._finding(
                     service,
                     "warning",
-                    f"{service.key} lets requests in past every Gateway now: {listing(sorted(opened))}",
+                    f"{service.key} can now be reached without a Gateway: {listing(sorted(opened))}",
                     service.location("spec", field),
-                    f"{reached[0].key} was reached through what guards it alone",
+                    f"{reached[0].key} was guarded on every way before",
                     [each.key for each in reached],
                 )
         for old, new in self._changed:
@@ -236,9 +236,9 @@ class _Ends:
                     yield self._finding(
                         new,
                         "warning",
-                        f"{new.key} is reached at the addresses of its nodes now: {listing(sorted(opened))}",
+                        f"{new.key} can now be reached at its nodes: {listing(sorted(opened))}",
                         new.name_location,
-                        "past Gateways; network policies do not hold for pods on the network of the node",
+                        "without a Gateway; network policies do not apply to pods on the network of the node",
                         [],
                     )
 
@@ -269,7 +269,7 @@ class _Ends:
                 yield self._finding(
                     new,
                     "warning",
-                    f"{new.key} runs as ServiceAccount {new.key.namespace}/{now} now, which {naming[0]} names",
+                    f"{new.key} now runs as ServiceAccount {new.key.namespace}/{now}, which {naming[0]} refers to",
                     new.name_location,
                     f"it ran as {was}",
                     naming,
@@ -287,9 +287,9 @@ class _Ends:
                 yield self._finding(
                     new,
                     "note" if encrypted else "warning",
-                    f"what {new.key} holds is changed, and {users[0]} goes by it",
+                    f"{users[0]} relies on the content of {new.key}, which changes",
                     new.location(fields[0]) if fields[0] in new.body else new.name_location,
-                    "who gets in by it is not looked at",
+                    "its effect on access is not evaluated",
                     users,
                 )
 
@@ -306,10 +306,9 @@ class _Ends:
                     yield self._finding(
                         new,
                         "warning",
-                        f"what {key} holds is changed, and {workload.key} goes by it, which "
-                        f"{self._named[asked.key][0]} asks",
+                        f"{self._named[asked.key][0]} asks {workload.key}, whose {key} changes",
                         new.name_location,
-                        "what it decides is not looked at",
+                        "its effect on decisions is not evaluated",
                         [workload.key, *self._named[asked.key]],
                     )
 
@@ -334,8 +333,8 @@ class _Ends:
                         yield self._finding(
                             service,
                             "warning",
-                            f"port {port} of {service.key} leads to {f'container {now}' if now else 'another port'}"
-                            f" of {workload.key} now, not to container {left}",
+                            f"port {port} of {service.key} now leads to {f'container {now}' if now else 'another port'}"
+                            f" of {workload.key} instead of container {left}",
                             service.location("spec", "ports"),
                             f"{self._users(former.key)} sent past {left}",
                             [workload.key],
@@ -355,9 +354,9 @@ class _Ends:
                 yield self._finding(
                     new,
                     "warning",
-                    f"{new.key} is one of those now by which {by[0]} lets requests in",
+                    f"{by[0]} now accepts the credentials of {new.key}",
                     new.location("metadata", "labels"),
-                    "its labels are those that the policy selects",
+                    "its labels match the policy's selector now",
                     by,
                 )
 
@@ -372,9 +371,9 @@ class _Ends:
                 yield self._finding(
                     state.gateway,
                     "warning",
-                    f"{state.gateway.key} is of class {classes[1]} now, not of {classes[0]}",
+                    f"{state.gateway.key} changes from class {classes[0]} to {classes[1]}",
                     state.gateway.location("spec", "gatewayClassName"),
-                    "by their names it was reached from inside, and is from outside",
+                    "to judge by the names, it was internal and becomes public",
                     [],
                 )
             if former.controller == state.controller:
@@ -390,9 +389,9 @@ class _Ends:
                 yield self._finding(
                     state.gateway,
                     "warning",
-                    f"{state.gateway.key} is served by {who} now, not by {was}",
+                    f"{state.gateway.key} is now served by {who} instead of {was}",
                     state.gateway.location("spec", "gatewayClassName"),
-                    f"{count(len(lost), 'policy', 'policies')} acted there for the former one, {lost[0]} among them",
+                    f"{count(len(lost), 'policy', 'policies')} applied there before, {lost[0]} among them",
                     lost,
                 )
 
@@ -400,7 +399,7 @@ class _Ends:
         """Return who sends to a Service, as the subject of a sentence."""
         names = self._named.get(service)
         if names:
-            return f"what {names[0]} asks is"
+            return f"requests of {names[0]} are"
         return "requests of routes are"
 
     def _finding(

@@ -74,10 +74,10 @@ def _finding(sides: Sides, reference: ContentReference, former: ResourceKey) -> 
     return Finding(
         RULE,
         "warning",
-        f"{holder.key} goes by {reference.wanted} now, not by {former}",
+        f"{holder.key} now uses {reference.wanted} instead of {former}",
         holder.location(*reference.pointer),
         resources=(holder.key, reference.wanted, former),
-        label="who gets in by it is not looked at",
+        label="its effect on access is not evaluated",
         environments=(sides.after.world.name,),
     )
 

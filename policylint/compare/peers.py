@@ -203,7 +203,7 @@ class _Comparison:
             f"{policy.key} {does}: {path(pointer)}",
             resource.location(*pointer) if allows else resource.name_location,
             resources=(policy.key,),
-            label="no pods that are deployed from here are among them yet",
+            label="no pods of this repository match yet",
             environments=(self._after.name,),
         )
 

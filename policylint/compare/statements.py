@@ -130,7 +130,7 @@ def _finding(sides: Sides, old: Resource, new: Resource | None, lost: list[str])
         said,
         (old if new is None else new).name_location,
         resources=(old.key if new is None else new.key,),
-        label="that is not evaluated: by its words it kept requests out",
+        label="not evaluated; to judge by the words, it rejected requests",
         environments=(sides.after.world.name,),
     )
 

@@ -42,7 +42,7 @@ def none_acts(subject: Subject, *, others: bool = False) -> str:
         return "no policy names it"
     if not unseen:
         return "no policy that policylint evaluates acts on it" if others else "no policy acts on it"
-    return f"no policy here acts on it; those elsewhere on {listing(unseen)}, which was not seen, are not known"
+    return f"no policy here acts on it; what policies elsewhere do to {listing(unseen)} is not known"
 
 
 def strategy(kind: PolicyKind) -> str:

@@ -47,8 +47,8 @@ def broken(
             "warning",
             f"guardrail `{guardrail.name}` guards nothing: {_nothing(guardrail)}",
             Location(places, ("require", guardrail.number)),  # type: ignore[arg-type]
-            label="nothing here is what it names",
-            help=("fix: name what is there, or take it out",),
+            label="nothing here matches it",
+            help=("fix: correct it, or remove it",),
             field=guardrail.name,
             environments=tuple(simulation.world.name for simulation in simulations),
         )
@@ -63,7 +63,7 @@ def _stale(guardrail: Guardrail, at: int, asked: bool, places: object, simulatio
         f"exemption `{pattern}` of guardrail `{guardrail.name}` exempts nothing: {Exempted(asked=asked).nothing}",
         Location(places, ("require", guardrail.number, "except", at)),  # type: ignore[arg-type]
         label="nothing needs it",
-        help=("fix: take it out, so that nothing uses it unseen later",),
+        help=("fix: remove it, so that nothing can use it unnoticed later",),
         field=f"{guardrail.name} {pattern}",
         environments=tuple(simulation.world.name for simulation in simulations),
     )
@@ -71,8 +71,8 @@ def _stale(guardrail: Guardrail, at: int, asked: bool, places: object, simulatio
 
 def _nothing(guardrail: Guardrail) -> str:
     if guardrail.form == "ask":
-        return "no request that gets to a backend is one of those"
-    return f"there is no {guardrail.target}, or no client that it is about"
+        return "it matches no request that reaches a backend"
+    return f"there is no {guardrail.target}, or no such client"
 
 
 def _findings(simulation: Simulation, verdict: GuardrailVerdict) -> Iterator[Finding]:

@@ -77,7 +77,7 @@ class Exempted(NamedTuple):
     @property
     def nothing(self) -> str:
         """Why it lets nothing pass, of one that does not."""
-        return "all of these requests are asked all the same" if self.asked else "no such request gets to a backend"
+        return "all of these requests are asked anyway" if self.asked else "no such request reaches a backend"
 
 
 class GuardrailVerdict(NamedTuple):
@@ -245,7 +245,7 @@ class _Requests:
             if candidate.rule.node not in shown:
                 shown.add(candidate.rule.node)
                 place = candidate.route.location(*candidate.pointer)
-                unknown = f"requests are not told apart by {shortened(pattern)}"
+                unknown = f"policylint cannot tell which requests match {shortened(pattern)}"
                 what = f"{entry.hosts} in part through {entry.gateway}"
                 tally.breach(
                     Breach(what, f"may be taken by {candidate.rule.node}", candidate.route.key, place, (), unknown)
@@ -271,20 +271,16 @@ class _Requests:
     def _unasked(self, way: WayIn, boxes: list[Box], given: Asked, guardrail: Guardrail) -> Breach:
         words = in_words(way.dimensions, merged(boxes))
         what = f"{way.entry.hosts} {words} through {way.entry.gateway}"
-        asks = (
-            f"asked for {given._replace(ground='')}"
-            if given.demands
-            else f"not asked for {guardrail.issuer or guardrail.ask}"
-        )
-        wants = f", not for {guardrail.issuer or guardrail.ask}" if given.demands else ""
+        wanted = f"token of {guardrail.issuer}" if guardrail.issuer else guardrail.ask
+        asks = f"{given._replace(ground='')} and no {wanted}" if given.demands else f"no {wanted}"
         resource, location = self._place(way)
         shows = _shown(
             request_in(way.entry, way.dimensions, boxes[0], grpc=is_grpc(way.dimensions))
             if way.dimensions
             else way.trace.request
         )
-        unknown = (given.why or "it is not known where they end") if given.state == "unknown" else ""
-        why = f"{asks}{wants} on the way to {end_in_words(way.trace)}"
+        unknown = (given.why or "their backend is not known") if given.state == "unknown" else ""
+        why = f"{asks} on the way to {end_in_words(way.trace)}"
         return Breach(what, why, resource, location, shows, unknown, given.ground)
 
     def from_outside(self, tally: _Tally) -> None:
@@ -300,7 +296,7 @@ class _Requests:
                     what = f"{entry.hosts} {way.requests} through {entry.gateway}"
                     resource, location = self._place(way)
                     unknown = f"{entry.gateway} was not seen" if entry.port is None else trace.unsettled
-                    why = f"gets to {', '.join(map(str, hit))}"
+                    why = f"reaches {', '.join(map(str, hit))}"
                     tally.breach(Breach(what, why, resource, location, _shown(trace.request), unknown))
                 elif trace.outcome.unknown and (may := self._hit(way, guardrail)):
                     self._judge(tally, way, list(way.boxes), may)
@@ -354,7 +350,7 @@ class _Requests:
         grpc = is_grpc(way.dimensions)
         shown = request_in(way.entry, way.dimensions, boxes[0], grpc=grpc) if way.dimensions else trace.request
         what = f"{way.entry.hosts} {words} through {way.entry.gateway}"
-        tally.breach(Breach(what, f"gets to {', '.join(map(str, hit))}", resource, location, _shown(shown), unknown))
+        tally.breach(Breach(what, f"reaches {', '.join(map(str, hit))}", resource, location, _shown(shown), unknown))
 
     def _is_target(self, key: ResourceKey, target: str) -> bool:
         """Return whether a backend is what a guardrail names, or has the pods of a workload that it names."""
@@ -438,13 +434,13 @@ def _connections(simulation: Simulation, tally: _Tally, mesh: MeshEntry) -> None
         for source in sources:
             verdict = _verdict(network, source, target, ports)
             if verdict == "denied":
-                tally.hold(f"network policies keep others from {ends[target]}")
+                tally.hold(f"network policies block others from {ends[target]}")
                 continue
             caller = ends[source].resource if source < len(ends) else None
             clients = ANYBODY if source < len(ends) else NOBODY
             answer, by = mesh.of(ends[target].resource, guardrail.port, caller, clients)
             if answer == "denied":
-                tally.hold(f"{by} keeps others from {ends[target]}")
+                tally.hold(f"{by} blocks others from {ends[target]}")
             else:
                 verdict = "in the mesh" if answer == "unknown" and verdict == "allowed" else verdict
                 tally.breach(

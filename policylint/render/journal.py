@@ -93,9 +93,9 @@ class Journal:
 
     def cut_off(self, cut: Cut) -> None:
         """Record that rendering ended before it was done: there may be anything more."""
-        message = f"{cut.what} would take more work than policylint does: rendering was cut off here"
+        message = f"{cut.what} would exceed the work budget: rendering was cut off here"
         self.note(message, cut.place, code=CUT_OFF)
-        self.gap(f"rendering was cut off at {cut.place.document.file}, so that anything may come after it")
+        self.gap(f"rendering was cut off at {cut.place.document.file}, and anything may come after it")
 
     def gap(
         self,
@@ -117,22 +117,22 @@ class Journal:
         """
         if may_be_there:
             key = ResourceKey(manifest.group, manifest.kind, manifest.namespace or namespace, manifest.name)
-            self._gaps.setdefault(Gap(f"{why}, but it may be there", key=key))
+            self._gaps.setdefault(Gap(f"{why}, but it may exist", key=key))
         if manifest.group == GATEWAY_GROUP or (manifest.group and not manifest.group.endswith("k8s.io")):
             self.note(f"{manifest} is not applied: {why}", manifest.origin.child("metadata"), code="not-applied")
 
     def remote(self, entry: str, place: Provenance, namespace: str = "") -> None:
         """Record a base that lies elsewhere; it may hold anything, unless its address says that it holds CRDs."""
-        self.note(f"{entry} lies in another repository: not seen", place, code="remote-base")
+        self.note(f"{entry} is in another repository, which was not read", place, code="remote-base")
         only_crds = bool(_ONLY_CRDS.search(entry))
         source = _OF_NO_GROUP if only_crds else UnseenSource()
-        self.gap(f"{entry}, which was not seen, may hold it", namespace, gateway_api=not only_crds, source=source)
+        self.gap(f"{entry} may hold it, and was not seen", namespace, gateway_api=not only_crds, source=source)
 
     def absent(self, entry: str) -> None:
         """Record a file that is not there: encrypted Secrets are often kept out of the tree, and their files say so;
         were it a route, nothing here could be built."""
         source = _OF_NO_GROUP if _ONLY_SECRETS.search(entry) else UnseenSource()
-        self.gap(f"{entry}, which does not exist, may hold it", gateway_api=False, source=source)
+        self.gap(f"{entry} may hold it, but does not exist", gateway_api=False, source=source)
 
     def move(self, namespace: str) -> None:
         """Move all gaps into a namespace, as a kustomization moves everything."""

@@ -8,7 +8,7 @@ from policylint.policy.results import PolicyState, Target
 
 MOST_SELECTED = 200_000
 """Pairs of a selector and an object that are looked at, of one kind of policy in one environment."""
-LEFT_OUT = f"selectors of its kind select more than {MOST_SELECTED:,} objects; what this one selects is not looked at"
+LEFT_OUT = f"selectors of its kind select more than {MOST_SELECTED:,} objects; what this one selects was left out"
 """The reason why such a target is unknown; GWP911 reports it."""
 
 
@@ -41,7 +41,7 @@ class Selected:
         first, *others = (state.policy for state in self.left_out)
         more = f" and {len(others):,} more" if others else ""
         message = (
-            f"what {first.key}{more} select is not looked at: "
+            f"what {first.key}{more} select was left out: "
             f"the selectors of this kind select more than {MOST_SELECTED:,} objects"
         )
         return Note("GWP911", "limit", message, first.name_location)

@@ -141,7 +141,7 @@ class Parents:
                     claim.candidates[number] = claim.candidates[number]._replace(unknown=unknown)
         if left_out:
             first = left_out[0]
-            unknown = f"{claim.target.key} has more than {MOST_LISTENERS} listeners, and the rest are not looked at"
+            unknown = f"{claim.target.key} has more than {MOST_LISTENERS} listeners, and the rest were left out"
             others = Candidate(first.node, first.holder, first.pointer, hostnames=names, unknown=unknown)
             claim.candidates.append(others)
 

@@ -486,7 +486,7 @@ class Tracer:
         trace = self.finish(start, winner, fitting, self.path(listener), request.port or listener.port)
         notes = list(notes_on(winner, fitting, evaluated))
         if request.client_certificate and self.certificates.at(gateway, listener):
-            notes.append(f"whether {request.client_certificate} is signed by the right authority is not looked at")
+            notes.append(f"whether {request.client_certificate} is signed by the right authority is not checked")
         notes += assumed(listener)
         names = sorted({name for name in (listener.hostname, winner.hostname) if may_be(request.host, name)})
         notes += [f"{name} is taken to be {request.host}: nothing in the tree fills in its variable" for name in names]

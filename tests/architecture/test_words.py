@@ -11,6 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 AVOIDED = re.compile(r"(?<![-\w])((?<!because )of which|nobody|whom|beside)\b", re.IGNORECASE)
+STILTED = re.compile(r"which was not seen|protected less|goes by it|all the same|not looked at|stands? in no manifest")
+"""What messages say otherwise: "was not seen", "is less protected", "relies on", "anyway", "is not evaluated"."""
 
 
 def messages(tree: ast.AST) -> Iterator[ast.Constant]:
@@ -31,7 +33,7 @@ def test_messages_do_without_words_that_turn_a_sentence_round(room: str) -> None
         for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
         if file.suffix == ".py"
         for node in messages(ast.parse(file.read_text(encoding="utf-8")))
-        if AVOIDED.search(str(node.value))
+        if AVOIDED.search(str(node.value)) or STILTED.search(str(node.value))
     ]
     assert not found
 

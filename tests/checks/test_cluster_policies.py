@@ -55,7 +55,7 @@ def test_an_exclusion_that_another_binding_undoes(tmp_path: Path) -> None:
     assert found(tmp_path, *HERE, policy(), excluding, through, placement()) == []
     rows = found(tmp_path, *HERE, policy(), excluding, through, binding("direct"), placement())
     assert [row[:2] for row in rows] == [("GWP709", "warning")]
-    assert "from eu, where it is placed all the same" in rows[0][3]
+    assert "from eu, where it is placed anyway" in rows[0][3]
     restricted = binding("direct", subFilter="restricted")
     assert found(tmp_path, *HERE, policy(), excluding, through, restricted, placement()) == []
 

@@ -69,6 +69,6 @@ def test_a_listener_is_closed(tmp_path: Path, port: int, opened: int, peers: str
     )
     if is_closed:
         assert found[0].message == (
-            f"NetworkPolicy envoy-gateway-system/proxies keeps clients from port {port} of Gateway infra/edge: "
+            f"NetworkPolicy envoy-gateway-system/proxies blocks clients from port {port} of Gateway infra/edge: "
             "every connection for HTTPRoute shop/shop fails"
         )

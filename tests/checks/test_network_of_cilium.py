@@ -33,7 +33,7 @@ METADATA = refusing("{endpointSelector: {}, egressDeny: [{toCIDR: [169.254.169.2
 
 def test_refusals_alone_close_pods(tmp_path: Path) -> None:
     said = only(lint(tmp_path, WEB, METADATA), "GWP618")
-    assert said.message.endswith("denies some egress, and with that all other egress of Deployment shop/web")
+    assert said.message.endswith("denies some egress, which closes all other egress of Deployment shop/web")
     assert "enableDefaultDeny: {egress: false}" in said.help[0]
 
 

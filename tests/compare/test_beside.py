@@ -218,7 +218,7 @@ LIMITED = PATCH % "{op: add, path: /perConnectionBufferLimitBytes, value: 1}"
 
 
 def test_a_text_for_a_proxy_at_which_policies_act(tmp_path: Path) -> None:
-    said = "EnvoyPatchPolicy infra/patch changes by text what proxies do where SecurityPolicy infra/users acts"
+    said = "EnvoyPatchPolicy infra/patch changes raw proxy configuration where SecurityPolicy infra/users applies"
     assert messages(tmp_path, [EDGE, LOGIN], [EDGE, LOGIN, REMOVED]) == [said]
     assert messages(tmp_path, [EDGE, LOGIN, LIMITED], [EDGE, LOGIN, REMOVED]) == [said]
     assert messages(tmp_path, [EDGE, LOGIN], [EDGE, LOGIN, LIMITED]) == []

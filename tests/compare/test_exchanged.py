@@ -86,7 +86,7 @@ def basic(name: str) -> str:
 def test_another_object(tmp_path: Path, group: str, kind: str, spec: str, wanted: str) -> None:
     target = "" if kind in ("GatewayExtension", "AuthenticationFilter") else f"{TARGET}, "
     before, after = (of(group, kind, target + spec % name) for name in ("one", "two"))
-    expected = f"{kind} shop/a goes by {wanted % 'two'} now, not by {wanted % 'one'}"
+    expected = f"{kind} shop/a now uses {wanted % 'two'} instead of {wanted % 'one'}"
     assert messages(tmp_path, [before], [after]) == [expected]
     assert messages(tmp_path, [before], [before]) == []
 

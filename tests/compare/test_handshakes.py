@@ -91,7 +91,7 @@ def test_cors_filters(tmp_path: Path, before: str, after: str, is_weaker: bool) 
     assert [finding.severity for finding in found] == ["warning"] * is_weaker
     assert all(
         finding.message.startswith(
-            "HTTPRoute shop/checkout is protected less in 1 of its 2 rules: spec.rules[0].filters[0]"
+            "HTTPRoute shop/checkout is less protected in 1 of its 2 rules: spec.rules[0].filters[0]"
         )
         for finding in found
     )

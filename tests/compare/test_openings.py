@@ -75,7 +75,7 @@ def test_a_second_gateway_that_asks_for_nothing(tmp_path: Path) -> None:
     assert found.severity == "error"
     assert found.message == (
         "HTTPRoute shop/checkout can be reached without its authentication through Listener infra/side#http: "
-        "jwt of SecurityPolicy infra/login does not act there"
+        "jwt of SecurityPolicy infra/login does not apply there"
     )
     assert [str(each) for each in found.resources] == [
         "HTTPRoute shop/checkout",
@@ -119,7 +119,7 @@ def test_a_hostname_that_another_listener_answers_to(tmp_path: Path) -> None:
     both = route(hosts="shop.example.com, www.example.com")
     (found,) = opened(tmp_path, (two, route(), of_one), (two, both, of_one))
     assert "through Listener infra/edge#www" in found.message
-    assert "Listener infra/edge#www answers to one of these" in [each.message for each in found.related]
+    assert "Listener infra/edge#www serves one of these" in [each.message for each in found.related]
 
 
 @pytest.mark.parametrize(

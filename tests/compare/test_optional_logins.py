@@ -102,13 +102,13 @@ CHANGED = {
         security(jwt("optional: true") + "\n  " + API_KEY),
         security(jwt("optional: true")),
         "error",
-        "apiKeyAuth of SecurityPolicy shop/login is gone, jwt alone asks, and need not be met",
+        "apiKeyAuth of SecurityPolicy shop/login is gone, jwt alone asks, and only optionally",
     ),
     "an optional login that refuses nobody any more": (
         tokens("Optional"),
         tokens("Permissive"),
         "warning",
-        "goes from Optional to Permissive, whoever comes with something false passes (it was optional)",
+        "goes from Optional to Permissive, invalid credentials are let through (it was optional)",
     ),
     "a strict one that does": (tokens("Strict"), tokens("Permissive"), "error", "goes from Strict to Permissive"),
 }

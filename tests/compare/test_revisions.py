@@ -48,9 +48,13 @@ def said(directory: Path, files: dict[str, str], old: str, new: str) -> list[str
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ("targetRevision: main", "targetRevision: v1.2.0", "deploys v1.2.0 now, not main"),
-        ("targetRevision: main", "targetRevision: old", "deploys old now, not main"),
-        ("me/fleet", "me/other", "deploys https://git.example.com/me/other now, not https://git.example.com/me/fleet"),
+        ("targetRevision: main", "targetRevision: v1.2.0", "now deploys v1.2.0 instead of main"),
+        ("targetRevision: main", "targetRevision: old", "now deploys old instead of main"),
+        (
+            "me/fleet",
+            "me/other",
+            "now deploys https://git.example.com/me/other instead of https://git.example.com/me/fleet",
+        ),
         ("targetRevision: main", "targetRevision: HEAD", ""),
         ("https://git.example.com/me/fleet", "git@mirror.example.com:me/fleet.git", ""),
         ("targetRevision: main", "targetRevision: '${BRANCH}'", ""),
@@ -58,14 +62,14 @@ def said(directory: Path, files: dict[str, str], old: str, new: str) -> list[str
 )
 def test_an_application(tmp_path: Path, old: str, new: str, expected: str) -> None:
     messages = said(tmp_path, {"argo/app.yaml": APPLICATION}, old, new)
-    assert messages == ([f"Application argocd/app {expected}: it need not be as here"] if expected else [])
+    assert messages == ([f"Application argocd/app {expected}: its policies may differ from these"] if expected else [])
 
 
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ("branch: main", "tag: v1", "deploys tag v1 now, not branch main"),
-        ("ref: {branch: main}", "interval: 1m", "deploys the default branch now, not branch main"),
+        ("branch: main", "tag: v1", "now deploys tag v1 instead of branch main"),
+        ("ref: {branch: main}", "interval: 1m", "now deploys the default branch instead of branch main"),
         ("branch: main}", "branch: main}, interval: 5m", ""),
     ],
 )
@@ -77,7 +81,7 @@ def test_a_source_of_flux(tmp_path: Path, old: str, new: str, expected: str) -> 
     }
     messages = said(tmp_path, files, old, new)
     assert messages == (
-        [f"GitRepository flux-system/flux-system {expected}: it need not be as here"] if expected else []
+        [f"GitRepository flux-system/flux-system {expected}: its policies may differ from these"] if expected else []
     )
 
 

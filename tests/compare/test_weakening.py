@@ -196,7 +196,7 @@ ENVOY_GATEWAY = [
     (
         "csrf: {}",
         "csrf: {shadowFraction: {numerator: 100}}",
-        ("warning", "csrf.shadowFraction of SecurityPolicy shop/login is there now"),
+        ("warning", "csrf.shadowFraction of SecurityPolicy shop/login is new"),
     ),
 ]
 
@@ -289,7 +289,7 @@ CLIENTS = [
 def test_client_certificates(tmp_path: Path, before: str, after: str, expected: tuple[str, str] | None) -> None:
     found = weakened(tmp_path, (*WORLD, before), (*WORLD, after) if after else WORLD)
     assert_is(said(found), expected)
-    assert all(each.message.startswith("HTTPRoute shop/checkout is protected less: ") for each in found)
+    assert all(each.message.startswith("HTTPRoute shop/checkout is less protected: ") for each in found)
 
 
 def limits(rule: str, scope: str = "global") -> str:

@@ -165,7 +165,7 @@ CHANGES = [
     (INTENTIONS, INTENTIONS.replace("action: deny", "action: allow"), "goes from deny to allow"),
     (LISTENING, LISTENING.replace('"1.3"', '"1.0"'), "min-tls-version"),
     (LISTENING, LISTENING.replace('"1.3"', "'1.3'"), ""),
-    (CALICO, CALICO.replace(ALLOWED, "").replace("  ingress:\n", "  ingress:\n" + ALLOWED), "has a denial after"),
+    (CALICO, CALICO.replace(ALLOWED, "").replace("  ingress:\n", "  ingress:\n" + ALLOWED), "has a denial behind"),
     (CALICO + OPEN, CALICO.replace("order: 100", "order: 900") + OPEN, "to the other side of NetworkPolicy shop/open"),
     (CALICO + OPEN, CALICO.replace("order: 100", "order: 200") + OPEN, ""),
     (CALICO, CALICO.replace("  - {action: Deny, source: {selector: role == 'guest'}}\n", ""), "loses"),

@@ -202,8 +202,8 @@ spec:
       spec: {podSelector: {}}
 """
 CLUSTERS = [
-    (WALLS, "disabled: false", "disabled: true", "is enforced no longer on 1 cluster: it is not placed there any more"),
-    (WALLS, "remediationAction: enforce\n  policy", "remediationAction: inform\n  policy", "is enforced no longer on"),
+    (WALLS, "disabled: false", "disabled: true", "is no longer enforced on 1 cluster: it is not placed there any more"),
+    (WALLS, "remediationAction: enforce\n  policy", "remediationAction: inform\n  policy", "is no longer enforced on"),
     (
         WALLS,
         "spec: {podSelector: {}}",
@@ -213,7 +213,7 @@ CLUSTERS = [
     (WALLS, "spec: {podSelector: {}}", "spec: {podSelector: {}, policyTypes: [Ingress, Egress]}", ""),
     (WALLS, "complianceType: musthave", "complianceType: mustnothave", "no longer brings clusters NetworkPolicy deny"),
     (WALLS, "data: {a: b}", "data: {a: c}", ""),
-    (WALLS, "[kube-system]", "[kube-system, shop]", "leaves out namespaces shop now"),
+    (WALLS, "[kube-system]", "[kube-system, shop]", "now leaves out namespaces shop"),
     (WALLS, "[kube-system]", "[]", ""),
     (WORK, "kind: NetworkPolicy", "kind: ConfigMap", "no longer brings clusters NetworkPolicy shop/deny"),
     (WORK, "name: walls, namespace", "labels: {a: b}, name: walls, namespace", ""),
@@ -243,7 +243,7 @@ def test_secrets_that_a_policy_selects_by_labels(tmp_path: Path) -> None:
     guests, staff, elsewhere = (credential(f"app: {app}") for app in ("shop, tier: guest", "shop, tier: staff", "blog"))
     ((rule, severity, message),) = changed(tmp_path, (*world, guests), (*world, staff))
     assert (rule, severity) == ("GWP325", "warning")
-    assert "is one of those now by which AuthPolicy shop/login lets requests in" in message
+    assert "AuthPolicy shop/login now accepts the credentials of Secret" in message
     assert changed(tmp_path, (*world, guests), (*world, elsewhere)) == []
     assert changed(tmp_path, (*world, staff), (*world, guests)) == []
 

@@ -44,12 +44,12 @@ KUADRANT = [
     (
         f"rules: {{{KEYS}}}",
         f"rules: {{authentication: {{keys: {{{NAMED_KEYS}}}, any: {{anonymous: {{}}}}}}}}",
-        ("error", "rules.authentication.any.anonymous of AuthPolicy shop/login is there now, "),
+        ("error", "rules.authentication.any.anonymous of AuthPolicy shop/login is new, "),
     ),
     (
         f"rules: {{{KEYS}, {ADMINS}}}",
         f"rules: {{authentication: {{keys: {{anonymous: {{}}}}}}, {ADMINS}}}",
-        ("warning", "rules.authentication.keys.anonymous of AuthPolicy shop/login is there now"),
+        ("warning", "rules.authentication.keys.anonymous of AuthPolicy shop/login is new"),
     ),
     (
         f"rules: {{{KEYS}}}",
@@ -249,7 +249,7 @@ def test_a_filter_of_nginx_is_weaker_for_the_rules_that_name_it(tmp_path: Path) 
     of_route = route().replace("backendRefs", f"{named}\n      backendRefs", 1)
     world = (GATEWAY.replace("envoy", "nginx"), of_route, SERVICE)
     (found,) = weakened(tmp_path, (*world, filtering("All")), (*world, filtering("Any")))
-    assert found.message.startswith("HTTPRoute shop/checkout is protected less in 1 of its 2 rules: spec.jwt.auth")
+    assert found.message.startswith("HTTPRoute shop/checkout is less protected in 1 of its 2 rules: spec.jwt.auth")
     assert weakened(tmp_path, (*world, filtering("Any")), (*world, filtering("All"))) == []
 
 
@@ -415,7 +415,7 @@ def test_a_backend_that_is_verified_no_longer(tmp_path: Path) -> None:
     tls = of("gateway.networking.k8s.io", "BackendTLSPolicy", spec, version="v1")
     (found,) = weakened(tmp_path, (*WORLD, tls), WORLD)
     assert found.message == (
-        "HTTPRoute shop/checkout is protected less: validation of BackendTLSPolicy shop/login is gone, nobody verifies "
+        "HTTPRoute shop/checkout is less protected: validation of BackendTLSPolicy shop/login is gone, nobody verifies "
         "who answers for the backend"
     )
     assert weakened(tmp_path, WORLD, (*WORLD, tls)) == []
@@ -450,4 +450,4 @@ def test_a_login_of_another_policy_is_no_limit(tmp_path: Path, limit: str) -> No
     login = security(f"jwt: {{{JWT}}}")
     (one,) = weakened(tmp_path, (*WORLD, limit, login), (*WORLD, login))
     assert one.severity == "warning"
-    assert "HTTPRoute shop/checkout is protected less" in one.message
+    assert "HTTPRoute shop/checkout is less protected" in one.message

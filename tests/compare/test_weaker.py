@@ -86,6 +86,12 @@ TABLE = [
     (ALL_OF, login(of=["a"]), login(of=["b"]), None),
     (ALL_OF, login(of=["a"]), {}, None),  # the whole setting is gone: another word, another rule
     (DENIED, {"rules": [{"name": "a", "do": "deny"}]}, {"rules": [{"name": "a", "do": "let"}]}, "loses a"),
+    (
+        DENIED,
+        {"rules": [{"do": "deny", "from": [{"ip": ["1.2.3.4"]}]}]},
+        {"rules": []},
+        "loses the entry with do deny, ip 1.2.3.4",
+    ),
     (DENIED, {"rules": [{"name": "a", "do": "let"}]}, {"rules": [{"name": "b", "do": "deny"}]}, None),
     # presence
     (ASKS, login(token={"of": "a"}), login(other=1), "is gone"),
@@ -95,7 +101,7 @@ TABLE = [
     (ASKS, login(token={"of": "a"}), login(token={"of": "b"}), None),
     ({**ASKS, "unless": ["login.key"]}, login(token="a"), login(key="b"), None),
     ({**ASKS, "unless": ["login.key"]}, login(token="a", key="b"), login(key="b"), "is gone"),
-    (OPENS, {"users": {"a": {}}}, {"users": {"a": {}, "b": {"anybody": {}}}}, "is there now"),
+    (OPENS, {"users": {"a": {}}}, {"users": {"a": {}, "b": {"anybody": {}}}}, "is new"),
     (OPENS, {"users": {"a": {"anybody": {}}}}, {"users": {"b": {"anybody": {}}}}, None),
     (OPENS, {}, {"users": {"b": {"anybody": {}}}}, None),
     (RULED, {"rules": [{"by": 1, "x": 1}, {"y": 2}]}, {"rules": [{"y": 2}, {"by": 1, "x": 1}]}, None),
@@ -136,14 +142,14 @@ TABLE = [
     (KEYS, keys(set='{"keys": [{"kid": "a"}]}'), keys(set='{"keys": [{"kid": "b"}]}'), "holds other keys"),
     (KEYS, keys(set='{"keys": [{"kid": "a"}]}'), keys(set='{"keys": [{"kid": "a"}, {"kid": "b"}]}'), "gains a key"),
     (KEYS, keys(set='{"keys": [{"kid": "a"}, {"kid": "b"}]}'), keys(set='{"keys": [{"kid": "b"}]}'), None),
-    (KEYS, keys(set="PEM a"), keys(set="PEM b"), "is another one"),
+    (KEYS, keys(set="PEM a"), keys(set="PEM b"), "is a different one"),
     (KEYS, keys(set="${KEYS}"), keys(set="PEM b"), None),
     (SERVER, keys(url="https://a/x"), keys(url="https://b/x"), "goes from https://a to https://b"),
     (SERVER, keys(url="https://a/x"), keys(url="http://a/x"), "goes from https://a to http://a"),
     (SERVER, keys(url="https://A/x"), keys(url="https://a:443/y"), None),
     (SERVER, keys(url="https://a@b/x"), keys(url="https://b/x"), None),
     (TEXTS, {"policy": "allow = false"}, {"policy": "allow = true"}, "goes from allow = false to allow = true"),
-    (TEXTS, {"policy": "x" * 100}, {"policy": "y" * 100}, "is another text"),
+    (TEXTS, {"policy": "x" * 100}, {"policy": "y" * 100}, "is a different text"),
     (TEXTS, {"policy": "x"}, {"other": 1}, None),
     (TEXTS, {"policy": ["x"]}, {"policy": ["x", "y"]}, None),
     (TEXTS, {"policy": ["x", "y"]}, {"policy": ["y"]}, None),
@@ -178,7 +184,7 @@ def test_a_purpose_is_open_unless_something_else_serves_it(after: dict[str, Any]
 def test_one_new_entry_is_told_once() -> None:
     words = [weakness({**OPENS, "says": ""}), weakness({"path": "users", "list": "alternatives", "says": ""})]
     (found,) = weakenings(words, {"users": {"a": {}}}, {"users": {"a": {}, "b": {"anybody": {}}}})
-    assert found.change == "is there now"
+    assert found.change == "is new"
 
 
 def test_a_provider_that_moves_is_told_once() -> None:

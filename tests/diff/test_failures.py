@@ -69,7 +69,7 @@ def test_routes_that_were_served_fail(tmp_path: Path, before: list[str]) -> None
     assert comment.splitlines()[1] == f"### \u26a0\ufe0f policylint: 3 hosts answer {refused}"
     (why,) = (line for line in comment.splitlines() if line.startswith("**Why** "))
     assert "infra/limits`" in why and "(error GWP111)" in why and "HTTPRoute" not in why
-    assert "protected less" not in comment  # nobody gets in
+    assert "less protected" not in comment  # nobody gets in
 
 
 def test_a_login_is_not_lost_where_nobody_gets_in(tmp_path: Path) -> None:

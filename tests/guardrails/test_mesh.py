@@ -71,7 +71,7 @@ def test_a_waypoint_keeps_nobody_from_the_pods(tmp_path: Path) -> None:
 
 def test_who_makes_it_hold(tmp_path: Path) -> None:
     assert judged(tmp_path, ACCOUNT, FROM_SHOP).held == (
-        ("AuthorizationPolicy shop/p keeps others from Deployment shop/web", 1),
+        ("AuthorizationPolicy shop/p blocks others from Deployment shop/web", 1),
     )
 
 

@@ -124,8 +124,8 @@ def test_kustomizations_that_wait_for_each_other_are_noted_and_those_behind_them
     )
     found = workspace(tmp_path, files)
     assert sorted(each.message for each in found.simulations[0].world.notes if each.code == "depends-cycle") == [
-        "Kustomization flux-system/one depends on itself by way of others",
-        "Kustomization flux-system/two depends on itself by way of others",
+        "Kustomization flux-system/one depends on itself through others",
+        "Kustomization flux-system/two depends on itself through others",
     ]
 
 

@@ -284,7 +284,7 @@ def test_timeouts_retries_and_parts_of_mirrors_are_said() -> None:
         "timeout of each try none",
         "retry 3 times on 500",
     ]
-    assert trace.notes == ("whether Secret shop/mine is signed by the right authority is not looked at",)
+    assert trace.notes == ("whether Secret shop/mine is signed by the right authority is not checked",)
     merged = open_workspace([str(WORLDS / "merged.yaml")]).simulations[0]
     trace = Tracer(merged).trace(request({"host": "refs.test", "path": "/copy"}))
     assert [each.what for each in trace.steps] == ["mirror 20 % of the requests", "mirror 0 % of the requests"]

@@ -48,10 +48,10 @@ def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
             kept = cause if decides or certain else cause._replace(severity="note")
             yield kept._replace(own=True), "", (whole(new.key),)
     for change, resource, says in (
-        *(("is gone", each, "what it refused passes") for each in _of(sides.before, sides.pairing.removed, "guards")),
-        *(("is gone", each, "what it refused passes") for each in _guards_gone(sides)),
+        *(("is gone", each, "what it rejected passes") for each in _of(sides.before, sides.pairing.removed, "guards")),
+        *(("is gone", each, "what it rejected passes") for each in _guards_gone(sides)),
         *(
-            ("is new", each, "it spares some of what policies refuse")
+            ("is new", each, "it exempts some of what policies reject")
             for each in _of(sides.after, sides.pairing.added, "spares")
         ),
     ):

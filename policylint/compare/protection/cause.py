@@ -142,7 +142,7 @@ def finding(sides: Sides, weakened: Weakened, effect: Severity | None = None) ->
     if cause.void:
         change = f"{subject} {'has' if len(affected) == 1 else 'have'} no {cause.void} in effect any more{share}"
     else:
-        change = f"{subject} {'is' if len(affected) == 1 else 'are'} protected less{share}"
+        change = f"{subject} {'is' if len(affected) == 1 else 'are'} less protected{share}"
     related = [Related("it was written here before the change", cause.before)] if cause.before is not None else []
     location = located(sides.after, affected, cause.location, related, "is concerned")
     return Finding(

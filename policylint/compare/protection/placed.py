@@ -46,7 +46,7 @@ def _fewer_clusters(sides: Sides, placements: Iterable[PlacementChange]) -> Iter
         became = "not placed there any more" if after == NOWHERE else f"{after} now"
         yield _finding(
             sides,
-            f"{change.policy} {'may be' if perhaps else 'is'} enforced no longer on {where}: it is {became}",
+            f"{change.policy} {'may no longer be' if perhaps else 'is no longer'} enforced on {where}: it is {became}",
             change.location,
             (change.policy, *change.by),
             severity="note" if perhaps else "warning",
@@ -114,7 +114,7 @@ def _spared(sides: Sides, old: Resource, new: Resource) -> Iterator[Finding]:
             spared = listing(map(str, more or fewer), most=3)
             field = (*pointer, "exclude" if more else "include")
             location = new.location(*field) if more or "include" in selector else new.location(*pointer)
-            yield _finding(sides, f"{new.key} leaves out namespaces {spared} now: {path(field)}", location, (new.key,))
+            yield _finding(sides, f"{new.key} now leaves out namespaces {spared}: {path(field)}", location, (new.key,))
 
 
 def _selectors(resource: Resource) -> Iterator[tuple[str, tuple[tuple[Any, ...], Mapping[str, Any]]]]:
@@ -164,7 +164,7 @@ def _finding(
         message,
         location,
         resources=resources,
-        label="clusters are protected by less",
+        label="clusters are less protected",
         environments=(sides.after.world.name,),
     )
 

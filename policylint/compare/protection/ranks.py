@@ -31,7 +31,7 @@ def ranks_lowered(sides: Sides) -> Iterator[WeakenedWay]:
         for old, new in sides.edited(*kind):
             for direction in DIRECTIONS:
                 if _comes_after(sequence(old.spec.get(direction)), sequence(new.spec.get(direction))):
-                    yield _way(old, new, direction, "has a denial after an allowance that it came before")
+                    yield _way(old, new, direction, "now has a denial behind an allowance")
             field = next((name for name in _RANKS if old.spec.get(name) != new.spec.get(name)), "")
             other = _overtaken(sides, old, new, field) if field else None
             if other is not None:
@@ -44,7 +44,7 @@ def _way(old: Resource, new: Resource, field: str, change: str) -> WeakenedWay:
     cause = Cause(
         path(place),
         change,
-        "what a denial turned away may pass before it is asked",
+        "what a denial rejected may be allowed before it",
         (new.key,),
         location=nearest(new, place),
         before=nearest(old, place),

@@ -40,13 +40,13 @@ def revisions_moved(sides: Sides) -> Iterator[Finding]:
             yield Finding(
                 RULE,
                 "warning",
-                f"{resource.key} deploys {instead} now, not {was}: it need not be as here",
+                f"{resource.key} now deploys {instead} instead of {was}: its policies may differ from these",
                 resource.location(*place),
                 resources=(resource.key,),
                 label=f"{count(len(sides.after.policies), 'policy')} judged as written in this tree",
                 help=("fix: compare with what that revision has (`policylint diff`)",),
                 confidence="assumed",
-                ground="the other revision was not looked at",
+                ground="the other revision was not read",
                 field=".".join(map(str, place)),
                 environments=(after.name,),
             )

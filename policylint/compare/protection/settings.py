@@ -133,7 +133,7 @@ def _causes(sides: Sides, change: ContextChange) -> Iterator[tuple[Cause, str]]:
                 for side, effective in ((sides.before, change.before), (sides.after, change.after))
             )
             if was == "without" != now:
-                yield cause._replace(says=f"{cause.says}, and need not be met"), purpose
+                yield cause._replace(says=f"{cause.says}, and only optionally"), purpose
             else:
                 yield cause, ""
     weaknesses = [weakness for weakness in change.kind.weaker if before or weakness.without is not None]
@@ -145,7 +145,7 @@ def _causes(sides: Sides, change: ContextChange) -> Iterator[tuple[Cause, str]]:
         cause, purpose = _cause(sides, change, weakening), weakening.weak.opens if weakening.opens else ""
         turned_away = _turned_away(sides.before, change.kind, change.before, purpose) if purpose else "without"
         if turned_away != "without":  # nobody was kept out who came with nothing
-            passes = "whoever comes with something false passes" if weakening.was else cause.says
+            passes = "invalid credentials are let through" if weakening.was else cause.says
             says = f"{passes} (it was {_CALLED[turned_away]})"
             cause, purpose = cause._replace(says=says, severity=SEVERITY_OF_LOSS[turned_away]), ""
         yield cause, purpose

@@ -16,6 +16,7 @@ from policylint.documents import Pointer
 from policylint.model import mapping, sequence
 from policylint.model.embedded import json_in
 from policylint.model.quantities import milliseconds, number_of_bytes, per_second
+from policylint.model.values import telling
 from policylint.model.weakness import Rate, Weakness
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
@@ -225,7 +226,7 @@ def _exchange(weak: Weakness, before: Any, after: Any) -> str:
     if weak.anchor == "keys":
         known, keys = _keys(before), _keys(after)
         if known is None or keys is None:
-            return "" if before == after else "is another one"
+            return "" if before == after else "is a different one"
         return "" if keys <= known else "gains a key" if known < keys else "holds other keys"
     if weak.anchor == "server":
         was, now = _server(before), _server(after)
@@ -239,7 +240,7 @@ def _exchange(weak: Weakness, before: Any, after: Any) -> str:
     if _terms(before) == _terms(after):
         return ""  # in another order
     was, now = text(before), text(after)
-    return f"goes from {was} to {now}" if len(was) <= _LONGEST >= len(now) else "is another text"
+    return f"goes from {was} to {now}" if len(was) <= _LONGEST >= len(now) else "is a different text"
 
 
 def _terms(value: Any) -> list[str] | str:
@@ -388,14 +389,14 @@ def _narrowed(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any
     listed, _, name = weak.path.partition(".*.")
     place = tuple(listed.split("."))
     if weak.narrows(after) and not weak.narrows(before) and holds(before, place[:-1]):
-        change = f"now has {name} in every entry" if holds(before, place) else "is there now"
+        change = f"now has {name} in every entry" if holds(before, place) else "is new"
         yield Weakening(weak, place[:-1], place, change, opens=bool(weak.opens))
 
 
 def _admits(weak: Weakness, value: object) -> str:
     """Return how a value lets everybody in, "" if it does not."""
     if weak.presence:
-        return "is there now" if value is not None else ""
+        return "is new" if value is not None else ""
     entries = value if isinstance(value, list) else _LISTED.split(value) if isinstance(value, str) else [value]
     admitted = [entry for entry in entries if entry in weak.everybody]
     return f"now holds {admitted[0]}" if admitted else ""
@@ -442,8 +443,15 @@ def _unclear(value: object) -> bool:
 
 
 def _listed(names: list[str]) -> str:
-    """Return names in words; of a line of an htpasswd file only the user, since nobody wants to read the hash."""
-    shown = (_HASHED.sub("", name) for name in names)
+    """Return names in words; of a line of an htpasswd file only the user, since nobody wants to read the hash.
+
+    The name of an entry that has none is its content (`name_of`).
+    """
+    contents = (json_in(name) if name.startswith("{") else None for name in names)
+    shown = (
+        _HASHED.sub("", name) if content is None else f"the entry with {telling(content)}"
+        for name, content in zip(names, contents, strict=True)
+    )
     return listing((name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…" for name in shown), most=3)
 
 

@@ -189,12 +189,12 @@ def _finding(
         became = "turns fewer requests away" if kept.stands else "is gone"
         ends = "get in" if changes[0].change == "opened" else "are turned away by others alone"
         what = owners if kept.names == ("spec",) else f"{names} of {owners}"
-        message = f"{subject} is protected less: {what} {became}, {_let_in(changes)} {ends}"
+        message = f"{subject} is less protected: {what} {became}, {_let_in(changes)} {ends}"
         location = next((_edited(sides, who) for each in changes for who in each.by if _is_there(sides, who)), None)
     elif loss.listener is not None:
         possessive = "its" if len(affected) == 1 else "their"
         message = f"{subject} can be reached without {possessive} {purpose} through {loss.listener}"
-        message += f": {names} of {owners} does not act there"
+        message += f": {names} of {owners} does not apply there"
         location, related = _leading(sides, affected, loss.listener)
     elif loss.rule is not None:
         holder, section = loss.rule.key, loss.rule.section
@@ -206,7 +206,7 @@ def _finding(
             others = listing([str(key) for key in affected if key != holder])
             message = f"{holder} takes requests of {others} without their {purpose}"
             affected, first = [holder, *(key for key in affected if key != holder)], holder
-        message += f": {names} of {owners} does not act there"
+        message += f": {names} of {owners} does not apply there"
         location = _of_rule(sides, loss.rule)
     else:
         possessive = "loses its" if len(affected) == 1 else "lose their"
@@ -227,7 +227,7 @@ def _finding(
         for owner in kept.owners:
             state = sides.after.policies.get(sides.pairing.key(owner.policy))
             if state is not None:
-                related.append(Related(f"{state.key} acts on the other ways", target_place(state)))
+                related.append(Related(f"{state.key} applies on the other ways", target_place(state)))
         location = located(sides.after, affected, location, [], "")
     winners = tuple(winner.policy for winner in kept.by)
     ways = () if loss.listener is None else (loss.listener.key,)
@@ -266,7 +266,7 @@ def _label(loss: _Loss, owners: str, winners: Collection[ResourceKey]) -> str:
     if loss.listener is not None:
         return "it is attached here"
     if loss.rule is not None:
-        return "nothing asks here"
+        return "nothing asks for it here"
     if winners:
         return f"{next(iter(winners))} prevails over it"
     because = loss.kept.because
@@ -315,7 +315,7 @@ def _closest(sides: Sides, setting: str, change: RequestChange) -> str:
 
 def _note(loss: _Loss, ground: str) -> str:
     if loss.rule is not None or loss.listener is not None:
-        return "note: every way to it asked before" if loss.new else "note: the requests were asked before"
+        return "note: every way to it asked before" if loss.new else "note: these requests had to meet it before"
     return "note: no other policy in this repository replaces it" + (f"; {ground}" if ground else "")
 
 
@@ -364,7 +364,7 @@ def _leading(sides: Sides, routes: Iterable[ResourceKey], listener: Node) -> tup
             found.append((place, f"{key} is attached to {listener} here"))
         if was.hostnames != now.hostnames and "hostnames" in now.route.spec:
             place = now.route.location("spec", "hostnames", key=True)
-            found.append((place, f"{listener} answers to one of these"))
+            found.append((place, f"{listener} serves one of these"))
     state = sides.after.topology.listener(listener)
     if state is not None:
         found.append((at(state.holder, state.pointer, "name"), f"{listener} asks for none of it"))

@@ -60,7 +60,7 @@ def applications(manifest: Manifest, tree: Tree, journal: Journal) -> Iterator[M
             yield application
     if is_empty:
         place = manifest.origin.at("spec", "generators")
-        journal.note(f"no Application comes of {manifest} with what is in the tree", place, code="not-generated")
+        journal.note(f"{manifest} generates no Application from this tree", place, code="not-generated")
         journal.gap(f"{manifest} may deploy it")
 
 
@@ -74,7 +74,7 @@ def _patch(application: Manifest, values: Parameters, owner: Manifest, tree: Tre
         if problem:
             raise go_template.UncertainError(problem.message)
     except go_template.UncertainError as error:
-        journal.note(f"what this patch makes of {owner} is not known: {error}", place, code="template-patch")
+        journal.note(f"the effect of this patch on {owner} is not known: {error}", place, code="template-patch")
         journal.gap(f"{owner}, whose templatePatch is not rendered, may deploy it")
         return
     for value, _ in documents:

@@ -167,7 +167,7 @@ class Argo:
         if not made or source.get("chart") or is_symbolic(revision):
             return
         if _TAG_OR_COMMIT.fullmatch(revision) or is_branch_beside:
-            message = f"{owner} deploys revision {revision}: what stands here may be another state"
+            message = f"{owner} deploys revision {revision}, which may differ from these files"
             cluster.journal.note(message, place.child("targetRevision"), code="other-revision")
             for manifest in made:
                 manifest.leave_open(f"it is deployed from revision {revision}")

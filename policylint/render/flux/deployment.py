@@ -222,7 +222,7 @@ class Cluster:
         """Leave open what is deployed as it is at another revision."""
         revision = self._sources.other_revision(owner)
         if revision:
-            message = f"{owner} deploys {revision}: what stands here may be another state"
+            message = f"{owner} deploys {revision}, which may differ from these files"
             self._journal.note(message, owner.origin.at("spec", "sourceRef"), code="other-revision")
             for manifest in manifests:
                 manifest.leave_open(f"it is deployed from {revision}")
@@ -242,7 +242,7 @@ class Cluster:
     def _follow(self, owner: Manifest) -> None:
         """Deploy what one Kustomization points to."""
         if owner.spec.get("suspend") is True:
-            message = f"{owner} is suspended: what it deploys is taken to be deployed still"
+            message = f"{owner} is suspended: what it deployed is taken to be there still"
             self._journal.note(message, owner.origin.at("spec", "suspend"), code="suspended")
         directory = self._directory(owner)
         if directory is not None:
@@ -382,7 +382,7 @@ class Cluster:
         for key in sorted(_in_cycles(waits)):
             owner = self._seen[key]
             place = owner.origin.at("spec", "dependsOn")
-            self._journal.note(f"{owner} depends on itself by way of others", place, code="depends-cycle")
+            self._journal.note(f"{owner} depends on itself through others", place, code="depends-cycle")
 
 
 def _git_repository(owner: Manifest) -> _Key:

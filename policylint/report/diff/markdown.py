@@ -15,6 +15,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import SEVERITIES, Finding, Location
+from policylint.model.values import scalar
 from policylint.model.words import count, leading
 from policylint.report.diff import requests
 from policylint.report.diff.comment import MISSED_TARGET, OPENING, QUIET, Comment, CommentRow, comment, own
@@ -28,7 +29,6 @@ from policylint.report.diff.wording import (
     one_of,
     renamed_objects,
     reproduced,
-    scalar,
     silenced_in_words,
 )
 from policylint.report.findings.markdown import BUDGET, MarkdownPage, summary

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import ResourceKey
+from policylint.model.values import scalar, telling
 from policylint.model.words import count, leading, verb
 from policylint.report.diff.requests import is_of_commits
 from policylint.report.findings.report import counts
@@ -28,55 +29,18 @@ if TYPE_CHECKING:
     from policylint.triage import Suppressed
 
 MARKS = {"added": "+", "removed": "-", "changed": "~", "moved": ">", "unchanged": " ", "renamed": ">", "unknown": "!"}
-_TELLING = ("issuer", "allowOrigins", "requests", "limit", "unit", "requestTimeout", "url", "cidr", "clientCIDRs")
-"""Leaves that tell most; shown first."""
-_DULL = frozenset({"name", "type", "kind", "group", "namespace", "key"})
 _NEVER = object()
 
 
 def value_in_words(value: Any, room: int = 44) -> str:
     """Return a setting's value in few words: `issuer https://id.example.com`, `100/min`; cut to `room` characters."""
-    return cut(_telling(value) if isinstance(value, (dict, list)) else scalar(value), room)
+    return cut(telling(value) if isinstance(value, (dict, list)) else scalar(value), room)
 
 
 def cut(text: str, room: int) -> str:
     """Return a text on one line of at most `room` characters."""
     text = one_line(text)
     return text if len(text) <= room else text[: max(1, room - 1)].rstrip() + "…"
-
-
-def scalar(value: Any) -> str:
-    """Return a value as YAML would write it."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _telling(value: Any) -> str:
-    if isinstance(value, dict) and {"requests", "unit"} <= value.keys():
-        return f"{scalar(value['requests'])}/{scalar(value['unit']).lower()}"
-    leaves = list(_leaves(value, ""))
-    if not leaves:
-        return "{}" if isinstance(value, dict) else "[]"
-    if _is_flat(value):
-        return ", ".join(map(scalar, value))
-    leaves.sort(key=lambda leaf: (_TELLING.index(leaf[0]) if leaf[0] in _TELLING else 99, leaf[0] in _DULL))
-    return ", ".join(f"{name} {text}".strip() for name, text in leaves[:4])
-
-
-def _is_flat(value: Any) -> bool:
-    return isinstance(value, list) and not any(isinstance(entry, (dict, list)) for entry in value)
-
-
-def _leaves(value: Any, name: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _leaves(inner, key)
-    elif value and _is_flat(value):
-        yield name, ", ".join(map(scalar, value[:3]))
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _leaves(inner, name)
-    elif value is not None:
-        yield name, scalar(value)
 
 
 def difference(before: Any, after: Any, room: int = 60) -> str:

@@ -283,7 +283,7 @@ spec:
         ("name: internal", "name: external", []),
         ("[{name: internal, namespace: media}]", "[{name: internal, namespace: media}, {name: external}]", []),
         ("hostnames: [plex.example.com]", "hostnames: [plex.example.com, public.example.com]", []),
-        ("GROUPS: family", "GROUPS: everybody", ["values.controllers.plex.containers.app.env.ALLOWED_GROUPS"]),
+        ("GROUPS: family", "GROUPS: friends", ["values.controllers.plex.containers.app.env.ALLOWED_GROUPS"]),
         ("mode: strict", "mode: lax", ["values.authentication.mode"]),
     ],
 )  # fmt: skip

@@ -173,6 +173,7 @@ def removed_protections(
             from policylint.compare.exchanged import others_named
             from policylint.compare.peers import peers_widened
             from policylint.compare.statements import statements_lost
+            from policylint.compare.withdrawn import grants_withdrawn
 
             with guarded("GWP325", pair.after):
                 findings += ends_changed(pair)
@@ -180,6 +181,7 @@ def removed_protections(
                 findings += decided_beside(pair)
                 findings += others_named(pair)
                 findings += statements_lost(pair)
+                findings += grants_withdrawn(pair)
         if "GWP620" in rules:
             from policylint.compare.connections import isolation_removed
 

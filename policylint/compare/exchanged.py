@@ -17,7 +17,7 @@ _CONTENT = ("data", "stringData", "binaryData", "spec")
 
 def others_named(sides: Sides) -> Iterator[Finding]:
     """Yield the references of policies that lead to something else than before."""
-    for resource, kind in _holders(sides.after):
+    for resource, kind in holders(sides.after):
         former = sides.before.world.get(sides.pairing.was(resource.key))
         if former is None or former.body is resource.body or former.body == resource.body:
             continue
@@ -32,7 +32,7 @@ def others_named(sides: Sides) -> Iterator[Finding]:
                     yield _finding(sides, reference, gone[0])
 
 
-def _holders(side: Simulation) -> Iterator[tuple[Resource, PolicyKind]]:
+def holders(side: Simulation) -> Iterator[tuple[Resource, PolicyKind]]:
     """Yield the policies, and the objects through which policies and routes ask."""
     for state in side.policies.values():
         yield state.policy, state.kind
@@ -82,4 +82,4 @@ def _finding(sides: Sides, reference: ContentReference, former: ResourceKey) -> 
     )
 
 
-__all__ = ["others_named"]
+__all__ = ["holders", "others_named"]

@@ -120,16 +120,16 @@ def _charts(sides: Sides, changed: Collection[str]) -> Iterator[SubjectChange]:
     """Yield releases and applications whose output was not seen on one side and that differ between the sides."""
     before, after, pairing = sides
     for side, opposite, translate in ((after, before, pairing.was), (before, after, pairing.key)):
-        makers = _makers(side)
-        for key in makers:
+        of_side = makers(side)
+        for key in of_side:
             twin = opposite.world.get(translate(key))
-            if twin is None or differs(twin, makers[key]):
+            if twin is None or differs(twin, of_side[key]):
                 change = "new" if twin is None and side is after else "gone" if twin is None else "changed"
                 reason = f"{change}, not rendered"
-                yield SubjectChange(after.world.name, key, "unknown", makers[key].name_location, reason=reason)
-            elif side is after and (file := _of_chart(makers[key], changed)):
+                yield SubjectChange(after.world.name, key, "unknown", of_side[key].name_location, reason=reason)
+            elif side is after and (file := _of_chart(of_side[key], changed)):
                 reason = f"{file} changes, and {key.kind} {key.name} is not rendered"
-                yield SubjectChange(after.world.name, key, "unknown", makers[key].name_location, reason=reason)
+                yield SubjectChange(after.world.name, key, "unknown", of_side[key].name_location, reason=reason)
 
 
 def _of_chart(maker: Resource, changed: Collection[str]) -> str:
@@ -142,7 +142,7 @@ def _of_chart(maker: Resource, changed: Collection[str]) -> str:
     return min((file for file in changed if any(map(file.startswith, places))), default="")
 
 
-def _makers(simulation: Simulation) -> dict[ResourceKey, Resource]:
+def makers(simulation: Simulation) -> dict[ResourceKey, Resource]:
     """Return the objects that the reasons for unseen routes name."""
     reasons = simulation.world.unseen.of_routes()
     if not reasons:

@@ -128,6 +128,7 @@ class Unseen:
     """
 
     __slots__ = (
+        "_by_name",
         "_everywhere",
         "_in_order",
         "_installed",
@@ -145,6 +146,7 @@ class Unseen:
         self._everywhere: dict[str, _Making] = {}
         self._namespaces: dict[str, dict[str, _Making]] = defaultdict(dict)
         self._in_order: dict[str | None, list[tuple[str, _Making]]] = {}
+        self._by_name: dict[str, dict[str, list[tuple[str, _Making]]]] = {}
         self._made: dict[ResourceKey, str] = {}
         self._owners: dict[str, list[Custom]] = defaultdict(list)
         self._later: list[Callable[[], Iterable[Custom]]] = []
@@ -172,6 +174,7 @@ class Unseen:
         """
         reasons = self._namespaces[namespace] if namespace and _is_stated(namespace) else self._everywhere
         self._in_order.clear()
+        self._by_name.clear()
         known = reasons.get(reason)
         reasons[reason] = _Making(gateway_api or (known is not None and known.gateway_api), kinds, ending, source)
 
@@ -232,7 +235,28 @@ class Unseen:
         namesakes = any(owner.namespace in ("", key.namespace) for owner in owners)
         return not namesakes and key not in self._made and not self._reason(key, operators=False)
 
+    def likely(self, key: ResourceKey) -> str:
+        """Return the reason of a source in its namespace that an object is named after, "" where there is none: release
+        `grafana` makes `grafana` and `grafana-web`."""
+        words = key.name.split("-")
+        for end in range(len(words), 0, -1):
+            for reason, making in self._named(key.namespace).get("-".join(words[:end]), ()):
+                if making.kinds is None and making.covers(key, self.complete):
+                    return reason
+        return ""
+
+    def _named(self, namespace: str) -> dict[str, list[tuple[str, _Making]]]:
+        """Return the reasons that hold for a namespace by the name of the object that they name."""
+        if namespace not in self._by_name:
+            found = self._by_name[namespace] = {}
+            for reason, making in self._at(namespace):
+                name = "".join(reason.split(" ", 2)[1:2]).rpartition("/")[2]
+                found.setdefault(name, []).append((reason, making))
+        return self._by_name[namespace]
+
     def _reason(self, key: ResourceKey, *, operators: bool) -> str:
+        if not operators and key.name and (likely := self.likely(key)):
+            return likely
         for place in (key.namespace, None) if key.namespace else (*self._namespaces, None):
             for reason, making in self._at(place):
                 if (making.kinds is not None) is operators and making.covers(key, self.complete):

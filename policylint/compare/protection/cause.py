@@ -37,6 +37,7 @@ class Cause(NamedTuple):
         own: whether it concerns the object at the end of a way, and not the routes behind it.
         settings: the top-level settings of policies that it is about.
         drops: whether it is a condition that a login no longer has: whoever did not meet it gets in.
+        ground: what was not seen of what it is concerned with, "" where all was.
     """
 
     field: str
@@ -52,6 +53,7 @@ class Cause(NamedTuple):
     own: bool = False
     settings: frozenset[str] = frozenset()
     drops: bool = False
+    ground: str = ""
 
 
 WeakenedWay = tuple[Cause, str, Path]
@@ -154,8 +156,8 @@ def finding(sides: Sides, weakened: Weakened, effect: Severity | None = None) ->
         label=f"{cause.winners[0]} prevails over it" if cause.winners else cause.says,
         related=tuple(related[:_MOST_RELATED]),
         help=(f"fix: {cause.fix}",),
-        confidence="assumed" if sides.after.world.movable else "certain",
-        ground=NOT_RENDERED if sides.after.world.movable else "",
+        confidence="assumed" if cause.ground or sides.after.world.movable else "certain",
+        ground=cause.ground or (NOT_RENDERED if sides.after.world.movable else ""),
         field=cause.field,
         environments=(sides.after.world.name,),
     )

@@ -33,6 +33,7 @@ from policylint.compare.protection.filters import filters_weakened
 from policylint.compare.protection.gateway_api import handshakes_widened
 from policylint.compare.protection.ranks import ranks_lowered
 from policylint.compare.protection.spec import Weakening, weakenings
+from policylint.compare.protection.unseen import unseen_weakened
 from policylint.compare.settings import settings
 from policylint.documents import Pointer
 from policylint.model import Location, Node, PolicyKind, ResourceKey, mapping, sequence
@@ -58,6 +59,7 @@ def weakened(sides: Sides, contexts: Iterable[ContextChange]) -> list[Weakened]:
         filters_weakened(sides),
         weakened_anywhere(sides),
         ranks_lowered(sides),
+        unseen_weakened(sides),
     )
     for cause, void, way in chain(ways, *of_objects):
         if not redirects.lies_on(way):

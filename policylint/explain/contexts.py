@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
-from itertools import islice, product
+from itertools import islice, product, takewhile
 
 from policylint.explain.settings import settings
 from policylint.model import Node, Resource, ResourceKey
@@ -50,14 +50,18 @@ def answers(simulation: Simulation, nodes: Sequence[Node]) -> ContextAnswers:
     base, truncated = _paths(simulation.topology, nodes)
     covered = {part for path in base for part in _parts(path, acting.starts)}
     # A Gateway is acted on from its level and above; routes, rules and Services by all that a request there meets.
-    behind = {} if any(map(leads_down, nodes)) else _by_backend(base)
+    leads = any(map(leads_down, nodes))
+    behind = {} if leads else _by_backend(base)
+    passed = {node for path in base for node in (_down_to(path, subjects) if leads else path)}
     numbers_by_path: dict[Path, list[int]] = defaultdict(list)
     numbers_behind: dict[Path, list[int]] = defaultdict(list)
-    for number in sorted(acting.at(subjects if any(map(leads_down, nodes)) else subjects.union(*base), behind)):
-        seen = 0
-        for context in acting.groups[number].contexts():
+    for number in sorted(acting.at(subjects | passed, behind)):
+        seen, group = 0, acting.groups[number]
+        # What is attached to the object acts there, also where contexts begin below it, as those of a mesh do.
+        attached = any(attachment.node in subjects for attachment in group.effective.stack)
+        for context in group.contexts():
             path = _without_namespaces(context, subjects)
-            if path not in covered and subjects.isdisjoint(context):
+            if path not in covered and not attached and subjects.isdisjoint(context):
                 for backend in acting.backends(path) & behind.keys():
                     for way in behind[backend]:
                         if acting.passes(path, backend, _sender(simulation, way)):
@@ -80,10 +84,20 @@ def answers(simulation: Simulation, nodes: Sequence[Node]) -> ContextAnswers:
         for numbers, paths in paths_by_numbers.items()
     )
     acted_on = any(answer.groups for answer in listed)
-    if len(subjects) > 1 and acted_on:  # what leads to a stand-in of the object is no way of its own
-        listed = [answer for answer in listed if answer.groups or not all(map(subjects.issuperset, answer.paths))]
+    if len(subjects) > 1 and acted_on:  # what leads to a stand-in of the object, or to its port, is no way of its own
+        keys = {node.key for node in subjects}
+        own = [all(node.key in keys for path in answer.paths for node in path) for answer in listed]
+        listed = [answer for answer, is_own in zip(listed, own, strict=True) if answer.groups or not is_own]
+    if leads:  # nor is a listener of a proxy that Services have before them
+        proxies = {node for path in uncovered for node in path}
+        listed = [answer for answer in listed if answer.groups or any(map(proxies.isdisjoint, answer.paths))]
     listed.sort(key=lambda answer: (not answer.groups, -len(answer.paths), answer.paths))
     return ContextAnswers(tuple(listed), truncated)
+
+
+def _down_to(path: Path, subjects: Container[Node]) -> Iterator[Node]:
+    """Yield the nodes of a path above the first of some nodes."""
+    return takewhile(lambda node: node not in subjects, path)
 
 
 def _parts(path: Path, starts: Container[Node]) -> Iterator[Path]:
@@ -131,8 +145,8 @@ def _signature(group: Group) -> object:
 def nodes_of(simulation: Simulation, node: Node) -> list[Node]:
     """Return the nodes that stand for an object.
 
-    A workload is reached through the Services that select it, and Linkerd's Servers with their routes say who may do
-    so; requests to a Service come to the workloads behind it.
+    A Gateway is its listeners, each with policies of its own. A workload is reached through the Services that select
+    it, and Linkerd's Servers with their routes say who may do so; requests to a Service come to the workloads behind.
     """
     from policylint.topology.workloads import (
         is_workload,
@@ -143,6 +157,9 @@ def nodes_of(simulation: Simulation, node: Node) -> list[Node]:
     )
 
     world, resource = simulation.world, simulation.world.get(node.key)
+    gateway = simulation.topology.gateway(node.key)
+    if gateway is not None and not node.section:
+        return [node, *(listener.node for listener in gateway.listeners)]
     if resource is None or node.section:
         return [node]
     if is_workload(node.key.group, node.key.kind):

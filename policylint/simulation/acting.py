@@ -167,11 +167,15 @@ class ActingIndex:
 
     @cached_property
     def owners(self) -> Mapping[ResourceKey, frozenset[ResourceKey]]:
-        """The policies of which a setting is in force for requests through each object or a section of it."""
+        """The policies of which a setting is in force for requests through each object or a section of it, or that get
+        to a workload through a Service."""
         owners: dict[ResourceKey, set[ResourceKey]] = defaultdict(set)
         for number, group in enumerate(self.groups):
             for node in self.places(number) if group.effective.owners else ():
                 owners[node.key].update(group.effective.owners.values())
+        for service in [key for key in owners if key[:2] == ("", "Service")]:
+            for workload in self.workloads(service):
+                owners[workload.key] |= owners[service]
         return {key: frozenset(keys) for key, keys in owners.items()}
 
     def affected(self) -> dict[Node, tuple[ResourceKey, ...]]:
@@ -201,19 +205,21 @@ class ActingIndex:
     def backends(self, context: Path) -> set[ResourceKey]:
         """Return the backends to which requests pass all of a context: a Service, its workloads, a proxy before it."""
         nodes = [node for node in context if node.key.group or node.key.kind != "Namespace"]
-        of_node = ({*self._behind.get(node, ()), *({node.key} & self._backends)} for node in nodes)
+        of_node = ({*self._behind.get(_passed(node), ()), *({node.key} & self._backends)} for node in nodes)
         return set.intersection(*of_node) if nodes else set()
 
     def passes(self, context: Path, backend: ResourceKey, caller: Resource | None) -> bool:
         """Return whether requests that somebody sends on to one of the `backends` of a context pass its proxy."""
         beyond = self.beyond(backend, caller)
         nodes = (node for node in context if node.key.group or node.key.kind != "Namespace")
-        return all(node.key == backend or node in beyond for node in nodes)
+        return all(node.key == backend or _passed(node) in beyond for node in nodes)
 
     @cached_property
     def _backends(self) -> frozenset[ResourceKey]:
-        """What routes lead to."""
-        return frozenset(backend.wanted for state in self._topology.routes for backend in state.backends)
+        """What requests go to: what routes lead to, and Services, which clients of a mesh call by themselves."""
+        named = {backend.wanted for state in self._topology.routes for backend in state.backends}
+        services = (each.key for each in self._world.of_kind("", "Service")) if self._meshes.all else ()
+        return frozenset(named.union(services))
 
     @cached_property
     def _beside(self) -> Mapping[ResourceKey, tuple[Node, ...]]:
@@ -257,7 +263,7 @@ class ActingIndex:
                 routes = {node.key for node in nodes if self._topology.route(node.key) is not None}
                 passing = {route for route in routes if self._sends_past(route, context, backend)}
                 found |= {node for node in nodes if node.key in passing}
-                if passing:
+                if passing or (not routes and self.passes(context, backend, None)):
                     found.add(whole(backend))
         return found
 
@@ -272,6 +278,11 @@ class ActingIndex:
     def _nodes(self, vertices: Iterable[int]) -> set[Node]:
         topology = self._topology
         return {node for vertex in vertices if topology.reachable[vertex] for node in topology.vertices[vertex].nodes}
+
+
+def _passed(node: Node) -> Node:
+    """Return what requests pass of a node beside a path: a route of a Server as a whole, whichever rule takes them."""
+    return whole(node.key) if node.key.kind.endswith("Route") else node
 
 
 def leads_down(node: Node) -> bool:

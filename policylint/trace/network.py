@@ -25,7 +25,7 @@ def along(simulation: Simulation, trace: Trace) -> Trace:
         return trace
     ways = [way for share in shares if (way := _way(simulation, trace, share)) is not None]
     if not ways:
-        return trace._replace(notes=(*trace.notes, "no workload is the client, so network policies are not asked"))
+        return trace._replace(notes=(*trace.notes, "no client is named, so network policies are not asked"))
     trace = trace._replace(network=ways[0] if len(ways) == 1 else _united(ways))
     stopped = {share.pointer or share.key: _stopped(way) for share, way in zip(shares, ways, strict=True)}
     if not any(stopped.values()):
@@ -65,7 +65,7 @@ def _united(ways: list[Way]) -> Way:
 
 
 def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
-    """Return the way to a backend, None where the client inside the cluster is no workload that was seen."""
+    """Return the way to a backend, None where the client inside the cluster is nobody: no workload, and no account."""
     from policylint.network.hops import joined
 
     hops = simulation.hops
@@ -74,9 +74,9 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
         sources = _clients(hops, request.client)
         if not sources and request.pod:
             raise RequestError(f"there is no workload {request.client!r} among the manifests")
-        if not sources:
+        if not sources and not request.client.startswith("ServiceAccount/"):
             return None
-        if simulation.acting.fronts(share.key, simulation.world.get(sources[0].key)):
+        if not sources or simulation.acting.fronts(share.key, simulation.world.get(sources[0].key)):
             return joined([])  # how a waypoint sends requests on is not followed
         if request.pod and share.key.kind != "Service":
             return joined(_to_pod(hops, sources[0], share, request.scheme.upper()))

@@ -7,7 +7,7 @@ function and a line of `QUESTIONS` or `OF_CHANGES`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -37,6 +37,7 @@ from policylint.simulation import Simulation, simulate
 from policylint.spaces.boxes import meetings
 from policylint.topology import whole
 from policylint.topology.routes import rules
+from policylint.topology.workloads import is_workload
 from policylint.trace import Trace
 from policylint.trace import request as as_request
 from policylint.trace.policies import facts
@@ -46,6 +47,7 @@ from tests.worlds import resources as loaded
 ADDRESSES = ("10.1.2.3", "192.168.1.1", "203.0.113.9", "2001:db8::1")
 """Clients of whom every reader of addresses is asked."""
 _MOST_ENDS = 12
+_MOST_OBJECTS = 60
 _HBONE = 15008
 """The port of what ambient proxies send to each other."""
 
@@ -363,6 +365,38 @@ def _acts_by_simulate(world: Environment) -> Answers:
     return told
 
 
+# At which objects does a policy act
+
+
+def _objects(world: Environment) -> list[ResourceKey]:
+    """Return what requests pass, or come to."""
+    objects = world.simulation.world
+    kinds = ("Gateway", "GatewayClass", "Service")
+    found = [key for key in objects.resources if key.kind in kinds or is_workload(key.group, key.kind)]
+    return sorted(found)[:_MOST_OBJECTS]
+
+
+def _acts_at(world: Environment, of: Mapping[ResourceKey, Collection[ResourceKey]]) -> Answers:
+    return {(key, at): "acts" if key in of[at] else "does not act" for at in of for key in world.simulation.policies}
+
+
+def _acts_at_by_explain(world: Environment) -> Answers:
+    found = {}
+    for key in _objects(world):
+        answer = context_answers(world.simulation, nodes_of(world.simulation, whole(key)))
+        if not answer.truncated:
+            found[key] = {
+                by for each in answer.listed for group in each.groups for by in group.effective.owners.values()
+            }
+    return _acts_at(world, found)
+
+
+def _acts_at_by_list(world: Environment) -> Answers:
+    """The index that `list` and editors read."""
+    owners = world.simulation.acting.owners
+    return _acts_at(world, {key: owners.get(key, ()) for key in _objects(world)})
+
+
 # Is an object refused
 
 
@@ -577,6 +611,10 @@ QUESTIONS: dict[str, Mapping[str, Callable[[Environment], Answers]]] = {
         "explain of the route": _acts_by_explained_route,
         "list": _acts_by_list,
         "simulate": _acts_by_simulate,
+    },
+    "at which objects does it act": {
+        "explain": _acts_at_by_explain,
+        "list": _acts_at_by_list,
     },
     "is it refused": {
         "lint": _refused_by_lint,

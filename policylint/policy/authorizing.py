@@ -318,37 +318,86 @@ def otherwise(pointer: Pointer, on: str = "", by: Resource | None = None, *, all
     return AuthorizationRule(True, allows, pointer, on, by)
 
 
-def holds(expression: object, message: RequestFacts) -> bool | None:
-    """Return whether a CEL expression holds for a request: comparisons with what is known of it, and their logic."""
+def holds(expression: object, message: RequestFacts, token: Sequence[str] = ()) -> bool | None:
+    """Return whether a CEL expression holds for a request: comparisons with what is known of it, and their logic.
+
+    Args:
+        token: the names under which an expression finds the claims of the token; () where it does not. What is asked of
+            a claim that the token lacks fails, and then the expression does not hold.
+    """
     if not isinstance(expression, str):
         return expression if isinstance(expression, bool) else None
     from policylint.cel.syntax import tree
 
-    return _judged(tree(expression), message)
+    return _Judge(message, tuple(token)).judged(tree(expression))
 
 
-def _judged(expression: Any, message: RequestFacts) -> bool | None:
-    """Return whether the tree of an expression holds; what fails, as a header that is not there, is not known."""
-    match expression:
-        case ["=", bool(constant)]:
-            return constant
-        case ["!", negative]:
-            return negated(_judged(negative, message))
-        case ["&&", *parts]:
-            return every(_judged(part, message) for part in parts)
-        case ["||", *parts]:
-            return some(_judged(part, message) for part in parts)
-        case ["==", ["=", str(value)], field] | ["==", field, ["=", str(value)]]:
-            return _attribute(field, Predicate("Exact", value), message)
-        case ["!=", ["=", str(value)], field] | ["!=", field, ["=", str(value)]]:
-            return negated(_attribute(field, Predicate("Exact", value), message))
-        case ["f", "startsWith", field, ["=", str(value)]]:
-            return _attribute(field, starting(value), message)
-        case ["f", "endsWith", field, ["=", str(value)]]:
-            return _attribute(field, ending(value), message)
-        case ["f", "contains", field, ["=", str(value)]]:
-            return _attribute(field, containing(value), message)
-    return None
+class _Judge(NamedTuple):
+    """Whether expressions hold for a request.
+
+    Args:
+        failing: what an operand counts for that fails: inside of a negation True, so that the whole does not hold.
+    """
+
+    message: RequestFacts
+    token: tuple[str, ...]
+    failing: bool = False
+
+    def judged(self, expression: Any) -> bool | None:
+        """Return whether the tree of an expression holds; of a header that is not there it is not known."""
+        match expression:
+            case ["=", bool(constant)]:
+                return constant
+            case ["!", negative]:
+                return negated(self._replace(failing=not self.failing).judged(negative))
+            case ["&&", *parts]:
+                return every(self.judged(part) for part in parts)
+            case ["||", *parts]:
+                return some(self.judged(part) for part in parts)
+            case ["==", ["=", str(value)], field] | ["==", field, ["=", str(value)]]:
+                return self._satisfies(field, Predicate("Exact", value))
+            case ["!=", ["=", str(value)], field] | ["!=", field, ["=", str(value)]]:
+                return self._replace(failing=not self.failing)._differs(field, value)
+            case ["f", "startsWith", field, ["=", str(value)]]:
+                return self._satisfies(field, starting(value))
+            case ["f", "endsWith", field, ["=", str(value)]]:
+                return self._satisfies(field, ending(value))
+            case ["f", "contains", field, ["=", str(value)]]:
+                return self._satisfies(field, containing(value))
+            case ["f", "has", None, field] if claim := self._claim(field):
+                return self.message.has_claim(claim, Predicate("Present"))
+            case ["in", ["=", str(value)], field] if self._claim(field):
+                return self._satisfies(field, Predicate("Exact", value))
+            case ["in", field, ["list", *items]]:
+                return some(self.judged(["==", field, item]) for item in items)
+            case ["f", "exists", field, each, ["==", one, ["=", str(value)]]] if one == each and self._claim(field):
+                return self._satisfies(field, Predicate("Exact", value))
+        return None
+
+    def _differs(self, field: Any, value: str) -> bool | None:
+        return negated(self._satisfies(field, Predicate("Exact", value)))
+
+    def _satisfies(self, field: Any, predicate: Predicate) -> bool | None:
+        """Return whether a claim, or a field of `request`, satisfies a predicate."""
+        claim = self._claim(field)
+        if not claim:
+            return _attribute(field, predicate, self.message)
+        there = self.message.has_claim(claim, Predicate("Present"))
+        return self.failing if there is False else self.message.has_claim(claim, predicate)
+
+    def _claim(self, field: Any) -> str:
+        """Return the claim that a field of an expression is, "" for none; within another one after a dot."""
+        names: list[str] = []
+        while isinstance(field, list):
+            match field:
+                case [".", inner, str(name)] | ["[]", inner, ["=", str(name)]]:
+                    names.insert(0, name)
+                    field = inner
+                case _:
+                    return ""
+        names.insert(0, str(field))
+        known = len(self.token)
+        return ".".join(names[known:]) if known and tuple(names[:known]) == self.token else ""
 
 
 def _attribute(field: Any, predicate: Predicate, message: RequestFacts) -> bool | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -213,3 +214,117 @@ def test_the_first_authentication_of_linkerd_that_does_not_hold(policies: tuple[
     found = Tracer(simulation).trace(request(asked)).near_miss
     assert found is not None and found[0] is not None
     assert (found[0].name, found[1].unmet) == OF_LINKERD[policies]
+
+
+def of_agentgateway(expression: str, action: str = "Allow") -> str:
+    """Return a policy that checks tokens and lets in by an expression."""
+    return worlds.policy(
+        "agentgateway.dev/v1alpha1",
+        "AgentgatewayPolicy",
+        "only",
+        "HTTPRoute/checkout",
+        "traffic: {jwtAuthentication: {providers: [{issuer: 'https://id.example', jwks: {inline: '{}'}}]}, "
+        f"authorization: {{action: {action}, policy: {{matchExpressions: ['{expression}']}}}}}}",
+        "shop",
+    )
+
+
+def of_kuadrant(pattern: str, more: str = "") -> str:
+    return worlds.policy(
+        "kuadrant.io/v1",
+        "AuthPolicy",
+        "only",
+        "HTTPRoute/checkout",
+        f"rules: {{authentication: {{idp: {{jwt: {{issuerUrl: 'https://id.example'}}{more}}}}}, "
+        f"authorization: {{team: {{patternMatching: {{patterns: [{pattern}]}}}}}}}}",
+        "shop",
+        field="targetRef",
+    )
+
+
+def answer(policy: str, claims: dict[str, list[str]]) -> str:
+    """Return what the authorization of a policy answers a token with some claims."""
+    front = ISTIO[:2] if "kuadrant.io/" in policy else AGENTGATEWAY
+    asked = {"host": "www.example.com", "path": "/", "claims": claims}
+    trace = Tracer(simulated(*front, ROUTE, service(), policy)).trace(request(asked))
+    return "denied" if trace.outcome.status == 403 else "depends" if trace.depends else "allowed"
+
+
+ADMIN, USER, NOBODY = {"role": ["admin"]}, {"role": ["user"]}, {"sub": ["joe"]}
+LETS_IN = ("allowed", "denied", "denied")
+"""What a token of an admin, of a user, and one without the claim is answered."""
+OF_CLAIMS = {
+    'jwt.role == "admin"': LETS_IN,
+    'jwt["role"] == "admin"': LETS_IN,
+    '"admin" in jwt.role': LETS_IN,
+    'jwt.role in ["owner", "admin"]': LETS_IN,
+    'jwt.role.startsWith("ad")': LETS_IN,
+    'jwt.role.exists(each, each == "admin")': LETS_IN,
+    'has(jwt.role) && jwt.role == "admin"': LETS_IN,
+    'jwt.role != "user"': LETS_IN,
+    '!(jwt.role == "user")': LETS_IN,
+    'jwt.role == "admin" || jwt.sub == "joe"': ("allowed", "denied", "allowed"),
+    "has(jwt.role)": ("allowed", "allowed", "denied"),
+    "!has(jwt.role)": ("denied", "denied", "allowed"),
+}
+
+
+@pytest.mark.parametrize("expression", OF_CLAIMS)
+def test_expressions_about_claims_decide_where_the_token_is_stated(expression: str) -> None:
+    """What asks for a claim that the token lacks fails, and an expression that fails does not hold."""
+    policy = of_agentgateway(expression)
+    assert tuple(answer(policy, claims) for claims in (ADMIN, USER, NOBODY)) == OF_CLAIMS[expression]
+
+
+def test_a_deny_that_fails_keeps_nobody_out() -> None:
+    policy = of_agentgateway('jwt.role == "user"', "Deny")
+    assert [answer(policy, claims) for claims in (ADMIN, USER, NOBODY)] == ["allowed", "denied", "allowed"]
+
+
+def test_claims_decide_nothing_where_no_token_is_checked() -> None:
+    checked = of_agentgateway('jwt.role == "admin"')
+    unchecked = re.sub(r"jwtAuthentication: .*}, (?=authorization)", "", checked)
+    assert (answer(checked, USER), answer(unchecked, USER)) == ("denied", "depends")
+
+
+OF_IDENTITY = {
+    "{predicate: 'auth.identity.role == \"admin\"'}": LETS_IN,
+    "{selector: auth.identity.role, operator: eq, value: admin}": LETS_IN,
+    "{selector: auth.identity.role, operator: incl, value: admin}": LETS_IN,
+    "{selector: auth.identity.role, operator: excl, value: user}": ("allowed", "denied", "allowed"),
+}
+
+
+@pytest.mark.parametrize("pattern", OF_IDENTITY)
+def test_patterns_about_the_identity_of_a_token_decide(pattern: str) -> None:
+    assert tuple(answer(of_kuadrant(pattern), claims) for claims in (ADMIN, USER, NOBODY)) == OF_IDENTITY[pattern]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [", overrides: {role: {value: admin}}", "}, key: {apiKey: {selector: {matchLabels: {app: key}}}"],
+    ids=["overridden", "several sorts"],
+)
+def test_an_identity_that_is_not_the_token_alone_decides_nothing(more: str) -> None:
+    policy = of_kuadrant("{predicate: 'auth.identity.role == \"admin\"'}", more)
+    assert answer(policy, USER) == "depends"
+
+
+def test_a_token_is_asked_for_its_issuer_before_its_claims() -> None:
+    policy = worlds.manifest(
+        "gateway.envoyproxy.io/v1alpha1",
+        "SecurityPolicy",
+        "only",
+        "shop",
+        "spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}], "
+        "jwt: {providers: [{name: id, issuer: 'https://id.example', remoteJWKS: {uri: 'https://id.example/keys'}}]}, "
+        "authorization: {defaultAction: Deny, rules: [{action: Allow, principal: {jwt: {provider: id, "
+        "claims: [{name: role, values: [admin]}], scopes: [shop]}}}]}}",
+    )
+    manifests = (*ENVOY_GATEWAY, ROUTE, service("checkout"), policy)
+    place = "authorization.rules.0"
+    asks = "a token of provider id (claim iss: https://id.example)"
+    assert near(*manifests, claims={"role": ["admin"]}) == (place, f"jwt: {asks}")
+    mine = {"iss": ["https://id.example"]}
+    assert near(*manifests, claims={**mine, "role": ["user"]}) == (place, "jwt: claim role: admin")
+    assert near(*manifests, claims={**mine, "role": ["admin"]}) == (place, "jwt: scope shop")

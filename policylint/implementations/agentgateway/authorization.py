@@ -6,7 +6,7 @@ of them must match.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,25 +26,29 @@ from policylint.policy.authorizing import (
 )
 
 _NAME = "authorization"
+_TOKEN = ("jwt",)
+"""Where expressions find the claims of a token, after the phase in which tokens are checked."""
 
 
 def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decision]:
     """Yield what the rules of each phase of an effective policy answer a request; a request has to pass both."""
+    token: Sequence[str] = ()
     for block in (EARLY, "traffic"):
-        value = mapping(spec.get(block)).get(_NAME)
-        place: Pointer = (block, _NAME)
+        settings = mapping(spec.get(block))
+        value, place = settings.get(_NAME), (block, _NAME)
+        token = _TOKEN if settings.get("jwtAuthentication") else token
         if isinstance(value, list):
-            yield _decide([((*place, index), mapping(rule)) for index, rule in enumerate(value)], message)
+            yield _decide([((*place, index), mapping(rule)) for index, rule in enumerate(value)], message, token)
         elif value:
-            yield _decide([(place, mapping(value))], message)
+            yield _decide([(place, mapping(value))], message, token)
 
 
-def _decide(rules: list[tuple[Pointer, Mapping[str, Any]]], message: RequestFacts) -> Decision:
+def _decide(rules: list[tuple[Pointer, Mapping[str, Any]]], message: RequestFacts, token: Sequence[str]) -> Decision:
     allowing: list[AuthorizationRule] = []
     denying: list[AuthorizationRule] = []
     for place, rule in rules:
         expressions = sequence(mapping(rule.get("policy")).get("matchExpressions"))
-        answers = [False if is_unreadable(each) else holds(each, message) for each in expressions]
+        answers = [False if is_unreadable(each) else holds(each, message, token) for each in expressions]
         unmet = partial(in_brief, [each for each, answer in zip(expressions, answers, strict=True) if answer is False])
         match rule.get("action", "Allow"):
             case "Allow":

@@ -22,6 +22,8 @@ from policylint.policy.authorizing import (
 )
 
 Condition = Callable[[RequestFacts], bool | None]
+_Asked = tuple[str, Condition, str]
+"""The field of a rule that has a condition, the condition, and what it asks for; "" for all of the field."""
 
 
 class RequestRules:
@@ -47,54 +49,62 @@ class RequestRules:
 
 
 def _judged(
-    rule: Mapping[str, Any], number: int, conditions: Sequence[tuple[str, Condition]], message: RequestFacts
+    rule: Mapping[str, Any], number: int, conditions: Sequence[_Asked], message: RequestFacts
 ) -> AuthorizationRule:
     """Return one rule, with whether it matches a request."""
     place, allows = ("authorization", "rules", number), rule.get("action") == "Allow"
     doubts: dict[str, None] = {}
-    for met, (name, condition) in enumerate(conditions):
+    for met, (name, condition, wanted) in enumerate(conditions):
         answer = condition(message)
         if answer is False:
-            return AuthorizationRule(False, allows, place, unmet=partial(_asks_for, rule, name), met=met - len(doubts))
+            return AuthorizationRule(
+                False, allows, place, unmet=partial(_asks_for, rule, name, wanted), met=met - len(doubts)
+            )
         if answer is None:
             doubts[name] = None
     return AuthorizationRule(None if doubts else True, allows, place, ", ".join(doubts))
 
 
-def _asks_for(rule: Mapping[str, Any], name: str) -> str:
+def _asks_for(rule: Mapping[str, Any], name: str, wanted: str) -> str:
+    if wanted:
+        return f"{name}: {wanted}"
     return f"{name}: {in_brief({**mapping(rule.get('operation')), **mapping(rule.get('principal'))}.get(name))}"
 
 
-def _conditions(rule: Mapping[str, Any], issuers: Mapping[str, str]) -> Iterator[tuple[str, Condition]]:
-    """Yield the conditions of a rule, each after the name of its field."""
+def _conditions(rule: Mapping[str, Any], issuers: Mapping[str, str]) -> Iterator[_Asked]:
+    """Yield the conditions of a rule."""
     operation = mapping(rule.get("operation"))
     for name in operation:
-        yield name, _method(operation["methods"]) if name == "methods" else _unknown
+        yield name, _method(operation["methods"]) if name == "methods" else _unknown, ""
     for name, value in mapping(rule.get("principal")).items():
         if name == "headers":
             for header in map(mapping, sequence(value)):
-                yield name, _header(header)
+                yield name, _header(header), ""
         elif name == "clientCIDRs" and value:
-            yield name, _addresses(value)
+            yield name, _addresses(value), ""
         elif name == "jwt" and value:
-            yield from ((name, condition) for condition in _token(mapping(value), issuers))
+            yield from ((name, condition, wanted) for condition, wanted in _token(mapping(value), issuers))
         elif value:
-            yield name, _unknown
+            yield name, _unknown, ""
     if text(rule.get("cel")) or isinstance(rule.get("cel"), dict):
-        yield "cel", _unknown
+        yield "cel", _unknown, ""
 
 
-def _token(wanted: Mapping[str, Any], issuers: Mapping[str, str]) -> Iterator[Condition]:
+def _token(wanted: Mapping[str, Any], issuers: Mapping[str, str]) -> Iterator[tuple[Condition, str]]:
     """Yield that the token is of the provider, and that it has each of the claims and scopes (JWTPrincipal).
 
     Of the values of a claim one is enough; a claim of type StringArray has one of them among its own.
     """
     issuer = issuers.get(text(wanted.get("provider")))
-    yield _claim("iss", [issuer]) if issuer else _unknown
+    yield (
+        _claim("iss", [issuer]) if issuer else _unknown,
+        f"a token of provider {wanted.get('provider')} (claim iss: {issuer})",
+    )
     for claim in map(mapping, sequence(wanted.get("claims"))):
-        yield _claim(text(claim.get("name")), claim.get("values"))
+        name, values = text(claim.get("name")), claim.get("values")
+        yield _claim(name, values), f"claim {name}: {in_brief(values)}"
     for scope in texts(wanted.get("scopes")):
-        yield _claim("scope", [scope])
+        yield _claim("scope", [scope]), f"scope {scope}"
 
 
 def _unknown(_: RequestFacts) -> None:

@@ -1,7 +1,7 @@
 """The authorization rules of Kuadrant's AuthPolicy for one request (Authorino, pkg/evaluators/authorization).
 
-All rules must allow. Decided are patterns on method, host and path, CEL of the same sort, and Rego whose only statement
-makes `allow` a constant.
+All rules must allow. Decided are patterns on method, host, path and claims of tokens, CEL of the same sort, and Rego
+whose only statement makes `allow` a constant.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from policylint.model.ternary import negated
 from policylint.patterns import Pattern
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, in_brief, otherwise
 
+_IDENTITY = ("auth", "identity")
+_CHANGING = frozenset({"defaults", "overrides"})
+"""What adds to an identity or replaces parts of it (Authorino, `extendedProperties`)."""
 _CONSTANT = Pattern(r"(?:default\s+)?allow\s*:?=\s*(true|false)")
 
 
@@ -26,8 +29,9 @@ def decide(spec: Mapping[str, Any], message: RequestFacts) -> Decision | None:
     if not authorization:
         return None
     patterns = Patterns(spec, message)
+    asked = patterns if not _by_tokens(rules) else Patterns(spec, message, _IDENTITY)
     status = mapping(mapping(rules.get("response")).get("unauthorized")).get("code")
-    answers = {name: _answer(mapping(rule), patterns) for name, rule in authorization.items()}
+    answers = {name: _answer(mapping(rule), patterns, asked) for name, rule in authorization.items()}
     place = ("rules", "authorization")
     unknown = ", ".join(name for name, answer in answers.items() if answer is None)
     refusing = (
@@ -36,7 +40,7 @@ def decide(spec: Mapping[str, Any], message: RequestFacts) -> Decision | None:
             False,
             (*place, name),
             unknown if answer is None else "",
-            unmet=partial(_wants, name, mapping(authorization[name]), patterns) if answer is False else None,
+            unmet=partial(_wants, name, mapping(authorization[name]), asked) if answer is False else None,
         )
         for name, answer in answers.items()
     )
@@ -50,12 +54,18 @@ def _wants(name: str, rule: Mapping[str, Any], patterns: Patterns) -> str:
     return f"{name}: {in_brief(unmet)}" if unmet else name
 
 
-def _answer(rule: Mapping[str, Any], patterns: Patterns) -> bool | None:
+def _by_tokens(rules: Mapping[str, Any]) -> bool:
+    """Tell whether the identity that patterns see is the claims of a token as they are, whoever is let in."""
+    ways = [mapping(way) for way in mapping(rules.get("authentication")).values()]
+    return bool(ways) and all("jwt" in way and _CHANGING.isdisjoint(way) for way in ways)
+
+
+def _answer(rule: Mapping[str, Any], patterns: Patterns, asked: Patterns) -> bool | None:
     """Return whether one rule allows a request; one whose conditions do not hold is skipped."""
     skipped = patterns.all(rule.get("when"))
     if skipped is False:
         return True
-    allowed = _evaluated(rule, patterns)
+    allowed = _evaluated(rule, asked)
     return allowed if allowed or skipped else None
 
 

@@ -5,7 +5,7 @@ Source: Authorino, controllers/auth_config_controller.go, buildJSONExpression.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from policylint.model import is_symbolic, mapping, sequence, text
@@ -21,16 +21,20 @@ _SELECTORS = {
     "request.host": "host",
     "request.path": "path",
 }
+_OF_CLAIMS = {"eq": True, "neq": False, "incl": True, "excl": False}
+"""The operators that compare values of a claim, and whether it must have the value; one that is not there has none."""
 
 
 class Patterns:
     """The patterns of one effective policy, asked about one request."""
 
-    __slots__ = ("_message", "_named")
+    __slots__ = ("_message", "_named", "_token")
 
-    def __init__(self, spec: Mapping[str, Any], message: RequestFacts) -> None:
+    def __init__(self, spec: Mapping[str, Any], message: RequestFacts, token: Sequence[str] = ()) -> None:
+        """Keep the named patterns, and where patterns find the claims of a token; () where they are not asked about."""
         self._named = mapping(spec.get("patterns"))
         self._message = message
+        self._token = token
 
     def all(self, patterns: object) -> bool | None:
         """Return whether all patterns of a list hold; None where that is not known."""
@@ -59,18 +63,22 @@ class Patterns:
             if field in pattern:
                 return self._combined(pattern[field], combine)
         if "predicate" in pattern:
-            return holds(pattern["predicate"], self._message)
+            return holds(pattern["predicate"], self._message, self._token)
         name = text(pattern.get("patternRef"))
         if name in self._named:
             return self._combined(mapping(self._named[name]).get("allOf"), every)
         return self._compared(pattern)
 
     def _compared(self, pattern: Mapping[str, Any]) -> bool | None:
-        field = _SELECTORS.get(text(pattern.get("selector")))
+        selector = text(pattern.get("selector"))
+        field, value, operator = _SELECTORS.get(selector), str(pattern.get("value", "")), text(pattern.get("operator"))
+        claim = selector.removeprefix(".".join((*self._token, ""))) if self._token else selector
+        if claim != selector and operator in _OF_CLAIMS:
+            answer = self._message.has_claim(claim, Predicate("Exact", value))
+            return answer if _OF_CLAIMS[operator] else negated(answer)
         if field is None:
             return None
-        value = str(pattern.get("value", ""))
-        match text(pattern.get("operator")):
+        match operator:
             case "eq":
                 return has_field(self._message, field, Predicate("Exact", value))
             case "neq":

@@ -26,6 +26,10 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
         misleads=[_set(**each._asdict()) for each in kind.misleads],
         consumes=[{"header": each.header} | _set(**each._asdict()) for each in kind.consumes],
     )
+    if kind.exposes is not None:
+        entry["exposes"] = _set(**kind.exposes._asdict() | {"also": list(kind.exposes.also)})
+    if kind.reads is not None:
+        entry["reads"] = _set(**kind.reads._asdict() | {"paths": list(kind.reads.paths)})
     if kind.sessions is not None:
         entry["sessions"] = _set(**kind.sessions._asdict() | {"same": list(kind.sessions.same)})
     entry |= _set(

@@ -206,6 +206,36 @@ class Misleading(NamedTuple):
     repair: str = ""
 
 
+class Exposing(NamedTuple):
+    """What a policy finds out that policies behind it may read: attributes below a root.
+
+    Args:
+        root: the name under which expressions find them.
+        path: of the attributes by name, below the spec proper.
+        inside: where one of them has fields by name; what has none there may have any.
+        also: groups whose objects may add others.
+    """
+
+    root: str
+    path: str
+    inside: str
+    also: tuple[str, ...] = ()
+
+
+class Reads(NamedTuple):
+    """The expressions of a policy that read attributes of others.
+
+    Args:
+        root: the name under which they find them.
+        paths: of the expressions, below the spec proper.
+        otherwise: what happens where an expression fails, for a sentence.
+    """
+
+    root: str
+    paths: tuple[str, ...]
+    otherwise: str
+
+
 class Sessions(NamedTuple):
     """A login that keeps its sessions in cookies, whose names are those of the policy unless it names them.
 
@@ -325,6 +355,8 @@ class PolicyKind(NamedTuple):
     narrows: str = ""
     preflight: str = ""
     misleads: tuple[Misleading, ...] = ()
+    exposes: Exposing | None = None
+    reads: Reads | None = None
     consumes: tuple[Consumption, ...] = ()
     sessions: Sessions | None = None
     refers: tuple[ContentField, ...] = ()
@@ -368,6 +400,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
     node_ports = mapping(entry.get("nodePorts"))
     clients = mapping(entry.get("clients"))
     sessions = mapping(entry.get("sessions"))
+    exposes, reads = mapping(entry.get("exposes")), mapping(entry.get("reads"))
     max_targets = entry.get("maxTargets", 16)
     references = tuple(
         Reference(
@@ -460,6 +493,8 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         narrows=text(entry.get("narrows")),
         preflight=text(entry.get("preflight")),
         misleads=tuple(Misleading(**mapping(each)) for each in sequence(entry.get("misleads"))),
+        exposes=Exposing(**{**exposes, "also": _texts(exposes.get("also"))}) if exposes else None,
+        reads=Reads(**{**reads, "paths": _texts(reads["paths"])}) if reads else None,
         consumes=tuple(Consumption(**mapping(each)) for each in sequence(entry.get("consumes"))),
         sessions=Sessions(**{**sessions, "same": _texts(sessions["same"])}) if sessions else None,
         refers=content_fields(entry.get("refers")),

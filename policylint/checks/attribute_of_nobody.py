@@ -1,0 +1,106 @@
+"""GWP319: an expression that reads what the policies before it would have to expose, and none does.
+
+Which kinds expose and read attributes says the catalog (`exposes`, `reads`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.catalog.content import places
+from policylint.cel.syntax import tree
+from policylint.checks.kit.locations import path
+from policylint.documents import Pointer
+from policylint.model import Finding, Related, ResourceKey, mapping
+from policylint.model.policy_kind import Reads
+from policylint.model.resource import value_at
+from policylint.policy.results import Attachment, Group
+from policylint.simulation import Simulation
+
+RULE = "GWP319"
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    exposing = [group for group in simulation.groups if group.kind.exposes is not None]
+    told: set[tuple[ResourceKey, tuple[str, ...]]] = set()
+    for group in simulation.groups if exposing else ():
+        reads = group.kind.reads
+        if reads is None:
+            continue
+        around = set(group.contexts())
+        beside = [each for each in exposing if not around.isdisjoint(each.contexts())]
+        for attachment in group.effective.stack if beside else ():
+            for pointer, names in _read(attachment, group, reads):
+                lacking = {_lacking(each, names, simulation) for each in beside}
+                if len(lacking) == 1 and "" not in lacking and (attachment.key, names) not in told:
+                    told.add((attachment.key, names))
+                    yield _finding(attachment, pointer, (reads.root, *names), beside[0], lacking.pop(), reads)
+
+
+def _read(attachment: Attachment, group: Group, reads: Reads) -> Iterator[tuple[Pointer, tuple[str, ...]]]:
+    """Yield where expressions of a policy that are in effect read an attribute, and its names without the root."""
+    for declared in attachment.declared:
+        for field in reads.paths:
+            for place, written in places(declared.proper, field, ()):
+                if not isinstance(written, str) or _may_do_without(written):
+                    continue
+                if all(at != place[: len(at)] or who != attachment.key for at, who in group.effective.owners.items()):
+                    continue  # another policy's stands there
+                for names in _attributes(tree(written)):
+                    if names[0] == reads.root and len(names) > 1:
+                        yield (*declared.prefix, *place), names[1:]
+
+
+def _may_do_without(expression: str) -> bool:
+    """Tell whether an expression asks whether something is there, or has another way."""
+    return "has(" in expression or "?" in expression or "||" in expression
+
+
+def _attributes(expression: object) -> Iterator[tuple[str, ...]]:
+    """Yield the fields that the tree of an expression reads, each as the names that lead to it."""
+    names: list[str] = []
+    inner = expression
+    while isinstance(inner, list):
+        match inner:
+            case [".", holder, str(name)] | ["[]", holder, ["=", str(name)]]:
+                names.insert(0, name)
+                inner = holder
+            case _:
+                for part in inner:
+                    yield from _attributes(part)
+                return
+    if isinstance(inner, str) and names:
+        yield inner, *names
+
+
+def _lacking(group: Group, names: tuple[str, ...], simulation: Simulation) -> str:
+    """Return the field in which a policy does not expose an attribute; "" if it does, or may."""
+    exposes = group.kind.exposes
+    if exposes is None or any(key.group in exposes.also for key in simulation.world.resources):
+        return ""
+    place = tuple(exposes.path.split("."))
+    outputs = mapping(value_at(group.effective.spec, place))
+    if names[0] not in outputs:
+        return exposes.path
+    inside = tuple(exposes.inside.split("."))
+    fields = value_at(mapping(outputs[names[0]]), inside)
+    if not isinstance(fields, dict) or len(names) == 1 or names[1] in fields:
+        return ""
+    return ".".join((exposes.path, names[0], *inside))
+
+
+def _finding(
+    attachment: Attachment, pointer: Pointer, names: tuple[str, ...], before: Group, lacking: str, reads: Reads
+) -> Finding:
+    exposing = before.effective.stack[-1].policy
+    return Finding(
+        RULE,
+        "warning",
+        f"{path(pointer)} of {attachment.key} reads {'.'.join(names)}, which {exposing.key} does not expose",
+        attachment.policy.location(*pointer),
+        resources=(attachment.key, exposing.key),
+        label=f"it fails for every request: {reads.otherwise}",
+        related=(Related(f"{lacking} lacks it", exposing.name_location),),
+        help=(f"fix: add it to {lacking} of {exposing.key}",),
+        field=path(pointer),
+    )

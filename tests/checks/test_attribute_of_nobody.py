@@ -1,0 +1,102 @@
+"""GWP319: expressions of limits that read what no AuthPolicy exposes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import worlds
+from tests.checks.linting import lint, rules
+from tests.worlds import gateway, gateway_class, route, service
+
+ROUTE = route(more="rules: [{name: main, backendRefs: [{name: checkout, port: 80}]}]")
+WORLD = (gateway_class("istio", "istio.io/gateway-controller"), gateway(of_class="istio"), ROUTE, service())
+EXPOSED = "identity: {json: {properties: {userid: {expression: auth.identity.sub}}}}"
+
+
+def kuadrant(kind: str, name: str, target: str, settings: str) -> str:
+    version = "v1alpha1" if kind == "TokenRateLimitPolicy" else "v1"
+    namespace = "infra" if target.startswith("Gateway") else "shop"
+    return worlds.policy(f"kuadrant.io/{version}", kind, name, target, settings, namespace, field="targetRef")
+
+
+def login(filters: str = "", target: str = "HTTPRoute/checkout") -> str:
+    response = f", response: {{success: {{filters: {{{filters}}}}}}}" if filters else ""
+    jwt = "{jwt: {issuerUrl: 'https://id.example.com'}}"
+    return kuadrant("AuthPolicy", "login", target, f"rules: {{authentication: {{users: {jwt}}}{response}}}")
+
+
+def limit(reads: str, kind: str = "RateLimitPolicy", target: str = "HTTPRoute/checkout", wrapper: str = "") -> str:
+    limits = f"limits: {{each: {{rates: [{{limit: 5, window: 10s}}], {reads}}}}}"
+    return kuadrant(kind, "limit", target, f"{wrapper}: {{{limits}}}" if wrapper else limits)
+
+
+def is_told(tmp_path: Path, *policies: str) -> bool:
+    return "GWP319" in rules(lint(tmp_path, *WORLD, *policies))
+
+
+COUNTS = "counters: [{expression: auth.identity.userid}]"
+
+
+@pytest.mark.parametrize("kind", ["RateLimitPolicy", "TokenRateLimitPolicy"])
+@pytest.mark.parametrize(
+    "reads",
+    [
+        COUNTS,
+        "when: [{predicate: 'auth.identity.userid == \"joe\"'}]",
+        'when: [{predicate: \'auth.identity["userid"] == "joe"\'}]',
+        'when: [{predicate: \'auth.identity.groups.split(",").exists(each, each == "free")\'}]',
+    ],
+)
+def test_an_attribute_that_is_not_exposed_is_told(tmp_path: Path, kind: str, reads: str) -> None:
+    assert is_told(tmp_path, login(), limit(reads, kind))
+
+
+@pytest.mark.parametrize(
+    ("filters", "told"),
+    [
+        (EXPOSED, False),
+        ("identity: {json: {properties: {name: {expression: auth.identity.sub}}}}", True),
+        ("user: {json: {properties: {userid: {expression: auth.identity.sub}}}}", True),
+        ("identity: {plain: {expression: auth.identity}}", False),
+    ],
+)
+def test_the_name_and_the_field_count(tmp_path: Path, filters: str, told: bool) -> None:
+    assert is_told(tmp_path, login(filters), limit(COUNTS)) == told
+
+
+@pytest.mark.parametrize(
+    "reads",
+    [
+        "counters: [{expression: request.host}]",
+        "when: [{predicate: 'has(auth.identity) && auth.identity.userid == \"joe\"'}]",
+        'when: [{predicate: \'request.path == "/" || auth.identity.userid == "joe"\'}]',
+    ],
+)
+def test_what_asks_first_or_reads_the_request_is_not(tmp_path: Path, reads: str) -> None:
+    assert not is_told(tmp_path, login(), limit(reads))
+
+
+@pytest.mark.parametrize(
+    ("policies", "told"),
+    [
+        ((login(), limit(COUNTS, target="Gateway/edge")), True),
+        ((login(target="Gateway/edge"), limit(COUNTS)), True),
+        ((login(), limit(COUNTS, target="Gateway/edge", wrapper="overrides")), True),
+        ((login(EXPOSED, target="Gateway/edge"), limit(COUNTS)), False),
+    ],
+)
+def test_policies_meet_wherever_they_are_attached(tmp_path: Path, policies: tuple[str, ...], told: bool) -> None:
+    assert is_told(tmp_path, *policies) == told
+
+
+def test_without_a_login_that_is_seen_nothing_is_known(tmp_path: Path) -> None:
+    assert not is_told(tmp_path, limit(COUNTS))
+
+
+def test_an_extension_may_add_attributes(tmp_path: Path) -> None:
+    plan = kuadrant("AuthPolicy", "plan", "HTTPRoute/checkout", "plans: []").replace(
+        "kuadrant.io/v1", "extensions.kuadrant.io/v1alpha1"
+    )
+    assert not is_told(tmp_path, login(), limit(COUNTS), plan.replace("AuthPolicy", "PlanPolicy"))

@@ -22,13 +22,21 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 continue
             inside = network.universe.namespaces(peer.namespaces).maybe if peer.home is None else 1
             way = "from" if rule.direction == "ingress" else "to"
+            label = "no pod has these labels" if inside and not named else "no namespace with pods has these labels"
+            fixes = (f"fix: select Namespace {named} by its label {NAME_LABEL}",) if named else ()
+            which = "that do not exist"
+            on_host = next(network.universe.at_their_node(peer), None)
+            if on_host is not None:
+                label = f"{on_host.key} uses its node's network (`hostNetwork`): to this rule its pods are the node"
+                fixes = ("fix: name the nodes: entities such as `host` and `remote-node`, or their addresses",)
+                which = "which use the network of their node"
             yield Finding(
                 RULE,
                 "warning",
-                f"{policy.key} names pods in {rule.direction}[{rule.position}].{way} that do not exist",
+                f"{policy.key} names pods in {rule.direction}[{rule.position}].{way} {which}",
                 policy.resource.location(*pointer),
                 resources=(policy.key,),
-                label="no pod has these labels" if inside and not named else "no namespace with pods has these labels",
-                help=(f"fix: select Namespace {named} by its label {NAME_LABEL}",) if named else (),
+                label=label,
+                help=fixes,
                 field=path(pointer),
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.model import UNKNOWN_NAMESPACE, World, is_symbolic
@@ -159,6 +159,12 @@ class Universe:
             return Chosen(selected.sure & ~self._host, selected.maybe)
         selected = selected.within(~self._host)
         return selected | self._select_entity(Entity(peer.beside)) if peer.beside else selected
+
+    def at_their_node(self, peer: Pods) -> Iterator[Endpoint]:
+        """Yield pods with the labels that a peer names whose packets come from their node's address."""
+        self._select_pods(peer)
+        for number in numbers_of(self._answers[peer.home, repr(peer.namespaces), repr(peer.pods)].sure & self._host):
+            yield self.endpoints[number]
 
     def _select_block(self, block: Block) -> Chosen:
         hosts = self._nodes | self._api_server

@@ -17,6 +17,11 @@ from tests.checks.linting import lint, only
 from tests.clusters.hubs import binding, cluster, labelled, placement, policy, policy_set, set_binding
 
 NUMBERS = count()
+SET = {
+    "apiVersion": "cluster.open-cluster-management.io/v1beta2",
+    "kind": "ManagedClusterSet",
+    "metadata": {"name": "live"},
+}
 HERE = [cluster("eu", env="prod"), set_binding()]
 
 
@@ -73,6 +78,12 @@ def test_an_exclusion_that_another_binding_undoes(tmp_path: Path) -> None:
 )
 def test_placements_without_clusters(spec: dict[str, Any], rules: list[str], tmp_path: Path) -> None:
     assert [row[0] for row in found(tmp_path, *HERE, policy(), binding(), placement(**spec))] == rules
+
+
+@pytest.mark.parametrize(("beside", "told"), [((SET,), True), (HERE[:1], False)], ids=["sets", "no sets"])
+def test_a_tree_with_sets_has_their_bindings_too(beside: tuple[Any, ...], told: bool, tmp_path: Path) -> None:
+    rows = found(tmp_path, *beside, policy(), binding(), placement(), tree=True)
+    assert [row[:3] for row in rows] == ([("GWP706", "warning", "assumed")] if told else [])
 
 
 def test_a_policy_of_a_set_that_nothing_binds(tmp_path: Path) -> None:

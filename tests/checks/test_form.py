@@ -213,3 +213,23 @@ def test_names_of_a_certificate_that_leave_its_host_out(tmp_path: Path, names: s
         f"validation: {{{settings}{names and f', subjectAltNames: {names}'}}}", "shop",
     )  # fmt: skip
     assert ("GWP526" in rules(lint(tmp_path, *WORLD, tls))) == told
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ("healthCheck: {active: {type: HTTP, unhealthyThreshold: 3, http: {path: /live}}}", True),
+        ("healthCheck: {active: {type: HTTP, unhealthyThreshold: 1, http: {path: /live}}}", False),
+        ("healthCheck: {active: {type: HTTP, http: {path: /live}}}", False),
+        (
+            "healthCheck: {active: {type: HTTP, unhealthyThreshold: 3, http: {path: /live, retriableStatuses: [503]}}}",
+            False,
+        ),
+        ("healthCheck: {active: {type: TCP, unhealthyThreshold: 3, tcp: {}}}", False),
+        ("retry: {numRetries: 3, perRetry: {timeout: 500ms}}", True),
+        ("retry: {numRetries: 3, perRetry: {backOff: {baseInterval: 100ms}}}", False),
+    ],
+)
+def test_what_a_threshold_and_a_timeout_count(tmp_path: Path, settings: str, told: bool) -> None:
+    limit = policy("BackendTrafficPolicy", "limit", "kind: HTTPRoute, name: checkout", settings)
+    assert ("GWP526" in rules(lint(tmp_path, *WORLD, limit))) == told

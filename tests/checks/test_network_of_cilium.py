@@ -92,3 +92,30 @@ def test_addresses_of_names_are_learnt_from_answers_that_are_read(
     web = worlds.manifest("apps/v1", "Deployment", "web", "shop", f"spec: {{{pods}}}")
     found = lint(tmp_path, web, names("api", "{matchLabels: {app: web}}", FQDN), *others)
     assert ("GWP619" in {each.rule for each in found}) == told
+
+
+AGENT = (
+    WEB.replace("name: web", "name: agent")
+    .replace("app: web", "app: agent")
+    .replace("spec: {con", "spec: {hostNetwork: true, con")
+)
+FROM_AGENT = refusing(
+    "{endpointSelector: {matchLabels: {app: web}}, ingress: [{fromEndpoints: [{matchLabels: {app: agent}}]}]}"
+)
+
+
+def test_pods_on_their_nodes_network_are_no_peers_by_label(tmp_path: Path) -> None:
+    said = only(lint(tmp_path, WEB, AGENT, FROM_AGENT), "GWP607")
+    assert said.message.endswith("names pods in ingress[0].from which use the network of their node")
+    assert said.label.startswith("Deployment shop/agent uses its node's network (`hostNetwork`)")
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        AGENT.replace("hostNetwork: true, ", ""),
+        AGENT + "---" + AGENT.replace("hostNetwork: true, ", "").replace("name: agent", "name: other", 1),
+    ],
+)
+def test_pods_on_their_own_network_are(tmp_path: Path, beside: str) -> None:
+    assert "GWP607" not in rules(lint(tmp_path, WEB, beside, FROM_AGENT))

@@ -12,7 +12,7 @@ from policylint.cel.syntax import tree
 from policylint.checks.kit.locations import path
 from policylint.documents import Pointer
 from policylint.model import Finding, Related, ResourceKey, mapping
-from policylint.model.policy_kind import Reads
+from policylint.model.policy_kind import Attributes
 from policylint.model.resource import value_at
 from policylint.policy.results import Attachment, Group
 from policylint.simulation import Simulation
@@ -37,7 +37,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     yield _finding(attachment, pointer, (reads.root, *names), beside[0], lacking.pop(), reads)
 
 
-def _read(attachment: Attachment, group: Group, reads: Reads) -> Iterator[tuple[Pointer, tuple[str, ...]]]:
+def _read(attachment: Attachment, group: Group, reads: Attributes) -> Iterator[tuple[Pointer, tuple[str, ...]]]:
     """Yield where expressions of a policy that are in effect read an attribute, and its names without the root."""
     for declared in attachment.declared:
         for field in reads.paths:
@@ -90,7 +90,7 @@ def _lacking(group: Group, names: tuple[str, ...], simulation: Simulation) -> st
 
 
 def _finding(
-    attachment: Attachment, pointer: Pointer, names: tuple[str, ...], before: Group, lacking: str, reads: Reads
+    attachment: Attachment, pointer: Pointer, names: tuple[str, ...], before: Group, lacking: str, reads: Attributes
 ) -> Finding:
     exposing = before.effective.stack[-1].policy
     return Finding(

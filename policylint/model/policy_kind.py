@@ -222,7 +222,7 @@ class Exposing(NamedTuple):
     also: tuple[str, ...] = ()
 
 
-class Reads(NamedTuple):
+class Attributes(NamedTuple):
     """The expressions of a policy that read attributes of others.
 
     Args:
@@ -356,7 +356,7 @@ class PolicyKind(NamedTuple):
     preflight: str = ""
     misleads: tuple[Misleading, ...] = ()
     exposes: Exposing | None = None
-    reads: Reads | None = None
+    reads: Attributes | None = None
     consumes: tuple[Consumption, ...] = ()
     sessions: Sessions | None = None
     refers: tuple[ContentField, ...] = ()
@@ -494,7 +494,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         preflight=text(entry.get("preflight")),
         misleads=tuple(Misleading(**mapping(each)) for each in sequence(entry.get("misleads"))),
         exposes=Exposing(**{**exposes, "also": _texts(exposes.get("also"))}) if exposes else None,
-        reads=Reads(**{**reads, "paths": _texts(reads["paths"])}) if reads else None,
+        reads=Attributes(**{**reads, "paths": _texts(reads["paths"])}) if reads else None,
         consumes=tuple(Consumption(**mapping(each)) for each in sequence(entry.get("consumes"))),
         sessions=Sessions(**{**sessions, "same": _texts(sessions["same"])}) if sessions else None,
         refers=content_fields(entry.get("refers")),

@@ -28,8 +28,8 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
     )
     if kind.exposes is not None:
         entry["exposes"] = _set(**kind.exposes._asdict() | {"also": list(kind.exposes.also)})
-    if kind.reads is not None:
-        entry["reads"] = _set(**kind.reads._asdict() | {"paths": list(kind.reads.paths)})
+    if kind.expects is not None:
+        entry["expects"] = _set(**kind.expects._asdict() | {"paths": list(kind.expects.paths)})
     if kind.sessions is not None:
         entry["sessions"] = _set(**kind.sessions._asdict() | {"same": list(kind.sessions.same)})
     entry |= _set(

@@ -1,6 +1,6 @@
 """GWP319: an expression that reads what the policies before it would have to expose, and none does.
 
-Which kinds expose and read attributes says the catalog (`exposes`, `reads`).
+Which kinds expose and read attributes says the catalog (`exposes`, `expects`).
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     exposing = [group for group in simulation.groups if group.kind.exposes is not None]
     told: set[tuple[ResourceKey, tuple[str, ...]]] = set()
     for group in simulation.groups if exposing else ():
-        reads = group.kind.reads
-        if reads is None:
+        expects = group.kind.expects
+        if expects is None:
             continue
         around = set(group.contexts())
         beside = [each for each in exposing if not around.isdisjoint(each.contexts())]
         for attachment in group.effective.stack if beside else ():
-            for pointer, names in _read(attachment, group, reads):
+            for pointer, names in _read(attachment, group, expects):
                 lacking = {_lacking(each, names, simulation) for each in beside}
                 if len(lacking) == 1 and "" not in lacking and (attachment.key, names) not in told:
                     told.add((attachment.key, names))
-                    yield _finding(attachment, pointer, (reads.root, *names), beside[0], lacking.pop(), reads)
+                    yield _finding(attachment, pointer, (expects.root, *names), beside[0], lacking.pop(), expects)
 
 
-def _read(attachment: Attachment, group: Group, reads: Attributes) -> Iterator[tuple[Pointer, tuple[str, ...]]]:
+def _read(attachment: Attachment, group: Group, expects: Attributes) -> Iterator[tuple[Pointer, tuple[str, ...]]]:
     """Yield where expressions of a policy that are in effect read an attribute, and its names without the root."""
     for declared in attachment.declared:
-        for field in reads.paths:
+        for field in expects.paths:
             for place, written in places(declared.proper, field, ()):
                 if not isinstance(written, str) or _may_do_without(written):
                     continue
                 if all(at != place[: len(at)] or who != attachment.key for at, who in group.effective.owners.items()):
                     continue  # another policy's stands there
                 for names in _attributes(tree(written)):
-                    if names[0] == reads.root and len(names) > 1:
+                    if names[0] == expects.root and len(names) > 1:
                         yield (*declared.prefix, *place), names[1:]
 
 
@@ -90,7 +90,7 @@ def _lacking(group: Group, names: tuple[str, ...], simulation: Simulation) -> st
 
 
 def _finding(
-    attachment: Attachment, pointer: Pointer, names: tuple[str, ...], before: Group, lacking: str, reads: Attributes
+    attachment: Attachment, pointer: Pointer, names: tuple[str, ...], before: Group, lacking: str, expects: Attributes
 ) -> Finding:
     exposing = before.effective.stack[-1].policy
     return Finding(
@@ -99,7 +99,7 @@ def _finding(
         f"{path(pointer)} of {attachment.key} reads {'.'.join(names)}, which {exposing.key} does not expose",
         attachment.policy.location(*pointer),
         resources=(attachment.key, exposing.key),
-        label=f"it fails for every request: {reads.otherwise}",
+        label=f"it fails for every request: {expects.otherwise}",
         related=(Related(f"{lacking} lacks it", exposing.name_location),),
         help=(f"fix: add it to {lacking} of {exposing.key}",),
         field=path(pointer),

@@ -356,7 +356,7 @@ class PolicyKind(NamedTuple):
     preflight: str = ""
     misleads: tuple[Misleading, ...] = ()
     exposes: Exposing | None = None
-    reads: Attributes | None = None
+    expects: Attributes | None = None
     consumes: tuple[Consumption, ...] = ()
     sessions: Sessions | None = None
     refers: tuple[ContentField, ...] = ()
@@ -400,7 +400,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
     node_ports = mapping(entry.get("nodePorts"))
     clients = mapping(entry.get("clients"))
     sessions = mapping(entry.get("sessions"))
-    exposes, reads = mapping(entry.get("exposes")), mapping(entry.get("reads"))
+    exposes, expects = mapping(entry.get("exposes")), mapping(entry.get("expects"))
     max_targets = entry.get("maxTargets", 16)
     references = tuple(
         Reference(
@@ -494,7 +494,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         preflight=text(entry.get("preflight")),
         misleads=tuple(Misleading(**mapping(each)) for each in sequence(entry.get("misleads"))),
         exposes=Exposing(**{**exposes, "also": _texts(exposes.get("also"))}) if exposes else None,
-        reads=Attributes(**{**reads, "paths": _texts(reads["paths"])}) if reads else None,
+        expects=Attributes(**{**expects, "paths": _texts(expects["paths"])}) if expects else None,
         consumes=tuple(Consumption(**mapping(each)) for each in sequence(entry.get("consumes"))),
         sessions=Sessions(**{**sessions, "same": _texts(sessions["same"])}) if sessions else None,
         refers=content_fields(entry.get("refers")),

@@ -39,6 +39,7 @@ class _Directions(NamedTuple):
     guards: frozenset[str]
     dangers: frozenset[str]
     apart: frozenset[str]
+    passing: frozenset[str]
     turning: frozenset[str]
     switches: frozenset[str]
     protocols: frozenset[str]
@@ -74,6 +75,9 @@ def sense_of(name: str) -> Sense:
     dangerous = bool(dangers)
     turning = said.turning.intersection(words)
     turned = sum(not any(word.startswith(turn) and word != turn for word in dangers) for turn in turning) % 2
+    passing = not said.passing.isdisjoint(words) and not said.guards.isdisjoint(words)
+    if passing and not dangerous:
+        return 1 if turned else -1
     if not dangerous and not said.permitting.isdisjoint(words):
         return 0
     sense: Sense = -1 if dangerous else 0 if said.guards.isdisjoint(words) else 1
@@ -149,6 +153,8 @@ def _of_path(
         yield Weakness(dotted, "it is asked, or checked, no longer", order=(_ON, _OFF))
     elif sense < 0:
         yield Weakness(dotted, "whoever shows nothing, or something false, passes", order=(_OFF, _ON), unset=False)
+    if _is_of_whom(path) and not any(_turns_away(step) for step in path):
+        yield Weakness(dotted, "everybody is among them", everybody=tuple(sorted(said.everybody)))
     lists = _lists(name)
     if lists == "deny":
         yield Weakness(dotted, "what it turned away passes", list="demands")
@@ -156,8 +162,6 @@ def _of_path(
         yield Weakness(dotted, "one more is let in", list="alternatives")
     elif (lists == "spare" and _speaks(kind, path[:-1])) or any(_lists(step) == "spare" for step in path[:-1]):
         yield Weakness(dotted, "these are spared", list="conditions")
-    if _is_of_whom(path) and not any(_turns_away(step) for step in path):
-        yield Weakness(dotted, "everybody is among them", everybody=tuple(sorted(said.everybody)))
     yield from _of_values(kind, path, sense, before, after)
 
 

@@ -146,7 +146,11 @@ def removed_protections(
     rules = OF_CHANGES if chosen is None else OF_CHANGES.intersection(chosen)
     of_requests = rules & {"GWP302", "GWP304", "GWP324"}
     others = list(beside)
-    findings: list[Finding] = list(commands_given(texts)) if "GWP304" in rules else []
+    findings: list[Finding] = []
+    if "GWP304" in rules:
+        from policylint.compare.protection.anywhere import values_weakened
+
+        findings += [*commands_given(texts), *values_weakened(texts)]
     for pair, environment in zip(sides, environments, strict=True):
         if of_requests:
             from policylint.compare.protection.placed import placed_less

@@ -1,9 +1,10 @@
-"""What a change touches that is no object: files of charts, and commands of scripts that change objects."""
+"""What a change touches that is no object: files of charts and values, and commands of scripts that change objects."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from policylint.documents import Document
 from policylint.model import Finding, Location, Spot
 from policylint.namedtuple import NamedTuple
 
@@ -17,10 +18,12 @@ class TextChanges(NamedTuple):
     Args:
         files: by path below the root.
         commands: those that are new, each with the script and its line.
+        values: files of values for charts, each as it was and as it is.
     """
 
     files: Collection[str] = ()
     commands: Sequence[tuple[str, int, str]] = ()
+    values: Sequence[tuple[Document, Document]] = ()
 
 
 NO_TEXTS = TextChanges()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -28,11 +28,12 @@ from policylint.compare import (
     with_moot,
 )
 from policylint.compare.within import within
-from policylint.documents import loading
+from policylint.documents import Document, loading, read
 from policylint.errors import AbsentError, UsageError
 from policylint.load.edited import edited
 from policylint.load.shared_facts import SharedFacts
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.render.shared import Shared
 from policylint.session.lint import judge
 from policylint.session.open import open_workspace_of
@@ -178,6 +179,10 @@ def _sameness(finding: Finding) -> tuple[object, ...]:
     return finding.rule, finding.resources, finding.field, finding.location.sort_key()
 
 
+_VALUES = Pattern(r"(^|[/._-])values([._-][^/]*)?\.ya?ml$")
+"""Names of files of values for charts."""
+
+
 class DiffSides:
     """Both sides, opened.
 
@@ -236,7 +241,17 @@ class DiffSides:
         for path in aside:
             known = {said for _, said in edits(path, self._bytes(0, self.of_before(path)))}
             commands += [(path, *each) for each in edits(path, self._bytes(1, path)) if each[1] not in known]
-        return TextChanges([*differing, *aside], commands)
+        return TextChanges([*differing, *aside], commands, list(self._values(sorted({*differing, *aside}))))
+
+    def _values(self, paths: Iterable[str]) -> Iterator[tuple[Document, Document]]:
+        """Yield the files of values for charts that differ, each as it was and as it is."""
+        for path in paths:
+            if _VALUES.search(path):
+                sides = ((0, self.of_before(path)), (1, path))
+                readings = [read(self._bytes(side, file), path) for side, file in sides]
+                documents = [reading.documents[0] for reading in readings if len(reading.documents) == 1]
+                if len(documents) == 2 and all(isinstance(each.value, dict) for each in documents):
+                    yield documents[0], documents[1]
 
     def _aside(self, source: Source) -> dict[str, str]:
         """Return the templates and scripts of a tree: path → the id of the content."""

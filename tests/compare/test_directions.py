@@ -28,6 +28,9 @@ CERTAIN: list[tuple[Any, Any, str]] = [
     ({"sslmode": "verify-full"}, {"sslmode": "require"}, "sslmode"),
     ({"upstream": {"protocol": "HTTPS"}}, {"upstream": {"protocol": "HTTP"}}, "upstream.protocol"),
     ({"login": {"url": "https://id/x"}}, {"login": {"url": "http://id/x"}}, "login.url"),
+    ({"acl": "private"}, {"acl": "public-read"}, "acl"),
+    ({"access": {"required": True}}, {"access": {"required": False}}, "access.required"),
+    ({"authorizer": {"handler": "remote"}}, {"authorizer": {"handler": "allow"}}, "authorizer.handler"),
     ({"passthroughMode": "None"}, {"passthroughMode": "All"}, "passthroughMode"),
     # lists
     ({"allowedUsers": ["a"]}, {"allowedUsers": ["a", "b"]}, "allowedUsers"),
@@ -59,13 +62,20 @@ UNCERTAIN: list[tuple[Any, Any]] = [
     ({"metrics": {"tls": {"enabled": True}}}, {"metrics": {"tls": {"enabled": False}}}),
     ({"securityContext": {"enabled": True}}, {"securityContext": {"enabled": False}}),
     ({"hosts": ["a"]}, {"hosts": ["*"]}),
+    ({"install": {"skipCRDs": False}}, {"install": {"skipCRDs": True}}),
+    ({"a": {"skipSchemaValidation": False}}, {"a": {"skipSchemaValidation": True}}),
+    ({"a": {"skip-provider-button": False}}, {"a": {"skip-provider-button": True}}),
+    ({"a": {"disable_login_form": False}}, {"a": {"disable_login_form": True}}),
+    ({"a": {"oauth_auto_login": True}}, {"a": {"oauth_auto_login": False}}),
+    ({"rbac": {"enabled": True}}, {"rbac": {"enabled": False}}),
+    ({"admissionWebhooks": {"enabled": True}}, {"admissionWebhooks": {"enabled": False}}),
     ({"scripts": {"a": "echo one\nexit 0"}}, {"scripts": {"a": "echo two\nexit 0"}}),
 ]
 
 
 def certain(before: Any, after: Any) -> list[str]:
     """Return the paths of what is weaker for certain."""
-    return [each.weak.path for each, sure in directed_changes("Thing", before, after) if sure]
+    return [each.weak.path for each, sure in directed_changes(("example.org", "Thing"), before, after) if sure]
 
 
 @pytest.mark.parametrize(("before", "after", "path"), CERTAIN)

@@ -268,3 +268,20 @@ def test_what_is_certain_by_its_words_warns(tmp_path: Path, before: str, after: 
     _, out, _ = run(tmp_path, "diff", "HEAD~1..HEAD", "-o", "json")
     new = [each for each in json.loads(out)["findings"] if each["state"] == "new" and each["rule"] == "GWP304"]
     assert [each["severity"] for each in new] == ([severity] if severity else [])
+
+
+VALUES = "# of the board\nauth:\n  required: true\n  allowedUsers: [ada]\ncolor: blue\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [("required: true", "required: false", 3), ("[ada]", "[ada, '*']", 4), ("blue", "red", 0), ("of the", "of a", 0)],
+)
+@pytest.mark.parametrize("file", ["chart/values.yaml", "apps/board/values-prod.yaml"])
+def test_values_of_charts_are_read_by_their_words(tmp_path: Path, file: str, old: str, new: str, line: int) -> None:
+    chart = {"chart/Chart.yaml": "apiVersion: v2\nname: board\nversion: 0.1.0\n"} if file.startswith("chart") else {}
+    commit(tmp_path, {"tree.yaml": TREE, file: VALUES, **chart})
+    commit(tmp_path, {file: VALUES.replace(old, new)})
+    _, out, _ = run(tmp_path, "diff", "HEAD~1..HEAD", "-o", "json")
+    found = [each for each in json.loads(out)["findings"] if each["state"] == "new"]
+    assert [(each["severity"], each["location"]["line"]) for each in found] == ([("warning", line)] if line else [])

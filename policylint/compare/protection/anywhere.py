@@ -11,14 +11,29 @@ from typing import Any
 
 from policylint.catalog.content import known_object
 from policylint.catalog.directions import denials, directed, guards_by_name, is_certain, is_switched_off
+from policylint.catalog.products import product_kind
 from policylint.catalog.weakenings import Deciding, access, as_step, common_weaknesses, deciding
+from policylint.checks.kit.locations import deepest_written, path
 from policylint.compare.pairing import Sides
-from policylint.compare.protection.cause import Cause, WeakenedWay
+from policylint.compare.protection.cause import RULE, Cause, WeakenedWay
 from policylint.compare.protection.embedded import configuration, with_texts_read
 from policylint.compare.protection.extensions import said_by, weakened
 from policylint.compare.protection.spec import Weakening, weakenings
+from policylint.compare.texts import TextChanges
 from policylint.documents import read
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, is_symbolic, mapping, sequence, text
+from policylint.model import (
+    GATEWAY_GROUP,
+    Finding,
+    Location,
+    Related,
+    Resource,
+    ResourceKey,
+    is_symbolic,
+    mapping,
+    sequence,
+    text,
+)
+from policylint.model.weakness import Weakness
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.topology.workloads import WORKLOADS, pod_spec
@@ -32,6 +47,7 @@ _ELSEWHERE = frozenset(
 )  # fmt: skip
 """Groups of kinds that have no such fields, or are compared elsewhere."""
 _CONFIG_MAP = ("", "ConfigMap")
+_EXPORTED = "it can be reached from elsewhere"
 _ACCOUNT = ("", "ServiceAccount")
 _APPLICATION = ("argoproj.io", "Application")
 _PARAMETRISED = frozenset({(GATEWAY_GROUP, "Gateway"), (GATEWAY_GROUP, "GatewayClass")})
@@ -43,13 +59,14 @@ def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
     """Yield causes with the objects themselves."""
     for old, new in edited_beside(sides):
         decides = deciding(*new.key[:2]) is not None
-        for weakening, certain in directed_changes(new.key.kind, said_beside(old), said_beside(new)):
+        for weakening, certain in directed_changes(new.key[:2], said_beside(old), said_beside(new)):
             cause = weakened(weakening, old, new, "keep it as it was, or say what takes its place")
             kept = cause if decides or certain else cause._replace(severity="note")
             yield kept._replace(own=True), "", (whole(new.key),)
     for change, resource, says in (
         *(("is gone", each, "what it rejected passes") for each in _of(sides.before, sides.pairing.removed, "guards")),
         *(("is gone", each, "what it rejected passes") for each in _guards_gone(sides)),
+        *(("is new", each, _EXPORTED) for each in _exports(sides)),
         *(
             ("is new", each, "it exempts some of what policies reject")
             for each in _of(sides.after, sides.pairing.added, "spares")
@@ -58,18 +75,59 @@ def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
         fix = f"keep {resource.key}" if change == "is gone" else f"leave {resource.key} out"
         now, was = (resource.name_location, None) if change == "is new" else (None, resource.name_location)
         cause = Cause(resource.key.kind, change, says, (resource.key,), location=now, before=was, fix=fix)
+        if says == _EXPORTED:
+            cause = cause._replace(severity="note")
         yield cause._replace(own=True), "", (whole(resource.key),)
 
 
 def directed_changes(
-    kind: str, before: Mapping[str, Any], after: Mapping[str, Any]
+    kind: tuple[str, str], before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> Iterator[tuple[Weakening, bool]]:
     """Yield what is weaker between two states of an object that nobody evaluates, each with whether that is certain."""
     was, now = with_texts_read(before, after)
-    own, lists = list(directed(kind, was, now)), list(denials(was, now))
-    for weakening in weakenings([*own, *common_weaknesses(kind, was, now), *lists], was, now):
-        certain = weakening.weak in own or weakening.weak in lists or is_certain(weakening.weak, kind)
-        yield weakening, certain and not is_switched_off(now, weakening.after)
+    certain, others = words_on(kind, was, now)
+    for weakening in weakenings([*certain, *others, *denials(was, now)], was, now):
+        weak = weakening.weak
+        sure = weak in certain or weak not in others or is_certain(weak, kind[1])
+        yield weakening, sure and weak.severity == "warning" and not is_switched_off(now, weakening.after)
+
+
+def values_weakened(texts: TextChanges) -> Iterator[Finding]:
+    """Yield what files of values say that is weaker, whichever chart takes them."""
+    for old, new in texts.values:
+        before, after = ({"values": mapping(document.value)} for document in (old, new))
+        for weakening, certain in directed_changes(("", "Values"), before, after):
+            if weakening.weak.severity != "warning":
+                continue
+            was, now = (
+                Location(document, deepest_written(document.value, pointer[1:]), bool(pointer[1:]))
+                for document, pointer in ((old, weakening.before), (new, weakening.after))
+            )
+            yield Finding(
+                RULE,
+                "warning" if certain else "note",
+                f"{path(weakening.after[1:])} in {new.file} {weakening.change}, {weakening.weak.says}",
+                now,
+                label=weakening.weak.says,
+                related=(Related("it was written here before the change", was),),
+                help=("fix: keep it as it was, or say what takes its place",),
+                field=path(weakening.after[1:]),
+            )
+
+
+def words_on(
+    kind: tuple[str, str], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> tuple[list[Weakness], list[Weakness]]:
+    """Return what fields that differ mean: what is certain of a product's kind or by words, and what words say else."""
+    known = product_kind(*kind)
+    own = list(directed(kind[1], before, after))
+    others = list(common_weaknesses(kind[1], before, after))
+    if known is None:
+        return own, others
+    said = known.speaks_of
+    return [*known.weaker, *(weak for weak in own if not said(weak.path))], [
+        weak for weak in others if not said(weak.path)
+    ]
 
 
 def _guards_gone(sides: Sides) -> Iterator[Resource]:
@@ -80,7 +138,9 @@ def _guards_gone(sides: Sides) -> Iterator[Resource]:
     taken = {(key.group, key.kind, key.namespace) for key in sides.pairing.added}
     kept: set[str] | None = None
     for key in sorted(sides.pairing.removed):
-        if not guards_by_name(key.kind) or not is_beside(sides, *key[:2]) or deciding(*key[:2]) is not None:
+        known = product_kind(*key[:2])
+        guards = guards_by_name(key.kind) if known is None else known.guards
+        if not guards or not is_beside(sides, *key[:2]) or deciding(*key[:2]) is not None:
             continue
         resource = sides.before.world.get(key)
         if resource is None or (key.group, key.kind, key.namespace) in taken or key.group in access().silent:
@@ -88,6 +148,15 @@ def _guards_gone(sides: Sides) -> Iterator[Resource]:
         if kept is None:
             kept = {each.namespace for each in sides.after.world.resources}
         if not key.namespace or key.namespace in kept:
+            yield resource
+
+
+def _exports(sides: Sides) -> Iterator[Resource]:
+    """Yield the new objects with which something can be reached from elsewhere."""
+    for key in sorted(sides.pairing.added):
+        known = product_kind(*key[:2])
+        resource = sides.after.world.get(key) if known is not None and known.exports else None
+        if resource is not None:
             yield resource
 
 
@@ -161,7 +230,7 @@ def _told(container: Mapping[str, Any]) -> dict[str, Any]:
     for argument, following in zip(arguments, [*arguments[1:], ""], strict=False):
         name, assigned, value = argument.partition("=")
         if name.startswith("-"):
-            given = value if assigned else "" if following.startswith("-") else following
+            given = value if assigned else "true" if following.startswith("-") or not following else following
             flag = as_step(name.lstrip("-"))
             told[flag] = given if flag not in told else f"{told[flag]},{given}"
     program = text(container.get("image")).rpartition("/")[2].partition(":")[0].replace("-", "_").lower()
@@ -197,4 +266,12 @@ def _of_helm(helm: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-__all__ = ["decides_beside", "edited_beside", "is_beside", "said_beside", "weakened_anywhere"]
+__all__ = [
+    "decides_beside",
+    "edited_beside",
+    "is_beside",
+    "said_beside",
+    "values_weakened",
+    "weakened_anywhere",
+    "words_on",
+]

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from policylint.catalog.directions import directed, sense_of
-from policylint.catalog.weakenings import Access, access, common_weaknesses, deciding, words_of
+from policylint.catalog.directions import sense_of
+from policylint.catalog.weakenings import Access, access, deciding, words_of
 from policylint.checks.kit.locations import path, value_at
 from policylint.compare.pairing import Sides
-from policylint.compare.protection.anywhere import edited_beside, is_beside, said_beside
+from policylint.compare.protection.anywhere import edited_beside, is_beside, said_beside, words_on
 from policylint.compare.protection.cause import RULE
 from policylint.compare.protection.extensions import nearest
 from policylint.compare.protection.spec import ranked, weakenings
@@ -166,7 +166,8 @@ def _changed(
     pointers = dict.fromkeys(_bearing(words, before, after, whole=whole, programs=new.key[:2] in _HOLDING))
     if not pointers:
         return
-    meant = [*known, *directed(new.key.kind, after, before), *common_weaknesses(new.key.kind, after, before)]
+    certain, others = words_on(new.key[:2], after, before)
+    meant = [*known, *certain, *others]
     judged = [*(each.before for each in weakenings(meant, after, before)), *ranked(meant, before, after)]
     left = [pointer for pointer in pointers if not any(_overlap(pointer, each) for each in judged)]
     if left:

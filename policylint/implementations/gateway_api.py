@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from policylint.implementations.generic import Implementation, controller_above
@@ -26,28 +26,32 @@ class GatewayApi(Implementation):
         reading = super().validate(policy, kind, declared, world)
         if reading.code or kind.kind != "BackendTLSPolicy":
             return reading
-        faults = _ca_faults(policy, world)
-        if faults and all(faults):
-            reason = f"no CA certificate reference is valid: {faults[0]}"
-            pointer = ("spec", "validation", "caCertificateRefs", 0)
-            return Reading(code="no-valid-ca", reason=reason, pointer=pointer)
-        return reading
+        return without_ca(ca_faults(policy, world))
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
-        """Return one ancestor per Gateway that routes to a targeted backend, with Accepted and ResolvedRefs."""
+        """Return one ancestor per Gateway with a class that routes to a targeted backend."""
         if state.kind.kind != "BackendTLSPolicy":
             return ()
-        conditions = (_accepted(state), _resolved(state, topology.world))
+        conditions = reported(state, ca_faults(state.policy, topology.world))
         gateways = {
             gateway
             for target in state.targets
             for node in target.nodes
             for gateway in gateways_above(topology, node.key)
+            if (above := topology.gateway(gateway)) is None or not above.class_resolution.missing
         }
         return tuple(Ancestor(whole(key), controller_above(topology, key), conditions) for key in sorted(gateways))
 
 
-def _ca_faults(policy: Resource, world: World) -> list[str]:
+def without_ca(faults: Sequence[str]) -> Reading:
+    """Refuse a policy that has CA references of which none is valid, from their faults."""
+    if not faults or not all(faults):
+        return Reading()
+    reason = f"no CA certificate reference is valid: {faults[0]}"
+    return Reading(code="no-valid-ca", reason=reason, pointer=("spec", "validation", "caCertificateRefs", 0))
+
+
+def ca_faults(policy: Resource, world: World) -> list[str]:
     """Return for each entry of validation.caCertificateRefs the reason of ResolvedRefs=False, "" for a valid one."""
     references = sequence(mapping(policy.spec.get("validation")).get("caCertificateRefs"))
     return [_ca_fault(policy, world, mapping(reference)) for reference in references]
@@ -73,8 +77,11 @@ def _accepted(state: PolicyState) -> Condition:
     return Condition("Accepted", "True", "Accepted")
 
 
-def _resolved(state: PolicyState, world: World) -> Condition:
-    fault = next(filter(None, _ca_faults(state.policy, world)), "")
+def reported(state: PolicyState, faults: Sequence[str]) -> tuple[Condition, Condition]:
+    """Return Accepted and ResolvedRefs of a policy at an ancestor, from the faults of its CA references."""
+    fault = next(filter(None, faults), "")
     if fault:
-        return Condition("ResolvedRefs", "False", fault, "a CA certificate reference does not resolve")
-    return Condition("ResolvedRefs", "True", "ResolvedRefs")
+        return _accepted(state), Condition(
+            "ResolvedRefs", "False", fault, "a CA certificate reference does not resolve"
+        )
+    return _accepted(state), Condition("ResolvedRefs", "True", "ResolvedRefs")

@@ -425,7 +425,7 @@ def _routes_with_conditions(topology: Topology, catalog: Catalog, dispatch: Disp
             if conditions is not parent.conditions:
                 serves = behaviour.serves_refused and parent.accepted
                 parent = parent._replace(conditions=conditions, serves=serves)
-            if not behaviour.reports_on(parent, topology):
+            if not behaviour.reports_on(route, parent, topology):
                 parent = parent._replace(silent=True)
             parents.append(parent)
         routes.append(route._replace(parents=tuple(parents)))

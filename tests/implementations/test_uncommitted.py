@@ -19,7 +19,11 @@ from policylint.workspace import open_workspace
 from tests import worlds
 from tests.worlds import gateway, gateway_class, route, service
 
-CERTIFIED = "[{name: https, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: cert}]}}]"
+CERTIFIED = (
+    "[{name: https, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: cert}]}},"
+    " {name: http, port: 80, protocol: HTTP}]"
+)
+"""The certificate is one of those that are not committed; kgateway serves nothing of a listener without its own."""
 BASE = (
     gateway("gw", "shop", CERTIFIED, of_class="edge"),
     route("web", parents="[{name: gw}]", more="rules: [{backendRefs: [{name: web, port: 80}]}]"),

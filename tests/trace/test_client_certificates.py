@@ -17,6 +17,12 @@ from tests.compare.test_compare import sides
 
 PEM = '"-----BEGIN CERTIFICATE-----\\nMIIB\\n-----END CERTIFICATE-----\\n"'
 CA = worlds.manifest("v1", "ConfigMap", "ca", "infra", f"data: {{ca.crt: {PEM}}}")
+CERT = f"""
+apiVersion: v1
+kind: Secret
+metadata: {{name: cert, namespace: infra}}
+stringData: {{tls.crt: {PEM}, tls.key: {PEM}}}
+"""
 LISTENERS = "[{name: https, port: 443, protocol: HTTPS, allowedRoutes: {namespaces: {from: All}}, TLS}]"
 LISTENERS = LISTENERS.replace("TLS", "tls: {certificateRefs: [{name: cert}]}")
 REFERENCE = 'caCertificateRefs: [{group: "", kind: ConfigMap, name: ca}]'
@@ -31,6 +37,7 @@ def frontend(validation: str, controller: str = ENVOY) -> tuple[str, ...]:
         worlds.route(more=RULES),
         worlds.service(),
         CA,
+        CERT,
     )
 
 
@@ -99,6 +106,7 @@ def listener_set(validation: str) -> tuple[str, ...]:
         worlds.route(parents="[{kind: ListenerSet, name: extra, namespace: infra}]", more=RULES),
         worlds.service(),
         CA,
+        CERT,
     )
 
 

@@ -92,7 +92,9 @@ def simulated(objects: Sequence[Manifest]) -> Simulation:
         file = Path(place) / "cluster.yaml"
         items = [*objects, *_FILLERS]
         file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
-        return open_workspace([str(file)]).simulations[0]
+        opened = open_workspace([str(file)])
+        assert not opened.faults, opened.faults
+        return opened.simulations[0]
 
 
 def refusals(simulation: Simulation) -> Facts:

@@ -94,7 +94,7 @@ class Reporting(Behaviour):
         refused = Condition("Accepted", "False", "UnsupportedValue", why)
         return tuple(refused if condition.type == "Accepted" else condition for condition in parent.conditions)
 
-    def reports_on(self, parent: ParentState, topology: Topology) -> bool:
+    def reports_on(self, route: RouteState, parent: ParentState, topology: Topology) -> bool:  # noqa: ARG002
         """Return whether the controller writes an entry for a parent in the status of a route.
 
         There is none for a parent that is not there, nor for a Gateway without a class, nor where the controller says

@@ -203,8 +203,8 @@ class Istio(Implementation):
         """Return the topology's conditions, with Istio's own order of faults and its Hostname backends."""
         return routes.conditions(route, parent, topology)
 
-    def reports_on(self, parent: ParentState, topology: Topology) -> bool:
-        return listeners.has_parents(parent, topology) and super().reports_on(parent, topology)
+    def reports_on(self, route: RouteState, parent: ParentState, topology: Topology) -> bool:
+        return listeners.has_parents(parent, topology) and super().reports_on(route, parent, topology)
 
     def with_conditions(self, state: GatewayState, topology: Topology, catalog: Catalog) -> GatewayState:  # noqa: ARG002
         return state if state.class_resolution.missing else listeners.of_gateway(state, topology)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, controller_above, resolved_to
-from policylint.implementations.kgateway import authorization, client_addresses
+from policylint.implementations.kgateway import authorization, backend_tls, client_addresses, listeners, routes
 from policylint.implementations.kgateway.attachment_points import (
     TLS_PROTOCOLS,
     AttachmentPoints,
@@ -24,19 +24,20 @@ from policylint.implementations.kgateway.merging import Level, fold, priority, r
 from policylint.implementations.kgateway.ports import by_port
 from policylint.implementations.kgateway.references import PERMISSIVE, broken_reference
 from policylint.implementations.kgateway.validation import broken_template, refused_value
-from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy import verdict
 from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.client_addresses import Trust
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Folding, Stack
 from policylint.policy.own_fields import OwnFields, with_own_fields
-from policylint.policy.results import Ancestor, Attachment, Effective, Group, Losses, PolicyState, Target
-from policylint.topology import Condition, ParentState, RouteState, Topology, whole
+from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, Losses, PolicyState, Target
+from policylint.topology import Condition, GatewayState, ListenerSetState, ParentState, RouteState, Topology, whole
 from policylint.topology.grants import Grants
 from policylint.topology.references import is_parent
-from policylint.topology.state import rejection
-from policylint.topology.status import RESOLVED
+
+if TYPE_CHECKING:
+    from policylint.catalog.kinds import Catalog
 
 _WORDS = ("Overridden", "Merged", "Attached")
 """The outcomes from the worst on: the worst is reported of a policy that has several."""
@@ -64,15 +65,22 @@ class Kgateway(Implementation):
 
     name = "kgateway"
     ends_above = True
+    judges_core_kinds = True
     empty_delegation = 500
-    unserved_protocols = frozenset({"UDP"})
 
     def __init__(self) -> None:
+        self._of_listeners: listeners.Fates | None = None
         self._kept: Attachments = {}
         self._failing: set[ResourceKey] = set()
         self._outcomes: dict[ResourceKey, dict[Node, list[MergeOutcome]]] = {}
         self._refused: dict[ResourceKey, set[Node]] = {}
         self._named: Mapping[ResourceKey, Set[Node]] = {}
+        self._states: list[PolicyState] = []
+
+    def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
+        """Return the catalog's refusals, and of a BackendTLSPolicy that it has no CA."""
+        reading = super().validate(policy, kind, declared, world)
+        return reading if reading.code or kind.implementation == self.name else backend_tls.validate(policy, world)
 
     def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:
         """Return the first reference or value that the controller refuses; under strict validation templates too."""
@@ -184,10 +192,11 @@ class Kgateway(Implementation):
         """
         self._outcomes = defaultdict(lambda: defaultdict(list))
         if self._kept:
-            points = AttachmentPoints(topology, self._kept).all()
+            points = AttachmentPoints(topology, self._kept, self._fates(topology)).all()
             for outcome in outcomes(states[0].kind.kind, points, self._joined):
                 self._outcomes[outcome.policy][outcome.ancestor].append(outcome)
-        self._refused = _refused(states, topology)
+        self._refused = _refused(states, topology, self._fates(topology))
+        self._states = states
         self._named = named_by_backends(topology) if states and states[0].kind.kind in _OF_FILTERS else {}
         for state in states:
             verdict.judge(state)
@@ -206,14 +215,36 @@ class Kgateway(Implementation):
             if state.verdict == "Overridden" and (whole or not by_rules):
                 state.verdict = "PartiallyEnforced"
 
-    def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
-        """Return the topology's conditions; the backends of a route that no listener takes are not looked up."""
-        if parent.attached or rejection(parent.conditions) is None:
-            return parent.conditions
-        return tuple(RESOLVED if each.type == "ResolvedRefs" else each for each in parent.conditions)
+    def with_conditions(self, state: GatewayState, topology: Topology, catalog: Catalog) -> GatewayState:  # noqa: ARG002
+        return state if state.class_resolution.missing else listeners.of_gateway(state, self._fates(topology), topology)
+
+    def with_conditions_of_set(
+        self,
+        state: ListenerSetState,
+        topology: Topology,
+        catalog: Catalog,  # noqa: ARG002
+    ) -> ListenerSetState:
+        return listeners.of_set(state, self._fates(topology), topology)
+
+    def _fates(self, topology: Topology) -> listeners.Fates:
+        """Return what becomes of listeners, found once for the topology that this instance is for."""
+        if self._of_listeners is None:
+            self._of_listeners = listeners.Fates(topology)
+        return self._of_listeners
+
+    def reports_on(self, route: RouteState, parent: ParentState, topology: Topology) -> bool:
+        """Return whether kgateway writes an entry for a parent of a route (§2.8)."""
+        told = routes.is_told_of(route.route, parent, self._fates(topology), topology)
+        return told and super().reports_on(route, parent, topology)
+
+    def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
+        """Return the topology's conditions, with kgateway's reasons (§2.8)."""
+        return routes.conditions(route, parent, self._fates(topology), topology)
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
         """Return how the policy fared per Gateway, ListenerSet or backend; nothing where it reached none (§2.5)."""
+        if state.kind.implementation != self.name:
+            return backend_tls.ancestors(state, self._states, self._fates(topology), topology)
         if state.invalid_code:
             accepted = Condition("Accepted", "False", "Invalid", state.invalid)
             refused = self._refused.get(state.key, set()) | self._named.get(state.key, set())
@@ -256,7 +287,7 @@ def _everywhere(target: Target, topology: Topology) -> Target:
     return resolved_to(target, *chosen)
 
 
-def _refused(states: list[PolicyState], topology: Topology) -> dict[ResourceKey, set[Node]]:
+def _refused(states: list[PolicyState], topology: Topology, fates: listeners.Fates) -> dict[ResourceKey, set[Node]]:
     """Return for each invalid policy the ancestors where it would have been merged."""
     kept: Attachments = defaultdict(list)
     for state in states:
@@ -265,7 +296,7 @@ def _refused(states: list[PolicyState], topology: Topology) -> dict[ResourceKey,
                 for node in target.nodes:
                     kept[node].append(Attachment(state.policy, node, target, state.declared))
     ancestors: dict[ResourceKey, set[Node]] = defaultdict(set)
-    for point in AttachmentPoints(topology, kept).all() if kept else ():
+    for point in AttachmentPoints(topology, kept, fates).all() if kept else ():
         for attachment in point.attachments:
             ancestors[attachment.key].add(point.ancestor)
     return ancestors

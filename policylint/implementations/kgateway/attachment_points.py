@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 
+from policylint.implementations.kgateway.listeners import Fates
 from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, ranked_once, rule_lists
 from policylint.model import Node, ResourceKey
 from policylint.namedtuple import NamedTuple
@@ -67,8 +68,9 @@ def outcomes(kind: str, points: Iterable[AttachmentPoint], joined: Set[str] = fr
 class AttachmentPoints:
     """The merges of one kind of policy in one topology."""
 
-    def __init__(self, topology: Topology, kept: Kept) -> None:
+    def __init__(self, topology: Topology, kept: Kept, fates: Fates) -> None:
         self.topology = topology
+        self.fates = fates
         self.kept = kept
         self.children: dict[tuple[ResourceKey, int], list[Delegation]] = {}
         for delegation in without_cycles(topology.delegations):
@@ -84,15 +86,16 @@ class AttachmentPoints:
         return self.kept.get(node, [])
 
     def _gateways(self) -> Iterator[AttachmentPoint]:
-        for gateway in self.topology.gateways:
+        for gateway in (each for each in self.topology.gateways if not each.class_resolution.missing):
             whole_gateway = ranked(self._of(whole(gateway.gateway.key)))
-            for listener in gateway.listeners:
+            fates = self.fates.of(gateway)
+            for listener in (each for each in gateway.listeners if fates[each.node].stands):
                 own = ranked(self._of(listener.node))
                 yield from self._listener(listener, whole(gateway.gateway.key), own, whole_gateway)
             for listener_set in self.topology.listener_sets:
                 holder = whole(listener_set.listener_set.key)
                 for listener in listener_set.listeners:
-                    if listener.gateway == gateway.gateway.key:
+                    if listener.gateway == gateway.gateway.key and fates[listener.node].stands:
                         own = ranked(self._of(listener.node), self._of(holder))
                         yield from self._listener(listener, holder, own, whole_gateway)
 
@@ -101,8 +104,9 @@ class AttachmentPoints:
     ) -> Iterator[AttachmentPoint]:
         if listener.protocol in TLS_PROTOCOLS:
             yield AttachmentPoint(ancestor, (Level(ranked_once(own, gateway)),))
-        else:
-            yield AttachmentPoint(ancestor, (Level(gateway),))
+            return
+        yield AttachmentPoint(ancestor, (Level(gateway),))
+        if self.fates.attached[listener.node]:  # without routes there is no virtual host
             yield AttachmentPoint(ancestor, (Level(own),))
 
     def _routes(self) -> Iterator[AttachmentPoint]:

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	istio.io/istio v0.0.0-20260827124520-eed52ebb66ad
 	k8s.io/apimachinery v0.36.1
+	policylint.witness/worlds v0.0.0
 	sigs.k8s.io/gateway-api v1.6.0
 )
 
@@ -142,3 +143,5 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.0 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
+
+replace policylint.witness/worlds => ../worlds

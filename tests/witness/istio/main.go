@@ -1,12 +1,8 @@
-// Reads one world per line on stdin, a list of objects as the API server stores them, and writes what istiod's
-// controller of Gateway API makes of it, one line per world: every status that it would write.
+// Asks istiod's controller of Gateway API about worlds.
 package main
 
 import (
-	"bufio"
 	"encoding/json"
-	"fmt"
-	"os"
 	"reflect"
 	"sync"
 	"unsafe"
@@ -14,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/gateway-api/pkg/consts"
+
+	"policylint.witness/worlds"
 
 	"istio.io/istio/pilot/pkg/config/kube/gateway"
 	"istio.io/istio/pilot/pkg/networking/core"
@@ -27,18 +25,6 @@ import (
 	"istio.io/istio/pkg/log"
 	"istio.io/istio/pkg/test"
 )
-
-type written struct {
-	Kind      string `json:"kind"`
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	Status    any    `json:"status"`
-}
-
-type answer struct {
-	Error    string    `json:"error,omitempty"`
-	Statuses []written `json:"statuses"`
-}
 
 // queue takes the statuses instead of the API server.
 type queue struct {
@@ -61,28 +47,12 @@ func main() {
 	for _, scope := range log.Scopes() {
 		scope.SetOutputLevel(log.NoneLevel)
 	}
-	in := bufio.NewReaderSize(os.Stdin, 1<<20)
-	out := json.NewEncoder(os.Stdout)
-	for {
-		line, err := in.ReadBytes('\n')
-		if len(line) > 1 {
-			told := answer{Statuses: []written{}}
-			failure := test.Wrap(func(t test.Failer) { ask(t, line, &told) })
-			if failure != nil {
-				told.Error = failure.Error()
-			}
-			if err := out.Encode(told); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				os.Exit(1)
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
+	worlds.Serve(func(line []byte, told *worlds.Answer) error {
+		return test.Wrap(func(t test.Failer) { ask(t, line, told) })
+	})
 }
 
-func ask(t test.Failer, line []byte, told *answer) {
+func ask(t test.Failer, line []byte, told *worlds.Answer) {
 	var texts []json.RawMessage
 	if err := json.Unmarshal(line, &texts); err != nil {
 		t.Fatal(err)
@@ -117,7 +87,7 @@ func ask(t test.Failer, line []byte, told *answer) {
 	defer taken.mutex.Unlock()
 	for target, made := range taken.last {
 		kind, _ := gvk.FromGVR(target.GroupVersionResource)
-		told.Statuses = append(told.Statuses, written{kind.Kind, target.Namespace, target.Name, made})
+		told.Add(kind.Kind, target.Namespace, target.Name, made)
 	}
 }
 

@@ -6,6 +6,7 @@ require (
 	github.com/kgateway-dev/kgateway/v2 v2.4.0
 	istio.io/istio v0.0.0-20260605182440-f18fd540c0e8
 	k8s.io/apimachinery v0.36.2
+	policylint.witness/worlds v0.0.0
 	sigs.k8s.io/controller-runtime v0.24.1
 	sigs.k8s.io/gateway-api v1.6.1
 )
@@ -157,3 +158,5 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.0 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
+
+replace policylint.witness/worlds => ../worlds

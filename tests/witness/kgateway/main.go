@@ -1,15 +1,11 @@
-// Reads one world per line on stdin, a list of objects as the API server stores them, and writes what kgateway makes of
-// it, one line per world: every status that it would write.
+// Asks kgateway about worlds.
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
-	"os"
 
 	"istio.io/istio/pkg/kube"
 	"istio.io/istio/pkg/kube/krt"
@@ -20,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gwv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"policylint.witness/worlds"
 
 	apisettings "github.com/kgateway-dev/kgateway/v2/api/settings"
 	"github.com/kgateway-dev/kgateway/v2/pkg/apiclient/fake"
@@ -36,18 +34,6 @@ import (
 	"github.com/kgateway-dev/kgateway/v2/pkg/validator"
 )
 
-type written struct {
-	Kind      string `json:"kind"`
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	Status    any    `json:"status"`
-}
-
-type answer struct {
-	Error    string    `json:"error,omitempty"`
-	Statuses []written `json:"statuses"`
-}
-
 var decoder = serializer.NewCodecFactory(schemes.DefaultScheme()).UniversalDeserializer()
 
 func main() {
@@ -55,28 +41,12 @@ func main() {
 	for _, scope := range log.Scopes() {
 		scope.SetOutputLevel(log.NoneLevel)
 	}
-	in := bufio.NewReaderSize(os.Stdin, 1<<20)
-	out := json.NewEncoder(os.Stdout)
-	for {
-		line, err := in.ReadBytes('\n')
-		if len(line) > 1 {
-			told := answer{Statuses: []written{}}
-			failure := test.Wrap(func(t test.Failer) { ask(t, line, &told) })
-			if failure != nil {
-				told.Error = failure.Error()
-			}
-			if err := out.Encode(told); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				os.Exit(1)
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
+	worlds.Serve(func(line []byte, told *worlds.Answer) error {
+		return test.Wrap(func(t test.Failer) { ask(t, line, told) })
+	})
 }
 
-func ask(t test.Failer, line []byte, told *answer) {
+func ask(t test.Failer, line []byte, told *worlds.Answer) {
 	failed := func(err error) {
 		if err != nil {
 			t.Fatal(err)
@@ -139,9 +109,6 @@ func ask(t test.Failer, line []byte, told *answer) {
 			plugin.ProcessPolicyStaleStatusMarkers(inner, &ofBackends)
 		}
 	}
-	add := func(kind, namespace, name string, status any) {
-		told.Statuses = append(told.Statuses, written{kind, namespace, name, status})
-	}
 	const controller = wellknown.DefaultGatewayControllerName
 	for _, object := range objects {
 		kind, namespace, name := object.GetObjectKind().GroupVersionKind().Kind, object.GetNamespace(), object.GetName()
@@ -149,16 +116,16 @@ func ask(t test.Failer, line []byte, told *answer) {
 		case *gwv1.Gateway:
 			if _, found := ofProxies.Gateways[types.NamespacedName{Namespace: namespace, Name: name}]; found {
 				if status := ofProxies.BuildGWStatus(ctx, *each, nil); status != nil {
-					add(kind, namespace, name, status)
+					told.Add(kind, namespace, name, status)
 				}
 			}
 		case *gwv1.ListenerSet:
 			if status := ofProxies.BuildListenerSetStatus(ctx, *each); status != nil {
-				add(kind, namespace, name, status)
+				told.Add(kind, namespace, name, status)
 			}
 		default:
 			if status := ofProxies.BuildRouteStatus(ctx, object, controller); status != nil {
-				add(kind, namespace, name, status)
+				told.Add(kind, namespace, name, status)
 			}
 		}
 	}
@@ -170,7 +137,7 @@ func ask(t test.Failer, line []byte, told *answer) {
 				build = plugin.BuildPolicyStatus(ctx, report, key, controller, gwv1.PolicyStatus{})
 			}
 			if build != nil {
-				add(key.Kind, key.Namespace, key.Name, build)
+				told.Add(key.Kind, key.Namespace, key.Name, build)
 			}
 		}
 	}

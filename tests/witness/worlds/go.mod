@@ -1,0 +1,3 @@
+module policylint.witness/worlds
+
+go 1.26.0

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 from policylint.implementations.generic import Implementation, controller_above
-from policylint.model import PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.implementations.generic.backend_tls import ca_faults, reported, without_ca
+from policylint.model import PolicyKind, Resource, World
 from policylint.policy.declared import Reading
 from policylint.policy.results import Ancestor, Declared, PolicyState
-from policylint.topology import Condition, Topology, whole
+from policylint.topology import Topology, whole
 from policylint.topology.ancestry import gateways_above
-from policylint.topology.certificates import authority_fault
-
-_CA_KINDS = {("", "ConfigMap"), ("", "Secret"), ("certificates.k8s.io", "ClusterTrustBundle")}
 
 
 class GatewayApi(Implementation):
@@ -41,47 +36,3 @@ class GatewayApi(Implementation):
             if (above := topology.gateway(gateway)) is None or not above.class_resolution.missing
         }
         return tuple(Ancestor(whole(key), controller_above(topology, key), conditions) for key in sorted(gateways))
-
-
-def without_ca(faults: Sequence[str]) -> Reading:
-    """Refuse a policy that has CA references of which none is valid, from their faults."""
-    if not faults or not all(faults):
-        return Reading()
-    reason = f"no CA certificate reference is valid: {faults[0]}"
-    return Reading(code="no-valid-ca", reason=reason, pointer=("spec", "validation", "caCertificateRefs", 0))
-
-
-def ca_faults(policy: Resource, world: World) -> list[str]:
-    """Return for each entry of validation.caCertificateRefs the reason of ResolvedRefs=False, "" for a valid one."""
-    references = sequence(mapping(policy.spec.get("validation")).get("caCertificateRefs"))
-    return [_ca_fault(policy, world, mapping(reference)) for reference in references]
-
-
-def _ca_fault(policy: Resource, world: World, reference: Mapping[str, Any]) -> str:
-    group, kind = text(reference.get("group")), text(reference.get("kind"))
-    if (group, kind) not in _CA_KINDS:
-        return "InvalidKind"
-    namespace = "" if kind == "ClusterTrustBundle" else policy.key.namespace
-    resolution = world.resolve(ResourceKey(group, kind, namespace, text(reference.get("name"))))
-    holds_none = kind != "ClusterTrustBundle" and bool(authority_fault(resolution.resource))
-    return "InvalidCACertificateRef" if resolution.missing or holds_none else ""
-
-
-def _accepted(state: PolicyState) -> Condition:
-    if state.invalid_code == "no-valid-ca":
-        return Condition("Accepted", "False", "NoValidCACertificate", state.invalid)
-    if state.invalid_code:
-        return Condition("Accepted", "False", "Invalid", state.invalid)
-    if state.verdict == "Conflicted":
-        return Condition("Accepted", "False", "Conflicted", f"{state.by[0]} targets the same backend and is older")
-    return Condition("Accepted", "True", "Accepted")
-
-
-def reported(state: PolicyState, faults: Sequence[str]) -> tuple[Condition, Condition]:
-    """Return Accepted and ResolvedRefs of a policy at an ancestor, from the faults of its CA references."""
-    fault = next(filter(None, faults), "")
-    if fault:
-        return _accepted(state), Condition(
-            "ResolvedRefs", "False", fault, "a CA certificate reference does not resolve"
-        )
-    return _accepted(state), Condition("ResolvedRefs", "True", "ResolvedRefs")

@@ -127,9 +127,9 @@ class Dispatch:
         return (*meshes, *gateways, *states)[0]
 
     def _is_served(self, ancestor: Ancestor, evaluator: str) -> bool:
-        """Tell whether an evaluator reports on an ancestor; all do on what is neither Gateway nor ListenerSet."""
+        """Tell whether an evaluator reports on an ancestor; all do on one without a class, or that is no Gateway."""
         gateway = self._topology.gateway(self._gateway_of(ancestor.ancestor.key))
-        return gateway is None or self._evaluator(gateway) == evaluator
+        return gateway is None or gateway.class_resolution.missing or self._evaluator(gateway) == evaluator
 
     def _gateway_of(self, key: ResourceKey) -> ResourceKey:
         listener_set = self._topology.listener_set(key)

@@ -91,7 +91,7 @@ def unread_route(simulation: Simulation, route: Resource, gateway: GatewayState 
 
 
 def withheld(simulation: Simulation) -> Mapping[tuple[Node, Node], frozenset[str]]:
-    """Return, by listener and attached route, the hostnames of both that only another listener serves."""
+    """Return, by listener and attached route, the hostnames of both that are not served there."""
     names = (implementation_of(gateway, simulation.catalog) for gateway in simulation.topology.gateways)
     found: dict[tuple[Node, Node], frozenset[str]] = {}
     for name in dict.fromkeys(each for each in names if each is not None):

@@ -97,6 +97,11 @@ def along_route(
         notes=(*start.notes, *tracer.refusals(nodes), *taken_for_granted(state, working)),
     )
     trace = tracer.judged(trace, policies, message)._replace(questions=(*trace.questions, *questions))
+    cut_off = next(filter(None, map(tracer.policies.cut_off_by, policies)), None)
+    if cut_off is not None:
+        refusal = tracer.simulation.policies[cut_off].invalid
+        outcome = Outcome(refused=True, reason=f"{cut_off} is refused ({refusal})")
+        return trace._replace(outcome=outcome, forwarded=None, per_backend={}, failed_by=cut_off)
     if trace.denied is not None:
         return trace
     return tracer.admissions.applied(trace, tracer.client(start), stream=True, asked_for=tracer.asked_for(start))

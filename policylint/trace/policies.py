@@ -151,6 +151,11 @@ class Policies:
                     return True
         return False
 
+    def cut_off_by(self, met: Met) -> ResourceKey | None:
+        """Return the refused policy for which connections are closed, None where they are not."""
+        kind = met.group.kind
+        return met.group.effective.refused if kind.kind in self._implementation(kind).cutting else None
+
     def _implementation(self, kind: PolicyKind) -> Implementation:
         name = kind.implementation
         if name not in self._implementations:

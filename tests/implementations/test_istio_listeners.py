@@ -156,6 +156,12 @@ def test_kinds_of_routes_that_a_listener_does_not_take_make_it_no_less_valid(kin
     assert found[""][0] == "Accepted=True/Accepted"
 
 
+def test_wrong_kinds_are_said_in_place_of_a_certificate_that_is_missing() -> None:
+    found = told(https("tls", "gone", more=", allowedRoutes: {kinds: [{kind: TLSRoute}]}"))
+    assert "ResolvedRefs=False/InvalidRouteKinds" in found["tls"]
+    assert found[""][0] == "Accepted=False/ListenersNotValid"
+
+
 TWO = "[{name: one, port: 80, protocol: HTTP}, {name: two, port: 80, protocol: HTTP}]"
 
 

@@ -1,4 +1,7 @@
-"""Listeners, Gateways, ListenerSets and parents of routes as kgateway reports them (kgateway-nginx-gloo.md §2.8)."""
+"""Listeners, Gateways, ListenerSets and parents of routes as kgateway reports them.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §2.8.
+"""
 
 from __future__ import annotations
 
@@ -244,6 +247,22 @@ def test_of_routes_for_tcp_the_oldest_has_the_listener() -> None:
     (alone,), (beside,) = (parent_of("{name: edge}", "TCPRoute", gone, *each).parents for each in ((), (elder,)))
     assert "ResolvedRefs=False/BackendNotFound" in worlds.conditions(alone.conditions)
     assert "ResolvedRefs=True/ResolvedRefs" in worlds.conditions(beside.conditions)
+
+
+def test_backends_of_a_route_of_connections_are_said_of_the_gateway_that_takes_it() -> None:
+    """Of two parents of one Gateway both say it; what another Gateway does with the route is not their business."""
+    route = worlds.route(
+        "web",
+        "infra",
+        "[{name: edge, sectionName: tcp}, {name: edge, sectionName: one}, {name: other}]",
+        "TCPRoute",
+        "rules: [{backendRefs: [{name: gone, port: 80}]}]",
+    )
+    other = worlds.gateway("other", of_class="kgateway")
+    gateway = worlds.gateway(of_class="kgateway", listeners=THREE)
+    (state,) = worlds.simulated(CLASS, gateway, other, route).topology.routes
+    resolved = [each for parent in state.parents for each in worlds.conditions(parent.conditions) if "Resolved" in each]
+    assert resolved == ["ResolvedRefs=False/BackendNotFound"] * 2 + ["ResolvedRefs=True/ResolvedRefs"]
 
 
 def test_the_listener_that_stands_serves() -> None:

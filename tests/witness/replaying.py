@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from fnmatch import fnmatchcase
 from functools import cache, partial
+from math import floor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,7 +94,9 @@ def page() -> str:
         releases = ", ".join(
             f"{name.rsplit('/', 1)[-1]} {version}" for name, version in sorted(head["versions"].items())
         )
-        lines.append(f"| {head['title']} | {releases} | {tally.worlds:,} | {tally.facts:,} | {tally.share:.1f} % |")
+        lines.append(
+            f"| {head['title']} | {releases} | {tally.worlds:,} | {tally.facts:,} | {floor(10 * tally.share) / 10} % |"
+        )
         rows = []
         others = dict(tally.times)
         for reason in known(record.stem)[1]:

@@ -103,6 +103,8 @@ def of_gateway_api(options: argparse.Namespace) -> int:
             if not options.record:
                 ours = gateway_api.our_facts(dialect, objects, refused)
                 tally.add(f"{options.seed}/{number}", objects, real, ours)
+        if options.shrink:
+            _shrink(tally, options, lambda objects: _found(asked, server, dialect, objects))
     if options.record:
         written(options.record, gateway_api.head(options.witness), answers)
     print(tally)
@@ -172,6 +174,13 @@ def of_envoy_gateway(options: argparse.Namespace) -> int:
         if options.shrink:
             _shrink(tally, options, lambda objects: _different(asked, objects))
     return int(bool(tally.wrong))
+
+
+def _found(
+    asked: gateway_api.Controller, server: api_server.Server, dialect: gateway_api.Dialect, objects: list[Manifest]
+) -> list[Difference]:
+    real, refused = asked.facts(objects, server.fates(objects))
+    return differences(real, gateway_api.our_facts(dialect, objects, refused))
 
 
 def _different(asked: envoy_gateway.Controller, objects: list[Manifest]) -> list[Difference]:

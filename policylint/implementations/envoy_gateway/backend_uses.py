@@ -11,6 +11,7 @@ from operator import getitem
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.envoy_gateway.backend_faults import port_fault, protocol_of
 from policylint.implementations.envoy_gateway.backends import ROLES, invalid, port_name
 from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespace
 from policylint.implementations.envoy_gateway.content import refused_early
@@ -63,10 +64,10 @@ def _of_routes(fleet: Fleet) -> Iterator[Use]:
 
 
 def _usable(route: Resource, backend: BackendState, world: World) -> bool:
-    """Tell whether a backendRef leads to a connection: there, granted, its port there, and of some weight."""
+    """Tell whether a backendRef leads to a connection: there, granted, with a port for the route, and weight."""
     if backend.role not in ROLES or (backend.wanted.group, backend.wanted.kind) not in KINDS:
         return False
-    if backend.reason or backend.port_found is False or backend.granted is False:
+    if port_fault(backend, protocol_of(route)) is not None or backend.granted is False:
         return False
     own = world.get(backend.wanted)
     if own is not None and invalid(own, world) is not None:

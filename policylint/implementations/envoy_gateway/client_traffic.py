@@ -167,7 +167,8 @@ def spared(group: Group, places: Mapping[ResourceKey, Pointer], topology: Topolo
         written = attachment.policy.once(declared, group.kind).declared
         acting = attachment._replace(declared=tuple(without(each, (place[:2],)) for each in written))
         effective = merge(Stack(group.kind, (acting,)))
-        yield rest._replace(effective=effective._replace(stack=group.effective.stack))
+        if effective.owners:
+            yield rest._replace(effective=effective._replace(stack=group.effective.stack))
 
 
 def _translates(listener: ListenerState, setting: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from policylint.catalog.kinds import Catalog
@@ -37,6 +37,7 @@ class Traffic(Behaviour):
             their rules does; elsewhere it goes on to routes for wider hosts.
         empty_delegation: the status for what a rule matches that delegates to no route which counts below it.
         asked_by_requests: whether what a change lets in at workloads is told by asking `admit` about requests.
+        cutting: the kinds of which a policy that is refused closes connections; requests are answered with an error.
         serves_refused: whether routes that only `route_conditions` does not accept are served all the same.
     """
 
@@ -46,6 +47,7 @@ class Traffic(Behaviour):
     host_first = False
     empty_delegation = 404
     asked_by_requests = False
+    cutting: Set[str] = frozenset()
     serves_refused = False
 
     def sharing(
@@ -68,9 +70,10 @@ class Traffic(Behaviour):
         return {}
 
     def withheld(self, topology: Topology) -> Mapping[tuple[Node, Node], frozenset[str]]:  # noqa: ARG002
-        """Return, by listener and attached route, the hostnames of both that only another listener serves.
+        """Return, by listener and attached route, the hostnames of both that are not served there.
 
-        By default none. `begin` is not called before it.
+        Another listener alone does, or the controller makes nothing of the route. By default none. `begin` is not
+        called before it.
         """
         return {}
 

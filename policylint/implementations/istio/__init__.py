@@ -58,6 +58,7 @@ from policylint.topology import (
     Topology,
 )
 from policylint.topology.grants import Grants
+from policylint.topology.routes import Rule
 
 if TYPE_CHECKING:
     from policylint.catalog.kinds import Catalog
@@ -216,6 +217,14 @@ class Istio(Implementation):
         catalog: Catalog,  # noqa: ARG002
     ) -> ListenerSetState:
         return listeners.of_set(state, topology)
+
+    def withheld(self, topology: Topology) -> Mapping[tuple[Node, Node], frozenset[str]]:
+        """Return the hostnames of routes that istiod stops whole: with a filter or backend it knows nothing of (§8)."""
+        return routes.stopped(topology)
+
+    def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:
+        """Return what a filter or backend that istiod knows nothing of means to requests of a route at a Gateway."""
+        return routes.rule_fault(route, rule.number, topology)
 
     def backends(self, route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
         """Return the backends of a route by what they stand for: a ServiceImport for the Service of its name."""

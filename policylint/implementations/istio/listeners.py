@@ -74,14 +74,14 @@ def of_gateway(state: GatewayState, topology: Topology) -> GatewayState:
     lost = conflicts(state, topology)
     listeners = tuple(_of_listener(each, lost.get(each.node), topology) for each in state.listeners)
     fault = _of_addresses(state) or _of_parameters(state)
-    accepted = with_listeners([is_valid(each) for each in listeners]) if listeners else ACCEPTED
+    accepted = with_listeners([is_valid(each, topology) for each in listeners]) if listeners else ACCEPTED
     if fault is not None:
         accepted = Condition("Accepted", "False", *fault)
     told = {each.type: each for each in state.conditions} | {"Accepted": accepted, "ResolvedRefs": _resolved(state)}
     if not is_programmed(state):
         listeners = tuple(each._replace(conditions=()) for each in listeners)
     sets = (each for each in topology.listener_sets if each.parent == state.gateway.key)
-    attached = sum(any(map(is_parent, of_set(each, topology).listeners)) for each in sets)
+    attached = sum(any(is_parent(own, topology) for own in of_set(each, topology).listeners) for each in sets)
     return state._replace(listeners=listeners, conditions=tuple(told.values()), attached_listener_sets=attached)
 
 
@@ -105,7 +105,7 @@ def of_set(state: ListenerSetState, topology: Topology) -> ListenerSetState:
     accepted = ACCEPTED
     if fault is not None:
         accepted = Condition("Accepted", "False", *fault)
-    elif not any(map(is_valid, listeners)):
+    elif not any(is_valid(each, topology) for each in listeners):
         accepted = with_listeners([False])
     return state._replace(listeners=listeners, conditions=(accepted,))
 
@@ -116,23 +116,23 @@ def is_programmed(gateway: GatewayState) -> bool:
     return not _of_addresses(gateway) or "Hostname" in addresses
 
 
-def is_parent(listener: ListenerState) -> bool:
+def is_parent(listener: ListenerState, topology: Topology) -> bool:
     """Tell whether routes may have a listener for their parent: valid ones, and such of a Gateway as lack certificates.
 
     One for TLS that says nothing of TLS has none.
     """
     if not listener.conditions or listener.conflict or (listener.protocol in _SESSIONS and not _tls(listener)):
         return False
-    return listener.holder.key.kind == "Gateway" or is_valid(listener)
+    return listener.holder.key.kind == "Gateway" or is_valid(listener, topology)
 
 
-def is_valid(listener: ListenerState) -> bool:
-    """Tell whether a listener counts as valid; the kinds of routes that it names do not matter."""
-    return all(
-        each.status != "False" or each.reason == "InvalidRouteKinds"
-        for each in listener.conditions
-        if each.type in ("Accepted", "ResolvedRefs")
-    )
+def is_valid(listener: ListenerState, topology: Topology) -> bool:
+    """Tell whether a listener counts as valid; the kinds of routes that it names do not matter.
+
+    What is wrong with them is said in place of what is wrong with its TLS.
+    """
+    faults = [each.reason for each in listener.conditions if each.status == "False" and each.type != "Conflicted"]
+    return faults == [] or (faults == ["InvalidRouteKinds"] and _of_tls(listener, topology) is None)
 
 
 def has_parents(parent: ParentState, topology: Topology) -> bool:
@@ -141,7 +141,9 @@ def has_parents(parent: ParentState, topology: Topology) -> bool:
     if holder is None:
         return True
     gateway = None if parent.gateway is None else topology.gateway(parent.gateway)
-    return (gateway is None or gateway.controller != MESH_CONTROLLER) and any(map(is_parent, holder.listeners))
+    if gateway is not None and gateway.controller == MESH_CONTROLLER:
+        return False
+    return any(is_parent(each, topology) for each in holder.listeners)
 
 
 def _of_listener(listener: ListenerState, conflict: Conflict | None, topology: Topology) -> ListenerState:
@@ -177,7 +179,7 @@ def _of_listener(listener: ListenerState, conflict: Conflict | None, topology: T
         conflict="" if conflict is None else conflict.reason,
         conflicts_with=() if conflict is None else conflict.rivals,
     )
-    return listener if is_parent(listener) else listener._replace(attached_routes=0)
+    return listener if is_parent(listener, topology) else listener._replace(attached_routes=0)
 
 
 def _of_tls(listener: ListenerState, topology: Topology) -> Fault | None:

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.istio.labels import OWN_CLASSES, is_istio
 from policylint.implementations.istio.listeners import is_parent
 from policylint.implementations.istio.route_backends import BackendFault, backend_fault
-from policylint.model import is_symbolic, mapping, sequence, text
-from policylint.topology import Candidate, Condition, ParentState, RouteState, Topology
+from policylint.model import Node, Resource, is_symbolic, mapping, sequence, text
+from policylint.topology import Candidate, Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.hostnames import narrowed
 from policylint.topology.routes import HOSTNAME_KINDS, hostnames
 from policylint.topology.status import RESOLVED
@@ -60,7 +61,7 @@ def _accepted(condition: Condition, route: RouteState, parent: ParentState, topo
 
 def _is_asked(candidate: Candidate, topology: Topology) -> bool:
     listener = topology.listener(candidate.node)
-    return listener is None or is_parent(listener)
+    return listener is None or is_parent(listener, topology)
 
 
 def _shares(candidate: Candidate, route: RouteState, topology: Topology) -> bool:
@@ -85,6 +86,43 @@ def _resolved(route: RouteState, topology: Topology, mesh: bool) -> Condition:
         if fault is not None and fault.stops:
             break
     return told
+
+
+def stopped(topology: Topology) -> Mapping[tuple[Node, Node], frozenset[str]]:
+    """Return, by listener and route, the hostnames of routes that istiod makes nothing of at Gateways: all."""
+    return {
+        (candidate.node, whole(route.route.key)): frozenset(candidate.hostnames)
+        for route in topology.routes
+        for parent in route.parents
+        if _is_served_by_istio(parent, topology) and _is_stopped(route, topology)
+        for candidate in parent.candidates
+        if not candidate.failure
+    }
+
+
+def rule_fault(route: Resource, number: int, topology: Topology) -> tuple[int, str] | None:
+    """Return what requests get for a rule that makes istiod stop its whole route, and why; None for any other."""
+    state = topology.route(route.key)
+    rules = sequence(route.spec.get("rules"))
+    if state is None or number >= len(rules):
+        return None
+    fault = _of_rule(state, number, mapping(rules[number]), topology, mesh=False)
+    if fault is None or not fault.stops:
+        return None
+    return 404, f"Istio serves nothing of {route.key} for it: {fault.message}"
+
+
+def _is_served_by_istio(parent: ParentState, topology: Topology) -> bool:
+    gateway = None if parent.gateway is None else topology.gateway(parent.gateway)
+    if gateway is None:
+        return False
+    return is_istio(gateway.controller or OWN_CLASSES.get(gateway.class_key.name, ""))
+
+
+def _is_stopped(route: RouteState, topology: Topology) -> bool:
+    rules = enumerate(map(mapping, sequence(route.route.spec.get("rules"))))
+    faults = (_of_rule(route, number, rule, topology, mesh=False) for number, rule in rules)
+    return any(fault is not None and fault.stops for fault in faults)
 
 
 def _of_rule(

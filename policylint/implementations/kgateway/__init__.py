@@ -19,6 +19,7 @@ from policylint.implementations.kgateway.attachment_points import (
     named_by_backends,
     outcomes,
 )
+from policylint.implementations.kgateway.backend_filters import BackendFilters, has_one_backend, is_of_backend
 from policylint.implementations.kgateway.fields import VALIDATION
 from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, rule_lists
 from policylint.implementations.kgateway.ports import by_port
@@ -70,6 +71,7 @@ class Kgateway(Implementation):
 
     def __init__(self) -> None:
         self._of_listeners: listeners.Fates | None = None
+        self._filters: BackendFilters | None = None
         self._kept: Attachments = {}
         self._failing: set[ResourceKey] = set()
         self._outcomes: dict[ResourceKey, dict[Node, list[MergeOutcome]]] = {}
@@ -103,6 +105,8 @@ class Kgateway(Implementation):
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
         """Resolve references in the policy's namespace; the global policy namespace selects in all of them (§2.1)."""
         targets = super().targets(policy, kind, topology, grants)
+        if kind.kind == "TrafficPolicy":
+            targets = (*targets, *self._backend_filters(topology).targets(policy.key))
         if policy.key.namespace and policy.key.namespace == self.settings.get("globalPolicyNamespace"):
             return tuple(_everywhere(target, topology) for target in targets)
         return targets
@@ -113,8 +117,13 @@ class Kgateway(Implementation):
             node: [attachment for attachment in attachments if attachment.key not in self._failing]
             for node, attachments in kept.items()
         }
-        self._kept = {node: attachments for node, attachments in translated.items() if attachments}
-        groups = [self._with_failure(group) for group in super().groups(kind, kept, topology)]
+        told_of = {
+            node: [each for each in attached if not is_of_backend(each)] for node, attached in translated.items()
+        }
+        self._kept = {node: attachments for node, attachments in told_of.items() if attachments}
+        filters = self._backend_filters(topology)
+        by_backend = (filters.split(each, self.merge, self._failing) for each in super().groups(kind, kept, topology))
+        groups = [self._with_failure(group) for groups in by_backend for group in groups]
         if kind.kind == "ListenerPolicy":
             return [of_port for group in groups for of_port in by_port(group, topology)]
         return with_own_fields(groups, _OWN_FIELDS if kind.kind == "TrafficPolicy" else {}, topology)
@@ -171,10 +180,15 @@ class Kgateway(Implementation):
                 above.setdefault(attachment.node, []).append(attachment)
         levels = []
         for key, of_route in reversed(routes.items()):
-            filters, rule = rule_lists([each for each in of_route if each.node.section])
+            of_rule = [each for each in of_route if each.node.section]
+            of_backend = [each for each in of_rule if is_of_backend(each)]
+            filters, rule = rule_lists([each for each in of_rule if not is_of_backend(each)])
             state = self.topology.route(key)
             whole_route = [each for each in of_route if not each.node.section]
-            levels.append(Level(ranked(filters, rule, whole_route), priority(state.route if state else None)))
+            lists = [filters, rule, whole_route]
+            single = bool(of_backend) and has_one_backend(of_backend[0].node, self.topology)
+            lists = [*lists, of_backend] if single else [of_backend, *lists]
+            levels.append(Level(ranked(*lists), priority(state.route if state else None)))
         lists = list(reversed(above.values()))
         if any(self._terminates(node) for node in above):
             return [*levels, Level(ranked(*lists))]
@@ -236,6 +250,11 @@ class Kgateway(Implementation):
         """Return whether kgateway writes an entry for a parent of a route (§2.8)."""
         told = routes.is_told_of(route.route, parent, self._fates(topology), topology)
         return told and super().reports_on(route, parent, topology)
+
+    def _backend_filters(self, topology: Topology) -> BackendFilters:
+        if self._filters is None:
+            self._filters = BackendFilters(topology)
+        return self._filters
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions, with kgateway's reasons (§2.8)."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 
 from policylint.implementations.kgateway.listeners import Fates
 from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, ranked_once, rule_lists
+from policylint.implementations.kgateway.routes import translates
 from policylint.model import Node, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment
@@ -115,7 +116,8 @@ class AttachmentPoints:
         for state in self.topology.routes:
             if state.route.key not in named and state.route.key not in handing_on:
                 continue
-            parents = [Node(each.wanted, each.section, each.wanted.kind) for each in state.parents if each.attached]
+            served = (each for each in state.parents if translates(each, state, self.fates, self.topology, served=True))
+            parents = [Node(each.wanted, each.section, each.wanted.kind) for each in served]
             if not parents:
                 continue
             for levels in self._chains(state.route.key, ()):

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from policylint.implementations.gateway_api import ca_faults, reported, without_ca
 from policylint.implementations.generic import controller_above
+from policylint.implementations.generic.backend_tls import ca_faults, reported, without_ca
 from policylint.implementations.kgateway.listeners import Fates
 from policylint.implementations.kgateway.routes import OF_CONNECTIONS, fault_of, translates
 from policylint.model import Node, Resource, World

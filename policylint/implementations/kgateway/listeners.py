@@ -29,7 +29,7 @@ _JUDGED = ("Accepted", "ListenersNotValid", "UnsupportedAddress")
 """Reasons of Accepted of a Gateway that are for its listeners and addresses to say."""
 
 
-class Fault(NamedTuple):
+class TlsFault(NamedTuple):
     """What is wrong with the TLS of a listener.
 
     Args:
@@ -55,7 +55,7 @@ class Fate(NamedTuple):
 
     lost: tuple[str, str] = ("", "")
     rivals: tuple[Node, ...] = ()
-    fault: Fault | None = None
+    fault: TlsFault | None = None
     idle: bool = False
     left_out: bool = False
 
@@ -235,11 +235,11 @@ def _resolved(listener: ListenerState) -> Iterable[Condition]:
     return (each for each in listener.conditions if each.type == "ResolvedRefs")
 
 
-def _works(fault: Fault | None) -> bool:
+def _works(fault: TlsFault | None) -> bool:
     return fault is None or fault.partly
 
 
-def of_tls(listener: ListenerState, gateway: GatewayState, *, cas: bool = True) -> Fault | None:
+def of_tls(listener: ListenerState, gateway: GatewayState, *, cas: bool = True) -> TlsFault | None:
     """Return what is wrong with the certificates of a listener, or with the CAs that it asks clients for.
 
     One that is there is enough. What is not granted is said before what is missing; of CAs a kind that holds none is
@@ -257,7 +257,7 @@ def of_tls(listener: ListenerState, gateway: GatewayState, *, cas: bool = True) 
     kind_fault = None
     if wrong_kinds:
         reason, message = wrong_kinds[0].reason, wrong_kinds[0].message
-        kind_fault = Fault(reason, "NoValidCACertificate", message, partly=bool(authorities))
+        kind_fault = TlsFault(reason, "NoValidCACertificate", message, partly=bool(authorities))
         if not authorities:
             return kind_fault
     faults = [each for each in certificates if each.reason]
@@ -271,14 +271,14 @@ def of_tls(listener: ListenerState, gateway: GatewayState, *, cas: bool = True) 
     return worst or kind_fault
 
 
-def _worst(faulty: Sequence[ReferenceState], *, partly: bool = False) -> Fault | None:
+def _worst(faulty: Sequence[ReferenceState], *, partly: bool = False) -> TlsFault | None:
     """Return the fault that is said of several references (reportTLSConfigError)."""
     said = min(((_rank(each), number) for number, each in enumerate(faulty)), default=None)
     if said is None:
         return None
     rank, number = said
     reason, refusal = _SAID[rank]
-    return Fault(reason, refusal, faulty[number].message, partly)
+    return TlsFault(reason, refusal, faulty[number].message, partly)
 
 
 _SAID = (

@@ -82,9 +82,9 @@ def _takes(listener: ListenerState, route: RouteState, topology: Topology) -> bo
 
 
 def _resolved(route: RouteState, parent: ParentState, fates: Fates, topology: Topology) -> Condition:
-    """Return ResolvedRefs: of routes of connections for all parents alike, as soon as one of them takes the route."""
+    """Return ResolvedRefs: of routes of connections for all parents of a Gateway, as soon as one takes the route."""
     streams = route.route.key.kind in OF_CONNECTIONS
-    parents = route.parents if streams else (parent,)
+    parents = [each for each in route.parents if each.gateway == parent.gateway] if streams else [parent]
     if not any(translates(each, route, fates, topology) for each in parents):
         return RESOLVED
     faults = [fault for each in route.backends if (fault := fault_of(each)) is not None]

@@ -114,6 +114,41 @@ def test_an_artifact_may_begin_below_the_top(tmp_path: Path) -> None:
     assert deployed(workspace(tmp_path, files)) == {"prod": ["HTTPRoute default/shop"]}
 
 
+REPLACED = """
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [../base]
+configMapGenerator: [{name: cluster, literals: [provider=PROVIDER], options: {disableNameSuffixHash: true}}]
+replacements:
+- source: {kind: ConfigMap, name: cluster, fieldPath: data.provider}
+  targets:
+  - {select: {kind: Kustomization}, fieldPaths: [spec.path], options: {delimiter: /, index: 1}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("OCIRepository", ["ConfigMap default/cluster", "HTTPRoute default/shop"]),
+        ("GitRepository", ["ConfigMap default/cluster"]),
+    ],
+    ids=["oci", "git"],
+)
+def test_so_may_one_whose_paths_only_the_build_says(tmp_path: Path, source: str, found: list[str]) -> None:
+    """An artifact holds the directory around the Kustomizations that deploy it; a checkout begins at the top."""
+    files = {
+        "k8s/clusters/base/kustomization.yaml": KUSTOMIZATION + "resources: [ks.yaml]\n",
+        "k8s/clusters/base/ks.yaml": kustomization("apps", "providers/__PROVIDER__/apps").replace(
+            "GitRepository", source
+        ),
+        "k8s/providers/aws/apps/route.yaml": ROUTE,
+        "k8s/providers/kind/apps/route.yaml": ROUTE,
+    }
+    for name, provider in (("local", "kind"), ("prod", "aws")):
+        files[f"k8s/clusters/{name}/kustomization.yaml"] = REPLACED.replace("PROVIDER", provider)
+    assert deployed(workspace(tmp_path, files)) == {"local": found, "prod": found}
+
+
 def test_two_clusters_with_the_same_names_never_meet(tmp_path: Path) -> None:
     files = {
         f"clusters/{name}/app.yaml": kustomization("app", "./app", f"targetNamespace: {name}") for name in ("a", "b")

@@ -24,7 +24,7 @@ from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.metadata import add_annotations, add_labels
 from policylint.render.kustomize.patches import apply_patches, patches
 from policylint.render.provenance import Manifest, Provenance, entries
-from policylint.render.tree import Tree, inside, join
+from policylint.render.tree import Tree, directories_above, inside, join
 
 GROUP = "kustomize.toolkit.fluxcd.io"
 _FOR_AN_OBJECT = 10
@@ -129,6 +129,8 @@ class Cluster:
         self._deployed = Deployed.empty()
         self._journal = self._deployed.journal
         self._own_source = ("", "")
+        self._directories: tuple[str, ...] = ()
+        """What is synced first."""
         self._seen: dict[tuple[str, str], Manifest] = {}
         self._waiting: deque[Manifest] = deque()
         self._budget = tree.budget
@@ -148,7 +150,8 @@ class Cluster:
             syncs: what FluxInstances say of some of them.
         """
         owners = []
-        for directory in directories:
+        self._directories = tuple(directories)
+        for directory in self._directories:
             with self._budget.bounded("the directory that Flux syncs", Provenance(Spot(self._tree.shown(directory)))):
                 self._budget.spend(_FOR_A_KUSTOMIZATION)
                 owner = self._sync(directory, syncs)
@@ -268,6 +271,8 @@ class Cluster:
         is_here = is_own or not (directory == self._prefix or self._sources.is_elsewhere(owner))
         if directory is not None and is_here and self._sources.kustomizer(owner).tree.is_directory(directory):
             return directory
+        if is_own and source[0] != "GitRepository" and (begun := self._in_an_artifact(path)) is not None:
+            return begun
         place = owner.origin.at("spec", "path")
         namespace = text(owner.spec.get("targetNamespace"))
         if is_own:
@@ -281,6 +286,17 @@ class Cluster:
         else:
             self._journal.remote(f"path {path} of {' '.join(source)}", place, namespace)
         return None
+
+    def _in_an_artifact(self, path: str) -> str | None:
+        """Return the directory that a path means in an artifact which holds a part of this tree.
+
+        The artifact holds what is synced first, and that is all which says where it begins. None where no directory
+        around has such a path, or several have.
+        """
+        around = set.intersection(*({*directories_above(each)} for each in self._directories))
+        places = [join(each, path.lstrip("/")) for each in around if each]
+        known = [each for each in places if each is not None and self._tree.is_directory(each)]
+        return known[0] if len(known) == 1 else None
 
     def _guessed(self, path: str) -> str | None:
         """Return the directory that a path with variables is most likely to mean: the only one that it can, or the one

@@ -15,6 +15,7 @@ from policylint.documents import Pointer
 from policylint.model import Finding, ResourceKey, World, is_symbolic, mapping, sequence
 from policylint.model.selectors import is_empty, matches, within
 from policylint.model.words import listing
+from policylint.network.endpoints import Endpoint
 from policylint.network.kinds import KINDS, has_policies
 from policylint.network.ports import PortSpec
 from policylint.network.reading import read_policies
@@ -48,7 +49,7 @@ def peers_widened(sides: Sides, environment: EnvironmentChange) -> Iterator[Find
         key for key in known if any((each.key, each.subject_text) == key and each[1:] == known[key][1:] for each in new)
     }
     told = {key for each in environment.connections if each.change in ("opened", "widened") for key in each.by}
-    comparison = _Comparison(sides.after.world)
+    comparison = _Comparison(sides.after.world, sides.after.network.universe.endpoints)
     for policy in new:
         if (policy.key, policy.subject_text) not in unchanged and policy.key not in told:
             yield from comparison.wider(policy, old, "Allow")
@@ -86,7 +87,7 @@ def _opening(sides: Sides, policy: PolicySpec, new: Sequence[PolicySpec]) -> Ite
             f"{policy.key} {does}, and nothing else limits {listing(open_now)} of {whose}",
             (policy.resource if now is None else now).name_location,
             resources=(policy.key,),
-            label="no such pods are deployed from here yet",
+            label="no such pods were seen",
             environments=(world.name,),
         )
 
@@ -104,11 +105,15 @@ def _is_left(sides: Sides, subject: Pods) -> bool:
         return False
     if is_empty(subject.pods):
         return True
-    endpoints = sides.before.network.universe.endpoints
-    if any(each.is_pod and each.namespace == home and matches(subject.pods, each.labels) for each in endpoints):
+    if any(_selects(subject, each) for each in sides.before.network.universe.endpoints):
         return False
     gone = any(key.namespace == home and key[:2] not in KINDS for key in sides.pairing.removed)
     return not gone and bool(after.unseen.reason(ResourceKey("apps", "Deployment", home, "")))
+
+
+def _selects(subject: Pods, end: Endpoint) -> bool:
+    """Tell whether a selection in one namespace, or of all of them, has some pods."""
+    return end.is_pod and subject.home in (None, end.namespace) and matches(subject.pods, end.labels)
 
 
 def _parts(subject: Pods) -> list[Pods]:
@@ -133,7 +138,7 @@ def _parts(subject: Pods) -> list[Pods]:
 
 def lets_in_more(before: World, after: World) -> bool:
     """Tell whether the network policies of a world allow more than those of another one, or close less, to anybody."""
-    old, new, comparison = read_policies(before), read_policies(after), _Comparison(after)
+    old, new, comparison = read_policies(before), read_policies(after), _Comparison(after, ())
     closed, closes = ({(each.key, way) for each in side for way in each.isolates} for side in (old, new))
     ways = (
         (policy, others, action, direction)
@@ -145,19 +150,35 @@ def lets_in_more(before: World, after: World) -> bool:
 
 
 class _Comparison:
-    """The peers of one environment; more of them than are compared count as seen before."""
+    """The peers of one environment; more of them than are compared count as seen before.
 
-    def __init__(self, after: World) -> None:
+    Args:
+        endpoints: the ends of connections that were seen.
+    """
+
+    def __init__(self, after: World, endpoints: Sequence[Endpoint]) -> None:
         self._after = after
+        self._endpoints = endpoints
         self._compared = 0
 
     def wider(self, policy: PolicySpec, others: Sequence[PolicySpec], action: Action) -> Iterator[Finding]:
-        """Yield a finding for the first pods of a policy, in each direction, that no policy of the other side has."""
+        """Yield a finding for the first peers of a policy, in each direction, that no policy of the other side has.
+
+        Only pods may be peers that nobody sees; addresses are compared at the pods that a policy is for, where all of
+        these were seen.
+        """
         for direction in DIRECTIONS:
             new = self.new(policy, others, action, direction)
-            found = next((pointer for peers, pointer in new if _is_pods(peers)), None)
+            found = next((pointer for peers, pointer in new if _is_pods(peers) or not self._is_seen(policy)), None)
             if found is not None:
                 yield self._finding(policy, found, action)
+
+    def _is_seen(self, policy: PolicySpec) -> bool:
+        """Tell whether the pods that a policy is for were seen, and nothing may make more of them."""
+        subject = policy.subject
+        if not isinstance(subject, Pods) or not any(_selects(subject, each) for each in self._endpoints):
+            return False
+        return not self._after.unseen.reason(ResourceKey("apps", "Deployment", subject.home or "", ""))
 
     def new(
         self, policy: PolicySpec, others: Sequence[PolicySpec], action: Action, direction: Direction
@@ -192,11 +213,7 @@ class _Comparison:
         now = self._after.get(policy.key)
         allows = action == "Allow"
         resource = policy.resource if allows or now is None else now
-        does = (
-            "allows connections with pods that were not allowed before"
-            if allows
-            else "denies connections with fewer pods than before"
-        )
+        does = "allows connections that were not allowed before" if allows else "denies fewer connections than before"
         return Finding(
             RULE,
             "warning",

@@ -134,7 +134,7 @@ def test_a_new_policy_adds_to_those_that_close(tmp_path: Path) -> None:
 def test_a_denial_of_pods_that_are_not_here(tmp_path: Path) -> None:
     other, own = "{matchLabels: {team: dev}}", "{matchLabels: {team: dev, tier: x}}"
     (finding,) = found(tmp_path, [admin("Deny", other)], [admin("Deny", own)])
-    assert finding.message.startswith("AdminNetworkPolicy guard denies connections with fewer pods than before")
+    assert finding.message.startswith("AdminNetworkPolicy guard denies fewer connections than before")
     assert found(tmp_path, [admin("Deny", own)], [admin("Deny", other)]) == []
 
 
@@ -208,3 +208,30 @@ spec: {endpointSelector: {}, ingress: [{}]}
 def test_pods_that_nothing_closes_any_more(tmp_path: Path, before: list[str], after: list[str], said: str) -> None:
     told = [each.message for each in found(tmp_path, before, after) if "nothing else limits" in each.message]
     assert len(told) == bool(said) and all(said in message for message in told)
+
+
+OPEN_TO = """
+apiVersion: cilium.io/v2
+kind: CiliumNetworkPolicy
+metadata: {{name: db, namespace: pay}}
+spec:
+  endpointSelector: {{matchLabels: {{app: vault}}}}
+  ingress:
+    - fromEndpoints: [{{matchLabels: {{app: web}}}}]
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "    - fromEntities: [cluster]",
+        "    - fromEntities: [world]",
+        "    - fromCIDR: [0.0.0.0/0]",
+    ],
+)
+def test_whoever_else_may_reach_pods_that_were_not_seen(tmp_path: Path, more: str) -> None:
+    narrow, wide = OPEN_TO.format(more=""), OPEN_TO.format(more=more)
+    (finding,) = found(tmp_path, [narrow, NOT_RENDERED], [wide, NOT_RENDERED])
+    assert "allows connections that were not allowed before: spec.ingress[1]" in finding.message
+    assert found(tmp_path, [wide, NOT_RENDERED], [narrow, NOT_RENDERED]) == []

@@ -30,13 +30,13 @@ class Tls(NamedTuple):
 
 
 class BackendTls:
-    """The BackendTLSPolicies of an environment by the node they target."""
+    """The BackendTLSPolicies of an environment by the node they target, the oldest first, which has it."""
 
     __slots__ = ("_by_node",)
 
     def __init__(self, simulation: Simulation) -> None:
         self._by_node: dict[Node, list[PolicyState]] = defaultdict(list)
-        for state in simulation.policies.values():
+        for state in sorted(simulation.policies.values(), key=lambda state: state.policy.age):
             # Without declared settings it is one that the API server refuses: no controller ever sees it.
             if (state.kind.group, state.kind.kind) == TLS_POLICY and state.declared:
                 for node in (node for target in state.targets for node in target.nodes):

@@ -87,9 +87,8 @@ def test_routes_of_a_refused_policy_answer_500(kind: str, spec: str, target: str
     [
         "connection: {bufferLimit: 5Gi}",
         "http2: {initialStreamWindowSize: 1Ki}",
-        "tls: {clientValidation: {caCertificateRefs: [{kind: ConfigMap, group: '', name: gone}]}}",
     ],
-    ids=["buffer", "window", "authority"],
+    ids=["buffer", "window"],
 )
 @pytest.mark.parametrize(("target", "status"), [("Gateway/edge", 500), ("Gateway/edge#other", None)])
 def test_routes_of_a_listener_whose_settings_are_refused_answer_500(spec: str, target: str, status: int | None) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.implementations.worlds_envoy_gateway import CLASS, policy, told
-from tests.worlds import gateway, route, service, simulated, state
+from tests.worlds import gateway, manifest, route, service, simulated, state
 
 ACCEPTED = ["Accepted=True/Accepted"]
 ROUTE = policy("BTP", "route", "HTTPRoute/checkout")
@@ -134,3 +134,38 @@ def test_a_route_whose_namespace_is_known_not_to_be_there(
     (found,) = simulation.topology.routes
     assert found.parents[0].conditions[0].reason == reason
     assert state(simulation, "wide").verdict == ("Enforced" if reason == "Accepted" else "NoEffect")
+
+
+MIRROR = "{type: RequestMirror, requestMirror: {backendRef: {name: %s, port: 80}}}"
+REDIRECT = "{type: RequestRedirect, requestRedirect: {scheme: https}}"
+TEAPOT = "{type: ExtensionRef, extensionRef: {group: gateway.envoyproxy.io, kind: HTTPRouteFilter, name: %s}}"
+ANSWERING = manifest(
+    "gateway.envoyproxy.io/v1alpha1", "HTTPRouteFilter", "tea", "shop", "spec: {directResponse: {statusCode: 418}}"
+)
+SHOP = service("s", "shop", "[{port: 80}]")
+
+
+@pytest.mark.parametrize(
+    ("filters", "conditions"),
+    [
+        (f"{MIRROR % 's'}, {REDIRECT}", "False/IncompatibleFilters True/ResolvedRefs"),
+        (f"{REDIRECT}, {MIRROR % 's'}", "False/IncompatibleFilters True/ResolvedRefs"),
+        (f"{MIRROR % 's'}, {TEAPOT % 'tea'}", "False/IncompatibleFilters True/ResolvedRefs"),
+        (f"{MIRROR % 's'}, {TEAPOT % 'gone'}", "False/IncompatibleFilters False/UnsupportedValue"),
+        (f"{TEAPOT % 'tea'}, {MIRROR % 's'}", "True/Accepted True/ResolvedRefs"),
+        (f"{TEAPOT % 'tea'}, {MIRROR % 'gone'}", "True/Accepted True/ResolvedRefs"),
+        (f"{MIRROR % 'gone'}, {REDIRECT}", "True/Accepted False/BackendNotFound"),
+        (MIRROR % "s", "True/Accepted True/ResolvedRefs"),
+    ],
+)
+def test_what_is_answered_or_redirected_cannot_be_mirrored(filters: str, conditions: str) -> None:
+    """internal/gatewayapi/filters.go: filters are looked at as far as one that answers, be it with an error."""
+    rule = f"{{filters: [{filters}]}}"
+    whole, part = (
+        simulated(CLASS, gateway(), SHOP, ANSWERING, route(more=f"rules: [{rule}{more}]")).topology.routes[0].parents[0]
+        for more in ("", ", {backendRefs: [{name: s, port: 80}]}")
+    )
+    assert " ".join(f"{each.status}/{each.reason}" for each in whole.conditions) == conditions
+    partly = [f"{each.status}/{each.reason}" for each in part.conditions if each.type == "PartiallyInvalid"]
+    assert partly == (["True/IncompatibleFilters"] if "Incompatible" in conditions else [])
+    assert part.accepted

@@ -8,6 +8,7 @@ from policylint.trace import Tracer, request
 from tests import worlds
 
 TERMINATED = "TLS, tls: {certificateRefs: [{name: cert}]}"
+MISSING = "caCertificateRefs: [{group: '', kind: ConfigMap, name: gone}]"
 REFUSED = "tls: {clientValidation: {caCertificateRefs: [{group: '', kind: ConfigMap, name: gone}]}}"
 
 
@@ -55,3 +56,31 @@ def test_what_ends_no_tls_lacks_no_ca_whatever_else_the_policy_says(more: str) -
     asked = ({"scheme": "http", "port": 80}, {"scheme": "https", "port": 443})
     answers = [Tracer(simulation).trace(request({"host": "a.test", "path": "/", **each})).outcome for each in asked]
     assert [(answer.status, bool(answer.backends)) for answer in answers] == [(None, True), (500, False)]
+
+
+@pytest.mark.parametrize(("lacking", "reached"), [("old", False), ("young", True)])
+def test_of_policies_for_tls_on_a_backend_the_oldest_has_it(lacking: str, reached: bool) -> None:
+    """Their names say the opposite; one without a CA keeps its Service all the same (Envoy Gateway 1.9, Istio)."""
+    ages = {"old": ("z", "2026-01-01T00:00:00Z"), "young": ("a", "2026-01-02T00:00:00Z")}
+    policies = (
+        worlds.policy(
+            "gateway.networking.k8s.io/v1",
+            "BackendTLSPolicy",
+            name,
+            "Service/web",
+            f"validation: {{hostname: a.b, {MISSING if age == lacking else 'wellKnownCACertificates: System'}}}",
+            "infra",
+            created,
+        )
+        for age, (name, created) in ages.items()
+    )
+    simulation = worlds.simulated(
+        worlds.gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller"),
+        worlds.gateway(of_class="eg"),
+        worlds.service("web", "infra"),
+        worlds.manifest("v1", "ConfigMap", "other", "infra", "data: {a: b}"),
+        worlds.route("web", "infra", "[{name: edge}]", more="rules: [{backendRefs: [{name: web, port: 80}]}]"),
+        *policies,
+    )
+    outcome = Tracer(simulation).trace(request({"host": "a.test", "path": "/"})).outcome
+    assert (outcome.status, bool(outcome.backends)) == ((None, True) if reached else (500, False))

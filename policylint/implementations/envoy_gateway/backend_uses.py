@@ -17,6 +17,7 @@ from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespac
 from policylint.implementations.envoy_gateway.content import refused_early
 from policylint.implementations.envoy_gateway.managed import CONTROLLER, GROUP, Fleet, Scope, order, parent_scope
 from policylint.implementations.envoy_gateway.references import unreachable
+from policylint.implementations.envoy_gateway.routes import is_processed
 from policylint.implementations.generic import walk
 from policylint.model import ROUTE_KINDS, PolicyKind, Resource, ResourceKey, World, mapping, text
 from policylint.namedtuple import NamedTuple
@@ -66,6 +67,8 @@ def _of_routes(fleet: Fleet) -> Iterator[Use]:
 def _usable(route: Resource, backend: BackendState, world: World) -> bool:
     """Tell whether a backendRef leads to a connection: there, granted, with a port for the route, and weight."""
     if backend.role not in ROLES or (backend.wanted.group, backend.wanted.kind) not in KINDS:
+        return False
+    if not is_processed(backend, route, world):
         return False
     if port_fault(backend, protocol_of(route)) is not None or backend.granted is False:
         return False

@@ -9,7 +9,7 @@ Source: docs/design/implementations/envoy-gateway.md §2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.implementations.envoy_gateway.backend_faults import backend_faults, port_fault, protocol_of
@@ -20,9 +20,10 @@ from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.managed import GROUP
 from policylint.implementations.envoy_gateway.references import broken
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
-from policylint.topology import Condition, ParentState, RouteState, Topology
+from policylint.topology import BackendState, Condition, ParentState, RouteState, Topology
 from policylint.topology.hostnames import EVERY
 from policylint.topology.routes import Rule, rules
+from policylint.topology.status import RESOLVED
 
 _WITHOUT_IDLE_TIMEOUT = (1, 9)
 NO_HOSTNAME = Condition(
@@ -36,6 +37,9 @@ NOT_ALLOWED = Condition(
     "False",
     "NotAllowedByListeners",
     "No listeners included by this parent ref allowed this attachment.",
+)
+CONTRADICTORY = Condition(
+    "Accepted", "False", "IncompatibleFilters", "what a rule answers or redirects cannot be mirrored as well"
 )
 ONE_RULE = Condition("Accepted", "False", "InvalidRule", "One and only one rule is supported")
 OF_ONE_RULE = ("TCPRoute", "UDPRoute")
@@ -55,13 +59,58 @@ def conditions(
     fault = _fault(route, isolation.world, settings)
     if fault is not None:
         replaced["ResolvedRefs"] = fault
+    elif not all(is_processed(each, route.route, isolation.world) for each in route.backends):
+        replaced["ResolvedRefs"] = RESOLVED
     if parent.accepted and EVERY not in route.hostnames and parent.attached and not _carried(parent, isolation):
         replaced["Accepted"] = NO_HOSTNAME
     if parent.accepted and lacks_namespace(isolation.world, route.route.key.namespace):
         replaced["Accepted"] = NOT_ALLOWED
-    if not replaced:
+    dropped = [each for each in rules(route.route) if is_contradictory(route, each, isolation.world)]
+    added: tuple[Condition, ...] = ()
+    if dropped and parent.accepted and "Accepted" not in replaced:
+        whole_route = len(dropped) == len(rules(route.route))
+        replaced |= {"Accepted": CONTRADICTORY} if whole_route else {}
+        added = () if whole_route else (CONTRADICTORY._replace(type="PartiallyInvalid", status="True"),)
+    if not replaced and not added:
         return parent.conditions
-    return tuple(replaced.get(condition.type, condition) for condition in parent.conditions)
+    return (*(replaced.get(condition.type, condition) for condition in parent.conditions), *added)
+
+
+def is_contradictory(state: RouteState, rule: Rule, world: World) -> bool:
+    """Tell whether a rule answers or redirects what it mirrors to a backend that is of use (ProcessHTTPFilters)."""
+    route = state.route
+    looked_at = list(map(mapping, sequence(rule.body.get("filters"))))[: _looked_at(route, rule, world)]
+    if not looked_at or not (_answers(route, looked_at[-1], world) or _redirects(looked_at)):
+        return False
+    mirrors = (each for each in state.backends if each.rule == rule.number and each.role == "RequestMirror")
+    return any(is_processed(each, route, world) and port_fault(each) is None for each in mirrors)
+
+
+def _redirects(filters: Iterable[Mapping[str, Any]]) -> bool:
+    return any(each.get("type") == "RequestRedirect" for each in filters)
+
+
+def _looked_at(route: Resource, rule: Rule, world: World) -> int:
+    """Return how many filters of a rule are looked at: as far as one that answers, with an error, too."""
+    filters = list(map(mapping, sequence(rule.body.get("filters"))))
+    answering = (number for number, each in enumerate(filters) if _answers(route, each, world))
+    return next(answering, len(filters)) + 1
+
+
+def _answers(route: Resource, route_filter: Mapping[str, Any], world: World) -> bool:
+    key = _named_filter(route, route_filter)
+    if key is None:
+        return False
+    resolution = world.resolve(key)
+    return resolution.missing or (resolution.resource is not None and "directResponse" in resolution.resource.spec)
+
+
+def is_processed(backend: BackendState, route: Resource, world: World) -> bool:
+    """Tell whether the controller comes to a backend: not to that of a mirror behind a filter that answers."""
+    if backend.role != "RequestMirror":
+        return True
+    number = backend.pointer[4]
+    return isinstance(number, int) and number < _looked_at(route, rules(route)[backend.rule], world)
 
 
 def rule_fault(
@@ -131,6 +180,8 @@ def _fault(route: RouteState, world: World, settings: Mapping[str, Any]) -> Cond
     protocol, refused = protocol_of(route.route), backend_faults(route, world)
     faults = []
     for backend in route.backends:
+        if not is_processed(backend, route.route, world):
+            continue
         fault = backend_off(backend, settings) or port_fault(backend, protocol) or refused.get(backend.pointer)
         if fault is not None:
             faults.append(fault)

@@ -14,7 +14,7 @@ from policylint.model import Resolution, Resource, ResourceKey, World, is_symbol
 from policylint.patterns import Pattern
 from policylint.topology.grants import Grants
 from policylint.topology.references import resolve, target
-from policylint.topology.secret_data import hidden
+from policylint.topology.secret_data import contents, hidden
 from policylint.topology.state import ReferenceRole, ReferenceState
 
 PEM = "-----BEGIN "
@@ -85,7 +85,7 @@ class Certificates:
             return ReferenceState(role, holder, pointer, wanted, resolution, granted, "RefNotPermitted", message)
         if resolution.missing:
             return ReferenceState(role, holder, pointer, wanted, resolution, granted, invalid, resolution.reason)
-        fault = _fault(resolution.resource, fields)
+        fault = _fault(resolution.resource, fields, self._world)
         return ReferenceState(role, holder, pointer, wanted, resolution, granted, invalid if fault else "", fault)
 
     def _resolve(self, wanted: ResourceKey, issued: bool) -> Resolution:
@@ -101,19 +101,19 @@ class Certificates:
         return resolution
 
 
-def certificate_fault(resource: Resource | None) -> str:
+def certificate_fault(resource: Resource | None, world: World) -> str:
     """Return what is wrong with a Secret meant to hold a certificate and its key; "" if nothing is seen."""
-    return _fault(resource, ("tls.crt", "tls.key"))
+    return _fault(resource, ("tls.crt", "tls.key"), world)
 
 
-def authority_fault(resource: Resource | None) -> str:
+def authority_fault(resource: Resource | None, world: World) -> str:
     """Return what is wrong with a ConfigMap or Secret meant to hold CA certificates; "" if nothing is seen."""
-    return _fault(resource, ("ca.crt",))
+    return _fault(resource, ("ca.crt",), world)
 
 
-def _fault(resource: Resource | None, fields: tuple[str, ...]) -> str:
-    """Return which field lacks PEM, "" if none does. The content of encrypted manifests (SOPS) is unknown."""
-    if resource is None or "sops" in resource.body:
+def _fault(resource: Resource | None, fields: tuple[str, ...], world: World) -> str:
+    """Return which field lacks PEM, "" if none does, and where it is not known what it holds."""
+    if resource is None or contents(resource, world) is None:
         return ""
     plain = mapping(resource.body.get("data" if resource.key.kind == "ConfigMap" else "stringData"))
     encoded = {} if resource.key.kind == "ConfigMap" else mapping(resource.body.get("data"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Mapping
 from typing import Any
 
 from policylint.model import Resource, World, holds_variable, mapping, text
@@ -22,6 +23,19 @@ def contents(holder: Resource | None, world: World) -> dict[str, str] | None:
         return None
     decode = _decoded if holder.key.kind == "Secret" else text
     return {**{str(name): decode(value) for name, value in data.items()}, **{str(k): text(v) for k, v in plain.items()}}
+
+
+def entry_read(held: Mapping[str, str], *names: str, lone: bool = False, any_: bool = False) -> tuple[str, str]:
+    """Return the entry that is read of what an object holds, with its value; two empty texts for none.
+
+    Args:
+        names: under which it is looked up, the first one that is there and not empty.
+        lone, any_: whether another one is read that is the only one, or the first of several.
+    """
+    found = next((name for name in names if held.get(name)), "")
+    if not found and held and (any_ or (lone and len(held) == 1)):
+        found = next(iter(held))
+    return (found, held[found]) if found and held[found] else ("", "")
 
 
 def hidden(value: str) -> bool:

@@ -150,3 +150,47 @@ def test_what_a_source_was_asked_for(tmp_path: Path) -> None:
     assert not open_source([str(file), str(tmp_path)]).named
     assert not open_source(["-"]).named
     assert not open_source([]).named
+
+
+FILLED = (
+    "{apiVersion: v1, kind: ConfigMap, metadata: {name: ca, namespace: infra, "
+    "labels: {config.openshift.io/inject-trusted-cabundle: 'true'}}}"
+)
+CONTROLLERS = (
+    "gateway.envoyproxy.io/gatewayclass-controller",
+    "istio.io/gateway-controller",
+    "kgateway.dev/kgateway",
+    "gateway.nginx.org/nginx-gateway-controller",
+    "example.net/controller",
+)
+
+
+@pytest.mark.parametrize("controller", CONTROLLERS)
+@pytest.mark.parametrize(("holder", "taken"), [(FILLED, True), (FILLED.replace("inject", "other"), False)])
+def test_a_bundle_of_authorities_that_the_cluster_fills(controller: str, holder: str, taken: bool) -> None:
+    """Whoever reads it, and wherever it is named: by a BackendTLSPolicy, and by a Gateway for its clients."""
+    authorities = "caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]"
+    simulation = worlds.simulated(
+        worlds.gateway_class("any", controller),
+        worlds.gateway(
+            listeners="[{name: https, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: own}]}}]",
+            more=f"tls: {{frontend: {{default: {{validation: {{{authorities}}}}}}}}}",
+        ),
+        worlds.route(namespace="infra", more="rules: [{backendRefs: [{name: checkout, port: 80}]}]"),
+        worlds.service(namespace="infra"),
+        worlds.policy(
+            "gateway.networking.k8s.io/v1",
+            "BackendTLSPolicy",
+            "to",
+            "Service/checkout",
+            f"validation: {{hostname: x.test, {authorities}}}",
+            "infra",
+        ),
+        holder,
+    )
+    policy = worlds.state(simulation, "to")
+    conditions = [each for ancestor in policy.ancestors for each in ancestor.conditions]
+    refused = [each for each in conditions if each.type == "ResolvedRefs" and each.status == "False"]
+    assert bool(refused or policy.invalid) is not taken
+    (gateway,) = simulation.topology.gateways
+    assert [bool(each.reason) for each in gateway.listeners[0].references if each.role == "ca"] in ([], [not taken])

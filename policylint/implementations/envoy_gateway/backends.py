@@ -12,6 +12,7 @@ from typing import Any
 from policylint.implementations.envoy_gateway.managed import GROUP, order
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.topology.backends import ports_by_number
+from policylint.topology.secret_data import contents, entry_read
 
 BACKEND = (GROUP, "Backend")
 _CA_GROUPS = {"ConfigMap": "", "Secret": "", "ClusterTrustBundle": "certificates.k8s.io"}
@@ -128,8 +129,6 @@ def _missing_ca(holder: Resource, world: World, kind: str, name: str) -> str:
         return "" if elsewhere else f"{kind.capitalize()} {name} not found in namespace {holder.key.namespace}."
     if resolution.resource is None or kind == "ClusterTrustBundle":
         return ""
-    body = resolution.resource.body
-    data = {**mapping(body.get("data")), **mapping(body.get("stringData"))}
-    if "ca.crt" in data or "tls.crt" in data or len(data) == 1:
-        return ""
-    return f"No ca found in {kind.lower()} {name}."
+    held = contents(resolution.resource, world)
+    found = held is None or any(entry_read(held, "ca.crt", "tls.crt", lone=True))
+    return "" if found else f"No ca found in {kind.lower()} {name}."

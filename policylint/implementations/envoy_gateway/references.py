@@ -29,7 +29,7 @@ from policylint.topology.certificates import is_pem
 from policylint.topology.grants import Grants
 from policylint.topology.htpasswd import read_users
 from policylint.topology.references import target
-from policylint.topology.secret_data import contents, hidden
+from policylint.topology.secret_data import contents, entry_read, hidden
 
 OPEN = "open"
 """What a policy is refused for whose other parts act all the same."""
@@ -135,13 +135,11 @@ def _entry_fault(path: str, reference: Mapping[str, Any], key: ResourceKey, worl
     entry, other = _ENTRIES.get(path, (text(reference.get("key")), ""))
     if held is None or (not held and key.kind == "Secret") or not entry or is_symbolic(entry):
         return ""
-    value = held.get(entry)
-    if not value and (other == _ANY or (other == _ONLY and len(held) == 1)):
-        value = next(iter(held.values()), "")
-    if not value:
+    name, value = entry_read(held, entry, lone=other == _ONLY, any_=other == _ANY)
+    if not name:
         return f"{key} has no entry {entry!r}"
     if other == _ONLY and key.kind == "ConfigMap" and not is_pem(value) and not hidden(value):
-        return f"{key} has no PEM in {entry if entry in held else next(iter(held))}"
+        return f"{key} has no PEM in {name}"
     return read_users(value, comments=False)[1] if path == _USERS else ""
 
 

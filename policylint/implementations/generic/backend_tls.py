@@ -37,7 +37,7 @@ def _ca_fault(policy: Resource, world: World, reference: Mapping[str, Any]) -> s
         return "InvalidKind"
     namespace = "" if kind == "ClusterTrustBundle" else policy.key.namespace
     resolution = world.resolve(ResourceKey(group, kind, namespace, text(reference.get("name"))))
-    holds_none = kind != "ClusterTrustBundle" and bool(authority_fault(resolution.resource))
+    holds_none = kind != "ClusterTrustBundle" and bool(authority_fault(resolution.resource, world))
     return "InvalidCACertificateRef" if resolution.missing or holds_none else ""
 
 

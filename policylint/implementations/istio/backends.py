@@ -18,6 +18,7 @@ from policylint.policy.declared import Reading
 from policylint.policy.folding import Folding, Stack
 from policylint.policy.results import Ancestor, Effective, Idle, PolicyState, Target, TargetProblem
 from policylint.topology import Condition, Topology, whole
+from policylint.topology.secret_data import contents, entry_read
 
 _KINDS = {labels.BACKEND_TLS: (labels.SERVICE, labels.SERVICE_ENTRY), labels.BACKEND_TRAFFIC: (labels.SERVICE,)}
 """The kinds that the policies may target with Istio."""
@@ -117,10 +118,8 @@ def _authority_fault(policy: Resource, world: World) -> str:
         return "InvalidCACertificateRef"
     if kind != "ConfigMap":
         return "InvalidKind"
-    holder = resolution.resource
-    if holder is not None and not any(mapping(holder.body.get("data")).get(name) for name in ("cacert", "ca.crt")):
-        return "InvalidCACertificateRef"
-    return ""
+    held = contents(resolution.resource, world)
+    return "" if held is None or any(entry_read(held, "cacert", "ca.crt")) else "InvalidCACertificateRef"
 
 
 def ancestors(state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from policylint.implementations.istio.labels import MESH_CONTROLLER, OWN_CLASSES
-from policylint.model import Node, is_symbolic, mapping, sequence, text, value_at
+from policylint.model import Node, World, is_symbolic, mapping, sequence, text, value_at
 from policylint.topology import (
     Condition,
     GatewayState,
@@ -77,7 +77,10 @@ def of_gateway(state: GatewayState, topology: Topology) -> GatewayState:
     accepted = with_listeners([is_valid(each, topology) for each in listeners]) if listeners else ACCEPTED
     if fault is not None:
         accepted = Condition("Accepted", "False", *fault)
-    told = {each.type: each for each in state.conditions} | {"Accepted": accepted, "ResolvedRefs": _resolved(state)}
+    told = {each.type: each for each in state.conditions} | {
+        "Accepted": accepted,
+        "ResolvedRefs": _resolved(state, topology.world),
+    }
     if not is_programmed(state):
         listeners = tuple(each._replace(conditions=()) for each in listeners)
     sets = (each for each in topology.listener_sets if each.parent == state.gateway.key)
@@ -192,13 +195,13 @@ def _of_tls(listener: ListenerState, topology: Topology) -> Fault | None:
         return None
     if len(certificates) > _MOST_CERTIFICATES:
         return "InvalidCertificateRef", f"Istio takes {_MOST_CERTIFICATES} certificates at most"
-    faults = [_of_reference(each) for each in certificates]
+    faults = [_of_reference(each, topology.world) for each in certificates]
     if all(faults):
         return faults[0]
     authorities = [each for each in listener.references if each.role == "ca"]
     if len(authorities) > 1:
         return "InvalidCACertificateRef", "Istio takes one CA"
-    return _of_reference(_seen_from(authorities[0], listener, topology)) if authorities else None
+    return _of_reference(_seen_from(authorities[0], listener, topology), topology.world) if authorities else None
 
 
 def _seen_from(authority: ReferenceState, listener: ListenerState, topology: Topology) -> ReferenceState:
@@ -211,7 +214,7 @@ def _seen_from(authority: ReferenceState, listener: ListenerState, topology: Top
     return certificates.authority(listener.holder, authority.pointer, reference)
 
 
-def _of_reference(reference: ReferenceState) -> Fault | None:
+def _of_reference(reference: ReferenceState, world: World) -> Fault | None:
     """Return what is wrong with a reference: whether it is there and fit comes before whether it is granted."""
     if reference.granted is False:
         invalid, fault = {
@@ -220,7 +223,7 @@ def _of_reference(reference: ReferenceState) -> Fault | None:
             "client-certificate": ("InvalidClientCertificateRef", certificate_fault),
         }[reference.role]
         resolution = reference.resolution
-        if unfit := resolution.reason if resolution.missing else fault(resolution.resource):
+        if unfit := resolution.reason if resolution.missing else fault(resolution.resource, world):
             return invalid, unfit
     return (reference.reason, reference.message) if reference.reason else None
 
@@ -251,10 +254,10 @@ def _of_parameters(state: GatewayState) -> Fault | None:
     return None
 
 
-def _resolved(state: GatewayState) -> Condition:
+def _resolved(state: GatewayState, world: World) -> Condition:
     """Return ResolvedRefs of a Gateway, which is about its client certificate alone."""
     references: Iterable[ReferenceState] = (each for each in state.references if each.role == "client-certificate")
-    fault = next(filter(None, map(_of_reference, references)), None)
+    fault = next(filter(None, (_of_reference(each, world) for each in references)), None)
     return RESOLVED if fault is None else Condition("ResolvedRefs", "False", *fault)
 
 

@@ -68,6 +68,7 @@ class Catalog:
         self._domains: frozenset[str] | None = None
         self._by_annotation: dict[str, tuple[PolicyKind, ...]] = {}
         self._settled: dict[str, Mapping[str, Any]] = {}
+        self._backends: dict[str, frozenset[tuple[str, str]]] = {}
         self._limits: dict[str | None, tuple[frozenset[str], str]] = {}
 
     def of_releases(
@@ -231,6 +232,14 @@ class Catalog:
             found = ((frozenset(file.texts("filters")), text(file.content().get("alike"))) for file in files)
             self._limits[implementation] = next(found, (frozenset(), ""))
         return self._limits[implementation]
+
+    def backends(self, implementation: str) -> frozenset[tuple[str, str]]:
+        """Return the kinds of backends that an implementation reads, each as group and kind; none if not known."""
+        if implementation not in self._backends:
+            files = (file for file in self._files if file.implementation == implementation)
+            names = (name.partition(".") for file in files if file.says_backends for name in file.texts("backends"))
+            self._backends[implementation] = frozenset((group, kind) for kind, _, group in names)
+        return self._backends[implementation]
 
     def unread(self, implementation: str | None, what: str) -> str:
         """Return why the release of an implementation that is in use does not read a kind, a field or a protocol; ""
@@ -423,6 +432,11 @@ class ShippedFile:
     def limited(self) -> bool:
         """Whether the file says what of routes its implementation does not serve; it need not be parsed for that."""
         return b"\nfilters:" in self.data or b"\nalike:" in self.data
+
+    @property
+    def says_backends(self) -> bool:
+        """Whether the file says which backends its implementation reads; it need not be parsed for that."""
+        return b"\nbackends:" in self.data
 
     def content(self) -> Mapping[str, Any]:
         """Return the parsed file, empty where it holds no mapping."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
 from policylint.model import ROUTE_KINDS, Node, PolicyKind, Resolution, Resource, ResourceKey, World, faults
+from policylint.model.kinds import BACKEND_KINDS
 from policylint.model.world import Note
 from policylint.policy.bindings import ObjectBinding, bindings
 from policylint.policy.connections import without_http
@@ -20,7 +21,7 @@ from policylint.schema.broken import BrokenObject, as_stored, broken_objects
 from policylint.schema.names import PLACE as NAME
 from policylint.simulation.dispatch import Dispatch, Evaluation
 from policylint.simulation.selected import Selected
-from policylint.topology import RouteState, Topology, build
+from policylint.topology import BackendState, RouteState, Topology, build
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.grants import Grants
 
@@ -407,7 +408,7 @@ def _routes_with_conditions(topology: Topology, catalog: Catalog, dispatch: Disp
     names: dict[tuple[ResourceKey | None, bool], str] = {}
     writers: dict[str, Implementation] = {}
     routes = []
-    for state in topology.routes:
+    for state in (_with_kinds(state, topology, catalog) for state in topology.routes):
         by: dict[str, Implementation] = {}
         for parent in state.parents:
             place = (parent.gateway, parent.mesh)
@@ -436,6 +437,27 @@ def _with_faults(route: RouteState, behaviour: Implementation, *, topology: Topo
     """Return a route with its backendRefs as its only controller takes them."""
     backends = behaviour.backends(route, topology)
     return route if backends is route.backends else route._replace(backends=backends)
+
+
+def _with_kinds(route: RouteState, topology: Topology, catalog: Catalog) -> RouteState:
+    """Return a route whose backendRefs of kinds that nobody reads who serves it are marked."""
+    gateways = [topology.gateway(parent.gateway) for parent in route.parents if parent.gateway is not None]
+    names = {implementation_of(gateway, catalog) for gateway in gateways if gateway is not None}
+    name = names.pop() if len(names) == 1 and len(gateways) == len(route.parents) else None
+    read = frozenset() if name is None else catalog.backends(name)
+    if name is None or all(backend.wanted[:2] in read for backend in route.backends) or not read:
+        return route
+    others = BACKEND_KINDS - read
+    backends = (
+        _of_no_kind(backend, name) if backend.wanted[:2] in others and not backend.reason else backend
+        for backend in route.backends
+    )
+    return route._replace(backends=tuple(backends))
+
+
+def _of_no_kind(backend: BackendState, name: str) -> BackendState:
+    message = f"{backend.wanted.kind} of {backend.wanted.group} is no kind of backend that {name} reads"
+    return backend._replace(reason="InvalidKind", message=message)
 
 
 def _resolve(

@@ -183,6 +183,8 @@ def _fault(route: RouteState, world: World, settings: Mapping[str, Any]) -> Cond
         if not is_processed(backend, route.route, world):
             continue
         fault = backend_off(backend, settings) or port_fault(backend, protocol) or refused.get(backend.pointer)
+        if backend.reason == "InvalidKind":
+            fault = backend.reason, backend.message
         if fault is not None:
             faults.append(fault)
     faults += _missing_filters(route.route, world)

@@ -1,0 +1,87 @@
+"""Which kinds of backends a controller reads: a route that names another controller's is answered with 500.
+
+Source: `backends` of each catalog file names it; Istio's and NGINX Gateway Fabric's stand in their modules.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.trace import Tracer, request
+from tests import worlds
+from tests.worlds import gateway, gateway_class, route, service, simulated
+
+CONTROLLERS = {
+    "eg": "gateway.envoyproxy.io/gatewayclass-controller",
+    "kgateway": "kgateway.dev/kgateway",
+    "agentgateway": "agentgateway.dev/agentgateway",
+    "istio": "istio.io/gateway-controller",
+    "nginx": "gateway.nginx.org/nginx-gateway-controller",
+    "traefik": "traefik.io/gateway-controller",
+    "cilium": "io.cilium/gateway-controller",
+    "kong": "konghq.com/kic-gateway-controller",
+    "unheard-of": "example.net/controller",
+}
+POOL = "spec: {selector: {matchLabels: {app: a}}, targetPorts: [{number: 80}], endpointPickerRef: {name: checkout}}"
+BACKENDS = {
+    "Backend of Envoy Gateway": (
+        "gateway.envoyproxy.io/v1alpha1",
+        "Backend",
+        "spec: {endpoints: [{fqdn: {hostname: a.example.com, port: 80}}]}",
+    ),
+    "Backend of kgateway": (
+        "gateway.kgateway.dev/v1alpha1",
+        "Backend",
+        "spec: {type: Static, static: {hosts: [{host: a.example.com, port: 80}]}}",
+    ),
+    "TraefikService": (
+        "traefik.io/v1alpha1",
+        "TraefikService",
+        "spec: {weighted: {services: [{name: checkout, port: 80}]}}",
+    ),
+    "InferencePool": ("inference.networking.k8s.io/v1", "InferencePool", POOL),
+    "Service": ("v1", "Service", ""),
+}
+READS = {
+    "Backend of Envoy Gateway": {"eg", "unheard-of"},
+    "Backend of kgateway": {"kgateway", "agentgateway", "unheard-of"},
+    "TraefikService": {"traefik", "unheard-of"},
+    "InferencePool": {"eg", "kgateway", "agentgateway", "istio", "nginx", "unheard-of"},
+    "Service": set(CONTROLLERS),
+}
+
+
+def manifests(controller: str, backend: str, parents: str = "[{name: edge, namespace: infra}]") -> tuple[str, ...]:
+    version, kind, spec = BACKENDS[backend]
+    group = version.rpartition("/")[0]
+    named = f"{{name: own, group: '{group}', kind: {kind}, port: 80}}"
+    return (
+        gateway_class(controller, CONTROLLERS[controller]),
+        gateway(of_class=controller),
+        route(parents=parents, more=f"rules: [{{backendRefs: [{named}]}}]"),
+        service(),
+        worlds.manifest(version, kind, "own", "shop", spec) if spec else service("own"),
+    )
+
+
+@pytest.mark.parametrize("controller", CONTROLLERS)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_backend_of_a_kind_that_nobody_reads_answers_500(controller: str, backend: str) -> None:
+    traced = Tracer(simulated(*manifests(controller, backend))).trace(request({"host": "www.example.com", "path": "/"}))
+    assert (traced.outcome.status == 500) == (controller not in READS[backend])
+
+
+@pytest.mark.parametrize("controller", ["eg", "traefik"])
+def test_what_several_controllers_serve_is_none_ones_alone(controller: str) -> None:
+    """One of them may read it: what each answers is not said of the route."""
+    backend = "Backend of kgateway"
+    both = manifests(controller, backend, "[{name: edge, namespace: infra}, {name: other, namespace: infra}]")
+    others = (gateway_class("kgateway", CONTROLLERS["kgateway"]), gateway("other", of_class="kgateway"))
+    (state,) = simulated(*both, *others).topology.routes
+    assert [backend.reason for backend in state.backends] == [""]
+
+
+def test_the_status_says_so() -> None:
+    (state,) = simulated(*manifests("eg", "Backend of kgateway")).topology.routes
+    resolved = next(each for each in state.parents[0].conditions if each.type == "ResolvedRefs")
+    assert (resolved.status, resolved.reason) == ("False", "InvalidKind")

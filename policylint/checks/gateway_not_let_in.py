@@ -1,4 +1,4 @@
-"""GWP313: an authorization at pods that lets in nothing of what a Gateway or a waypoint sends them."""
+"""GWP313: a policy at pods that lets in nothing of what a Gateway or a waypoint sends them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,14 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             answers = [[mesh.admit(call, hop, groups, world) for mesh, groups in asked] for call in calls]
             for decisions in answers:
                 denied = next((each for each in decisions if each is not None and each.answer == "denied"), None)
-                if denied is None or denied.by is None or denied.nearest is None or denied.by.key in told:
-                    continue  # what lets nothing in at all is a fence, and no mistake
-                told.add(denied.by.key)
-                yield _finding(denied, denied.by, denied.nearest, service, workload, sender)
+                if denied is None or denied.by is None or denied.by.key in told:
+                    continue
+                if denied.because is not None:
+                    told.add(denied.by.key)
+                    yield _of_clients(denied, denied.by, denied.because, service, sender)
+                elif denied.nearest is not None:  # what lets nothing in at all is a fence, and no mistake
+                    told.add(denied.by.key)
+                    yield _finding(denied, denied.by, denied.nearest, service, workload, sender)
 
 
 def _passages(simulation: Simulation) -> Iterator[tuple[Resource, Resource]]:
@@ -73,6 +77,21 @@ def _calls(service: Resource, workload: Resource, sender: Resource) -> Iterator[
             blank=True,
             service=service,
         )
+
+
+def _of_clients(denied: Decision, policy: Resource, because: Resource, service: Resource, sender: Resource) -> Finding:
+    """Return the finding about what makes a client send what the pods refuse."""
+    through = f"waypoint {sender.key.path}" if is_waypoint(sender) else str(sender.key)
+    return Finding(
+        RULE,
+        "warning",
+        f"{policy.key} rejects every request that reaches {service.key} through {through}, because of {because.key}",
+        because.name_location,
+        resources=(policy.key, because.key, service.key, sender.key),
+        label=f"at the pods, {denied.why}",
+        related=(Related("what refuses it", policy.location(*denied.pointer)),),
+        help=("fix: leave the TLS of clients to the mesh, or exempt the port on the side of the pods",),
+    )
 
 
 def _finding(

@@ -340,7 +340,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP310": RuleEntry("mtls_port_of_service", of_kind("PeerAuthentication")),
     "GWP311": RuleEntry("probe_turned_away", has("Server")),
     "GWP312": RuleEntry("separate_logins", some_policy(lambda policy: policy.kind.sessions is not None)),
-    "GWP313": RuleEntry("gateway_not_let_in", of_kind("AuthorizationPolicy")),
+    "GWP313": RuleEntry("gateway_not_let_in", of_kind("AuthorizationPolicy", "PeerAuthentication")),
     "GWP314": RuleEntry("health_check_by_default", any_route),
     "GWP315": RuleEntry("identity_of_nobody", of_kind("AuthorizationPolicy")),
     "GWP316": RuleEntry("needed_request_turned_away", logins_and_challenges),

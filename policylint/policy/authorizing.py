@@ -222,6 +222,7 @@ class Decision(NamedTuple):
         direct: whether the policy answers itself, which is no refusal.
         refuses: of an answer that depends, whether it is a denial if what it depends on is so.
         asks: of what depends, the authorizer outside that is certainly asked: `external authorization`.
+        because: the object beside `by` without which it would not be denied.
     """
 
     answer: Answer
@@ -234,6 +235,7 @@ class Decision(NamedTuple):
     asks: str = ""
     refuses: bool = False
     nearest: NearestRule | None = None
+    because: Resource | None = None
 
     def if_so(self, why: str) -> Decision:
         """Return a denial that holds if something is so that nothing says."""

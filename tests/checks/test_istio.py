@@ -566,6 +566,49 @@ def test_pods_behind_an_ingress_gateway(tmp_path: Path, labels: str, spec: str, 
     assert behind_an_ingress_gateway(tmp_path, labels, spec, checked) == said
 
 
+CAPTURED = "istio.io/dataplane-mode: ambient"
+
+
+@pytest.mark.parametrize(
+    ("labels", "mode", "tls", "told"),
+    [
+        (INJECTED, "STRICT", "tls: {mode: DISABLE}", True),
+        (INJECTED, "STRICT", "tls: {mode: SIMPLE}", True),
+        (INJECTED, "STRICT", "portLevelSettings: [{port: {number: 80}, tls: {mode: DISABLE}}]", True),
+        (INJECTED, "STRICT", "tls: {mode: ISTIO_MUTUAL}", False),
+        (INJECTED, "STRICT", "portLevelSettings: [{port: {number: 81}, tls: {mode: DISABLE}}]", False),
+        (INJECTED, "PERMISSIVE", "tls: {mode: DISABLE}", False),
+        (CAPTURED, "STRICT", "tls: {mode: DISABLE}", False),  # the tunnel of HBONE shows a certificate
+    ],
+)
+def test_a_destination_rule_that_takes_the_certificate_from_its_gateway(
+    tmp_path: Path, labels: str, mode: str, tls: str, told: bool
+) -> None:
+    plain = worlds.manifest(
+        "networking.istio.io/v1",
+        "DestinationRule",
+        "plain",
+        "shop",
+        f"spec: {{host: web.shop.svc.cluster.local, trafficPolicy: {{{tls}}}}}",
+    )
+    strict = worlds.manifest(
+        "security.istio.io/v1", "PeerAuthentication", "strict", "shop", f"spec: {{mtls: {{mode: {mode}}}}}"
+    )
+    found = lint(
+        tmp_path,
+        worlds.labelled("shop", f"{{{labels}}}"),
+        worlds.gateway("edge", "infra", of_class="istio"),
+        worlds.route("web", "shop", more="rules: [{backendRefs: [{name: web, port: 80}]}]"),
+        service().replace("namespace: foo", "namespace: shop"),
+        deployment("web", "shop"),
+        plain,
+        strict,
+    )
+    said = [each for each in found if each.rule == "GWP313"]
+    assert bool(said) == told
+    assert all(each.message.endswith("because of DestinationRule shop/plain") for each in said)
+
+
 @pytest.mark.parametrize(
     ("rule", "said"),
     [

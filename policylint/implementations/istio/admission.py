@@ -105,7 +105,7 @@ def admit(
     plain = (mode == "DISABLE" and not ambient) or (proxy is not None and is_without_identities(proxy, hop.resource))
     token_rules = tokens.rules_of(checking)
     has_token = checking is not None and not tokens.is_kept(call, past.token_rules, token_rules)
-    sender = Sender(call, mesh, world, rules.root, checked=has_token, plain=plain)
+    sender = Sender(call, mesh, world, rules.root, checked=has_token, plain=plain, tunnel=ambient)
     decisions = [_mutual(mode, by, place, sender), tokens.refusal(call, checking) if has_token else None]
     if asked is not None:
         revision = labels.DEFAULT_REVISION if proxy is None else proxy.revision
@@ -169,7 +169,10 @@ def _mutual(mode: str, by: Resource | None, place: Pointer, sender: Sender) -> D
         return Decision("depends", place, "a variable" if mode else "the port", by=by)
     if known is None:
         return Decision("depends", place, sender.doubt, by=by)
-    return Decision("denied", place, "it takes no plain text", by=by, resets=True)
+    why = "it takes no plain text"
+    if sender.rule is not None:
+        why = f"it wants a certificate of the mesh, and {sender.rule.key} has its clients show none"
+    return Decision("denied", place, why, by=by, resets=True, because=sender.rule)
 
 
 def _authorize(judge: _Judge, group: Group, mesh: OfMesh) -> Decision:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.implementations.istio import labels
-from policylint.implementations.istio.client_tls import DestinationRules
+from policylint.implementations.istio.client_tls import ClientTls, DestinationRules
 from policylint.implementations.istio.mesh import Mesh, Proxy, pod_place
 from policylint.implementations.istio.protocols import carries_connections
 from policylint.implementations.istio.visibility import Sidecars, View
@@ -33,22 +33,35 @@ class Sender:
         root: the root namespace.
         checked: whether anybody checks tokens at the hop.
         plain: whether the proxy takes plain text only, so that nobody shows a certificate.
+        tunnel: whether clients of the mesh reach it by HBONE, which shows one whatever a DestinationRule sets inside.
 
     Attributes:
         namespace: of it, None where that is not known.
         principal: its identity, `shop/web`; "" where it has none, None where it is not known.
         token: False where nobody checks tokens, so that it has none.
         doubt: on what it depends whether the client shows a certificate, where that is not known.
+        rule: the DestinationRule for which it shows none although it could.
     """
 
-    __slots__ = ("_call", "doubt", "namespace", "principal", "token")
+    __slots__ = ("_call", "_tunnel", "doubt", "namespace", "principal", "rule", "token")
 
-    def __init__(self, call: RequestFacts, mesh: Mesh, world: World, root: str, *, checked: bool, plain: bool) -> None:
-        self._call = call
+    def __init__(
+        self,
+        call: RequestFacts,
+        mesh: Mesh,
+        world: World,
+        root: str,
+        *,
+        checked: bool,
+        plain: bool,
+        tunnel: bool = False,
+    ) -> None:
+        self._call, self._tunnel = call, tunnel
         self.namespace: str | None = call.sender.namespace
         self.principal: str | None = None
         self.token: bool | None = None if checked else False
         self.doubt = "whether the client is in the mesh"
+        self.rule: Resource | None = None
         client = call.sender.workload
         if self.namespace == "" or plain:
             self.principal = ""
@@ -78,13 +91,16 @@ class Sender:
                 if view.seen is None and view.by is not None:
                     self.doubt = f"whether {view.by.key} shows it the Service"
                     return
-            rules = world.once(DestinationRules)
-            shown = rules.for_client(call.service, call.dialled, home, pod_labels, root)
+            shown = ClientTls()
+            if not self._tunnel:
+                rules = world.once(DestinationRules)
+                shown = rules.for_client(call.service, call.dialled, home, pod_labels, root)
             if shown.rule is not None and (shown.identity is None or (proxy is not None and proxy.waypoint)):
                 self.doubt = f"the TLS that {shown.rule.key} sets for clients"
                 return
             if shown.identity is False:
                 self.principal = ""
+                self.rule = shown.rule if is_gateway or (proxy is not None and proxy.sure and sends) else None
                 return
         if client is None:
             self.principal = call.sender.account

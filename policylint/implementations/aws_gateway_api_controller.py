@@ -10,14 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.implementations.generic import Attachments, Implementation
-from policylint.model import PolicyKind, Resource, World, mapping
+from policylint.model import PolicyKind, Resource, World, is_symbolic, mapping, text
 from policylint.model.embedded import json_in
 from policylint.model.ternary import every
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
+from policylint.policy.order import by_age
 from policylint.policy.paths import ListedPaths
-from policylint.policy.results import Declared, Group
+from policylint.policy.results import Attachment, Declared, Group, Refusal
 from policylint.topology import Topology
 
 _EXPORT = ("application-networking.k8s.aws", "ServiceExport")
@@ -28,7 +29,7 @@ _LONGEST = 10_240
 
 
 class AwsGatewayApiController(Implementation):
-    """TargetGroupPolicy and IAMAuthPolicy; the other kinds follow their catalog entries."""
+    """TargetGroupPolicy, IAMAuthPolicy and AccessLogPolicy; the other kinds follow their catalog entries."""
 
     name = "aws-gateway-api-controller"
 
@@ -38,6 +39,23 @@ class AwsGatewayApiController(Implementation):
             why = "TCP has no `protocolVersion`: the controller makes no target group of the Service"
             return Reading(code="Invalid", reason=why, pointer=("spec", "protocolVersion"))
         return super().validate(policy, kind, declared, world)
+
+    def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
+        """Let one log of a sort of destination have each target: VPC Lattice refuses the other, whichever comes later.
+
+        Source: VPC Lattice, CreateAccessLogSubscription: a ConflictException, of which the controller makes Conflicted.
+        """
+        kept, refused = super().claims(kind, attached)
+        if kind.kind != "AccessLogPolicy":
+            return kept, refused
+        for node, attachments in kept.items():
+            first: dict[str, Attachment] = {}
+            for attachment in by_age(attachments):
+                holder = first.setdefault(_destination(attachment), attachment)
+                if holder is not attachment:
+                    refused.append(Refusal(attachment, holder.key, stated=False))
+            kept[node] = [each for each in attachments if first[_destination(each)] is each]
+        return kept, refused
 
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Return the groups over the contexts of routes, and one per exported Service: other clusters send there."""
@@ -55,6 +73,13 @@ class AwsGatewayApiController(Implementation):
         if kind.kind != "IAMAuthPolicy" or not isinstance(document, str):
             return ()
         return (_decision(document),)
+
+
+def _destination(log: Attachment) -> str:
+    """Return the sort of a log's destination, `s3`, `logs` or `firehose`; the log itself where its ARN hides it."""
+    arn = text(log.policy.spec.get("destinationArn"))
+    parts = arn.split(":")
+    return parts[2] if len(parts) > 2 and not is_symbolic(arn) else str(log.key)
 
 
 def _decision(document: str) -> Decision:

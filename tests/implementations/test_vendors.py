@@ -111,6 +111,16 @@ VERDICTS = {
     "aws: two access logs": (
         "aws", (aws("AccessLogPolicy", "p", GATEWAY, "destinationArn: a"),
                 aws("AccessLogPolicy", "q", GATEWAY, "destinationArn: b")), "Enforced"),
+    "aws: two logs to buckets": (
+        "aws", (aws("AccessLogPolicy", "p", GATEWAY, "destinationArn: 'arn:aws:s3:::b'"),
+                aws("AccessLogPolicy", "a", GATEWAY, "destinationArn: 'arn:aws:s3:::c'", OLD)), "Conflicted"),
+    "aws: two logs of two sorts": (
+        "aws", (aws("AccessLogPolicy", "p", GATEWAY, "destinationArn: 'arn:aws:s3:::b'"),
+                aws("AccessLogPolicy", "a", GATEWAY, "destinationArn: 'arn:aws:firehose:eu-west-1:1:x'", OLD)),
+        "Enforced"),
+    "aws: two logs whose ARNs are variables": (
+        "aws", (aws("AccessLogPolicy", "p", GATEWAY, "destinationArn: '${A}'"),
+                aws("AccessLogPolicy", "a", GATEWAY, "destinationArn: '${B}'", OLD)), "Enforced"),
     "aws: the association of a VPC": ("aws", (aws("VpcAssociationPolicy", "p", GATEWAY, "associateWithVpc: true"),),
                                       "Enforced"),
     "aws: a route that is not there": (

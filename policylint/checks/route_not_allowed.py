@@ -20,9 +20,17 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         for parent in state.parents:
             if parent.candidates and all(candidate.failure == REFUSED for candidate in parent.candidates):
                 yield _finding(state.route, parent)
+    if not simulation.topology.listener_sets:
+        return
+    from policylint.simulation.ranking import unserved_listeners
+
+    unserved = unserved_listeners(simulation)
     for listener_set in simulation.topology.listener_sets:
+        reasons = [unserved.get(listener.node, "") for listener in listener_set.listeners]
         if listener_set.allowed is False:
             yield _listener_set(simulation, listener_set)
+        elif reasons and all(reasons):
+            yield _unserved(listener_set, reasons[0])
 
 
 def _finding(route: Resource, parent: ParentState) -> Finding:
@@ -61,4 +69,18 @@ def _listener_set(simulation: Simulation, state: ListenerSetState) -> Finding:
         label="its allowedListeners does not allow this namespace",
         related=related,
         field="spec.parentRef",
+    )
+
+
+def _unserved(state: ListenerSetState, why: str) -> Finding:
+    """Return the finding about a ListenerSet that its Gateway's proxy does not serve at all."""
+    holder = state.listener_set
+    return Finding(
+        RULE,
+        "error",
+        f"{holder.key} has no effect at {state.parent}: its listeners are not served",
+        at(holder, ("spec", "parentRef"), "name"),
+        resources=(holder.key, state.parent),
+        label=why,
+        help=(f"fix: move its listeners to {state.parent}, or name a Gateway that takes them",),
     )

@@ -360,3 +360,18 @@ def test_a_listener_that_a_set_adds_is_one_of_the_set(tmp_path: Path) -> None:
     )
     found = lint(tmp_path, gateway, SERVICE, more, route(parent="name: edge, namespace: infra, sectionName: extra"))
     assert 'listener "extra" is one of ListenerSet shop/more' in only(found, "GWP402").label
+
+
+@pytest.mark.parametrize(
+    ("controller", "told"), [("traefik.io/gateway-controller", True), ("kgateway.dev/kgateway", False)]
+)
+def test_a_set_of_listeners_that_nobody_reads(tmp_path: Path, controller: str, told: bool) -> None:
+    wanted = "spec: {parentRef: {name: edge, namespace: infra}, listeners: [{name: web, port: 8080, protocol: HTTP}]}"
+    found = lint(
+        tmp_path,
+        worlds.gateway_class("own", controller),
+        worlds.gateway(of_class="own", more="allowedListeners: {namespaces: {from: All}}"),
+        worlds.manifest("gateway.networking.k8s.io/v1", "ListenerSet", "extra", "shop", wanted),
+    )
+    said = [each.label for each in found if each.rule == "GWP403"]
+    assert said == (["Traefik reads no ListenerSets"] if told else [])

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from policylint.catalog.kinds import Catalog
 from policylint.implementations.generic import Implementation
 from policylint.implementations.traefik.middlewares import address_decision, handled, unusable
-from policylint.model import PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.words import listing
 from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.handling import Handling
 from policylint.topology import Topology
+from policylint.topology.ancestry import implementation_of
 from policylint.topology.extensions import extensions_of
 from policylint.topology.routes import Rule
 
@@ -38,6 +40,16 @@ class Traefik(Implementation):
     def handle(self, extension: Resource, message: RequestFacts) -> Handling | None:
         """Return what a Middleware does with a request."""
         return handled(extension, message) if extension.key[:2] == _MIDDLEWARE else None
+
+    def unserved_listeners(self, topology: Topology, catalog: Catalog) -> Mapping[Node, str]:
+        """Return the listeners of all ListenerSets: no provider reads the kind (pkg/provider/kubernetes @ v3.7.13)."""
+        gateways = ((state, topology.gateway(state.parent)) for state in topology.listener_sets)
+        own = (
+            state
+            for state, gateway in gateways
+            if gateway is not None and implementation_of(gateway, catalog) == self.name
+        )
+        return {each.node: "Traefik reads no ListenerSets" for state in own for each in state.listeners}
 
     def filter_fault(self, extension: Resource, topology: Topology) -> str:
         """Return why a Middleware cannot be built, itself or one of those that its chain names."""

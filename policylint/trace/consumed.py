@@ -41,9 +41,11 @@ def _by(met: Met, policies: Iterable[Met]) -> Iterator[Consumed]:
         )
         for pointer, setting in () if handed_on else places(met.spec, taking.path, ()):
             headers = _headers(taking, mapping(setting))
-            at = max((each for each in met.group.effective.owners if _meets(each, pointer)), key=len, default=None)
+            owners = met.group.effective.owners
+            named = next((each for each in owners if each[:1] == pointer[:1]), None)  # of what stands in another object
+            at = max((each for each in owners if _meets(each, pointer)), key=len, default=named)
             if headers and at is not None:
-                owner = met.group.effective.owners[at]
+                owner = owners[at]
                 way_out = f", unless `{taking.unless}` is set" if taking.unless else ""
                 way_out = f", unless `{taking.keeps}` is set" if taking.keeps else way_out
                 name = ".".join(str(step) for step in pointer if isinstance(step, str) and not step.isdigit())

@@ -229,6 +229,23 @@ def of_agentgateway(expression: str, action: str = "Allow") -> str:
     )
 
 
+KEYS = '{"keys":[{"kty":"RSA"}]}'
+
+
+def of_kgateway(expression: str, provider: str = "") -> tuple[str, str]:
+    """Return a policy that lets in by an expression, and the extension that checks its tokens."""
+    stated = f"name: id, issuer: 'https://id.example', jwks: {{local: {{inline: '{KEYS}'}}}}{provider}"
+    extension = f"spec: {{type: JWT, jwt: {{providers: [{{{stated}}}]}}}}"
+    return worlds.policy(
+        "gateway.kgateway.dev/v1alpha1",
+        "TrafficPolicy",
+        "only",
+        "HTTPRoute/checkout",
+        f"jwtAuth: {{extensionRef: {{name: id}}}}, rbac: {{policy: {{matchExpressions: ['{expression}']}}}}",
+        "shop",
+    ), worlds.manifest("gateway.kgateway.dev/v1alpha1", "GatewayExtension", "id", "shop", extension)
+
+
 def of_kuadrant(pattern: str, more: str = "") -> str:
     return worlds.policy(
         "kuadrant.io/v1",
@@ -274,6 +291,31 @@ def test_expressions_about_claims_decide_where_the_token_is_stated(expression: s
     """What asks for a claim that the token lacks fails, and an expression that fails does not hold."""
     policy = of_agentgateway(expression)
     assert tuple(answer(policy, claims) for claims in (ADMIN, USER, NOBODY)) == OF_CLAIMS[expression]
+
+
+@pytest.mark.parametrize("read", ['{0}["role"] == "admin"', '{0}.role == "admin"', '"admin" in {0}.role'])
+def test_expressions_of_kgateway_find_claims_in_the_metadata(read: str) -> None:
+    payload = 'metadata.filter_metadata["envoy.filters.http.jwt_authn"]["payload"]'
+    manifests = (*KGATEWAY, ROUTE, service(), *of_kgateway(read.format(payload)))
+    for claims, status in ((ADMIN, None), (USER, 403), (NOBODY, 403)):
+        asked = request({"host": "www.example.com", "path": "/", "claims": claims})
+        assert Tracer(simulated(*manifests)).trace(asked).outcome.status == status
+
+
+@pytest.mark.parametrize(
+    ("provider", "gone"),
+    [
+        ("", ["Authorization"]),
+        (", tokenSource: {header: {header: x-token}}", ["x-token"]),
+        (", forwardToken: true", []),
+        (", tokenSource: {queryParameter: token}", []),
+    ],
+)
+def test_what_kgateway_takes_off_a_request_stands_in_its_extension(provider: str, gone: list[str]) -> None:
+    manifests = (*KGATEWAY, ROUTE, service(), *of_kgateway("true", provider))
+    trace = Tracer(simulated(*manifests)).trace(request({"host": "www.example.com", "path": "/"}))
+    taken = [note.split(" takes ")[1].split(" off ")[0] for note in trace.notes if " off the request" in note]
+    assert taken == gone
 
 
 def test_a_deny_that_fails_keeps_nobody_out() -> None:

@@ -163,6 +163,16 @@ class Kgateway(Implementation):
         """Return what `rbac` and `acl` of a TrafficPolicy answer."""
         return authorization.decisions(spec, message) if kind.kind == "TrafficPolicy" else ()
 
+    def written_out(
+        self, kind: PolicyKind, effective: Effective, spec: Mapping[str, Any], world: World
+    ) -> Mapping[str, Any]:
+        """Return a spec with what its extension says of tokens."""
+        if kind.kind != "TrafficPolicy" or "jwtAuth" not in spec:
+            return spec
+        from policylint.implementations.kgateway.extensions import with_providers
+
+        return with_providers(effective, spec, world)
+
     @property
     def _joined(self) -> frozenset[str]:
         """Return the fields that TrafficPolicies of one level merge deeply."""

@@ -22,13 +22,17 @@ from policylint.policy.authorizing import (
     otherwise,
 )
 
+_TOKEN = ("metadata", "filter_metadata", "envoy.filters.http.jwt_authn", "payload")
+"""Where expressions find the claims of a token (trafficpolicy/jwt.go, PayloadInMetadata)."""
+
 
 def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decision]:
     """Yield what each setting of an effective policy answers a request."""
     rbac = mapping(spec.get("rbac"))
     expressions = sequence(mapping(rbac.get("policy")).get("matchExpressions"))
     if expressions:
-        matches = some(holds(expression, message) for expression in expressions)
+        token = _TOKEN if spec.get("jwtAuth") else ()
+        matches = some(holds(expression, message, token) for expression in expressions)
         denies = rbac.get("action") == "Deny"
         on = "rbac" if matches is None else ""
         place, unmet = ("rbac", "policy", "matchExpressions"), None if matches else partial(in_brief, expressions)

@@ -6,10 +6,12 @@ A policy that names an extension of another type, or one with an error of its ow
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey, World, holds_variable, mapping, sequence, text
 from policylint.model.embedded import json_in
+from policylint.policy.results import Effective
 from policylint.topology.secret_data import contents
 
 TYPES: Mapping[tuple[str, ...], str] = {
@@ -20,6 +22,7 @@ TYPES: Mapping[tuple[str, ...], str] = {
     ("rateLimit", "global"): "rateLimit",
 }
 """The fields of a TrafficPolicy that name an extension, and the block that this must have."""
+_TOKENS = "jwtAuth"
 _KEY_SET = "jwks"
 """The entry of a ConfigMap that holds a key set."""
 _CLIENT_SECRET = "client-secret"
@@ -86,3 +89,23 @@ def _client(extension: Resource, block: Mapping[str, object], world: World) -> I
         _, scheme, rest = redirect.partition("://")
         if not scheme or not rest.partition("/")[2]:
             yield ("spec", "oauth2", "redirectURI"), f"{redirect!r} has no scheme or no path"
+
+
+def with_providers(effective: Effective, spec: Mapping[str, Any], world: World) -> Mapping[str, Any]:
+    """Return an effective spec with the providers of the extension that checks tokens, where all take them off.
+
+    A token in a parameter stays, and so does what `forwardToken` keeps (trafficpolicy/jwt.go, translateProvider).
+    """
+    asking = mapping(spec.get(_TOKENS))
+    reference = mapping(asking.get("extensionRef"))
+    owner = next((owner for at, owner in effective.owners.items() if at[:1] == (_TOKENS,)), None)
+    if owner is None or not reference:
+        return spec
+    namespace = text(reference.get("namespace")) or owner.namespace
+    key = ResourceKey("gateway.kgateway.dev", "GatewayExtension", namespace, text(reference.get("name")))
+    extension = world.resolve_inner(key).resource
+    stated = [] if extension is None else sequence(mapping(extension.spec.get("jwt")).get("providers"))
+    providers = list(map(mapping, stated))
+    if any(each.get("forwardToken") or mapping(each.get("tokenSource")).get("queryParameter") for each in providers):
+        return spec
+    return {**spec, _TOKENS: {**asking, "providers": providers}} if providers else spec

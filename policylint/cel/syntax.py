@@ -15,6 +15,7 @@ those of shipped rules are stored: a name is a text, everything else a list whos
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 from policylint.patterns import Pattern
@@ -228,7 +229,7 @@ class _Parser:
         if form != "group" and self._take("?"):
             self.open[-1].head = _OPTIONAL
         if form == "fields":
-            self._name()
+            self._field()
             self._need(":")
 
     def _is_closed(self) -> bool:
@@ -239,7 +240,7 @@ class _Parser:
         frame = self.open[-1]
         if self._take("."):
             step = ".?" if self._take("?") else "."
-            name = self._name()
+            name = self._field()
             self.is_name = True
             target = frame.operands.pop()
             if self._take("("):
@@ -301,8 +302,16 @@ class _Parser:
         self.open.append(_Frame(form, head))
 
     def _name(self) -> str:
+        """Read the name of a variable, a function or a constant, which is none of those that are reserved."""
+        return self._word(_RESERVED)
+
+    def _field(self) -> str:
+        """Read the name of a field, which may be reserved: `source.identity.namespace` (cel-go, reservedIds)."""
+        return self._word(_LITERALS)
+
+    def _word(self, others: Collection[str]) -> str:
         kind, text = self._here()
-        if kind != "name" or text in _RESERVED or text == "in":
+        if kind != "name" or text in others or text == "in":
             raise _SyntaxError
         self.next += 1
         return text.strip("`")

@@ -30,6 +30,8 @@ def field(*steps: str) -> Any:
         ("{'a': true, 'b': false}", ["map", ["=", "a"], ["=", True], ["=", "b"], ["=", False]]),
         (r"'\x41\u0042\n\'' + r'\d'", ["+", ["=", "AB\n'"], ["=", r"\d"]]),
         ("null", ["=", None]),
+        ("source.identity.namespace", field("source", "identity", "namespace")),
+        ("a.package.?import.loop()", ["f", "loop", [".?", field("a", "package"), "import"]]),
         ("b'a'", ["unknown"]),
         ("[?a]", ["unknown"]),
         ("9" * 5000, ["unknown"]),
@@ -37,6 +39,12 @@ def field(*steps: str) -> Any:
 )
 def test_trees(text: str, expected: Any) -> None:
     assert tree(text) == expected
+
+
+@pytest.mark.parametrize("text", ["namespace", "namespace.a", "package()", "a.in", "a.true", "a.null", "in.a"])
+def test_reserved_words_name_fields_and_nothing_else(text: str) -> None:
+    """As cel-go has it: `as they *are* valid field names`; constants and `in` are none."""
+    assert tree(text) is None
 
 
 def test_a_chain_is_flat_however_long_it_is() -> None:

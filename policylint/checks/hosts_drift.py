@@ -11,6 +11,7 @@ from typing import Any
 
 from policylint.checks.kit.askers import Askers
 from policylint.checks.kit.locations import path
+from policylint.checks.kit.wording import nearly_host
 from policylint.documents import Pointer
 from policylint.matches import matches
 from policylint.model import Finding, ResourceKey, is_symbolic
@@ -53,7 +54,9 @@ def _at(askers: Askers, gateway: ResourceKey, states: list[PolicyState]) -> Iter
     known = [each for each in entries(tracer, [gateway]) if each.port is not None and each.scheme in ("http", "https")]
     served = {pattern for route in _routes(tracer, gateway) for pattern in route.hostnames or (EVERY,)}
     hosts = {each.host for each in known} & served
-    states = [each for each in states if sum(host in words[each.key] for host in hosts) >= _FEWEST]
+    repeating = {each.key for each in states if sum(host in words[each.key] for host in hosts) >= _FEWEST}
+    misspelt = {word for each in states for word in words[each.key] if any(nearly_host(word, host) for host in hosts)}
+    states = [each for each in states if each.key in repeating or not misspelt.isdisjoint(words[each.key])]
     if not states:
         return
     questions = [question for each in known for question in _asked(tracer, each, blank=True).questions]
@@ -62,9 +65,11 @@ def _at(askers: Askers, gateway: ResourceKey, states: list[PolicyState]) -> Iter
     for state in states:
         mine = words[state.key]
         stated = {without_port(each.value) for each in about if each.type == "Exact"} & mine.keys()
-        for host in sorted(stated):
+        for host in sorted(stated if state.key in repeating else stated & misspelt):
             if not any(serves(host, pattern) for pattern in served):
                 yield _stale(state, mine[host], f"host {host}", gateway)
+        if state.key not in repeating:
+            continue
         for word, place in mine.items():
             meant = [each for each in paths if each.takes(word.replace("*", "x"))] if word.startswith("/") else []
             if meant and not any(_may_ask(tracer, gateway, each) for each in meant):

@@ -131,16 +131,21 @@ def preflights(simulation: Simulation) -> bool:
 
 
 def authorizing_at_gateways(simulation: Simulation) -> bool:
-    """Need a policy at a Gateway of a kind that authorizes, and two hosts of routes that it names."""
+    """Need a policy at a Gateway of a kind that authorizes, and two hosts of routes that it names, or nearly one."""
+    from policylint.checks.kit.wording import nearly_host
+
     hosts = {host for route in simulation.topology.routes for host in route.hostnames if host}
 
     def names(policy: PolicyState) -> bool:
         if not policy.kind.settings.authorization or all(each.key.kind != "Gateway" for each in policy.targets):
             return False
         spec = str(policy.policy.spec)
-        return sum(host in spec for host in hosts) > 1
+        words = {word for word in re.split(r"[^\w.-]+", spec) if "." in word}
+        return sum(host in spec for host in hosts) > 1 or any(
+            nearly_host(word, host) for word in words for host in hosts
+        )
 
-    return len(hosts) > 1 and any(map(names, simulation.policies.values()))
+    return bool(hosts) and any(map(names, simulation.policies.values()))
 
 
 def some_policy(condition: Callable[[PolicyState], bool]) -> Need:

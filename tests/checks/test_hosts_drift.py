@@ -109,3 +109,22 @@ def test_a_preflight_that_another_route_takes(tmp_path: Path) -> None:
     other = worlds.route("z", more="hostnames: [a.example.com], rules: [{backendRefs: [{name: checkout, port: 8080}]}]")
     found = lint(tmp_path, eg, GATEWAY, SERVICE, route("a.example.com", "/x", "POST"), other, made)
     assert "GWP317" not in {each.rule for each in found}
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ("shop.exmaple.com", True),  # two letters changed places
+        ("shop.exampl.com", True),
+        ("shop.examplee.com", True),
+        ("shop.exsmple.com", True),
+        ("shop.example.com", False),
+        ("shap.example.com", False),  # short labels differ by a letter on purpose
+        ("shop.sample.com", False),
+        ("shop.exmaple.org", False),
+        ("exmaple.com", False),
+    ],
+)
+def test_a_host_that_is_one_of_the_routes_but_for_a_letter(tmp_path: Path, named: str, told: bool) -> None:
+    what = f"AuthorizationPolicy infra/guard names host {named}, which no route of Gateway infra/edge has"
+    assert drift(tmp_path, route("shop.example.com"), istio(named)) == ([what] if told else [])

@@ -14,6 +14,8 @@ _MOST_PASSED_OVER = 6
 """The most names that are alike and passed over, since they differ in a whole word."""
 _LEAST_OF_WORDS = 0.6
 """How alike two words are (difflib's ratio) of which one is the other misspelt."""
+_LEAST_OF_LABELS = 5
+"""Letters of a label of a host from which on another one that differs in one of them is taken for a misspelling."""
 
 
 class Effort:
@@ -98,6 +100,21 @@ def near(name: str, known: Iterable[str] | Spellings) -> str:
     """Return the name that was probably meant, "" when none is near."""
     spellings = known if isinstance(known, Spellings) else Spellings(known)
     return next(iter(spellings.near(name, 1)), "")
+
+
+def nearly_host(word: str, host: str) -> bool:
+    """Tell whether a word is a host but for one letter of one label, or for two that changed their places."""
+    labels, wanted = word.lower().split("."), host.lower().split(".")
+    differing = [pair for pair in zip(labels, wanted, strict=False) if pair[0] != pair[1]]
+    if len(labels) != len(wanted) or len(differing) != 1:
+        return False
+    one, other = differing[0]
+    if min(len(one), len(other)) < _LEAST_OF_LABELS or not (one + other).replace("-", "").isalpha():
+        return False
+    start = next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), len(other))
+    rest, left = one[start:], other[start:]
+    swapped = len(rest) > 1 and rest[:2] == left[:2][::-1] and rest[2:] == left[2:]
+    return swapped or rest[1:] == left[1:] or rest[1:] == left or rest == left[1:]
 
 
 def and_more(things: Sequence[object]) -> str:

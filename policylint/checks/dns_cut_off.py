@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from policylint.checks.kit.network import is_nobody
 from policylint.model import Finding, ResourceKey, is_symbolic, mapping, text
 from policylint.model.words import leading
 from policylint.network.ports import PortSpec
 from policylint.network.rules import ANYBODY, TOGETHER, Entity, Pods, RuleSpec
+from policylint.network.state import Network
 from policylint.network.walk import Entry
 from policylint.simulation import Simulation
 from policylint.topology.namespaces import NAME_LABEL
@@ -31,7 +33,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         isolating = [entry for entry in entries if entry.isolates and entry.certain]
         if not isolating or not any(map(_names_others, entries)):
             continue
-        udp, tcp = (any(opens_dns(entry, protocol) for entry in entries) for protocol in ("UDP", "TCP"))
+        udp, tcp = (any(opens_dns(network, entry, protocol) for entry in entries) for protocol in ("UDP", "TCP"))
         if not (udp and tcp):
             cut.setdefault((isolating[0].policy.key, udp), []).append(end.key)
     policies = {policy.key: policy for policy in network.policies}
@@ -85,14 +87,15 @@ def _are_looked_up(peer: object) -> bool:
     return not any(text(value).endswith("kube-apiserver") for each in labels for value in each.values())
 
 
-def opens_dns(entry: Entry, protocol: str) -> bool:
+def opens_dns(network: Network, entry: Entry, protocol: str) -> bool:
     """Return whether a policy opens the port of DNS to whoever may serve it; without ports a rule opens it, too."""
     return any(
         rule.action == "Allow"
         and (
             any(_may_serve_names(peer) for peers, _ in rule.peers for peer in peers)
             if rule.ports is None
-            else bool(rule.peers) and any(_is_dns(port, protocol, _is_openshift(rule)) for port in rule.ports)
+            else any(_is_dns(port, protocol, _is_openshift(rule)) for port in rule.ports)
+            and any(not is_nobody(network, peer) for peers, _ in rule.peers for peer in peers)
         )
         for rule, _ in entry.rules
     ) or (entry.policy.tier != TOGETHER and not entry.policy.rules)

@@ -28,7 +28,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         naming = [(entry.policy, pointer) for entry, pointer, rule in _rules(entries) if rule.get(_NAMES)]
         if not naming or any(_looks(rule) for _, _, rule in _rules(entries)):
             continue
-        if any(opens_dns(entry, "UDP") for entry in entries):  # else GWP610 says it
+        if any(opens_dns(network, entry, "UDP") for entry in entries):  # else GWP610 says it
             for policy, pointer in naming:
                 places.setdefault(policy.key, (policy, pointer))
             for key in {policy.key for policy, _ in naming}:

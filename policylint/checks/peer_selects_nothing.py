@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.network import may_be_elsewhere, meant_by_name, peer_places, rules
+from policylint.checks.kit.network import is_nobody, meant_by_name, peer_places, rules
 from policylint.model import Finding
 from policylint.simulation import Simulation
 from policylint.topology.namespaces import NAME_LABEL
@@ -17,9 +17,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     network = simulation.network
     for _, policy, rule in rules(simulation):
         for peer, pointer in peer_places(rule):
-            chosen, named = network.universe.select(peer), meant_by_name(network, peer)
-            if chosen.sure or (not named and (chosen.maybe or may_be_elsewhere(network, peer))):
+            if not is_nobody(network, peer):
                 continue
+            named = meant_by_name(network, peer)
             inside = network.universe.namespaces(peer.namespaces).maybe if peer.home is None else 1
             way = "from" if rule.direction == "ingress" else "to"
             label = "no pod has these labels" if inside and not named else "no namespace with pods has these labels"

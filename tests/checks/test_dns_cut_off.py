@@ -103,3 +103,51 @@ def test_a_policy_that_states_no_namespace_may_land_where_others_open_it(tmp_pat
     (tmp_path / "all.yaml").write_text((WORKLOAD % AN_APPLICATION).replace(", namespace: ops", ""))
     (found,) = (each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP610")
     assert (found.severity, found.confidence) == ("note", "unknown")
+
+
+CLUSTER_DNS = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: ops}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: kube-system}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: coredns, namespace: kube-system}
+spec:
+  selector: {matchLabels: {k8s-app: kube-dns}}
+  template:
+    metadata: {labels: {k8s-app: kube-dns}}
+    spec: {containers: [{name: coredns, image: example.com/coredns:1}]}
+---
+"""
+OF_DNS = "podSelector: {matchLabels: {k8s-app: kube-dns}}"
+
+
+@pytest.mark.parametrize(
+    ("peer", "told"),
+    [
+        (f"{{{OF_DNS}}}", True),  # pods of its own namespace
+        (f"{{namespaceSelector: {{matchLabels: {{name: kube-system}}}}, {OF_DNS}}}", True),  # a label nobody wrote
+        (f"{{namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: kube-system}}}}, {OF_DNS}}}", False),
+        (f"{{namespaceSelector: {{}}, {OF_DNS}}}", False),
+        ("{ipBlock: {cidr: 169.254.20.10/32}}", False),
+    ],
+)
+def test_a_rule_for_dns_that_means_no_pod_opens_nothing(tmp_path: Path, peer: str, told: bool) -> None:
+    ports = "ports: [{port: 53, protocol: UDP}, {port: 53, protocol: TCP}]"
+    egress = f"{AN_APPLICATION}], ports: [{{port: 8080}}]}}, {{to: [{peer}], {ports}}}"
+    file = tmp_path / "all.yaml"
+    file.write_text(CLUSTER_DNS + (WORKLOAD % "@").replace("@], ports: [{port: 6443}]}", egress))
+    assert ("GWP610" in [each.rule for each in open_workspace([str(file)]).findings()]) == told
+
+
+def test_pods_that_may_be_elsewhere_may_serve_names(tmp_path: Path) -> None:
+    ports = "ports: [{port: 53, protocol: UDP}, {port: 53, protocol: TCP}]"
+    named = f"{{namespaceSelector: {{matchLabels: {{name: kube-system}}}}, {OF_DNS}}}"
+    egress = f"{AN_APPLICATION}], ports: [{{port: 8080}}]}}, {{to: [{named}], {ports}}}"
+    (tmp_path / "all.yaml").write_text((WORKLOAD % "@").replace("@], ports: [{port: 6443}]}", egress))
+    assert "GWP610" not in [each.rule for each in open_workspace([str(tmp_path)]).findings()]

@@ -79,3 +79,11 @@ def meant_by_name(network: Network, peer: Peer | None) -> str:
         if found is not None and str(key).rpartition("/")[2] in _BY_NAME and key not in (NAME_LABEL, *found.labels):
             return found.key.name
     return ""
+
+
+def is_nobody(network: Network, peer: Peer | None) -> bool:
+    """Return whether a peer certainly means no pod: none was seen, and none may be elsewhere."""
+    if not isinstance(peer, Pods):
+        return False
+    chosen, named = network.universe.select(peer), meant_by_name(network, peer)
+    return not chosen.sure and (bool(named) or not (chosen.maybe or may_be_elsewhere(network, peer)))

@@ -111,7 +111,7 @@ def reach(
     if explain:
         from policylint.report.reach.guardrails import explained
 
-        put(explained(found, _guardrails(explain, setup)))
+        put(explained(found, _guardrails(explain, setup), table_width()))
         run.end(workspace.coverage)
         return INCOMPLETE if workspace.coverage.cut_off else OK
     _known(principals, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from policylint.model.rule_page import RulePage
 
 _WIDTH = 100
+_ITEM = re.compile(r" *(?:[-*]|\d+\.) +")
 FAMILIES = {
     "GWP1": "Attachment: does the policy reach anything",
     "GWP2": "Precedence: what survives",
@@ -68,12 +70,15 @@ def _page(page: RulePage, paint: Paint) -> str:
     fenced = False
     paragraph: list[str] = []
     for line in [*page.body.strip().splitlines(), ""]:
-        prose = line and not fenced and not line.startswith(("#", "-", "|", ">", " ", "```"))
-        if prose:
-            paragraph.append(line)
+        is_item = _ITEM.match(line) is not None
+        prose = line and not fenced and not line.startswith(("#", "|", ">", "```"))
+        if prose and not is_item and (paragraph or not line.startswith(" ")):
+            paragraph.append(line.lstrip())
             continue
-        lines += wrapped(" ".join(paragraph), min(_WIDTH, paint.room or _WIDTH)) if paragraph else []
-        paragraph = []
+        lines += _filled(paragraph, min(_WIDTH, paint.room or _WIDTH))
+        paragraph = [line] if prose and is_item else []
+        if paragraph:
+            continue
         if line.startswith("```"):
             fenced = not fenced
         elif fenced:
@@ -81,6 +86,16 @@ def _page(page: RulePage, paint: Paint) -> str:
         else:
             lines.append(paint("strong", line.lstrip("# ")) if line.startswith("#") else line)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _filled(paragraph: Sequence[str], room: int) -> list[str]:
+    """Return a paragraph, or an entry of a list, in lines of a width; those of an entry hang."""
+    if not paragraph:
+        return []
+    item = _ITEM.match(paragraph[0])
+    mark = item[0] if item is not None else ""
+    first, *others = wrapped(" ".join(paragraph)[len(mark) :], room - len(mark))
+    return [f"{mark}{first}", *(" " * len(mark) + line for line in others)]
 
 
 def markdown(pages: Sequence[RulePage], *, whole: bool) -> str:

@@ -36,7 +36,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.shared import Shared
 from policylint.session.lint import judge
-from policylint.session.open import open_workspace_of
+from policylint.session.open import meant, open_workspace_of
 from policylint.session.removal import escalate_changed
 from policylint.session.revisions import DiffRequest
 from policylint.session.territory import territory
@@ -392,7 +392,7 @@ def _of_cluster(request: DiffRequest, live: bytes) -> DiffSides:
 
     for path in request.paths:
         if not os.path.lexists(path):
-            raise UsageError(f"no such file or directory: {path!r}")
+            raise UsageError(f"no such file or directory: {path!r}{meant(path)}")
     return DiffSides(request, (Text(by_object(live)), open_source(list(request.paths), exclude=request.setup.exclude)))
 
 
@@ -429,7 +429,7 @@ def _of_revisions(request: DiffRequest, repository: Repository) -> DiffSides:
     for path in request.paths:
         remains = both[1].holds(path) if isinstance(both[1], Revision) else os.path.lexists(path)
         if not remains and not both[0].holds(path):
-            message = f"no such file or directory on either side: {path!r}"
+            message = f"no such file or directory on either side: {path!r}{meant(path)}"
             if end is None and request.text and repository.knows(os.path.relpath(path)):
                 message += f"; two revisions are written {request.text}..{path}"
             raise UsageError(message)

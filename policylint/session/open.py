@@ -127,17 +127,24 @@ def open_workspace_of(
         raise
 
 
-def _meant(path: str) -> str:
-    """Return ` (did you mean 'clusters/prod'?)` where the directory holds a like name."""
+def meant(path: str) -> str:
+    """Return ` (did you mean 'clusters/prod'?)` where each step that is not there is like one that is."""
     from difflib import get_close_matches
 
-    directory, name = os.path.split(path.rstrip("/"))
-    try:
-        names = os.listdir(directory or ".")  # noqa: PTH208 - as everywhere here
-    except OSError:
-        return ""
-    near = get_close_matches(name, names[:5000], n=1)
-    return f" (did you mean {path.rstrip('/').removesuffix(name) + near[0]!r}?)" if near else ""
+    known = "/" if path.startswith("/") else ""
+    for step in filter(None, path.split("/")):
+        there = os.path.join(known, step)  # noqa: PTH118 - as everywhere here
+        if not os.path.lexists(there):
+            try:
+                names = os.listdir(known or ".")  # noqa: PTH208 - as everywhere here
+            except OSError:
+                return ""
+            near = get_close_matches(step, names[:5000], n=1)
+            if not near:
+                return ""
+            there = os.path.join(known, near[0])  # noqa: PTH118
+        known = there
+    return "" if known == path.rstrip("/") else f" (did you mean {known!r}?)"
 
 
 def _check(paths: Iterable[str]) -> None:
@@ -150,7 +157,7 @@ def _check(paths: Iterable[str]) -> None:
         if path == "-":
             continue
         if not os.path.lexists(path):
-            raise UsageError(f"no such file or directory: {path!r}{_meant(path)}")
+            raise UsageError(f"no such file or directory: {path!r}{meant(path)}")
         if leads_out(path):
             raise UsageError(
                 f"{path!r} is a symbolic link out of the repository, which is not followed: name its target instead"

@@ -20,7 +20,7 @@ class TracedRequest(NamedTuple):
 
     Args:
         login: what it is asked for, where it gets to a backend.
-        followed: what a client meets that follows its redirect.
+        followed: what a client meets that follows its redirect, each with what it is asked for in `logins`.
     """
 
     environment: str
@@ -28,6 +28,7 @@ class TracedRequest(NamedTuple):
     login: Asked | None = None
     checks: tuple[Check, ...] = ()
     followed: Followed = Followed()
+    logins: tuple[Asked | None, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -63,9 +64,13 @@ def trace_requests(
             except RequestError as error:
                 complaint = complaint or error
                 continue
-            login = requirements[name].of(trace, "authentication") if trace.outcome.backends else None
+            then = followed(tracer, trace)
+            login, *logins = (
+                requirements[name].of(each, "authentication") if each.outcome.backends else None
+                for each in (trace, *then.traces)
+            )
             met = tuple(checks(trace, expect, login)) if check else ()
-            here.append(TracedRequest(name, trace, login, met, followed(tracer, trace)))
+            here.append(TracedRequest(name, trace, login, met, then, tuple(logins)))
         if complaint is not None and not here:
             raise complaint
         traced += here

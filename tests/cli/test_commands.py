@@ -241,6 +241,7 @@ def test_a_path_that_is_nearly_there_is_named(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "clusters" / "production").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     assert "did you mean 'clusters/production'?" in process("lint", "clusters/producton").stderr
+    assert "did you mean 'clusters/production'?" in process("lint", "cluster/producton").stderr
 
 
 def test_a_url_alone_is_a_get_and_a_word_alone_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

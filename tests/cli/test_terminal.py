@@ -170,10 +170,11 @@ TABLES = [
     "reach fixtures/kuadrant-platform",
     "simulate fixtures/kuadrant-platform",
     "trace GET https://shop.example.com/checkout fixtures/envoy-gateway-shop",
+    "reach fixtures/envoy-gateway-shop --config fixtures/exemptions.yaml --explain",
 ]
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("columns", [60, 80, 100, 140])
 @pytest.mark.parametrize("command", TABLES)
 def test_tables_fit_the_terminal(command: str, columns: int) -> None:
     """Each line of what a person sees on a terminal of so many columns is no longer than that."""
@@ -195,4 +196,5 @@ def test_tables_fit_the_terminal(command: str, columns: int) -> None:
     assert child.wait(timeout=60) == 0
     lines = seen.decode().replace("\r", "").splitlines()
     assert len(lines) > 1
-    assert [line for line in lines if len(line) > columns] == []
+    whole = "    policylint "  # a command that is copied
+    assert [line for line in lines if len(line) > columns and not line.startswith(whole)] == []

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from policylint.checks import run
+from policylint.report.kit.display import Paint
+from policylint.report.trace import Traced, write
 from policylint.simulation import Simulation
 from policylint.trace import Tracer, from_url
 from policylint.trace.redirects import followed
@@ -133,3 +135,16 @@ def test_the_case_of_a_scheme_does_not_matter(tmp_path: Path) -> None:
     ).traces
     assert after.listener is not None
     assert after.listener.name == "https"
+
+
+def test_what_follows_says_whether_a_login_is_asked_for(tmp_path: Path) -> None:
+    simulation = opened(
+        tmp_path,
+        GATEWAY,
+        SERVICE,
+        route("plain", redirect("scheme: https"), section="http"),
+        route("app", APP, section="https"),
+    )
+    traced = Traced.of([simulation], [(from_url("GET", "http://shop.example.com/"), {})])
+    said = "".join(write("text", traced, Paint(False), 100))
+    assert "Then    GET https://shop.example.com/: reaches shop/app, no login." in said

@@ -7,15 +7,19 @@ from collections.abc import Iterator, Sequence
 
 from policylint.guardrails import Breach, Guardrail, GuardrailVerdict, verdicts
 from policylint.model.words import count
-from policylint.report.kit.display import one_line, short_place
+from policylint.report.kit.display import one_line, short_place, wrapped
 from policylint.simulation import Simulation
 
 _MOST = 20
 _WORDS = {"holds": "holds", "broken": "does not hold", "unknown": "may not hold", "idle": "guards nothing"}
 
 
-def explained(simulations: Sequence[Simulation], guardrails: Sequence[Guardrail]) -> str:
-    """Return the verdict on guardrails in each environment, with what it rests on and what exceptions let pass."""
+def explained(simulations: Sequence[Simulation], guardrails: Sequence[Guardrail], room: int = 0) -> str:
+    """Return the verdict on guardrails in each environment, with what it rests on and what exceptions let pass.
+
+    Args:
+        room: the columns of a line, 0 for any; commands stay whole, for they are copied.
+    """
     lines: list[str] = []
     for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
         where = f" in {simulation.world.name}" if len(simulations) > 1 else ""
@@ -23,7 +27,16 @@ def explained(simulations: Sequence[Simulation], guardrails: Sequence[Guardrail]
             lines.append(f"{verdict.guardrail.name}: {_WORDS[verdict.state]}{where}")
             lines += _reasons(verdict)
             lines += _exemptions(verdict)
-    return "\n".join(map(one_line_kept, lines)) + "\n"
+    return "\n".join(fitted for line in lines for fitted in _fitted(one_line_kept(line), room)) + "\n"
+
+
+def _fitted(line: str, room: int) -> list[str]:
+    bare = line.lstrip()
+    if not room or bare.startswith("policylint "):
+        return [line]
+    indent = " " * (len(line) - len(bare))
+    first, *others = wrapped(bare, room - len(indent) - 4)
+    return [indent + first, *(f"{indent}    {more}" for more in others)]
 
 
 def _exemptions(verdict: GuardrailVerdict) -> Iterator[str]:

@@ -75,8 +75,8 @@ def pages(traced: Traced, paint: Paint, room: int) -> Iterator[str]:
 
 def _followed(request: TracedRequest, names: Names) -> Iterator[str]:
     """Yield what a client meets that follows the redirects, a line for each request."""
-    for trace in request.followed.traces:
-        yield f"Then    {one_line(f'{trace.request}: {result(trace, names)}')}\n"
+    for trace, login in zip(request.followed.traces, request.logins, strict=True):
+        yield f"Then    {one_line(f'{trace.request}: {result(trace, names, login)}')}\n"
     if request.followed.loops:
         yield "Then    the same request again: the redirects are a loop.\n"
 
@@ -166,7 +166,9 @@ def result(trace: Trace, names: Names, login: Asked | None = None) -> str:
     if backends and trace.network is not None and trace.network.verdict != "allowed":
         from policylint.report.trace.hops import result as network_result
 
-        return network_result(trace.network, [share.key for share in outcome.shares if share.share], names)
+        said = network_result(trace.network, [share.key for share in outcome.shares if share.share], names)
+        asked = _protection(login).removeprefix(", ")
+        return f"{said} {'Login: ' if asked != 'no login' else ''}{asked[:1].upper() + asked[1:]}." if asked else said
     if backends:
         parts = [
             f"{key.path} ({share:.0%})" if len(backends) > 1 or outcome.failing else key.path

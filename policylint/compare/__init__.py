@@ -173,6 +173,7 @@ def removed_protections(
                     findings += unjudged(pair, {key for finding in findings for key in finding.resources})
         if "GWP325" in rules:
             from policylint.compare.beside import decided_beside
+            from policylint.compare.bypassed import logins_bypassed
             from policylint.compare.ends import ends_changed
             from policylint.compare.exchanged import others_named
             from policylint.compare.peers import peers_widened
@@ -183,6 +184,7 @@ def removed_protections(
                 findings += ends_changed(pair)
                 findings += peers_widened(pair, environment)
                 findings += decided_beside(pair)
+                findings += logins_bypassed(pair)
                 findings += others_named(pair)
                 findings += statements_lost(pair)
                 findings += grants_withdrawn(pair)

@@ -109,7 +109,7 @@ class _Ends:
     @cached_property
     def _guarded(self) -> tuple[frozenset[ResourceKey], frozenset[ResourceKey]]:
         """The routes that ask for a login, on each side."""
-        return _with_login(self._sides.before), _with_login(self._sides.after)
+        return with_login(self._sides.before), with_login(self._sides.after)
 
     def _is_used(self, service: ResourceKey) -> bool:
         return service in self._served or service in self._named
@@ -436,7 +436,7 @@ def _credential_selectors(value: Any, above: str = "") -> Iterator[Mapping[str, 
                 yield from _credential_selectors(inner, str(name))
 
 
-def _with_login(side: Simulation) -> frozenset[ResourceKey]:
+def with_login(side: Simulation) -> frozenset[ResourceKey]:
     """Return the routes on a way to which some policy, or a filter, asks for a login."""
     found = {binding.holder.key for binding in side.bindings if binding.authenticates}
     for group in side.groups:
@@ -541,4 +541,4 @@ def _is_at(policy: Any, gateway: ResourceKey) -> bool:
     return any(node.key == gateway for group in policy.groups for path in group.contexts() for node in path)
 
 
-__all__ = ["ends_changed"]
+__all__ = ["ends_changed", "with_login"]

@@ -15,6 +15,7 @@ from policylint.catalog.weakenings import access, differing, table, words_of
 from policylint.model import mapping, sequence, text, value_at
 from policylint.model.weakness import Weakness
 from policylint.namedtuple import NamedTuple
+from policylint.spaces.addresses import cidr, without
 
 Sense = Literal[-1, 0, 1]
 _ON = (True, "true", "True", "yes", "on", "On", "enabled", "Enabled", "enable", "1")
@@ -71,10 +72,10 @@ def sense_of(name: str) -> Sense:
     said, words = _directions(), words_of(name)
     if not said.apart.isdisjoint(words):
         return 0
-    dangers = said.dangers.intersection(words)
-    dangerous = bool(dangers)
+    dangerous = not said.dangers.isdisjoint(words)
+    known = (said.dangers | said.guards).intersection(words)
     turning = said.turning.intersection(words)
-    turned = sum(not any(word.startswith(turn) and word != turn for word in dangers) for turn in turning) % 2
+    turned = sum(not any(word.startswith(turn) and word != turn for word in known) for turn in turning) % 2
     passing = not said.passing.isdisjoint(words) and not said.guards.isdisjoint(words)
     if passing and not dangerous:
         return 1 if turned else -1
@@ -113,6 +114,11 @@ def denials(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Wea
                 yield Weakness(".".join(path), "what it turned away passes", list="demands", entries=entries)
             elif "*" in path:
                 yield Weakness(".".join(path), "it turns away less", list="demands", where=entries)
+        for old, new in _pairs(before, after, path) if "*" in path and not lists else ():
+            if _is_narrower(old, new):
+                for action in _ACTIONS:
+                    where = {action: refusing}
+                    yield Weakness(".".join(path), "it turns away less", order=((old,), (new,)), where=where)
 
 
 def is_certain(weak: Weakness, kind: str) -> bool:
@@ -251,6 +257,12 @@ def _is_plain_now(old: object, new: object) -> bool:
         return False
     (was, _, server), (now, _, other) = old.lower().partition("://"), new.lower().partition("://")
     return _PLAIN.get(was) == now and server == other
+
+
+def _is_narrower(old: object, new: object) -> bool:
+    """Tell whether a network holds less than another one."""
+    was, now = (cidr(value) if isinstance(value, str) else None for value in (old, new))
+    return was is not None and now is not None and not without([now], [was]) and bool(without([was], [now]))
 
 
 def _pairs(before: Any, after: Any, path: tuple[str, ...]) -> list[tuple[Any, Any]]:

@@ -148,9 +148,9 @@ def removed_protections(
     others = list(beside)
     findings: list[Finding] = []
     if "GWP304" in rules:
-        from policylint.compare.protection.anywhere import values_weakened
+        from policylint.compare.protection.values import values_weakened
 
-        findings += [*commands_given(texts), *values_weakened(texts)]
+        findings += [*commands_given(texts), *values_weakened(texts, [pair.after.world for pair in sides])]
     for pair, environment in zip(sides, environments, strict=True):
         if of_requests:
             from policylint.compare.protection.placed import placed_less

@@ -18,7 +18,8 @@ class TextChanges(NamedTuple):
     Args:
         files: by path below the root.
         commands: those that are new, each with the script and its line.
-        values: files of values for charts, each as it was and as it is.
+        values: files without objects, each as it was and as it is: values for charts may stand there, or charts with
+            theirs in a kustomization.
     """
 
     files: Collection[str] = ()

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.content import Edited
@@ -31,6 +32,7 @@ from policylint.compare.within import within
 from policylint.documents import Document, loading, read
 from policylint.errors import AbsentError, UsageError
 from policylint.load.edited import edited
+from policylint.load.facts import is_kustomization_path
 from policylint.load.shared_facts import SharedFacts
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
@@ -179,8 +181,8 @@ def _sameness(finding: Finding) -> tuple[object, ...]:
     return finding.rule, finding.resources, finding.field, finding.location.sort_key()
 
 
-_VALUES = Pattern(r"(^|[/._-])values([._-][^/]*)?\.ya?ml$")
-"""Names of files of values for charts."""
+_OBJECT = Pattern(rb"(?m)^(kind|apiVersion):")
+_MOST_VALUES = 500
 
 
 class DiffSides:
@@ -244,14 +246,15 @@ class DiffSides:
         return TextChanges([*differing, *aside], commands, list(self._values(sorted({*differing, *aside}))))
 
     def _values(self, paths: Iterable[str]) -> Iterator[tuple[Document, Document]]:
-        """Yield the files of values for charts that differ, each as it was and as it is."""
-        for path in paths:
-            if _VALUES.search(path):
-                sides = ((0, self.of_before(path)), (1, path))
-                readings = [read(self._bytes(side, file), path) for side, file in sides]
-                documents = [reading.documents[0] for reading in readings if len(reading.documents) == 1]
-                if len(documents) == 2 and all(isinstance(each.value, dict) for each in documents):
-                    yield documents[0], documents[1]
+        """Yield the files that differ and hold no objects, but values for charts, each as it was and as it is."""
+        for path in islice((each for each in paths if each.endswith((".yaml", ".yml"))), _MOST_VALUES):
+            texts = self._bytes(0, self.of_before(path)), self._bytes(1, path)
+            if not is_kustomization_path(path) and any(map(_OBJECT.search, texts)):
+                continue
+            readings = [read(text, path) for text in texts]
+            documents = [reading.documents[0] for reading in readings if len(reading.documents) == 1]
+            if len(documents) == 2 and all(isinstance(each.value, dict) for each in documents):
+                yield documents[0], documents[1]
 
     def _aside(self, source: Source) -> dict[str, str]:
         """Return the templates and scripts of a tree: path → the id of the content."""

@@ -43,6 +43,16 @@ CERTAIN: list[tuple[Any, Any, str]] = [
     ({"skip_path_regex": "^/health$"}, {"skip_path_regex": "^/.*"}, "skip_path_regex"),
     ({"rules": [{"action": "Deny", "to": "a"}, {"action": "Allow"}]}, {"rules": [{"action": "Allow"}]}, "rules"),
     ({"rules": [{"type": "Deny", "nets": ["a", "b"]}]}, {"rules": [{"type": "Deny", "nets": ["b"]}]}, "nets"),
+    (
+        {"rules": [{"action": "Drop", "cidr": "10.0.0.0/16"}]},
+        {"rules": [{"action": "Drop", "cidr": "10.0.0.0/24"}]},
+        "cidr",
+    ),
+    ({"fromEntities": ["cluster"]}, {"fromEntities": ["cluster", "world"]}, "fromEntities"),
+    ({"a": {"DISABLE_REGISTRATION": True}}, {"a": {"DISABLE_REGISTRATION": False}}, "DISABLE_REGISTRATION"),
+    ({"a": {"preventVulnerable": "true"}}, {"a": {"preventVulnerable": "false"}}, "preventVulnerable"),
+    ({"extraArgs": ["--insecure=false", "--a"]}, {"extraArgs": ["--insecure=true", "--a"]}, "insecure"),
+    ({"extraArgs": ["--a"]}, {"extraArgs": ["--a", "--enable-skip-login"]}, "enable-skip-login"),
     # texts
     ({"f": "port 1\nprotected-mode yes"}, {"f": "port 1\nprotected-mode no"}, "f.protected-mode"),
     ({"f": "[auth]\non = 1\nenabled = true"}, {"f": "[auth]\non = 1\nenabled = false"}, "f.auth.enabled"),

@@ -440,6 +440,24 @@ CASES: list[tuple[str, str, str, str, str, str]] = [
         "acl",
     ),
 ]
+CASES += [
+    (
+        "notification.toolkit.fluxcd.io",
+        "Receiver",
+        "{type: github, secretRef: {name: a}}",
+        "github",
+        "generic",
+        "type",
+    ),
+    (
+        "triggers.tekton.dev",
+        "EventListener",
+        "{triggers: [{name: a, interceptors: [{ref: {name: github}}]}]}",
+        ", interceptors: [{ref: {name: github}}]",
+        "",
+        "interceptors",
+    ),
+]
 NOTED: list[tuple[str, str, str, str, str, str]] = [
     (
         "kustomize.toolkit.fluxcd.io",

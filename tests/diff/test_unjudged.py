@@ -285,3 +285,47 @@ def test_values_of_charts_are_read_by_their_words(tmp_path: Path, file: str, old
     _, out, _ = run(tmp_path, "diff", "HEAD~1..HEAD", "-o", "json")
     found = [each for each in json.loads(out)["findings"] if each["state"] == "new"]
     assert [(each["severity"], each["location"]["line"]) for each in found] == ([("warning", line)] if line else [])
+
+
+BY_NAME = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: board, namespace: argocd}
+spec:
+  project: default
+  destination: {server: https://kubernetes.default.svc, namespace: shop}
+  sources:
+    - {repoURL: https://charts.example.com, chart: board, targetRevision: 1.0.0, helm: {valueFiles: [$v/prod.yaml]}}
+    - {repoURL: https://git.example.com/fleet, targetRevision: main, ref: v}
+"""
+IN_KUSTOMIZATION = """\
+kind: Kustomization
+apiVersion: kustomize.config.k8s.io/v1beta1
+helmCharts:
+  - {name: board, repo: https://a.example.com, valuesInline: {auth: {required: true}, args: [--insecure=false]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "file", "old", "new"),
+    [
+        ({"app.yaml": BY_NAME, "prod.yaml": VALUES}, "prod.yaml", "required: true", "required: false"),
+        ({"kustomization.yaml": IN_KUSTOMIZATION}, "kustomization.yaml", "required: true", "required: false"),
+        ({"kustomization.yaml": IN_KUSTOMIZATION}, "kustomization.yaml", "insecure=false", "insecure=true"),
+    ],
+)
+def test_values_are_found_by_what_takes_them(
+    tmp_path: Path, files: dict[str, str], file: str, old: str, new: str
+) -> None:
+    commit(tmp_path, {"tree.yaml": TREE, **files})
+    commit(tmp_path, {file: files[file].replace(old, new)})
+    _, out, _ = run(tmp_path, "diff", "HEAD~1..HEAD", "-o", "json")
+    found = [each for each in json.loads(out)["findings"] if each["state"] == "new"]
+    assert [(each["severity"], each["location"]["file"]) for each in found] == [("warning", file)]
+
+
+def test_a_file_that_nothing_takes_holds_no_values(tmp_path: Path) -> None:
+    commit(tmp_path, {"tree.yaml": TREE, "compose.yaml": VALUES})
+    commit(tmp_path, {"compose.yaml": VALUES.replace("required: true", "required: false")})
+    _, out, _ = run(tmp_path, "diff", "HEAD~1..HEAD", "-o", "json")
+    assert not [each for each in json.loads(out)["findings"] if each["state"] == "new"]

@@ -13,19 +13,14 @@ from policylint.catalog.content import known_object
 from policylint.catalog.directions import denials, directed, guards_by_name, is_certain, is_switched_off
 from policylint.catalog.products import product_kind
 from policylint.catalog.weakenings import Deciding, access, as_step, common_weaknesses, deciding
-from policylint.checks.kit.locations import deepest_written, path
 from policylint.compare.pairing import Sides
-from policylint.compare.protection.cause import RULE, Cause, WeakenedWay
-from policylint.compare.protection.embedded import configuration, with_texts_read
+from policylint.compare.protection.cause import Cause, WeakenedWay
+from policylint.compare.protection.embedded import configuration, flags_told, with_texts_read
 from policylint.compare.protection.extensions import said_by, weakened
 from policylint.compare.protection.spec import Weakening, weakenings
-from policylint.compare.texts import TextChanges
 from policylint.documents import read
 from policylint.model import (
     GATEWAY_GROUP,
-    Finding,
-    Location,
-    Related,
     Resource,
     ResourceKey,
     is_symbolic,
@@ -92,29 +87,6 @@ def directed_changes(
         yield weakening, sure and weak.severity == "warning" and not is_switched_off(now, weakening.after)
 
 
-def values_weakened(texts: TextChanges) -> Iterator[Finding]:
-    """Yield what files of values say that is weaker, whichever chart takes them."""
-    for old, new in texts.values:
-        before, after = ({"values": mapping(document.value)} for document in (old, new))
-        for weakening, certain in directed_changes(("", "Values"), before, after):
-            if weakening.weak.severity != "warning":
-                continue
-            was, now = (
-                Location(document, deepest_written(document.value, pointer[1:]), bool(pointer[1:]))
-                for document, pointer in ((old, weakening.before), (new, weakening.after))
-            )
-            yield Finding(
-                RULE,
-                "warning" if certain else "note",
-                f"{path(weakening.after[1:])} in {new.file} {weakening.change}, {weakening.weak.says}",
-                now,
-                label=weakening.weak.says,
-                related=(Related("it was written here before the change", was),),
-                help=("fix: keep it as it was, or say what takes its place",),
-                field=path(weakening.after[1:]),
-            )
-
-
 def words_on(
     kind: tuple[str, str], before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> tuple[list[Weakness], list[Weakness]]:
@@ -165,6 +137,8 @@ def edited_beside(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
     for group, name in sides.after.world.kinds():
         if is_beside(sides, group, name):
             yield from sides.edited(group, name)
+        elif (entry := deciding(group, name)) is not None and entry.holding:
+            yield from (pair for pair in sides.edited(group, name) if all(_applies(entry, each) for each in pair))
 
 
 def decides_beside(sides: Sides) -> bool:
@@ -225,14 +199,7 @@ def said_beside(resource: Resource) -> Mapping[str, Any]:
 
 def _told(container: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a program is told by its arguments and variables, those without the name of the program before."""
-    told: dict[str, Any] = {}
-    arguments = [text(each) for field in ("command", "args") for each in sequence(container.get(field))]
-    for argument, following in zip(arguments, [*arguments[1:], ""], strict=False):
-        name, assigned, value = argument.partition("=")
-        if name.startswith("-"):
-            given = value if assigned else "true" if following.startswith("-") or not following else following
-            flag = as_step(name.lstrip("-"))
-            told[flag] = given if flag not in told else f"{told[flag]},{given}"
+    told = flags_told([text(each) for field in ("command", "args") for each in sequence(container.get(field))])
     program = text(container.get("image")).rpartition("/")[2].partition(":")[0].replace("-", "_").lower()
     for variable in map(mapping, sequence(container.get("env"))):
         name = text(variable.get("name")).lower().removeprefix(f"{program}_")
@@ -271,7 +238,6 @@ __all__ = [
     "edited_beside",
     "is_beside",
     "said_beside",
-    "values_weakened",
     "weakened_anywhere",
     "words_on",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from policylint.catalog.weakenings import as_step
@@ -102,12 +103,31 @@ def with_texts_read(before: Any, after: Any, depth: int = 0) -> tuple[Any, Any]:
         }
         old = {name: pair[0] for name, pair in pairs.items() if pair[0] is not None}
         return old, {name: pair[1] for name, pair in pairs.items() if pair[1] is not None}
+    if _are_flags(before) and _are_flags(after):
+        return flags_told(before), flags_told(after)
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after) and depth < _DEEPEST:
         entries = [with_texts_read(old, new, depth + 1) for old, new in zip(before, after, strict=True)]
         return [old for old, _ in entries], [new for _, new in entries]
     if isinstance(before, str) and isinstance(after, str) and before != after and "\n" in before.strip():
         return _read_alike(before, after)
     return before, after
+
+
+def _are_flags(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], str) and value[0].startswith("-")
+
+
+def flags_told(arguments: Sequence[Any]) -> dict[str, Any]:
+    """Return what a program is told by its arguments: a flag without a value is on."""
+    told: dict[str, Any] = {}
+    texts = [str(argument) for argument in arguments]
+    for argument, following in zip(texts, [*texts[1:], "-"], strict=False):
+        name, assigned, value = argument.partition("=")
+        if name.startswith("-"):
+            given = value if assigned else "true" if following.startswith("-") else following
+            flag = as_step(name.lstrip("-"))
+            told[flag] = given if flag not in told else f"{told[flag]},{given}"
+    return told
 
 
 def _read_alike(before: str, after: str) -> tuple[Any, Any]:
@@ -118,4 +138,4 @@ def _read_alike(before: str, after: str) -> tuple[Any, Any]:
     return lines_told(before), lines_told(after)
 
 
-__all__ = ["configuration", "lines_told", "with_texts_read"]
+__all__ = ["configuration", "flags_told", "lines_told", "with_texts_read"]

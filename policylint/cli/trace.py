@@ -63,13 +63,16 @@ QUERY = "What is asked"
     help="A claim of the valid token that it brings; repeatable. '' for no token.",
 )
 @option(
+    QUERY, "--certificate", metavar="NAME", default="", help="The client shows a certificate, called so in the answer."
+)
+@option(
     QUERY,
     "--to",
     "service",
     metavar="SERVICE",
     default="",
     shell_complete=of_kind("Service"),
-    help="The Service that mesh traffic is for; with --port, a workload too.",
+    help="The Service that mesh traffic is for, or the workload whose pods it is sent to.",
 )
 @option(
     QUERY,
@@ -97,6 +100,7 @@ def trace(
     gateway: str,
     client: str,
     claims: tuple[str, ...],
+    certificate: str,
     service: str,
     port: str,
     file: str | None,
@@ -115,16 +119,23 @@ def trace(
     from policylint.trace import from_url
 
     words, places = run.paths, run.paths
+    who: dict[str, Any] = {
+        "gateway": gateway,
+        "client": client,
+        "service": service,
+        "claims": claims,
+        "certificate": certificate,
+    }
     if file is not None:
         requests = _from_file(file)
     elif port:
         requests = [(_connection(client, service, port), {})]
     elif len(words) >= 2 and "://" not in words[0] and "." not in words[0]:
-        request = from_url(words[0], words[1], headers, gateway=gateway, client=client, service=service, claims=claims)
+        request = from_url(words[0], words[1], headers, **who)
         requests = [(request, {})]
         places = words[2:]
     elif words and "://" in words[0]:
-        request = from_url("GET", words[0], headers, gateway=gateway, client=client, service=service, claims=claims)
+        request = from_url("GET", words[0], headers, **who)
         requests, places = [(request, {})], words[1:]
     else:
         if words and not os.path.lexists(words[0]):
@@ -139,9 +150,11 @@ def trace(
     run.lap("read and simulate")
     from policylint.report.trace import Traced, write
 
-    traced = Traced.of(workspace.simulations, requests, check=check)
     if before is not None and former is not None:
-        traced = traced._replace(before=(before, Traced.of(former.simulations, requests)))
+        earlier, traced = Traced.of_both(former.simulations, workspace.simulations, requests, check=check)
+        traced = traced._replace(before=(before, earlier))
+    else:
+        traced = Traced.of(workspace.simulations, requests, check=check)
     run.lap("trace")
     paint = Paint(wants_color(run.color), table_width())
     for piece in write(form, traced, paint, page_width()):

@@ -16,9 +16,11 @@ from typing import Final
 from policylint.namedtuple import NamedTuple
 
 _KIND: Final = re.compile(rb"""kind:[ \t]+(["']?)([A-Za-z][A-Za-z0-9]*)\1[ \t]*(?:[ \t]#.*)?\r?(?:\n|\Z)""")
-_API_VERSION: Final = re.compile(rb"""apiVersion:[ \t]+(["']?)([A-Za-z0-9][\w./-]*)\1[ \t]*(?:[ \t]#.*)?\r?(?:\n|\Z)""")
+_API_VERSION: Final = re.compile(
+    rb"""apiVersion:[ \t]+(["']?)([A-Za-z][\w./-]*|[0-9][\w.-]*/[\w./-]*)\1[ \t]*(?:[ \t]#.*)?\r?(?:\n|\Z)"""
+)
 _DIRECTIVE: Final = re.compile(rb"(?:^|\r|\xc2\x85|\xe2\x80[\xa8\xa9])%", re.MULTILINE)
-_CONTENT: Final = re.compile(rb"(?:^|\r|\xc2\x85|\xe2\x80[\xa8\xa9])(?!---[ \t]*\r?$)[ \t]*[^\s#]", re.MULTILINE)
+_CONTENT: Final = re.compile(rb"(?:^|\r|\xc2\x85|\xe2\x80[\xa8\xa9])(?!---[ \t]*\r?$)[ \t]*[^ \t\r\n#]", re.MULTILINE)
 _DISGUISED: Final = rb"""(?:["'?!&*{\[<]|(?:kind|apiVersion)[ \t]+:|---[ \t]+[^\s#]|items:)"""
 _FIRST_DISGUISED: Final = re.compile(_DISGUISED)
 _DISGUISED_LINE: Final = re.compile(rb"\n(?! )" + _DISGUISED)  # most lines are indented

@@ -28,11 +28,15 @@ class IrregularError(Exception):
     """The chunk needs the exact loader."""
 
 
+_MARK = b"\xef\xbb\xbf"
+"""A byte order mark, before which a tag need not stand apart."""
+
+
 def is_candidate(data: bytes) -> bool:
     """Return whether the chunk has neither tags nor exotic line breaks; False when in doubt."""
     return (
         data[:1] != b"\xef"  # a byte order mark, perhaps: libyaml takes what follows for the beginning
-        and (b"!" not in data or (_TAG.search(data) is None and data[:1] != b"!"))
+        and (b"!" not in data or (_TAG.search(data) is None and data[:1] != b"!" and _MARK not in data))
         and not has_exotic_breaks(data)
     )
 

@@ -11,7 +11,7 @@ from policylint.trace.expecting import Check, checks
 from policylint.trace.redirects import Followed, followed
 from policylint.trace.request import Request, RequestError
 from policylint.trace.requirements import Asked, Requirements
-from policylint.trace.result import Trace
+from policylint.trace.result import Outcome, Trace
 from policylint.trace.tracing import Tracer
 
 
@@ -37,7 +37,11 @@ class TracedRequest(NamedTuple):
 
 
 def trace_requests(
-    simulations: Sequence[Simulation], asked: Sequence[tuple[Request, Mapping[str, Any]]], *, check: bool = False
+    simulations: Sequence[Simulation],
+    asked: Sequence[tuple[Request, Mapping[str, Any]]],
+    *,
+    check: bool = False,
+    absent: bool = False,
 ) -> list[TracedRequest]:
     """Trace every request through every environment, those sorted by name.
 
@@ -47,6 +51,7 @@ def trace_requests(
     Args:
         asked: requests, each with what is expected of it.
         check: compare with what is expected.
+        absent: whether what is asked for may be missing here, as on one side of a change: nothing answers then.
 
     Raises:
         RequestError: a request that cannot be asked anywhere.
@@ -72,6 +77,10 @@ def trace_requests(
             met = tuple(checks(trace, expect, login)) if check else ()
             here.append(TracedRequest(name, trace, login, met, then, tuple(logins)))
         if complaint is not None and not here:
-            raise complaint
+            if not absent:
+                raise complaint
+            name, tracer = tracers[0]
+            refused = Trace(request, Outcome(refused=True, reason=str(complaint)))
+            here.append(TracedRequest(name, refused, None, (), followed(tracer, refused)))
         traced += here
     return traced

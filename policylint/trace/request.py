@@ -7,6 +7,7 @@ from typing import Any
 
 from policylint.errors import UsageError
 from policylint.model import mapping, text
+from policylint.model.spelling import same_kind, spelling
 from policylint.namedtuple import NamedTuple
 from policylint.spaces.addresses import number_of
 
@@ -72,6 +73,11 @@ class Request(NamedTuple):
     address: str = ""
     claims: tuple[tuple[str, str], ...] | None = None
     blank: bool = False
+
+    @property
+    def can_be_sent(self) -> bool:
+        """Whether a client can send it: no path is without a slash, whatever a route says that no cluster takes."""
+        return self.scheme not in _PORTS or self.path.startswith("/")
 
     @property
     def bare_path(self) -> str:
@@ -173,6 +179,7 @@ def from_url(
     client: str = "",
     service: str = "",
     claims: Iterable[str] = (),
+    certificate: str = "",
 ) -> Request:
     """Return a request from the command line; a scheme `grpc` or `grpcs` means gRPC over http or https.
 
@@ -181,6 +188,7 @@ def from_url(
         client: mesh traffic of this workload; without a `service` the host names it, as it does inside the cluster.
             An address is that of a client outside.
         claims: each as `name=value`, of a valid token; one "" for a request without any.
+        certificate: what the client's certificate is called; "" where it shows none.
 
     Raises:
         RequestError: the URL has no scheme or host, or a header no colon.
@@ -198,7 +206,9 @@ def from_url(
         service = _service_of(host, client)
     scheme = parts.scheme.lower()
     given: dict[str, Any] = {"scheme": {"grpc": "http", "grpcs": "https"}.get(scheme, scheme)}
-    given |= {name: value for name, value in (("gateway", gateway), ("client", client), ("service", service)) if value}
+    kind = spelling(service).kind
+    role = "pod" if kind and not same_kind(kind, "Service") else "service"
+    given |= {name: value for name, value in (("gateway", gateway), ("client", client), (role, service)) if value}
     if port is not None:
         given["port"] = port
     elif given["scheme"] in _PORTS and not service:
@@ -224,6 +234,8 @@ def from_url(
         given["headers"] = pairs
     if address:
         given["address"] = address
+    if certificate:
+        given["clientCertificate"] = certificate
     listed = list(claims)
     if listed:
         token: dict[str, list[str]] = {}
@@ -244,10 +256,12 @@ def arguments(request: Request) -> tuple[str, ...]:
     method = "grpc" if request.grpc else request.method
     who = ("--from", request.address) if request.address else ()
     claims = [f"{name}={value}" for name, value in request.claims or ()] or ([""] if request.claims == () else [])
-    token = (word for claim in claims for word in ("--claim", claim))
+    token = [word for claim in claims for word in ("--claim", claim)]
+    token += ["--certificate", request.client_certificate] if request.client_certificate else []
     url = f"{request.scheme}://{request.host}{port}{path}"
-    if request.service:
-        return (method, url, *headers, "--from", request.client, *token, "--to", request.service)
+    if request.service or request.pod:
+        who = ("--from", request.client) if request.client else who
+        return (method, url, *headers, *who, *token, "--to", request.service or request.pod)
     return (method, url, *headers, *who, *token, "--gateway", request.gateway)
 
 

@@ -110,3 +110,23 @@ def test_without_libyaml_the_same_code_runs_over_the_pure_parser() -> None:
     result = exact.load(text.encode(), text, pure)
     assert result.documents[0][0] == {"a": {"b": "yes", "c": True}, "d": {"b": "yes", "c": True}}
     assert exact.load(b"a: [", "a: [", pure).refused is not None
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b"\n   \x0bover", 2),
+        (b"\n\x0c", 2),
+        (b"--- \n\xef\xbb\xbf!!null xa: v1\n", 2),
+        (b"---\n\xef\xbb\xbf!!int a: v1\n", 2),
+    ],
+)
+def test_what_libyaml_or_kubernetes_refuses_is_refused(data: bytes, line: int) -> None:
+    assert answer(data) == [("yaml-syntax", line)]
+
+
+def test_a_number_is_no_version_by_which_a_document_stays_unread() -> None:
+    data = b"apiVersion: 0o7\nkind: Deployment\n---\napiVersion: 3scale.net/v1\nkind: Product\n"
+    reading = read(data, "f.yaml", wanted=lambda *_: False)
+    assert [document.value for document in reading.documents] == [{"apiVersion": 7, "kind": "Deployment"}]
+    assert [(unread.api_version, unread.kind) for unread in reading.unread] == [("3scale.net/v1", "Product")]

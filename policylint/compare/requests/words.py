@@ -66,4 +66,6 @@ def purpose_in_words(purpose: str) -> str:
 
 def example_in_words(change: RequestChange) -> str:
     """Return the line of help that shows an example: of changes with one example, all or none are exposed."""
+    if not change.example.can_be_sent:
+        return f"note: no client can send {change.example}, since the API server refuses the path"
     return f"see: policylint trace {shlex.join(arguments(change.example))}"

@@ -240,7 +240,7 @@ def _first(report: DiffReport, row: CommentRow) -> Iterator[str]:
     fix = next((note for finding in said for note in finding.notes if note.startswith("fix: ")), "")
     if fix:
         yield f"**Fix** {spoken(fix.removeprefix('fix: '), table=False)}  "
-    if row.example is not None:
+    if row.example is not None and row.example.example.can_be_sent:
         yield f"**Try it** {_example(report, row)}"
 
 

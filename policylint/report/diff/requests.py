@@ -109,7 +109,8 @@ def text(report: DiffReport, requests: RequestChanges, most: int) -> Iterator[tu
         by = [f"{who.policy}" + (f" ({short_place(who.location)})" if who.location else "") for who in change.by]
         if by:
             yield "", f"by {leading(by, 3)}"
-        yield "", f"e.g. {command(report, change)}"
+        if change.example.can_be_sent:
+            yield "", f"e.g. {command(report, change)}"
     if len(requests.changes) > most:
         yield "", f"and {len(requests.changes) - most} more (--format json-v1 lists all)"
     for why, hosts in requests.unknown:
@@ -183,7 +184,9 @@ def _change(report: DiffReport, change: RequestChange, names: Names) -> dict[str
             "gateway": request.gateway,
             "grpc": request.grpc,
             **({"client": request.client, "service": request.service} if request.service else {}),
+            **({"client": request.client, "pod": request.pod} if request.pod else {}),
             **({"address": request.address} if request.address else {}),
+            **({"clientCertificate": request.client_certificate} if request.client_certificate else {}),
             **({} if request.claims is None else {"claims": claims_of(request)}),
         },
     }

@@ -28,7 +28,7 @@ from policylint.report.kit.tables import table_head, table_row
 from policylint.report.trace.trace_v1 import outcome
 from policylint.simulation import Simulation
 from policylint.topology import GatewayState
-from policylint.trace import PURPOSES, Asked, Requirements, Tracer, not_served
+from policylint.trace import PURPOSES, Asked, Request, Requirements, Tracer, not_served
 from policylint.trace.request import claims_of
 
 VERSION = "reach-v1"
@@ -271,9 +271,13 @@ def _csv(found: Found) -> str:
         cells = [row.simulation.world.name, door, entry.scheme, entry.port, host, requests]
         cells += [row.way.clients, goes_to]
         route = "" if trace.route is None else found.names.key(trace.route.key)
-        example = f"{trace.request} from {trace.request.client}" if entry.inside else trace.request
+        example = f"{_example(trace.request)} from {trace.request.client}" if entry.inside else _example(trace.request)
         writer.writerow([_plain(value) for value in (*cells, *askers, route, place, example)])
     return out.getvalue()
+
+
+def _example(request: Request) -> str:
+    return str(request) if request.can_be_sent else ""
 
 
 def _plain(value: object) -> str:
@@ -309,11 +313,13 @@ def entry_of(row: Row, found: Found) -> dict[str, Any]:
         "asked": {purpose: _answer(given, names) for purpose, given in row.answers.items()} if row.serves else {},
         "route": None if trace.route is None else names.key(trace.route.key),
         "rule": None if trace.rule is None else names.node(trace.rule),
-        "example": str(trace.request),
+        "example": _example(trace.request),
         "headers": dict(trace.request.headers),
     }
     if trace.request.address:
         content["address"] = trace.request.address
+    if trace.request.client_certificate:
+        content["clientCertificate"] = trace.request.client_certificate
     if entry.inside:
         content |= {"service": names.key(entry.gateway), "client": trace.request.client}
         content |= {"depends": row.way.doubt} if row.way.doubt else {}

@@ -10,7 +10,7 @@ from policylint.report.kit.display import Paint
 from policylint.report.kit.identity import Names, visible_json
 from policylint.report.trace.trace_v1 import VERSION, Entry, entry, redirects
 from policylint.simulation import Simulation
-from policylint.trace import Request
+from policylint.trace import Request, RequestError
 from policylint.trace.environments import TracedRequest, trace_requests
 
 Expecting = tuple[Request, Mapping[str, Any]]
@@ -28,10 +28,23 @@ class Traced(NamedTuple):
     """A revision to compare with, and the same requests there."""
 
     @classmethod
-    def of(cls, simulations: Sequence[Simulation], asked: Sequence[Expecting], *, check: bool = False) -> Traced:
+    def of(
+        cls, simulations: Sequence[Simulation], asked: Sequence[Expecting], *, check: bool = False, absent: bool = False
+    ) -> Traced:
         """Trace every request through every environment (`trace_requests`)."""
-        requests = trace_requests(simulations, asked, check=check)
+        requests = trace_requests(simulations, asked, check=check, absent=absent)
         return cls(tuple(simulations), tuple(requests), Names.of(simulations), check)
+
+    @classmethod
+    def of_both(
+        cls, former: Sequence[Simulation], latter: Sequence[Simulation], asked: Sequence[Expecting], *, check: bool
+    ) -> tuple[Traced, Traced]:
+        """Trace every request through both sides of a change, of which one may lack what is asked for."""
+        try:
+            now = cls.of(latter, asked, check=check)
+        except RequestError:
+            return cls.of(former, asked), cls.of(latter, asked, check=check, absent=True)
+        return cls.of(former, asked, absent=True), now
 
     @property
     def failed(self) -> bool:

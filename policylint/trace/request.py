@@ -10,6 +10,7 @@ from policylint.model import mapping, text
 from policylint.model.spelling import same_kind, spelling
 from policylint.namedtuple import NamedTuple
 from policylint.spaces.addresses import number_of
+from policylint.topology.workloads import WORKLOADS
 
 SCHEMES = ("http", "https", "tls", "tcp", "udp", "sctp")
 FIELDS = (
@@ -207,7 +208,7 @@ def from_url(
     scheme = parts.scheme.lower()
     given: dict[str, Any] = {"scheme": {"grpc": "http", "grpcs": "https"}.get(scheme, scheme)}
     kind = spelling(service).kind
-    role = "pod" if kind and not same_kind(kind, "Service") else "service"
+    role = "pod" if any(same_kind(kind, name) for _, name in WORKLOADS) else "service"
     given |= {name: value for name, value in (("gateway", gateway), ("client", client), (role, service)) if value}
     if port is not None:
         given["port"] = port

@@ -258,12 +258,12 @@ def arguments(request: Request) -> tuple[str, ...]:
     who = ("--from", request.address) if request.address else ()
     claims = [f"{name}={value}" for name, value in request.claims or ()] or ([""] if request.claims == () else [])
     token = [word for claim in claims for word in ("--claim", claim)]
-    token += ["--certificate", request.client_certificate] if request.client_certificate else []
+    certificate = ("--certificate", request.client_certificate) if request.client_certificate else ()
     url = f"{request.scheme}://{request.host}{port}{path}"
     if request.service or request.pod:
         who = ("--from", request.client) if request.client else who
         return (method, url, *headers, *who, *token, "--to", request.service or request.pod)
-    return (method, url, *headers, *who, *token, "--gateway", request.gateway)
+    return (method, url, *headers, *who, *token, *certificate, "--gateway", request.gateway)
 
 
 def claims_of(request: Request) -> dict[str, list[str]]:

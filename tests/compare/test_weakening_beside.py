@@ -264,6 +264,8 @@ CILIUM = [
     (", rules: {http: [{method: GET, path: /a}]}", ", rules: {http: [{method: GET}]}", "any will do"),
     (", rules: {http: [{method: GET}]}", ", rules: {http: [{method: GET}, {method: POST}]}", "one more sort"),
     (", rules: {http: [{method: GET}]}", ", rules: {http: [{path: /a, method: GET}]}", ""),
+    (", rules: {http: [{path: /a, method: GET}]}", ", rules: {http: [{path: /.*, method: GET}]}", "any will do"),
+    (", rules: {http: [{path: /a, method: GET}]}", ", rules: {http: [{path: /b, method: GET}]}", "other requests pass"),
 ]
 
 

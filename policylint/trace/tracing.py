@@ -116,7 +116,7 @@ class Tracer:
         self._attached: dict[Node, list[tuple[RouteState, Candidate]]] = defaultdict(list)
         self._of_kinds: dict[tuple[Node, tuple[str, ...]], list[tuple[RouteState, Candidate]]] = {}
         self._open: dict[ResourceKey, list[RouteState]] = defaultdict(list)
-        others = withheld(simulation)
+        self._withheld = others = withheld(simulation)
         for state in simulation.topology.routes:
             for parent in state.parents:
                 if parent.section_found is None and is_symbolic(parent.section):
@@ -628,6 +628,11 @@ class Tracer:
         """Return the Service that a client of the mesh calls; None for requests at Gateways and straight to pods."""
         return mesh.service_of(self, start.request) if start.request.service else None
 
+    def _is_withheld(self, route: Resource, listener: Node) -> bool:
+        """Tell whether a route that a listener takes serves no host there."""
+        attached = any(state.route == route for state, _ in self._attached.get(listener, ()))
+        return not attached and (listener, whole(route.key)) in self._withheld
+
     def _unattached(self, start: Trace) -> list[tuple[Resource, str]]:
         """Return the routes that name the listener and do not count there, and what they lack.
 
@@ -647,4 +652,7 @@ class Tracer:
                 refused = next((candidate for candidate in candidates if candidate.failure), None)
                 if parent.gateway == start.gateway and not parent.accepted and refused is not None:
                     unattached.append((state.route, f"its route attached: {refused.message}"))
+                elif chosen is not None and parent.accepted and self._is_withheld(state.route, chosen):
+                    needs = f"its hosts served at {chosen}: its controller makes nothing of it there"
+                    unattached.append((state.route, needs))
         return unattached

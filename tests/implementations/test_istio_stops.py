@@ -42,6 +42,13 @@ def test_one_rule_may_stop_the_whole_route(rule: str, stops: bool) -> None:
     assert answer(f"{GOOD}, {rule}") == ((404, []) if stops else (None, ["Service shop/web"]))
 
 
+def test_it_is_named_where_nothing_takes_its_requests() -> None:
+    route = worlds.route("web", more=f"rules: [{GOOD}, {{backendRefs: [{{name: web.shop, port: 80}}]}}]")
+    trace = Tracer(worlds.simulated(*WORLD, route)).trace(request({"host": "x.test", "path": "/a"}))
+    needs = ("its hosts served at Listener infra/edge#http: its controller makes nothing of it there",)
+    assert [each.needs for each in trace.nearest] == [needs, needs]
+
+
 def test_other_routes_take_what_a_stopped_one_would() -> None:
     stopped = "{filters: [{type: ExtensionRef, extensionRef: {group: example.net, kind: Odd, name: x}}]}"
     other = worlds.route("other", more="rules: [{backendRefs: [{name: web, port: 80}]}]")

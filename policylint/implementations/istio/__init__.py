@@ -82,6 +82,7 @@ class Istio(Implementation):
     name = "istio"
     regex_last = True
     judges_core_kinds = True
+    host_first = True  # one virtual host per hostname (pilot/pkg/networking/core/gateway.go, vHostDedupMap)
     is_mesh = True
     _groups: Sequence[Group] = ()
     _at: dict[tuple[Node, ...], dict[str, Group]]

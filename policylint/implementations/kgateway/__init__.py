@@ -67,6 +67,7 @@ class Kgateway(Implementation):
     name = "kgateway"
     ends_above = True
     judges_core_kinds = True
+    host_first = True  # one virtual host per hostname (gateway_listener_translator.go, routesByHost)
     empty_delegation = 500
 
     def __init__(self) -> None:

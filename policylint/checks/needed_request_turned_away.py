@@ -176,7 +176,8 @@ def _challenges(simulation: Simulation) -> Iterator[Finding]:
         wanted = list(_certificates(simulation, issuer)) if parents else []
         if not wanted:
             continue
-        made = [each for key, host in wanted[:_MOST_HOSTS] for each in _solving(issuer, key.namespace, host, parents)]
+        named = ((f"cm-acme-http-solver-{number}", *each) for number, each in enumerate(wanted[:_MOST_HOSTS]))
+        made = [each for name, key, host in named for each in _solving(issuer, name, key.namespace, host, parents)]
         later = simulate(simulation.world.with_resources({each.key: each for each in made}), simulation.catalog)
         routes = [each.key for each in made if each.key.kind == "HTTPRoute"]
         finding = next(_turned_away(Tracer(later, nearest=False), issuer, routes), None)
@@ -201,9 +202,8 @@ def _certificates(simulation: Simulation, issuer: Resource) -> Iterator[tuple[Re
                     yield certificate.key, host
 
 
-def _solving(issuer: Resource, namespace: str, host: str, parents: list[object]) -> Iterator[Resource]:
+def _solving(issuer: Resource, name: str, namespace: str, host: str, parents: list[object]) -> Iterator[Resource]:
     """Yield what cert-manager makes for the challenge of a host: a route, a Service and a pod behind it."""
-    name = f"cm-acme-http-solver-{host}"
     metadata = {"name": name, "namespace": namespace}
     match = {"path": {"type": "Exact", "value": f"{_CHALLENGE}token"}}
     route = {

@@ -424,7 +424,8 @@ def _routes_with_conditions(topology: Topology, catalog: Catalog, dispatch: Disp
             behaviour = writers[names[parent.gateway, parent.mesh]]
             conditions = behaviour.route_conditions(route, parent, topology)
             if conditions is not parent.conditions:
-                serves = behaviour.serves_refused and parent.accepted
+                refused = {each.reason for each in conditions if (each.type, each.status) == ("Accepted", "False")}
+                serves = parent.accepted and bool(refused & behaviour.serves_refused)
                 parent = parent._replace(conditions=conditions, serves=serves)
             if not behaviour.reports_on(route, parent, topology):
                 parent = parent._replace(silent=True)

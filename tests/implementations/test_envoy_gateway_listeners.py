@@ -120,3 +120,11 @@ def test_a_tcp_route_serves_nothing_beside_a_tls_route() -> None:
     at = (CLASS, gateway(listeners=secure), plain, service())
     assert Tracer(simulated(*at)).trace(asked).outcome.backends
     assert Tracer(simulated(*at, named)).trace(asked).outcome.refused
+
+
+def test_a_listener_that_has_lost_its_hostname_takes_it_from_no_other() -> None:
+    web = f"{{name: web, port: 80, protocol: HTTP, hostname: shop.example, {OPEN}}}"
+    late = f"[{web}, {{name: late, port: 81, protocol: HTTP}}]"
+    both = gateway(listeners=f"[{web}]", more=f"allowedListeners: {{{EVERYWHERE}}}"), listener_set("more", "shop", late)
+    own = route(more=f"hostnames: [shop.example], {RULES}")
+    assert answer(simulated(CLASS, *both, own, service())) == "reaches"

@@ -120,6 +120,8 @@ class Proxy:
         self._log = directory / "access.jsonl"
         self._log.write_text("")
         self._stubs = stubs
+        self.unmade = "dynamic_forward_proxy" in json.dumps(resources)
+        """Whether clusters are left out: those that ask DNS for whatever host a request names."""
         config, self.ports = static(copy.deepcopy(resources), str(self._log), stubs.place, free, left_out)
         self._proxied = {
             each["address"]["socketAddress"]["portValue"]
@@ -365,8 +367,9 @@ def real_answers(
                 continue
             told = [proxy.ask(one, str(number)) for number, one in enumerate(ones)]
             details = proxy.details()
+            unknown = (*UNDECIDED, "cluster_not_found") if proxy.unmade else UNDECIDED
         for number, (one, answer) in enumerate(zip(ones, told, strict=True)):
-            if not any(reason in details.get(str(number), "") for reason in UNDECIDED):
+            if not any(reason in details.get(str(number), "") for reason in unknown):
                 facts[named(one)] = answer
     return facts
 

@@ -84,6 +84,7 @@ class EnvoyGateway(Implementation):
     name = "envoy-gateway"
     judges_core_kinds = True
     cutting = frozenset({"ClientTrafficPolicy"})
+    serves_refused = frozenset({"IncompatibleFilters"})  # internal/gatewayapi/route.go, processHTTPRouteParentRefs
     hosts_of_port = True  # one route configuration per port; seen by tests/witness at v1.9.1
     host_first = True  # one virtual host per hostname of routes; seen by tests/witness at v1.9.1
     calls_by_path = True  # internal/gatewayapi/route.go, processGRPCRouteRule; seen by tests/witness at v1.9.1

@@ -11,6 +11,8 @@ from collections import Counter, defaultdict
 from functools import cached_property
 
 from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespace
+from policylint.implementations.envoy_gateway.listener_conflicts import outdone
+from policylint.implementations.envoy_gateway.managed import order
 from policylint.model import Node, ResourceKey
 from policylint.topology import Candidate, ListenerState, Topology, whole
 from policylint.topology.hostnames import EVERY
@@ -26,23 +28,27 @@ class Isolation:
         self.world = topology.world
         self._topology = topology
         admitted: dict[ResourceKey, list[ListenerState]] = defaultdict(list)
-        for listener_set in topology.listener_sets:
+        for listener_set in sorted(topology.listener_sets, key=lambda state: order(state.listener_set)):
             if listener_set.allowed is not False:
                 admitted[listener_set.parent] += listener_set.listeners
         sharing: dict[tuple[object, int | None], list[ListenerState]] = defaultdict(list)
+        losing: frozenset[Node] = frozenset()
         for gateway in topology.gateways:
             of_sets = admitted[gateway.gateway.key] if gateway.attached_listener_sets else ()
-            for listener in (*gateway.listeners, *of_sets):
+            behind = (*gateway.listeners, *of_sets)
+            losing |= outdone(behind) if of_sets else frozenset()
+            for listener in behind:
                 sharing[listener.gateway, listener.port].append(listener)
         self._sharing: dict[Node, tuple[str, Counter[str]]] = {}
-        """Per listener its hostname, and how many listeners on its port have which hostname, itself included."""
+        """Per listener the hostname that it owns, and how many listeners on its port own which one, itself included."""
         self._contested = False
         """Whether a listener has a hostname and shares its port."""
         for (gateway_key, _), listeners in sharing.items():
             if gateway_key is not None:
-                hostnames = Counter(listener.hostname for listener in listeners if listener.hostname)
+                owned = [(each.node, "" if each.node in losing else each.hostname) for each in listeners]
+                hostnames = Counter(hostname for _, hostname in owned if hostname)
                 self._contested = self._contested or (len(listeners) > 1 and bool(hostnames))
-                self._sharing.update((listener.node, (listener.hostname, hostnames)) for listener in listeners)
+                self._sharing.update((node, (hostname, hostnames)) for node, hostname in owned)
 
     def leaves(self, candidate: Candidate) -> bool:
         """Tell whether a listener has a hostname of the route that is not another listener's own."""

@@ -57,6 +57,16 @@ def clashes(fleet: Fleet) -> Mapping[Node, ListenerLoss]:
     return lost
 
 
+def outdone(listeners: Iterable[ListenerState]) -> frozenset[Node]:
+    """Return which listeners of a Gateway, its own first, lose their hostname to one that keeps it."""
+    lost: dict[Node, ListenerLoss] = {}
+    valid = [each for each in listeners if is_valid(each)]
+    _protocols(valid, lost)
+    _hostnames(valid, lost)
+    by_hostname = ((node, loss) for node, loss in lost.items() if loss.reason == "HostnameConflict")
+    return frozenset(node for node, loss in by_hostname if lost.keys().isdisjoint(loss.rivals))
+
+
 def is_valid(listener: ListenerState) -> bool:
     """Tell whether a listener is valid by itself, so that it may be in another's way."""
     return all(

@@ -38,7 +38,7 @@ class Traffic(Behaviour):
         empty_delegation: the status for what a rule matches that delegates to no route which counts below it.
         asked_by_requests: whether what a change lets in at workloads is told by asking `admit` about requests.
         cutting: the kinds of which a policy that is refused closes connections; requests are answered with an error.
-        serves_refused: whether routes that only `route_conditions` does not accept are served all the same.
+        serves_refused: the reasons for which `route_conditions` does not accept routes that are served all the same.
     """
 
     regex_last = False
@@ -48,7 +48,7 @@ class Traffic(Behaviour):
     empty_delegation = 404
     asked_by_requests = False
     cutting: Set[str] = frozenset()
-    serves_refused = False
+    serves_refused: Set[str] = frozenset()
 
     def sharing(
         self,

@@ -35,7 +35,7 @@ class Gloo(Implementation):
     """RouteOption, VirtualHostOption, ListenerOption and HttpListenerOption."""
 
     name = "gloo"
-    serves_refused = True
+    serves_refused = frozenset({"IncompatibleFilters"})
 
     def __init__(self) -> None:
         self._broken: dict[Node, ResourceKey] | None = None

@@ -16,7 +16,7 @@ class Policylint < Formula
     system(*pip, "--no-deps", buildpath)
     bin.install_symlink libexec/"bin/policylint", libexec/"bin/kubectl-policylint"
     generate_completions_from_executable(bin/"policylint", "completion")
-    system bin/"policylint", "man", "--output", man1
+    system bin/"policylint", "man", "--to", man1
   end
 
 

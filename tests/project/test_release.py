@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -172,6 +173,26 @@ def test_formula_and_recipe_name_this_release_and_what_it_needs(tmp_path: Path) 
     assert recipe["requirements"]["run"] == [f"python {project['requires-python']}", *needed]
     scripts = [f"{name} = {entry}" for name, entry in project["scripts"].items()]
     assert recipe["build"]["python"]["entry_points"] == scripts
+
+
+def packaged_commands(pages: Path) -> list[list[str]]:
+    """The commands that the formula, the recipe and the image run, with `pages` as the directory of manual pages."""
+    formula = (ROOT / "deploy" / "homebrew" / "policylint.rb").read_text()
+    calls = re.findall(r'system bin/"policylint", (.+)', formula)
+    given = [[str(pages) if word == "man1" else word.strip('"') for word in call.split(", ")] for call in calls]
+    given += [shlex.split(call) for call in re.findall(r'bin}/policylint ([^"]+)"', formula)]
+    recipe = yaml.safe_load((ROOT / "deploy" / "conda" / "recipe.yaml").read_text().replace("${{", "$[["))
+    lines = [line for each in recipe["tests"] for line in each.get("script", ())]
+    return [*given, *(shlex.split(line)[1:] for line in lines)]
+
+
+def test_what_packages_run_is_still_there(tmp_path: Path) -> None:
+    commands = packaged_commands(tmp_path / "man1")
+    assert {words[0] for words in commands} == {"man", "rule", "--version"}
+    for words in commands:
+        done = subprocess.run([sys.executable, "-m", "policylint", *words], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (words, done.stderr)
+    assert (tmp_path / "man1" / "policylint-lint.1").is_file()
 
 
 def project_build() -> list[str]:

@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 from policylint.documents import Pointer, read
 from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
-from policylint.doors.vendors import INGRESS, Vendor, guards, vendor_of
+from policylint.doors.vendors import INGRESS, Vendor, guards, vendor_of, vendors
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.policy.results import FailingSetting
-from policylint.regex import expression
+from policylint.regex import expression, quoted
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
 
@@ -32,7 +32,7 @@ _ANNOTATION = "kubernetes.io/ingress.class"
 _DEFAULT = "ingressclass.kubernetes.io/is-default-class"
 _HTTP, _HTTPS = Opening("http", 80), Opening("https", 443)
 _NUMBERS = {"http": 80, "https": 443}
-_EXACT, _BEGINS = 2, 1
+_FIRST, _EXACT, _BEGINS = 3, 2, 1
 _NETWORK = Pattern(r"[\s\da-fA-F.:/]*(?:[${]|$)")
 _WORD = Pattern(r"[\w-]+")
 
@@ -51,7 +51,8 @@ class _Entry(NamedTuple):
 def ingress_doors(world: World, backends: Callable[[Resource], tuple[BackendState, ...]]) -> Iterator[Door]:
     """Yield a door for each class of Ingresses."""
     classes: dict[str, list[Resource]] = defaultdict(list)
-    default = _default_class(world)
+    installed = _installed(world)
+    default = _default_class(world) or next((name for name, (_, is_default) in installed.items() if is_default), "")
     for ingress in world.of_kind(*INGRESS):
         name = text(ingress.spec.get("ingressClassName")) or text(ingress.annotations.get(_ANNOTATION)) or default
         classes[name].append(ingress)
@@ -64,7 +65,8 @@ def ingress_doors(world: World, backends: Callable[[Resource], tuple[BackendStat
         holder = seen if seen is not None else made_of(first, {}, {("metadata", "name"): place}, key)
         by_vendor: dict[str, tuple[Vendor, list[Resource]]] = {}
         for ingress in ingresses:
-            vendor = vendor_of(controller, name, ingress)
+            known = installed.get(name) if not controller else None
+            vendor = known[0] if known is not None else vendor_of(controller, name, ingress)
             by_vendor.setdefault(vendor.name, (vendor, []))[1].append(ingress)
         read = [_Class(world, vendor, own) for vendor, own in by_vendor.values()]
         rules = [rule for each in read for rule in each.rules()]
@@ -75,6 +77,25 @@ def ingress_doors(world: World, backends: Callable[[Resource], tuple[BackendStat
 def _default_class(world: World) -> str:
     classes = world.of_kind(INGRESS[0], CLASS)
     return next((each.key.name for each in classes if each.annotations.get(_DEFAULT) in ("true", True)), "")
+
+
+def _installed(world: World) -> dict[str, tuple[Vendor, bool]]:
+    """Return the classes that charts of controllers make, each with whose it is, and whether it is the default."""
+    found: dict[str, tuple[Vendor, bool]] = {}
+    for vendor in vendors():
+        chart = mapping(vendor.config.get("chart"))
+        for release in _releases(world, chart) if "class" in chart else ():
+            stated = mapping(value_at(mapping(release.spec.get("values")), tuple(chart["class"].split("."))))
+            name = text(stated.get("name"), text(chart["called"]))
+            found.setdefault(name, (vendor, stated.get("default") is True))
+    return found
+
+
+def _releases(world: World, chart: Mapping[str, Any]) -> Iterator[Resource]:
+    """Yield the releases of a chart."""
+    for each in world.of_kind("helm.toolkit.fluxcd.io", "HelmRelease"):
+        if value_at(each.spec, ("chart", "spec", "chart")) == chart.get("name"):
+            yield each
 
 
 class _Class:
@@ -111,7 +132,9 @@ class _Class:
 
     @property
     def unseen(self) -> str:
-        """What was not seen and may ask of all requests: the settings of the controller."""
+        """What was not seen and may ask of all requests: the settings of the controller, or who that is."""
+        if not self._vendor.name:
+            return "the controller of these Ingresses not seen"
         if self._everywhere or not self._vendor.config:
             return ""
         return f"the settings of {self._vendor.name} not seen"
@@ -166,7 +189,35 @@ class _Class:
             or (entry.host[:1] == "*" and host.endswith(entry.host[1:]))
         ]
 
+    def _roots(self) -> Iterator[DoorRule]:
+        """Yield the redirects of the path / that an Ingress states for all of its hosts, whatever its paths."""
+        hosts: set[str] = set()
+        for entry in self._entries if self._vendor.root else ():
+            root = self._vendor.value(entry.ingress, self._vendor.root)
+            if root and entry.host not in hosts:
+                hosts.add(entry.host)
+                for opening in (_HTTP, _HTTPS):
+                    name = f"{self._names[entry.ingress.key, entry.pointer]} to {root}"
+                    asked = tuple(self._unencrypted(entry)) if opening is _HTTP else ()
+                    rule = self._at(entry, opening, name, "/", {**_redirected(root), "statusCode": 302})
+                    yield rule._replace(body={**rule.body, "precedence": (_FIRST, 0, 0, 0, 0)}, guards=asked)
+
+    def _unencrypted(self, entry: _Entry) -> Iterator[Guard]:
+        """Yield what answers requests over http, for which a certificate would have to be shown."""
+        keys = dict.fromkeys(each.ingress.key for each in self._entries if each.host == entry.host)
+        for ingress in map(self._ingresses.__getitem__, keys if self._vendor.unencrypted else ()):
+            for name, status in self._vendor.unencrypted.items():
+                if self._vendor.value(ingress, name) and "clientCertificate" in self._guards[ingress.key].spec:
+                    yield self._closed(ingress, name, status, f"{name} wants a certificate, which only TLS shows")
+
+    def _closed(self, ingress: Resource, name: str, status: int, why: str) -> Guard:
+        """Return what answers all requests because of an annotation."""
+        failing: dict[Pointer, FailingSetting] = {("closed",): FailingSetting(status, why, ingress.key)}
+        place: Pointer = ("metadata", "annotations", f"{self._vendor.prefix}{name}")
+        return Guard(ingress, {"closed": {name: status}}, {("closed",): place}, failing)
+
     def _rules(self) -> Iterator[DoorRule]:
+        yield from self._roots()
         for entry in self._everywhere_listed():
             matches, weights = self._matches(entry)
             plain = self._body(entry, matches, weights)
@@ -174,16 +225,14 @@ class _Class:
             is_refused = bool(self._guards[entry.ingress.key].failing)
             for opening in self._openings(entry.ingress):
                 asked = self._asked(entry, opening)
-                there = None if is_refused else self._elsewhere(entry, opening)
+                barred = tuple(self._unencrypted(entry)) if opening is _HTTP else ()
+                asked = (*barred, *asked)
+                there = None if is_refused or barred else self._elsewhere(entry, opening)
                 if there is not None:
                     body = {"matches": matches, "precedence": weights, "filters": [_filter("RequestRedirect", there)]}
                     label = f"{name} to https" if there.get("scheme") == "https" and len(there) == 2 else name
                     yield DoorRule(entry.ingress, opening, entry.host, label, body, entry.pointer)
                     continue
-                root = self._vendor.value(entry.ingress, "app-root") if entry.path == "/" else ""
-                if root:
-                    moved = {**_redirected(root), "statusCode": 302}
-                    yield self._at(entry, opening, f"{name} to {root}", "/", moved)
                 yield DoorRule(entry.ingress, opening, entry.host, name, plain, entry.pointer, asked)
                 yield from self._canary(entry, opening, name, plain, asked)
             if not is_refused:
@@ -532,6 +581,7 @@ class _Class:
         vendor = self._vendor
         spec: dict[str, Any] = {}
         places: dict[Pointer, Pointer] = {}
+        failing: dict[Pointer, FailingSetting] = {}
         for name, meaning in vendor.reads.items():
             value = vendor.value(ingress, name)
             if "holds" in meaning and expression(meaning["holds"]).is_within(value) is not True:
@@ -544,11 +594,16 @@ class _Class:
                 spec["unread"] = {name: value}
                 places["unread",] = ("metadata", "annotations", f"{vendor.prefix}{name}")
                 continue
+            if "form" in meaning and not _has_form(meaning, value, ingress):
+                closed = self._closed(ingress, name, meaning["closes"], f"{name} is `{value}`")
+                spec |= closed.spec
+                places.update(closed.places)
+                failing.update(closed.failing)
+                continue
             for step in at[:-1]:
                 holder = holder.setdefault(step, {})
             holder[at[-1]] = [part.strip() for part in value.split(",")] if meaning.get("networks") else value
             places[at] = places[at[:1]] = ("metadata", "annotations", f"{vendor.prefix}{name}")
-        failing: dict[Pointer, FailingSetting] = {}
         by_type = mapping(vendor.reads.get("auth-type"))
         if "fails" in by_type and (kind := vendor.value(ingress, "auth-type")):
             setting = text(mapping(by_type["at"]).get(kind), "basicAuth")
@@ -581,10 +636,16 @@ def _service(entry: _Entry) -> str:
 def _holds(vendor: Vendor, ingress: Resource, meaning: Mapping[str, Any]) -> bool:
     """Return whether the other annotations are there that an annotation needs, and none that switches it off."""
     for name, wanted in mapping(meaning.get("when")).items():
-        value = vendor.value(ingress, name)
-        if not value or (wanted and value != wanted):
+        values = [vendor.value(ingress, each) for each in name.split("|")]
+        if not any(value and wanted in ("", value) for value in values):
             return False
     return not any(vendor.value(ingress, name) in texts(off) for name, off in mapping(meaning.get("unless")).items())
+
+
+def _has_form(meaning: Mapping[str, Any], value: str, ingress: Resource) -> bool:
+    """Tell whether the value of an annotation has the form without which its controller closes the location."""
+    form = text(meaning["form"]).replace("{namespace}", quoted(ingress.key.namespace))
+    return "${" in value or expression(form).is_whole(value) is not False
 
 
 def _entries(ingress: Resource) -> Iterator[_Entry]:
@@ -696,10 +757,9 @@ def _settings(world: World, vendor: Vendor) -> list[tuple[Resource, Mapping[str,
         if each.key.name in texts(config.get("names")) or (labels and labels.items() <= each.labels.items()):
             found.append((each, mapping(each.body.get("data"))))
     chart = mapping(config.get("chart"))
-    for each in world.of_kind("helm.toolkit.fluxcd.io", "HelmRelease"):
-        if value_at(each.spec, ("chart", "spec", "chart")) == chart.get("name"):
-            values = mapping(each.spec.get("values"))
-            found.append((each, mapping(value_at(values, tuple(text(chart.get("values")).split("."))))))
+    for each in _releases(world, chart) if chart else ():
+        values = mapping(each.spec.get("values"))
+        found.append((each, mapping(value_at(values, tuple(text(chart.get("values")).split("."))))))
     return found
 
 

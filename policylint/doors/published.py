@@ -21,13 +21,15 @@ UNSTATED = 0
 """The port of a door whose port no manifest states: the cluster chooses it."""
 _FIELDS = {"LoadBalancer": "port", "NodePort": "nodePort", "ExternalIP": "port"}
 _STREAMS = ("tcp", "tls", "https", "mongo", "mysql", "redis")
-_NO_REQUESTS = frozenset(
-    {"amqp", "bittorrent", "dns", "imap", "kafka", "ldap", "ldaps", "mqtt", "mqtts", "nfs", "postgres", "postgresql"}
-) | {"psql", "rtmp", "rtsp", "sftp", "smtp", "smtps", "ssh", "submission"}
+_NO_REQUESTS = (
+    *("amqp", "bittorrent", "dns", "imap", "kafka", "ldap", "ldaps", "mqtt", "mqtts", "nfs", "postgres", "postgresql"),
+    *("psql", "rcon", "rtmp", "rtsp", "sftp", "smtp", "smtps", "ssh", "submission", "syslog"),
+)
 """Names of ports that say another protocol than HTTP, though a mesh does not know them."""
 _NUMBERS_OF_OTHERS = frozenset(
-    {21, 22, 23, 25, 53, 110, 143, 389, 445, 465, 554, 587, 636, 853, 873, 993, 995, 1433, 1521, 1883, 1935, 2049, 3306}
-) | {3389, 5060, 5061, 5222, 5432, 5671, 5672, 6379, 6443, 8554, 8883, 9042, 9092, 9418, 11211, 25565, 27017}
+    {21, 22, 23, 25, 53, 110, 139, 143, 389, 445, 465, 514, 554, 587, 636, 853, 873, 993, 995, 1433, 1521, 1688, 1883}
+) | {1935, 2049, 3306, 3389, 3493, 5060, 5061, 5222, 5432, 5671, 5672, 6379, 6443, 6514, 8554, 8883, 9042, 9092, 9418}
+_NUMBERS_OF_OTHERS |= {11211, 22000, 25565, 25575, 27017}
 """Port numbers that are registered for, or as good as always have, another protocol than HTTP without TLS."""
 _EVERYTHING: Mapping[str, Any] = {"precedence": (1, 1, 0, 0, 0)}
 
@@ -101,12 +103,15 @@ def _of_pods(workload: Resource) -> Iterator[Door]:
 
 
 def _scheme(port: Any) -> str:
-    """Return what proxies beside the pods see at a port: HTTP requests, or connections."""
+    """Return what comes in at a port, HTTP requests or connections.
+
+    A number that is registered for another protocol says more than the name `http`, which charts give to first ports.
+    """
     if text(port.get("protocol"), "TCP") != "TCP":
         return "udp"
-    named = text(port.get("appProtocol")) or text(port.get("name")).partition("-")[0]
-    if named.lower() in _STREAMS or named.lower() in _NO_REQUESTS:
+    stated, words = text(port.get("appProtocol")).lower(), text(port.get("name")).lower().split("-")
+    named = stated or words[0]
+    if named in _STREAMS or named in _NO_REQUESTS or (not stated and words[-1] == "tcp"):
         return "tcp"
-    stated = named.lower() in ("http", "http2", "grpc", "grpc-web", "ws", "wss")
     numbers = {port.get(field) for field in ("port", "targetPort", "containerPort")}
     return "tcp" if not stated and not numbers.isdisjoint(_NUMBERS_OF_OTHERS) else "http"

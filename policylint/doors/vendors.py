@@ -50,6 +50,16 @@ class Vendor:
         return mapping(self._entry.get("redirect"))
 
     @property
+    def unencrypted(self) -> Mapping[str, int]:
+        """Which annotations answer requests over http for a host, with the status."""
+        return mapping(self._entry.get("unencrypted"))
+
+    @property
+    def root(self) -> str:
+        """Which annotation redirects the path / of the hosts of an Ingress; "" where none does."""
+        return text(self._entry.get("root"))
+
+    @property
     def front(self) -> Mapping[str, Any]:
         """Which annotation names an object that may redirect to https, and what of it says so."""
         return mapping(self._entry.get("front"))

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
+from policylint.doors import with_doors
 from tests.doors.asking import answer, ingress
 from tests.worlds import manifest, service, simulated
 
@@ -406,6 +407,53 @@ WORLDS = (
         "test/e2e/annotations/approot.go",
     ),
     World(
+        "app-root is of the host, whatever paths its Ingress has, and comes before https",
+        (ingress(paths="/shop Prefix web", app_root="/shop", tls=True, auth_url="http://sso/"),),
+        {
+            f"{HOST}/": ("302 http://shop.example.com/shop", ""),
+            f"{TLS}/": ("302 https://shop.example.com/shop", ""),
+            f"{HOST}/shop": ("308 https://shop.example.com/shop", ""),
+            f"{TLS}/shop": ("web", "externalAuth"),
+        },
+        "nginx.tmpl, SERVER: `if ($uri = /)` stands in the server, for each location with an app-root",
+    ),
+    World(
+        "auth-tls-match-cn turns away what shows no certificate, over http as well",
+        (ingress(auth_tls_secret="shop/ca", auth_tls_match_cn="CN=shop", tls=True, app_root="/shop"),),
+        {f"{HOST}/": ("403", ""), f"{HOST}/a": ("403", ""), f"{TLS}/a": ("web", "clientCertificate")},
+        "nginx.tmpl, SERVER: `if ($ssl_client_s_dn !~ …)` comes first",
+    ),
+    World(
+        "auth-tls-match-cn wants the certificate that is optional without it",
+        (ingress(auth_tls_secret="shop/ca", auth_tls_match_cn="CN=shop", auth_tls_verify_client="optional"),),
+        {f"{TLS}/a": ("web", "clientCertificate optionalClientCertificate"), f"{HOST}/a": ("403", "")},
+        "nginx.tmpl, SERVER",
+    ),
+    World(
+        "auth-tls-match-cn without auth-tls-secret is nothing",
+        (ingress(auth_tls_match_cn="CN=shop"),),
+        {f"{HOST}/a": ("web", "")},
+        "annotations/authtls, Parse: nothing is read without the Secret",
+    ),
+    World(
+        "a Secret of certificates without its namespace, or of another one, closes the location",
+        (ingress(auth_tls_secret="ca"), ingress("other", "/other Prefix next", auth_tls_secret="infra/ca")),
+        {f"{HOST}/": ("503", ""), f"{TLS}/": ("503", ""), f"{TLS}/other": ("503", "")},
+        "annotations/authtls, Parse: LocationDenied",
+    ),
+    World(
+        "a location that is closed for its Secret asks nothing of others",
+        (ingress(auth_tls_secret="ca"), ingress("other", "/other Prefix next")),
+        {f"{TLS}/other": ("next", ""), f"{TLS}/": ("503", "")},
+        "annotations/authtls, Parse: the server has no certificate to ask for",
+    ),
+    World(
+        "an auth-url that is no address closes the location",
+        (ingress(auth_url="/oauth2/auth"), ingress("other", "/other Prefix next", auth_url="https://$host/auth")),
+        {f"{HOST}/": ("503", ""), f"{HOST}/other": ("next", "externalAuth")},
+        "annotations/authreq, ParseStringToURL: LocationDenied",
+    ),
+    World(
         "TLS that may be passed through is not known to be asked for anything",
         (ingress(ssl_passthrough="true", auth_url="http://sso/"),),
         {f"{TLS}/": ("web", "not known"), f"{HOST}/": ("web", "externalAuth")},
@@ -453,11 +501,37 @@ def of_class(name: str, controller: str, default: str = "") -> str:
         ("", (), "externalAuth"),
         ("haproxy", (), ""),
         ("public", (), "externalAuth"),
+        ("internal", (), "externalAuth"),  # by its annotation
     ],
 )
 def test_the_class_says_whose_annotations_count(name: str, classes: tuple[str, ...], login: str) -> None:
     simulation = simulated(WEB, ingress(auth_url="http://sso/", of_class=name), *classes)
     assert answer(simulation, f"{HOST}/") == ("web", login)
+
+
+CHART = """apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: ingress, namespace: infra}
+spec:
+  chart: {spec: {chart: ingress-nginx}}
+  values: {controller: {ingressClassResource: CLASS}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("stated", "of_ingress", "ends"),
+    [
+        ("{name: inside}", "inside", {"IngressClass inside": "308"}),
+        ("{name: inside}", "other", {"IngressClass other": "web"}),  # whose it is, nobody says
+        ("{name: inside, default: true}", "", {"IngressClass inside": "308"}),
+        ("{default: true}", "", {"IngressClass nginx": "308"}),
+        ("{}", "", {"IngressClass (default)": "web"}),
+    ],
+)
+def test_charts_say_which_class_is_theirs(stated: str, of_ingress: str, ends: dict[str, str]) -> None:
+    world = simulated(WEB, CHART.replace("CLASS", stated), ingress(of_class=of_ingress, tls=True))
+    doors = [str(each.gateway.key) for each in with_doors(world).topology.gateways]
+    assert {each: answer(world, f"{HOST}/")[0].split()[0] for each in doors} == ends
 
 
 def test_two_classes_are_two_doors() -> None:

@@ -55,7 +55,16 @@ RANGES = "loadBalancerSourceRanges: [10.0.0.0/8]"
             "",
             "web",
         ),
-        ((of_type("LoadBalancer", port="{name: http, port: 25}"),), "LoadBalancer", "http://x:25/", "", "web"),
+        # a registered number says more than the name that charts give to the first port; appProtocol says most
+        ((of_type("LoadBalancer", port="{name: http, port: 25}"),), "LoadBalancer", "tcp://x:25", "", "web"),
+        (
+            (of_type("LoadBalancer", port="{appProtocol: http, port: 25}"),),
+            "LoadBalancer",
+            "http://x:25/",
+            "",
+            "web",
+        ),
+        ((of_type("LoadBalancer", port="{name: games-tcp, port: 81}"),), "LoadBalancer", "tcp://x:81", "", "web"),
         ((deployment(ports="[{containerPort: 8080, hostPort: 80}]"),), "HostPort", "http://x/", "", "web"),
         ((deployment("hostNetwork: true, "),), "HostNetwork", "http://x:8080/", "", "web"),
         ((of_type("LoadBalancer"), deployment(), CLOSED), "LoadBalancer", "http://x/", "", "refused"),

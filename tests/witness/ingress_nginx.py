@@ -109,6 +109,8 @@ def _annotations(chance: random.Random) -> Iterator[tuple[str, str]]:
         yield "use_regex", "true"
     if some() < 0.15:
         yield "rewrite_target", chance.choice(REWRITES)
+    if some() < 0.1:
+        yield "app_root", "/shop"
 
 
 def manifests(host: str, world: World) -> list[str]:
@@ -201,7 +203,13 @@ def _server(host: str, world: World, folder: Path, ports: Mapping[str, int]) -> 
     secured = any(each.tls for each in world)
     forced = any(map(_is_expression, world))
     locations = _locations(world)
-    lines = [f"  server {{ server_name {host};", f"    listen {ports['http']};", f"    listen {ports['https']} ssl;"]
+    lines = [
+        f"  server {{ server_name {host};",
+        f"    listen 127.0.0.1:{ports['http']};",
+        f"    listen 127.0.0.1:{ports['https']} ssl;",
+    ]
+    roots = [at.entry.annotations["app_root"] for at in locations if "app_root" in at.entry.annotations]
+    lines += [f"    if ($uri = /) {{ return 302 $scheme://$http_host{root}; }}" for root in roots]
     for number, at in enumerate(locations):
         if forced:
             modifier = f'~* "^{at.path}"'
@@ -248,6 +256,8 @@ def _body(number: int, at: _Location, folder: Path, secured: bool) -> Iterator[s
 
 
 def _proxied(at: _Location, ports: Mapping[str, int]) -> Iterator[str]:
+    if at.entry.annotations.get("auth_type") and not at.entry.annotations.get("auth_secret"):
+        return  # a location that is closed is led nowhere
     if _rewrites(at.entry):
         yield f'      rewrite "(?i){at.path}" {at.entry.annotations["rewrite_target"]} break;'
     yield f"      proxy_pass http://127.0.0.1:{ports[at.entry.backend]};"

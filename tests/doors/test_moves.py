@@ -72,6 +72,14 @@ def compared(before: Simulation, after: Simulation) -> tuple[set[str], list[str]
     return said, [f"{each.severity} {each.rule}" for each in found if each.severity != "note"]
 
 
+BACKEND_TLS = manifest(
+    "gateway.networking.k8s.io/v1",
+    "BackendTLSPolicy",
+    "web",
+    "shop",
+    "spec: {targetRefs: [{group: '', kind: Service, name: web}],"
+    " validation: {hostname: web.example.com, wellKnownCACertificates: System}}",
+)
 SSO = {"auth_url": "http://sso/"}
 
 
@@ -111,6 +119,11 @@ SSO = {"auth_url": "http://sso/"}
             [],
         ),
         ((ingress(limit_rps="5"),), (routed(), limited(LIMIT)), set(), []),
+        # TLS to the backends
+        ((ingress(backend_protocol="HTTPS"),), (routed(),), {"less-asked backendTLS"}, []),
+        ((ingress(backend_protocol="GRPCS"),), (routed(),), {"less-asked backendTLS"}, []),
+        ((ingress(backend_protocol="HTTPS"),), (routed(), BACKEND_TLS), {"more-asked validation"}, []),
+        ((ingress(backend_protocol="GRPC"),), (routed(),), set(), []),
         (
             (ingress(tls=True),),
             (routed(),),
@@ -187,6 +200,10 @@ SSO = {"auth_url": "http://sso/"}
         "addresses kept",
         "limit lost",
         "limit kept",
+        "TLS to the backends lost",
+        "TLS to gRPC backends lost",
+        "TLS to the backends kept",
+        "plain gRPC",
         "redirect lost",
         "redirect kept",
         "redirect of all hosts",

@@ -5,6 +5,7 @@ What is expected was written down from the documentation of both sides first.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,21 @@ from tests.doors.test_moves import EG, EXT_AUTH, HOST, LISTENERS, SSO, routed, s
 from tests.doors.test_openshift import edge
 from tests.doors.test_openshift import route as openshift_route
 from tests.doors.test_traefik import SHOP, ingress_route, middleware, to
+from tests.witness.envoy_gateway_worlds import CERTIFICATE, PRIVATE_KEY
 from tests.worlds import gateway, gateway_class, manifest, policy, route, service
+
+CERT = f"""
+apiVersion: v1
+kind: Secret
+metadata: {{name: c, namespace: infra}}
+stringData: {{tls.crt: {json.dumps(CERTIFICATE)}, tls.key: {json.dumps(PRIVATE_KEY)}}}
+"""
 
 
 def around(name: str, controller: str) -> tuple[str, ...]:
     """Return a Gateway of an implementation, and Services."""
-    return gateway_class(name, controller), gateway(of_class=name, listeners=LISTENERS), service("web"), service("next")
+    own = gateway_class(name, controller), gateway(of_class=name, listeners=LISTENERS)
+    return (*own, CERT, service("web"), service("next"))
 
 
 TRAEFIK = around("traefik", "traefik.io/gateway-controller")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from policylint.compare.protection.spec import weakenings
 from policylint.documents import Pointer
+from policylint.doors import is_door
 from policylint.doors.vendors import protection_name
 from policylint.model import PolicyKind, ResourceKey
 from policylint.model.resource import mapping, sequence, texts, value_at
@@ -22,6 +23,8 @@ from policylint.trace import PURPOSES, Asked, Met, Requirements, Trace, Tracer, 
 
 FILTERS = "filters"
 """The name under which a difference in what a route does to requests stands among settings."""
+_TO_BACKENDS = "backendTLS"
+"""What doors call TLS between the proxy and the backends."""
 NO_RULE = "404: no matching route"
 UNTREATED = "nothing"
 """What a route does to requests that it only passes on, in words."""
@@ -414,6 +417,8 @@ def protections(before: RequestAnswer, after: RequestAnswer, *, moves: bool) -> 
     if not (before.serves and after.serves):
         return
     was, now = _protecting(before, policies=moves), _protecting(after, policies=moves)
+    if after.trace.gateway is None or is_door(after.trace.gateway) or after.trace.backend_tls:
+        was.pop(_TO_BACKENDS, None)  # what other doors say of that is not all read
     for name in sorted({*was, *now}):
         if (name in was) != (name in now):
             first, second = was.get(name, UNTREATED), now.get(name, UNTREATED)

@@ -39,6 +39,7 @@ class Catalog:
         settings: the user's settings of controllers, by implementation.
         releases: the releases in use, by product, where they are known: `{"envoy-gateway": (1, 9)}`.
         told: what in the tree names such a release, by product; the others are stated.
+        contradicted: what in the tree names another release than the one that is stated, by product.
         configured_in_tree: settings of controllers, as the tree states them; those of the user win.
     """
 
@@ -52,9 +53,11 @@ class Catalog:
         releases: Mapping[str, tuple[int, ...]] | None = None,
         told: Mapping[str, str] | None = None,
         configured_in_tree: Mapping[str, Mapping[str, Any]] | None = None,
+        contradicted: Mapping[str, str] | None = None,
     ) -> None:
         self.releases = releases or {}
         self.told = told or {}
+        self.contradicted = contradicted or {}
         self._configured_in_tree = configured_in_tree or {}
         self._settings = settings or {}
         self._files = tuple(files)
@@ -76,15 +79,17 @@ class Catalog:
         releases: Mapping[str, tuple[int, ...]],
         settings: Mapping[str, Mapping[str, Any]],
         told: Mapping[str, str] | None = None,
+        contradicted: Mapping[str, str] | None = None,
     ) -> Catalog:
         """Return the same catalog where these releases are in use.
 
         Args:
             settings: of controllers, as the tree states them; those of the user win.
             told: what in the tree names a release, by product; the others are stated.
+            contradicted: what in the tree names another release than the one that is stated, by product.
         """
         own = (self._files, self._configured, self._derived, self._groups, self._settings)
-        return Catalog(*own, releases, told, settings)
+        return Catalog(*own, releases, told, settings, contradicted)
 
     def is_as_released(self, other: Catalog) -> bool:
         """Tell whether the same releases are in use for another catalog, with the same settings of controllers."""

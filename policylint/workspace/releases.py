@@ -30,16 +30,21 @@ def judged(world: World, catalog: Catalog, written: Mapping[str, str], kustomiza
     releases: dict[str, Version] = stated(written)
     told: dict[str, str] = {}
     settings: dict[str, dict[str, Any]] = {}
+    contradicted: dict[str, str] = {}
     for product in present(world, catalog):
-        uses = [] if product.name in releases else in_use(product, world, kustomizations)
-        if uses and _is_one(uses) and uses[0].release in product.releases:
+        uses = in_use(product, world, kustomizations)
+        if product.name in releases:
+            other = next((use for use in uses if use.is_one and use.release != releases[product.name]), None)
+            if other is not None:
+                contradicted[product.name] = f"but {other.said} says {shown(other.release)}"
+        elif uses and _is_one(uses) and uses[0].release in product.releases:
             releases[product.name] = uses[0].release
             told[product.name] = uses[0].said
             if all(use.is_standard for use in uses) and not _is_bundled(product, world, kustomizations):
                 releases[f"{product.name}{STANDARD}"] = uses[0].release
         if product.name in releases and product.configuration:
             settings[product.name] = _settings(product, world, catalog, releases[product.name])
-    return catalog.of_releases(releases, settings, told) if releases else catalog
+    return catalog.of_releases(releases, settings, told, contradicted) if releases else catalog
 
 
 def _is_bundled(product: ReleasedProduct, world: World, kustomizations: Iterable[Naming]) -> bool:
@@ -86,6 +91,8 @@ def in_words(simulations: Sequence[Simulation], when: str = "") -> tuple[str, ..
         for product in present(simulation.world, catalog) if catalog.releases else ():
             if product.name in catalog.releases:
                 because = catalog.told.get(product.name) or "as stated"
+                if other := catalog.contradicted.get(product.name):
+                    because = f"{because}, {other}"
                 said = f"{product.title} {shown(catalog.releases[product.name])}{when} ({because})"
                 found.setdefault(said, []).append(simulation.world.name)
     return tuple(

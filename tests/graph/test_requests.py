@@ -25,6 +25,9 @@ from policylint.trace import Requirements, Trace, Tracer, from_url
 from policylint.workspace import open_workspace
 from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, policy
+from tests.doors.asking import ingress
+from tests.doors.test_istio import gateway as own_gateway
+from tests.doors.test_istio import virtual
 from tests.graph.browser import Browser, installed
 from tests.nightly import sampled
 from tests.reach.test_agreement import CASES, FIXTURES, TREES
@@ -61,7 +64,7 @@ def drawn_requests(known: dict[str, Any], draw: random.Random, many: int) -> lis
     doors = sorted({(door["scheme"], door["port"] or 80) for door in known["doors"]})
     paths, headers, queries, methods = ["/", "/nothing/here"], [("x-other", "1")], ["z=1"], [*DRAWN]
     for dimension, _, value, *rest in known["predicates"]:
-        stated = str(rest[0] if rest else value)
+        stated = str(rest[0] if rest else value).removeprefix("(?i)")
         kind, _, name = dimension.partition(" ")
         if kind == "path":
             bare = stated.replace(".*", "zz").rstrip("/")
@@ -114,7 +117,7 @@ def differences(browser: Browser, world: Path, many: int = PER_WORLD) -> tuple[C
     assert not known["leftOut"]
     texts = drawn_requests(known, random.Random(world.name), many)
     names = Names.of(workspace.simulations)
-    tracers = {each.world.name: Tracer(each, nearest=False, doors=False) for each in workspace.simulations}
+    tracers = {each.world.name: Tracer(each, nearest=False) for each in workspace.simulations}
     sorts: Counter[str] = Counter()
     wrong = []
     for text, told in zip(texts, answers(browser, known, texts), strict=True):
@@ -160,6 +163,49 @@ def test_on_every_fixture_and_case(browser: Browser, world: Path) -> None:
     sorts, wrong = differences(browser, world)
     assert wrong == []
     assert sorts["undecided"] <= 0.2 * sum(sorts.values()), sorts
+
+
+RULED = """apiVersion: traefik.io/v1alpha1
+kind: IngressRoute
+metadata: {name: ruled, namespace: shop}
+spec:
+  routes:
+    - match: Host(`api.example.com`) && !PathPrefix(`/old`) && Header(`X-Team`, `a`)
+      kind: Rule
+      services: [{name: web, port: 80}]
+    - match: Host(`api.example.com`) && PathPrefix(`/v1`)
+      kind: Rule
+      middlewares: [{name: https}]
+      services: [{name: next, port: 80}]
+    - match: Host(`api.example.com`) && ClientIP(`10.0.0.0/8`)
+      kind: Rule
+      services: [{name: web, port: 80}]
+---
+apiVersion: traefik.io/v1alpha1
+kind: Middleware
+metadata: {name: https, namespace: shop}
+spec: {redirectScheme: {scheme: https}}
+"""
+IN_MESH = virtual("[{match: [{uri: {prefix: /a}}], route: [{destination: {host: web}}]}]")
+DOORS = {
+    "Ingresses": (ingress(auth_url="http://sso/"), ingress("next", "/api Exact next, /shop/ Prefix next", tls=True)),
+    "expressions": (ingress(paths="/api/v[0-9]+ ImplementationSpecific web, /b Prefix next", use_regex="true"),),
+    "aliases": (ingress(server_alias="other.example.com", app_root="/shop", from_to_www_redirect="true"),),
+    "rules of Traefik": (RULED,),
+    "VirtualServices": (own_gateway(), IN_MESH),
+    "a Gateway beside an Ingress": (GATEWAY, ingress(), worlds.route("v", more="hostnames: [api.example.com]")),
+    "what is published": (ingress(), worlds.service("out", more="type: LoadBalancer")),
+}
+
+
+@needs_browser
+@pytest.mark.parametrize("named", DOORS)
+def test_on_doors_that_are_no_gateways(browser: Browser, tmp_path: Path, named: str) -> None:
+    objects = (worlds.service("web"), worlds.service("next"), *DOORS[named])
+    (tmp_path / "world.yaml").write_text("---\n".join(objects), encoding="utf-8")
+    sorts, wrong = differences(browser, tmp_path)
+    assert wrong == []
+    assert sorts["rule"] > 50, sorts
 
 
 PIECES = (

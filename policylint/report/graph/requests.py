@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+from policylint.doors import PUBLISHED
+from policylint.matches import FOREIGN, Term
 from policylint.model import Node, ResourceKey, is_symbolic, mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
@@ -27,7 +29,6 @@ from policylint.reach import (
     is_grpc,
     is_of_client,
     request_in,
-    stated,
     ways_in,
 )
 from policylint.regex import expression
@@ -61,6 +62,9 @@ _PART: Final = Pattern(
     re.VERBOSE,
 )
 _Numbers = Mapping[tuple[str, Any], Sequence[int]]
+
+
+_IGNORING_CASE: Final = "(?i)"
 
 
 class Boxes(NamedTuple):
@@ -110,9 +114,12 @@ class _Writing:
 
     def add(self, simulation: Simulation) -> None:
         """Add the doors of an environment until there is no more room."""
-        tracer = Tracer(simulation, nearest=False, doors=False)
+        tracer = Tracer(simulation, nearest=False)
         self._requirements, self._delegating = Requirements(tracer), _delegating(simulation)
-        for (gateway, scheme, port), named in sorted(_spoken(tracer).items(), key=lambda door: door[0][0]):
+        spoken = _spoken(tracer)
+        # as in a trace: what is published by itself has an address of its own
+        own = {door: named for door, named in spoken.items() if door[0].kind not in PUBLISHED} or spoken
+        for (gateway, scheme, port), named in sorted(own.items(), key=lambda door: door[0][0]):
             patterns = sorted(named)
             numbers = {pattern: number for number, pattern in enumerate(patterns)}
             loose = [pattern for pattern in patterns if not pattern or pattern.startswith("*.") or is_symbolic(pattern)]
@@ -145,7 +152,6 @@ class _Writing:
         ways: tuple[list[WayIn], list[WayIn]] = ([], [])
         for way in ways_in(tracer, entry, nameless=True):
             ways[is_grpc(way.dimensions)].append(way)
-        demands = iter(stated(tracer, entry).order)
         lists = []
         for grpc in (False, True):
             known = tracer.knows(entry.gateway) and entry.scheme in ("http", "https")
@@ -154,7 +160,7 @@ class _Writing:
             winners, rest = _winners(ways[grpc], candidates)
             numbers = {rule: self._fork(simulation, tracer, taken) for rule, taken in winners.items()}
             listed = [
-                [[self._predicate(*demand) for demand in next(demands)], numbers.get(candidate.rule.node, -1)]
+                [[*map(self._demand, candidate.match.conditions)], numbers.get(candidate.rule.node, -1)]
                 for candidate in candidates
             ]
             lists.append([listed, -1 if rest is None else self._way(simulation, tracer, rest)])
@@ -180,8 +186,20 @@ class _Writing:
         ]
         return [self._number("forks", branches)]
 
+    def _demand(self, condition: Term) -> int:
+        """Return the number of the predicate that a match demands; below 0 (`~number`) where it must not hold."""
+        if condition.fault == FOREIGN:  # nobody reads it
+            return self._number(
+                "predicates", [condition.name, *condition.predicate[:1], None, condition.predicate.value]
+            )
+        number = self._predicate(condition.name, condition.predicate)
+        return ~number if condition.negated else number
+
     def _predicate(self, dimension: str, predicate: Predicate) -> int:
         kind, value = predicate
+        if predicate.is_expression and value.startswith(_IGNORING_CASE):
+            bare = value.removeprefix(_IGNORING_CASE)
+            return self._number("predicates", [dimension, kind, as_javascript(bare), value, "i"])
         if predicate.is_expression:
             return self._number("predicates", [dimension, kind, as_javascript(value), value])
         return self._number("predicates", [dimension, kind, value])

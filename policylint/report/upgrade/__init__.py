@@ -133,7 +133,8 @@ def _markdown(upgrade: Upgrade) -> Iterator[str]:
         yield ""
         yield f"{spoken(ground, table=False)[:1].upper()}{spoken(ground, table=False)[1:]}."
         yield ""
-    yield f"**{spoken(summary(upgrade), table=False)}**"
+    said = spoken(summary(upgrade), table=False)
+    yield f"**{said[:1].upper()}{said[1:]}**"
     for severity, heading in HEADINGS.items():
         found = [each for each in upgrade.consequences if each.severity == severity]
         if found:

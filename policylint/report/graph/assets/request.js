@@ -69,10 +69,10 @@ function throughDoor(known, door, request) {
 // The way of the first match that takes a request, -2 where none does, or words on why that is not decided.
 function firstTaking(known, matches, request) {
   for (const [demands, way] of matches) {
-    const told = demands.map((number) => holds(known.predicates[number], request));
+    const told = demands.map((number) => (number < 0 ? negated(holds(known.predicates[~number], request)) : holds(known.predicates[number], request)));
     if (told.includes(false)) continue;
     const doubt = told.indexOf(null);
-    if (doubt >= 0) return "whether it matches " + known.predicates[demands[doubt]][3] + " is for RE2 to say, not for a browser";
+    if (doubt >= 0) return "whether it matches " + known.predicates[Math.max(demands[doubt], ~demands[doubt])][3] + " is for RE2 to say, not for a browser";
     return way;
   }
   return -2;
@@ -92,14 +92,16 @@ function branchTaking(known, fork, request) {
   return -1;
 }
 
-function holds([dimension, type, value], request) {
+const negated = (told) => (told === null ? null : !told);
+
+function holds([dimension, type, value, , flags], request) {
   const space = dimension.indexOf(" "), name = dimension.slice(space + 1);
   const actual = dimension.startsWith("header ") ? request.headers.get(name) : dimension.startsWith("query ") ? request.query.get(name) : request[dimension];
   if (actual === undefined || actual === null) return false;
   if (type === "Exact") return actual === value;
   if (type === "PathPrefix") return actual === value.replace(/\/+$/, "") || actual.startsWith(value.replace(/\/+$/, "") + "/");
   if (value === false) return false;
-  return value === null || actual.length > 300 || !/^[ -~]*$/.test(actual) ? null : new RegExp("^(?:" + value + ")$").test(actual);
+  return value === null || actual.length > 300 || !/^[ -~]*$/.test(actual) ? null : new RegExp("^(?:" + value + ")$", flags || "").test(actual);
 }
 
 function servesHost(host, [pattern, parts]) {

@@ -182,3 +182,34 @@ spec:
     (tmp_path / "world.yaml").write_text(CLASS + CHART % "true" + other, encoding="utf-8")
     result = CliRunner().invoke(main, ["upgrade", "--to", "envoy-gateway=1.9", str(tmp_path)])
     assert "logs/logs" not in result.output
+
+
+TLS = """apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: istio}
+spec: {controllerName: istio.io/gateway-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec:
+  gatewayClassName: istio
+  listeners: [{name: tls, port: 443, protocol: TLS, hostname: shop.example.com, tls: {mode: Passthrough}}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {selector: {app: web}, ports: [{port: 443}]}
+---
+apiVersion: gateway.networking.k8s.io/v1alpha2
+kind: TLSRoute
+metadata: {name: web, namespace: shop}
+spec: {parentRefs: [{name: edge}], hostnames: [shop.example.com], rules: [{backendRefs: [{name: web, port: 443}]}]}
+"""
+
+
+def test_a_connection_that_is_refused_gets_no_404(tmp_path: Path) -> None:
+    (tmp_path / "tls.yaml").write_text(TLS, encoding="utf-8")
+    _, output = upgrade("--from", "istio=1.29", "--to", "istio=1.30", str(tmp_path))
+    assert "404" not in output
+    assert "refused: Listener shop/edge#tls: Istio 1.29 does not read protocol TLS" in output

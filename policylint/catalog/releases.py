@@ -24,6 +24,8 @@ Version = tuple[int, ...]
 NEEDED = frozenset({"refused", "dropped", "unserved", "needs", "off"})
 """Effects that something must be done about before an upgrade."""
 STANDARD = "-standard"
+CHANNELS = ("standard", "experimental")
+"""The channels of a product, of which the first has fewer kinds and fields."""
 """Ends the name of a product, and of the folder of its schemas, of which the channel that has less is in use."""
 EFFECTS = {
     "refused": "the API server or the controller refuses it",
@@ -163,6 +165,18 @@ def parsed(name: str, written: str, whole: str) -> tuple[str, Version]:
         listed = ", ".join(map(shown, sorted(known)))
         raise UsageError(f"{whole!r}: no release {written!r} of {about(name).title} is known (known: {listed})")
     return name, numbers
+
+
+def channel(name: str, written: str, whole: str) -> str:
+    """Return the channel that a release names, as `1.6-standard` does; "" where it names none.
+
+    Raises:
+        UsageError: the product has no channels.
+    """
+    found = next((each for each in CHANNELS if written.endswith(f"-{each}")), "")
+    if found and not any(path.endswith(f"{name}{STANDARD}") for path in shipped_files("schemas", "releases")):
+        raise UsageError(f"{whole!r}: {about(name).title} has no channels")
+    return found
 
 
 @cache

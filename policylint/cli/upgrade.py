@@ -41,8 +41,8 @@ class UpgradeRun(Run):
     metavar="NAME=VERSION",
     multiple=True,
     shell_complete=releases,
-    help="The release to go to, e.g. gateway-api=1.6; repeatable. Default: the newest of everything whose release is "
-    "known.",
+    help="The release to go to, e.g. gateway-api=1.6, or 1.6-standard for its channel; repeatable. Default: the newest "
+    "of everything whose release is known.",
 )
 @option(
     INPUT,
@@ -75,7 +75,7 @@ def upgrade(run: UpgradeRun) -> int:
     from policylint.cli.output import put, wants_color
     from policylint.report.kit.display import Paint
     from policylint.report.upgrade import write
-    from policylint.session.upgrade import newest, reaches, run_upgrade, what_is_needed
+    from policylint.session.upgrade import channels, newest, reaches, run_upgrade, what_is_needed
     from policylint.session.upgrade import releases as read
 
     chosen = read(run.to)
@@ -83,7 +83,7 @@ def upgrade(run: UpgradeRun) -> int:
     in_use = {**stated(setup.settings.releases), **read(run.start)}
     workspace = run.open(setup)
     run.lap("read and simulate")
-    result = run_upgrade(workspace, chosen or newest(workspace, in_use), in_use, run.lap)
+    result = run_upgrade(workspace, chosen or newest(workspace, in_use), in_use, run.lap, channels(run.to))
     put(write(run.form, what_is_needed(result) if run.needed else result, Paint(wants_color(run.color))))
     run.lap("report")
     run.end(workspace.coverage)

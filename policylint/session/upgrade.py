@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from policylint.catalog.releases import STANDARD, ReleasedProduct, Version, kinds, names, parsed, product, shown
+from policylint.catalog.releases import (
+    CHANNELS,
+    STANDARD,
+    ReleasedProduct,
+    Version,
+    channel,
+    kinds,
+    names,
+    parsed,
+    product,
+    shown,
+)
 from policylint.compare import pair_sides
 from policylint.compare.contexts import changed_contexts
 from policylint.compare.releases import judged_otherwise
@@ -35,6 +46,17 @@ def releases(written: Iterable[str]) -> dict[str, Version]:
     return dict(parsed(name, said, whole) for whole, name, said in split)
 
 
+def channels(written: Iterable[str]) -> dict[str, str]:
+    """Return the channels that `NAME=VERSION-CHANNEL` names, by product.
+
+    Raises:
+        UsageError: a product has none.
+    """
+    split = ((whole, *whole.partition("=")[::2]) for whole in written)
+    found = {name: channel(name, said, whole) for whole, name, said in split}
+    return {name: each for name, each in found.items() if each}
+
+
 def newest(workspace: Workspace, stated: Mapping[str, Version]) -> dict[str, Version]:
     """Return the newest release of every product of which a workspace has something and whose release is known, but for
     those that are stated to have it."""
@@ -56,12 +78,14 @@ def run_upgrade(
     targets: Mapping[str, Version],
     stated: Mapping[str, Version],
     lap: Callable[[str], object] = str,
+    to_channels: Mapping[str, str] = {},
 ) -> Upgrade:
     """Judge the objects of a workspace by the releases in use, and by others.
 
     Args:
         targets: the releases to go to, by product.
         stated: the releases in use, as far as the command or the configuration says them.
+        to_channels: the channels to go to, by product; those in use where none is named.
 
     Raises:
         UsageError: a release to go to is not after the one in use.
@@ -71,14 +95,14 @@ def run_upgrade(
     found: dict[Consequence, list[str]] = {}
     requests = []
     for simulation in workspace.simulations:
-        own, known = _moves(simulation, workspace, targets, stated, already)
+        own, known = _moves(simulation, workspace, targets, stated, already, to_channels)
         moves += own
         if not own:
             continue
         for move in own:
             looking = Looking(move.product, simulation, [*move.uses], workspace.files, workspace.source_lines)
             after = {name: release for name, release in known.items() if name not in targets} | dict(targets)
-            for consequence in consequences(looking, move.start, move.end, after):
+            for consequence in consequences(looking, move.start, move.end, after, move.channels):
                 found.setdefault(consequence, []).append(simulation.world.name)
         lap("judge both releases")
         requests.append((simulation.world.name, _requests(simulation, workspace, own, known)))
@@ -109,6 +133,7 @@ def _moves(
     targets: Mapping[str, Version],
     stated: Mapping[str, Version],
     already: list[tuple[str, InUse]],
+    to_channels: Mapping[str, str],
 ) -> tuple[list[Move], dict[str, Version]]:
     """Return what moves in an environment, and the releases that are in use there as far as they are known.
 
@@ -129,13 +154,17 @@ def _moves(
         earlier = [release for release in about.releases if release < end]
         start = known.get(name) or max(earlier, default=end)
         start = max((release for release in about.releases if release <= start), default=min(about.releases))
-        if start >= end and uses:
+        own = CHANNELS[f"{name}{STANDARD}" not in simulation.catalog.releases]
+        between = (own, to_channels[name]) if name in to_channels else None
+        if start == end and between is not None and between[0] != between[1]:
+            start = end
+        elif start >= end and uses:
             already.append((name, uses[0]))
             continue
-        if start >= end:
+        elif start >= end:
             raise UsageError(f"release {shown(end)} of {about.title} is not after {shown(start)}, the one in use")
         ground = "stated" if name in stated else "read" if uses else "assumed"
-        moves.append(Move(simulation.world.name, about, start, end, ground, tuple(uses or said)))
+        moves.append(Move(simulation.world.name, about, start, end, ground, tuple(uses or said), between))
     return moves, known
 
 
@@ -159,6 +188,10 @@ def _requests(
     for name, release in simulation.catalog.releases.items():
         if name.endswith(STANDARD):
             start[name] = end[name] = release
+    for move in moves:
+        if move.channels is not None:
+            end.pop(f"{move.product.name}{STANDARD}", None)
+            end |= {f"{move.product.name}{STANDARD}": move.end} if move.channels[1] == CHANNELS[0] else {}
     before, after = (
         simulate(simulation.world, simulation.catalog.of_releases(each, _settings(simulation, workspace, each)))
         for each in (start, end)

@@ -67,6 +67,7 @@ class Move(NamedTuple):
     Args:
         ground: one of GROUNDS.
         uses: what the tree says of the release in use, the oldest first.
+        channels: the channel in use, and the one to go to; None where none is named.
     """
 
     environment: str
@@ -75,6 +76,7 @@ class Move(NamedTuple):
     end: Version
     ground: str
     uses: tuple[InUse, ...] = ()
+    channels: tuple[str, str] | None = None
 
 
 class Upgrade(NamedTuple):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.catalog.releases import ReleasedProduct, Version, kinds, shown
+from policylint.catalog.releases import CHANNELS, ReleasedProduct, Version, kinds, shown
 from policylint.documents import Pointer
 from policylint.model import Resource, World, mapping
 from policylint.model.resource import deepest_written, dotted
@@ -16,50 +16,60 @@ from policylint.schema.released import released_schema, served
 from policylint.upgrade import Consequence
 from policylint.upgrade.changes import Looking
 
+Channels = tuple[str, str] | None
 
-def consequences(looking: Looking, start: Version, end: Version, known: dict[str, Version]) -> list[Consequence]:
+
+def consequences(
+    looking: Looking, start: Version, end: Version, known: dict[str, Version], channels: Channels = None
+) -> list[Consequence]:
     """Return what the releases of a product after one, up to another, make of the objects of an environment; a default
     that a change speaks of is not told twice.
 
     Args:
         known: the releases of other products that are in use, as far as they are known.
+        channels: the one in use and the one to go to; None where none is named.
     """
     told = [*looking.changes(start, end, known)]
     places = {(consequence.subject, consequence.effect, consequence.line) for consequence in told}
-    for consequence in of_schemas(looking.product, looking.simulation.world, start, end):
+    for consequence in of_schemas(looking.product, looking.simulation.world, start, end, channels):
         if (consequence.subject, consequence.effect, consequence.line) not in places:
             told.append(consequence)
     return told
 
 
-def of_schemas(product: ReleasedProduct, world: World, start: Version, end: Version) -> Iterator[Consequence]:
+def of_schemas(
+    product: ReleasedProduct, world: World, start: Version, end: Version, channels: Channels = None
+) -> Iterator[Consequence]:
     """Yield what the releases after one, up to another, make of the objects of a product's kinds."""
     for (group, kind), (name, _) in kinds().items():
         if name == product.name:
             for resource in world.of_kind(group, kind):
-                yield from _of_object(product, resource, start, end)
+                yield from _of_object(product, resource, start, end, channels)
 
 
-def _of_object(product: ReleasedProduct, resource: Resource, start: Version, end: Version) -> Iterator[Consequence]:
+def _of_object(
+    product: ReleasedProduct, resource: Resource, start: Version, end: Version, channels: Channels
+) -> Iterator[Consequence]:
     """Yield what becomes of one object: what is wrong with it already in the release in use is left out."""
     group, kind = resource.key[:2]
     first = max((release for release in product.with_schemas if release <= start), default=None)
-    known = None if first is None else released_schema(group, kind, resource.version, first)
+    was_standard, is_standard = (each == CHANNELS[0] for each in channels or ("", ""))
+    known = None if first is None else released_schema(group, kind, resource.version, first, standard=was_standard)
     if known is None or resource.provisional:
         return
     before = _violations(known, resource)
     found: dict[tuple[str, Pointer], Consequence] = {}
     filled: dict[Pointer, tuple[Version, Any, Any]] = {}
     unserved = None
-    for release in product.between(start, end):
-        after = released_schema(group, kind, resource.version, release)
+    for release in product.between(start, end) or ([end] if channels else []):
+        after = released_schema(group, kind, resource.version, release, standard=is_standard)
         if after is None:
-            unserved = _unserved(product, resource, release)
+            unserved = _unserved(product, resource, release, standard=is_standard)
             break
         violations = _violations(after, resource)
         for key, violation in violations.items():
             if not _is_known(key, before) and all(pointer != violation.pointer for _, pointer in found):
-                found[key] = _broken(product, resource, release, violation)
+                found[key] = _broken(product, resource, release, violation, standard=is_standard)
         found = {key: told for key, told in found.items() if key in violations}  # a later release may take it again
         for pointer, former, latter in _defaults(known.schema, after.schema, resource.body, ()):
             filled[pointer] = release, filled[pointer][1] if pointer in filled else former, latter
@@ -85,20 +95,28 @@ def _violations(known: Known, resource: Resource) -> dict[tuple[str, Pointer], V
     return {(violation.code, violation.pointer): violation for violation in found}
 
 
-def _unserved(product: ReleasedProduct, resource: Resource, release: Version) -> Consequence:
-    left = list(served(*resource.key[:2]).get(release, {}))
+def _unserved(product: ReleasedProduct, resource: Resource, release: Version, *, standard: bool) -> Consequence:
+    left = list(served(*resource.key[:2], standard=standard).get(release, {}))
     group, kind = resource.key[:2]
     if not left:
-        says, todo = f"is of a kind that {product.tag(release)} has no more", f"take it out, or say what {kind} said"
+        lacks = _lacking(standard=standard)
+        says, todo = f"is of a kind that {product.tag(release)} {lacks}", f"take it out, or say what {kind} said"
     else:
         says = f"is written in {resource.version}, which {product.tag(release)} no longer serves"
         todo = f"write apiVersion: {group}/{left[0]}"
     return _consequence(product, resource, release, "unserved", "served", says, todo, ("apiVersion",))
 
 
-def _broken(product: ReleasedProduct, resource: Resource, release: Version, violation: Violation) -> Consequence:
+def _lacking(*, standard: bool) -> str:
+    return "does not have in the standard channel" if standard else "no longer has"
+
+
+def _broken(
+    product: ReleasedProduct, resource: Resource, release: Version, violation: Violation, *, standard: bool
+) -> Consequence:
     if violation.code == "unknown-field":
-        says = f"sets {dotted(violation.pointer)}, a field that {product.tag(release)} no longer has"
+        lacks = _lacking(standard=standard)
+        says = f"sets {dotted(violation.pointer)}, a field that {product.tag(release)} {lacks}"
         todo = "take it out: it is dropped, and what it asked for with it"
         return _consequence(product, resource, release, "dropped", "field", says, todo, violation.pointer)
     says = f"{violation.says}{_wanted(violation)}"

@@ -8,7 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from policylint.cli import main
 from policylint.workspace import Workspace, open_workspace
 from policylint.workspace.assumptions import Assumptions
 from tests.upgrade.test_bumped import answers, new_findings
@@ -125,3 +127,43 @@ def test_a_change_of_the_channel_alone_leaves_other_routes(tmp_path: Path) -> No
     before = opened(tmp_path / "before", plain, ADDRESS.format("v1.5.1", "experimental"))
     after = opened(tmp_path / "after", plain, ADDRESS.format("v1.5.1", "standard"))
     assert answers(before, after) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "title", "told"),
+    [
+        ("1.4", "1.5", "Gateway API 1.4 -> 1.5", set()),
+        (
+            "1.4",
+            "1.5-standard",
+            "Gateway API 1.4 experimental -> 1.5 standard",
+            {"externalAuth", "ExternalAuth", "TCPRoute"},
+        ),
+        (
+            "1.5",
+            "1.5-standard",
+            "Gateway API 1.5 experimental -> 1.5 standard",
+            {"externalAuth", "ExternalAuth", "TCPRoute"},
+        ),
+        ("1.4", "1.5-experimental", "Gateway API 1.4 experimental -> 1.5 experimental", set()),
+    ],
+)
+def test_an_upgrade_goes_to_a_channel(tmp_path: Path, start: str, end: str, title: str, told: set[str]) -> None:
+    objects = "\n---\n".join((GATEWAY, WITH_LOGIN, STREAM.format("v1alpha2")))
+    (tmp_path / "all.yaml").write_text(objects, encoding="utf-8")
+    arguments = ["--from", f"gateway-api={start}", "--to", f"gateway-api={end}", "--needed", str(tmp_path)]
+    done = CliRunner().invoke(main, ["upgrade", *arguments])
+    assert done.output.startswith(title)
+    assert done.exit_code == bool(told), done.output
+    assert {word for word in ("externalAuth", "ExternalAuth", "TCPRoute") if word in done.output} == told
+
+
+@pytest.mark.parametrize(
+    ("end", "complaint"),
+    [("gateway-api=1.5-experimental", "is not after 1.5"), ("istio=1.30-standard", "Istio has no channels")],
+)
+def test_channels_that_are_there_already_or_not_at_all(tmp_path: Path, end: str, complaint: str) -> None:
+    (tmp_path / "all.yaml").write_text(GATEWAY, encoding="utf-8")
+    done = CliRunner().invoke(main, ["upgrade", "--from", "gateway-api=1.5", "--to", end, str(tmp_path)])
+    assert done.exit_code == 2
+    assert complaint in done.output

@@ -36,7 +36,8 @@ def _moves(upgrade: Upgrade) -> Iterator[tuple[str, str, str]]:
     """Yield what moves, why the release is taken to be in use, and in which environments, each once."""
     folded: dict[tuple[str, str], list[str]] = {}
     for move in upgrade.moves:
-        title = f"{move.product.title} {shown(move.start)} -> {shown(move.end)}"
+        was, now = (f" {each}" for each in move.channels) if move.channels else ("", "")
+        title = f"{move.product.title} {shown(move.start)}{was} -> {shown(move.end)}{now}"
         folded.setdefault((title, _ground(move)), []).append(move.environment)
     for (title, ground), environments in folded.items():
         yield title, ground, _where(upgrade, environments)

@@ -162,7 +162,7 @@ class _Class:
         that have a server of their own are neither."""
         vendor, hosts = self._vendor, {entry.host for entry in self._entries}
         ingresses = {entry.ingress.key: entry.ingress for entry in self._entries if entry.host == host}.values()
-        names = (name.strip() for each in ingresses for name in vendor.value(each, "server-alias").split(","))
+        names = (name.strip() for each in ingresses for name in vendor.value(each, vendor.aliases).split(","))
         aliases = [name for name in dict.fromkeys(names) if name and not name.startswith("~") and name not in hosts]
         other = host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
         is_moved = host and any(vendor.value(each, "from-to-www-redirect") == "true" for each in ingresses)
@@ -325,6 +325,8 @@ class _Class:
         """Return what a path takes, and its weights: exact paths first, then the longest one, but where rules are taken
         as they are listed."""
         matches, weights = self._by_path(entry)
+        methods = self._vendor.methods(entry.ingress)
+        matches = [{**match, "method": method} for match in matches for method in methods] or matches
         place = self._listed.get((entry.ingress.key, entry.pointer))
         return matches, weights if place is None else (-place, 0, 0, 0, 0)
 

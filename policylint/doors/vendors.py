@@ -55,6 +55,16 @@ class Vendor:
         return mapping(self._entry.get("unencrypted"))
 
     @property
+    def aliases(self) -> str:
+        """Which annotation has further names for the hosts of an Ingress."""
+        return text(self._entry.get("aliases"), "server-alias")
+
+    def methods(self, ingress: Resource) -> list[str]:
+        """Return the methods that the paths of an Ingress take; none where they take all."""
+        name = text(self._entry.get("methods"))
+        return [each.strip().upper() for each in self.value(ingress, name).split(",") if each.strip()] if name else []
+
+    @property
     def root(self) -> str:
         """Which annotation redirects the path / of the hosts of an Ingress; "" where none does."""
         return text(self._entry.get("root"))

@@ -33,6 +33,11 @@ def alb(name: str = "web", paths: str = "/ Prefix web", **annotations: str) -> s
     return ingress(name, paths, of_class="alb", prefix=ALB, **annotations)
 
 
+def chart(name: str, config: str) -> str:
+    spec = f"spec: {{chart: {{spec: {{chart: {name}}}}}, values: {{controller: {{config: {config}}}}}}}"
+    return manifest("helm.toolkit.fluxcd.io/v2", "HelmRelease", name, "infra", spec)
+
+
 BOTH = '[{"HTTP": 80}, {"HTTPS": 443}]'
 AWS = (
     World(
@@ -54,6 +59,11 @@ AWS = (
         "ALB asks for a login on https alone",
         (alb(listen_ports=BOTH, auth_type="cognito", certificate_arn="arn:aws:acm:x"),),
         {f"{HOST}/": ("web", ""), f"{TLS}/": ("web", "login")},
+    ),
+    World(
+        "ALB asks for a token on https alone",
+        (alb(listen_ports=BOTH, jwt_validation='{"issuer": "i"}', certificate_arn="arn:aws:acm:x"),),
+        {f"{HOST}/": ("web", ""), f"{TLS}/": ("web", "jwt")},
     ),
     World(
         "ALB takes the login that a Service states",
@@ -290,6 +300,42 @@ OF_HAPROXY = (
         (ingress(of_class="haproxy", prefix=HAPROXY_INGRESS, denylist_source_range="203.0.113.0/24"),),
         {f"{HOST}/ from 203.0.113.1": ("403", ""), f"{HOST}/ from 10.0.0.1": ("web", "")},
     ),
+    World(
+        "HAProxy Ingress has a root of the host",
+        (ingress(of_class="haproxy", paths="/a Prefix web", prefix=HAPROXY_INGRESS, app_root="/home"),),
+        {f"{HOST}/": ("302 http://shop.example.com/home", ""), f"{HOST}/a": ("web", "")},
+    ),
+    World(
+        "HAProxy Ingress takes settings for all from its chart",
+        (
+            ingress(of_class="haproxy", prefix=HAPROXY_INGRESS, balance_algorithm="leastconn"),
+            chart("haproxy-ingress", "{allowlist-source-range: 10.0.0.0/8, auth-url: 'http://sso/'}"),
+        ),
+        {f"{HOST}/ from 203.0.113.1": ("403", ""), f"{HOST}/ from 10.0.0.1": ("web", "externalAuth")},
+    ),
+    World(
+        "HAProxy takes lists for all from its ConfigMap",
+        (
+            ingress(of_class="haproxy", prefix=HAPROXY, check="true"),
+            manifest("v1", "ConfigMap", "haproxy-kubernetes-ingress", "infra", "data: {deny-list: 203.0.113.0/24}"),
+        ),
+        {f"{HOST}/ from 203.0.113.1": ("403", ""), f"{HOST}/ from 10.0.0.1": ("web", "")},
+    ),
+    World(
+        "HAProxy asks for a certificate, unless it is optional",
+        (ingress(of_class="haproxy", prefix=HAPROXY, client_ca="shop/ca"),),
+        {f"{TLS}/": ("web", "clientCertificate")},
+    ),
+    World(
+        "HAProxy's certificates may be optional",
+        (ingress(of_class="haproxy", prefix=HAPROXY, client_ca="shop/ca", client_crt_optional="true"),),
+        {f"{TLS}/": ("web", "optionalClientCertificate?")},
+    ),
+    World(
+        "HAProxy's own conditions are not read",
+        (ingress(of_class="haproxy", prefix=HAPROXY, route_acl="cookie(staging) -m found"),),
+        {f"{HOST}/": ("web", "not known")},
+    ),
 )
 
 
@@ -303,6 +349,21 @@ def plugin(body: str, name: str = "p", kind: str = "KongPlugin", more: str = "")
 
 
 OF_KONG = (
+    World(
+        "Kong's hosts have further names",
+        (kong(host_aliases="other.example.com", plugins="p"), plugin("plugin: key-auth")),
+        {"http://other.example.com/": ("web", "key-auth"), "http://third.example.com/": ("404", "")},
+    ),
+    World(
+        "Kong takes some methods alone",
+        (kong(methods="POST, put"),),
+        {f"{HOST}/": ("404", "")},
+    ),
+    World(
+        "Kong takes a method that it is to take",
+        (kong(methods="GET,HEAD"),),
+        {f"{HOST}/": ("web", "")},
+    ),
     World(
         "Kong's plugin on a Service",
         (

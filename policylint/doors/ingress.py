@@ -12,9 +12,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from policylint.documents import Pointer, read
+from policylint.doors.controllers import CLASS, classes_of_charts, default_class, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
-from policylint.doors.vendors import INGRESS, Vendor, guards, vendor_of, vendors
+from policylint.doors.vendors import INGRESS, Vendor, guards, vendor_of
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.resource import value_at
@@ -25,11 +26,9 @@ from policylint.regex import expression, quoted
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
 
-CLASS = "IngressClass"
 NO_CLASS = "(default)"
 """How the class of Ingresses without one is called, where none is the default."""
 _ANNOTATION = "kubernetes.io/ingress.class"
-_DEFAULT = "ingressclass.kubernetes.io/is-default-class"
 _HTTP, _HTTPS = Opening("http", 80), Opening("https", 443)
 _NUMBERS = {"http": 80, "https": 443}
 _FIRST, _EXACT, _BEGINS = 3, 2, 1
@@ -51,8 +50,8 @@ class _Entry(NamedTuple):
 def ingress_doors(world: World, backends: Callable[[Resource], tuple[BackendState, ...]]) -> Iterator[Door]:
     """Yield a door for each class of Ingresses."""
     classes: dict[str, list[Resource]] = defaultdict(list)
-    installed = _installed(world)
-    default = _default_class(world) or next((name for name, (_, is_default) in installed.items() if is_default), "")
+    installed = classes_of_charts(world)
+    default = default_class(world) or next((name for name, (_, is_default) in installed.items() if is_default), "")
     for ingress in world.of_kind(*INGRESS):
         name = text(ingress.spec.get("ingressClassName")) or text(ingress.annotations.get(_ANNOTATION)) or default
         classes[name].append(ingress)
@@ -74,30 +73,6 @@ def ingress_doors(world: World, backends: Callable[[Resource], tuple[BackendStat
         yield door(holder, controller, rules, guards(), backends, (_HTTP, _HTTPS), unseen)
 
 
-def _default_class(world: World) -> str:
-    classes = world.of_kind(INGRESS[0], CLASS)
-    return next((each.key.name for each in classes if each.annotations.get(_DEFAULT) in ("true", True)), "")
-
-
-def _installed(world: World) -> dict[str, tuple[Vendor, bool]]:
-    """Return the classes that charts of controllers make, each with whose it is, and whether it is the default."""
-    found: dict[str, tuple[Vendor, bool]] = {}
-    for vendor in vendors():
-        chart = mapping(vendor.config.get("chart"))
-        for release in _releases(world, chart) if "class" in chart else ():
-            stated = mapping(value_at(mapping(release.spec.get("values")), tuple(chart["class"].split("."))))
-            name = text(stated.get("name"), text(chart["called"]))
-            found.setdefault(name, (vendor, stated.get("default") is True))
-    return found
-
-
-def _releases(world: World, chart: Mapping[str, Any]) -> Iterator[Resource]:
-    """Yield the releases of a chart."""
-    for each in world.of_kind("helm.toolkit.fluxcd.io", "HelmRelease"):
-        if value_at(each.spec, ("chart", "spec", "chart")) == chart.get("name"):
-            yield each
-
-
 class _Class:
     """The Ingresses of one class, as one controller serves them."""
 
@@ -110,7 +85,7 @@ class _Class:
         self._names = _names(self._entries)
         self._ingresses = {each.key: each for each in ingresses}
         self._guards = {each.key: self._guard(each) for each in ingresses}
-        self._everywhere = _settings(world, vendor) if vendor.config else []
+        self._everywhere = settings_of(world, vendor) if vendor.config else []
         self._secured = _secured(ingresses)
         self._without_login = vendor.list("exempt")
         for _, settings in self._everywhere:
@@ -508,7 +483,7 @@ class _Class:
                 if spec:
                     found.append(other._replace(spec=spec))
         for holder, settings in self._everywhere:
-            found.append(_of_all(vendor, entry.ingress, own, holder, settings))
+            found.append(of_all(vendor, entry.ingress, own, holder, settings))
         found += self._of_service(entry) if vendor.services else ()
         found += self._beside(entry)
         exempt = any(entry.path.startswith(path) for path in self._without_login)
@@ -748,36 +723,3 @@ def _moved(vendor: Vendor, ingress: Resource) -> dict[str, Any] | None:
         found = {"scheme": parts.scheme, "hostname": parts.hostname or "", "path": path, "statusCode": code}
         return {**found, **({"port": port} if port else {})}
     return None
-
-
-def _settings(world: World, vendor: Vendor) -> list[tuple[Resource, Mapping[str, Any]]]:
-    """Return the settings for all Ingresses of a controller that are in the tree, each with what holds them."""
-    config = vendor.config
-    labels = mapping(config.get("labels"))
-    found: list[tuple[Resource, Mapping[str, Any]]] = []
-    for each in world.of_kind("", "ConfigMap"):
-        if each.key.name in texts(config.get("names")) or (labels and labels.items() <= each.labels.items()):
-            found.append((each, mapping(each.body.get("data"))))
-    chart = mapping(config.get("chart"))
-    for each in _releases(world, chart) if chart else ():
-        values = mapping(each.spec.get("values"))
-        found.append((each, mapping(value_at(values, tuple(text(chart.get("values")).split("."))))))
-    return found
-
-
-def _of_all(vendor: Vendor, ingress: Resource, own: Guard, holder: Resource, settings: Mapping[str, Any]) -> Guard:
-    """Return what the settings for all ask at an Ingress."""
-    config = vendor.config
-    spec: dict[str, Any] = {}
-    url = text(settings.get(text(config.get("externalAuth"))))
-    if url and "externalAuth" not in own.spec and vendor.value(ingress, text(config.get("optOut"))) != "false":
-        spec["externalAuth"] = {"url": url}
-    for setting in ("allow", "deny"):
-        networks = ",".join(filter(None, (text(settings.get(name)) for name in texts(config.get(setting)))))
-        if networks and setting not in own.spec:
-            spec[setting] = [part.strip() for part in networks.split(",")]
-    snippets = {name: settings[name] for name in texts(config.get("text")) if text(settings.get(name))}
-    if snippets:
-        spec["snippets"] = snippets
-    place: Pointer = ("data",) if holder.key.kind == "ConfigMap" else ("spec", "values")
-    return Guard(holder, spec, {(name,): place for name in spec})

@@ -1,0 +1,73 @@
+"""What controllers of Ingresses say for all of them: which class is theirs, which is the default, and what they ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.doors.lowered import Guard
+from policylint.doors.vendors import INGRESS, Vendor, vendors
+from policylint.model import Resource, World, mapping, text, texts
+from policylint.model.resource import value_at
+
+CLASS = "IngressClass"
+_DEFAULT = "ingressclass.kubernetes.io/is-default-class"
+
+
+def default_class(world: World) -> str:
+    """Return the class that is marked as the one of Ingresses which name none; "" without one."""
+    classes = world.of_kind(INGRESS[0], CLASS)
+    return next((each.key.name for each in classes if each.annotations.get(_DEFAULT) in ("true", True)), "")
+
+
+def classes_of_charts(world: World) -> dict[str, tuple[Vendor, bool]]:
+    """Return the classes that charts of controllers make, each with whose it is, and whether it is the default."""
+    found: dict[str, tuple[Vendor, bool]] = {}
+    for vendor in vendors():
+        chart = mapping(vendor.config.get("chart"))
+        for release in _releases(world, chart) if "class" in chart else ():
+            stated = mapping(value_at(mapping(release.spec.get("values")), tuple(chart["class"].split("."))))
+            name = text(stated.get("name"), text(chart["called"]))
+            found.setdefault(name, (vendor, stated.get("default") is True))
+    return found
+
+
+def _releases(world: World, chart: Mapping[str, Any]) -> Iterator[Resource]:
+    """Yield the releases of a chart."""
+    for each in world.of_kind("helm.toolkit.fluxcd.io", "HelmRelease"):
+        if value_at(each.spec, ("chart", "spec", "chart")) == chart.get("name"):
+            yield each
+
+
+def settings_of(world: World, vendor: Vendor) -> list[tuple[Resource, Mapping[str, Any]]]:
+    """Return the settings for all Ingresses of a controller that are in the tree, each with what holds them."""
+    config = vendor.config
+    labels = mapping(config.get("labels"))
+    found: list[tuple[Resource, Mapping[str, Any]]] = []
+    for each in world.of_kind("", "ConfigMap"):
+        if each.key.name in texts(config.get("names")) or (labels and labels.items() <= each.labels.items()):
+            found.append((each, mapping(each.body.get("data"))))
+    chart = mapping(config.get("chart"))
+    for each in _releases(world, chart) if chart else ():
+        values = mapping(each.spec.get("values"))
+        found.append((each, mapping(value_at(values, tuple(text(chart.get("values")).split("."))))))
+    return found
+
+
+def of_all(vendor: Vendor, ingress: Resource, own: Guard, holder: Resource, settings: Mapping[str, Any]) -> Guard:
+    """Return what the settings for all ask at an Ingress."""
+    config = vendor.config
+    spec: dict[str, Any] = {}
+    url = text(settings.get(text(config.get("externalAuth"))))
+    if url and "externalAuth" not in own.spec and vendor.value(ingress, text(config.get("optOut"))) != "false":
+        spec["externalAuth"] = {"url": url}
+    for setting in ("allow", "deny"):
+        networks = ",".join(filter(None, (text(settings.get(name)) for name in texts(config.get(setting)))))
+        if networks and setting not in own.spec:
+            spec[setting] = [part.strip() for part in networks.split(",")]
+    snippets = {name: settings[name] for name in texts(config.get("text")) if text(settings.get(name))}
+    if snippets:
+        spec["snippets"] = snippets
+    place: Pointer = ("data",) if holder.key.kind == "ConfigMap" else ("spec", "values")
+    return Guard(holder, spec, {(name,): place for name in spec})

@@ -390,7 +390,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP526": RuleEntry("setting_misleads", misleading_settings),
     "GWP601": RuleEntry("subject_selects_nothing", any_network_policy),
     "GWP602": RuleEntry("equal_priority_overlap", any_cluster_network_policy),
-    "GWP603": RuleEntry("selector_falls_open", any_network_policy),
+    "GWP603": RuleEntry("selector_falls_open", either(any_network_policy, any_gateway)),
     "GWP604": RuleEntry("gateway_cut_off", routes_and_network_policies),
     "GWP605": RuleEntry("webhook_cut_off", either(any_network_policy, called_workloads)),
     "GWP606": RuleEntry("network_rule_shadowed", any_cluster_network_policy),

@@ -1,13 +1,14 @@
-"""GWP603: a key in a selector of a network policy that no selector knows: it is dropped, and selects everything."""
+"""GWP603: a selector that selects everything: its key is none of a selector's, or it is left empty at a listener."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from policylint.checks.kit.locations import path
 from policylint.documents import Pointer
-from policylint.model import Finding, Resource, mapping, sequence
+from policylint.model import Finding, Resource, mapping, sequence, value_at
 from policylint.network.kinds import CLUSTER, NETWORK_POLICY
 from policylint.simulation import Simulation
 
@@ -30,6 +31,32 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     label=_meant(pointer, key),
                     field=path((*pointer, key)),
                 )
+
+    for holder, place in _admitting(simulation):
+        rule = mapping(mapping(value_at(holder.body, place)).get("namespaces"))
+        selector = rule.get("selector")
+        if rule.get("from") == "Selector" and isinstance(selector, dict) and not any(selector.values()):
+            yield Finding(
+                RULE,
+                "note",
+                f"{path(place)} of {holder.key} selects every namespace: its selector is empty",
+                holder.location(*place, "namespaces", "selector", key=True),
+                resources=(holder.key,),
+                label="what selects nothing in particular selects all of them, as `from: All` does",
+                help=("fix: write `from: All`, or the labels that are meant",),
+                field=path((*place, "namespaces", "selector")),
+            )
+
+
+def _admitting(simulation: Simulation) -> Iterator[tuple[Resource, Pointer]]:
+    """Yield the places where Gateways and ListenerSets say from which namespaces routes and ListenerSets may come."""
+    topology = simulation.topology
+    for gateway in topology.gateways:
+        yield gateway.gateway, ("spec", "allowedListeners")
+    of_sets = (state.listeners for state in topology.listener_sets)
+    for listeners in chain((state.listeners for state in topology.gateways), of_sets):
+        for listener in listeners:
+            yield listener.holder, (*listener.pointer, "allowedRoutes")
 
 
 def _at(body: Any, pointer: Pointer) -> Any:

@@ -375,3 +375,25 @@ def test_a_set_of_listeners_that_nobody_reads(tmp_path: Path, controller: str, t
     )
     said = [each.label for each in found if each.rule == "GWP403"]
     assert said == (["Traefik reads no ListenerSets"] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "told"),
+    [
+        ("{from: Selector, selector: {}}", True),
+        ("{from: Selector, selector: {matchLabels: {}}}", True),
+        ("{from: Selector, selector: {matchLabels: {}, matchExpressions: []}}", True),
+        ("{from: Selector, selector: {matchLabels: {team: a}}}", False),
+        ("{from: Selector, selector: {matchExpressions: [{key: team, operator: Exists}]}}", False),
+        ("{from: All, selector: {}}", False),
+        ("{from: Same}", False),
+    ],
+)
+def test_a_listener_that_selects_every_namespace(tmp_path: Path, namespaces: str, told: bool) -> None:
+    listener = f"[{{name: http, port: 80, protocol: HTTP, allowedRoutes: {{namespaces: {namespaces}}}}}]"
+    of_routes = lint(tmp_path, worlds.gateway_class(), worlds.gateway(listeners=listener))
+    assert [each.severity for each in of_routes if each.rule == "GWP603"] == (["note"] if told else [])
+    of_sets = lint(
+        tmp_path, worlds.gateway_class(), worlds.gateway(more=f"allowedListeners: {{namespaces: {namespaces}}}")
+    )
+    assert ("GWP603" in rules(of_sets)) == told

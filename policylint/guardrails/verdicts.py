@@ -245,7 +245,7 @@ class _Requests:
             if candidate.rule.node not in shown:
                 shown.add(candidate.rule.node)
                 place = candidate.route.location(*candidate.pointer)
-                unknown = f"policylint cannot tell which requests match {shortened(pattern)}"
+                unknown = f"policylint cannot tell these requests apart: {shortened(pattern)}"
                 what = f"{entry.hosts} in part through {entry.gateway}"
                 tally.breach(
                     Breach(what, f"may be taken by {candidate.rule.node}", candidate.route.key, place, (), unknown)

@@ -81,8 +81,10 @@ def by_specificity(listeners: Sequence[ListenerState], host: str) -> list[Listen
 
 def fault(listener: ListenerState) -> str:
     """Return why a listener takes no requests at all, "" when it does."""
+    certificates = [reference for reference in listener.references if reference.role == "certificate"]
+    spared = {reference.message for reference in certificates if reference.message and _kept_elsewhere(reference)}
     for condition in listener.conditions:
-        if condition.type == "Accepted" and condition.status == "False":
+        if condition.type == "Accepted" and condition.status == "False" and condition.message not in spared:
             return condition.message or f"it is not accepted ({condition.reason})"
         if condition.type == "Conflicted" and condition.status == "True":
             return condition.message or f"it is in conflict ({condition.reason})"
@@ -90,7 +92,6 @@ def fault(listener: ListenerState) -> str:
         return f"it is not programmed ({listener.conditions[0].message or listener.conditions[0].reason})"
     if listener.conflict:
         return f"it is in conflict ({listener.conflict})"
-    certificates = [reference for reference in listener.references if reference.role == "certificate"]
     useless = [reference for reference in certificates if reference.reason and not _kept_elsewhere(reference)]
     if certificates and len(useless) == len(certificates) and not is_passthrough(listener):
         return f"it has no usable certificate ({useless[0].message or useless[0].reason})"

@@ -460,7 +460,7 @@ def test_a_rule_of_which_no_sample_shows_requests_is_not_proved_the_same(tmp_pat
     of_second = login(target="kind: HTTPRoute, name: web, sectionName: b")
     found = requests(worlds(tmp_path, Made("", (*world, of_second), world)))
     assert (found.changes, found.same) == ((), False)
-    assert "policylint cannot tell which requests match" in found.unknown[0][0]
+    assert "policylint cannot tell these requests apart" in found.unknown[0][0]
 
 
 def test_expressions_that_are_not_told_apart_are_said(tmp_path: Path) -> None:

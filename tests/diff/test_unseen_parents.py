@@ -83,7 +83,7 @@ def test_every_command_speaks_of_the_gateway_elsewhere(tmp_path: Path) -> None:
     explained = run(tmp_path, "explain", "HTTPRoute/shop/checkout")[1]
     assert "Gateway infra/edge > listener https > HTTPRoute shop/checkout" in explained
     assert "NoMatchingParent" not in explained
-    assert "no policy here acts on it; those elsewhere" in run(tmp_path, "explain", "Gateway/infra/edge")[1]
+    assert "no policy here acts on it; what policies elsewhere do" in run(tmp_path, "explain", "Gateway/infra/edge")[1]
     traced = run(tmp_path, "trace", "GET", "http://shop.example/")[1]
     assert "jwt required" in traced
     assert "Gateway infra/edge was not seen" in traced

@@ -138,7 +138,7 @@ def test_rules_that_are_not_told_apart_are_unknown(tmp_path: Path) -> None:
     )
     verdict = judged(tmp_path, LOGIN, web(first, second), login())
     assert verdict.state == "unknown"
-    assert "policylint cannot tell which requests match" in verdict.breaches[0].unknown
+    assert "policylint cannot tell these requests apart" in verdict.breaches[0].unknown
 
 
 NEVER = "{name: x, never: {from: outside, to: TO}}"

@@ -93,7 +93,7 @@ def test_one_finding_at_its_line_and_exit_code_three(tmp_path: Path) -> None:
     code, output, errors = run(tmp_path, "lint", ".")
     assert (code, errors) == (3, "")
     assert output.count("warning[GWP911]") == 1
-    assert "warning[GWP911]: this replacement would take more work than policylint does" in " ".join(output.split())
+    assert "warning[GWP911]: this replacement would exceed the work budget" in " ".join(output.split())
     assert "kustomization.yaml:" in output
     assert run(tmp_path, "lint", ".", "--ignore", "GWP911")[0] == 3
 

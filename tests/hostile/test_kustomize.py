@@ -110,7 +110,7 @@ def test_an_address_is_said_not_to_be_seen(tmp_path: Path) -> None:
     files = world({"kustomization.yaml": UNCOVERED.replace("t.yaml", f"t.yaml, '{address}'")})
     found = open_workspace([str(written(tmp_path, files))], render="external")
     messages = [each.message for each in found.simulations[0].world.notes]
-    assert f"{address} lies in another repository: not seen" in messages
+    assert f"{address} is in another repository, which was not read" in messages
 
 
 def test_a_program_has_no_network(listener: Listener, tmp_path: Path) -> None:

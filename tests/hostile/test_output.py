@@ -22,6 +22,7 @@ import pytest
 import yaml
 
 from policylint.model.keys import is_symbolic
+from policylint.report.diff import markdown
 from policylint.report.formats import FORMATS
 from tests.diff.history import run
 from tests.hostile.test_action import heeded
@@ -250,6 +251,14 @@ class Worlds:
             if word.endswith("EDGE"):
                 words[number] = f"SecurityPolicy/infra/edge {text}"
         return run(self.of(text), *(word.replace("\0", "") for word in words))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def a_screen_that_holds_everything() -> Iterator[None]:
+    """What is folded depends on how long names are, and is no structure that they forge."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(markdown, "SCREEN", 10_000)
+        yield
 
 
 @pytest.fixture(scope="module")

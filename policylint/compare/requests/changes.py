@@ -259,7 +259,7 @@ class _Comparison:
         found = [pair for grpc in (False, True) for pair in self._pairs(_of(old, grpc=grpc), _of(new, grpc=grpc))]
         for way in (*old, *new):
             if way.undecided and not _is_alike(matches, old, new):
-                self._doubt(entry, f"policylint cannot tell which requests match {shortened(way.undecided[0])}")
+                self._doubt(entry, f"policylint cannot tell these requests apart: {shortened(way.undecided[0])}")
                 self._bounded |= way.bounded
                 break
         newly = _newly_asked(*matches)

@@ -15,11 +15,13 @@ _ARCHIVES = frozenset({"archive", "archived", "deprecated", "disabled"})
 """With or without a dot or underscore before it, what stays out of use even where a tree has nothing else."""
 TESTS = frozenset({"conformance", "e2e", "fixtures", "test", "testdata", "tests"})
 """What they hold is wrong on purpose as often as not: nothing of it is anybody's to mend."""
+_DOCS = frozenset({"docs", "doc"})
 NOT_LIVE = (
     _ARCHIVES
     | TESTS
+    | _DOCS
     | {
-        *("_archive", "examples", "example", "samples", "sample", "docs", "doc"),
+        *("_archive", "examples", "example", "samples", "sample"),
         *("template", "templates", "hack", "scripts"),
     }
 )
@@ -49,6 +51,11 @@ def lessons(files: Iterable[str]) -> dict[str, set[str]]:
         if depth is not None:
             below["/".join(steps[1 : depth + 1])]["/".join(steps[1 : depth + 2])].add(file)
     return {lesson: own for several in below.values() if len(several) > 1 for lesson, own in several.items()}
+
+
+def is_written_about(path: str) -> bool:
+    """Tell whether a file is part of documentation: it says no more of what is deployed than a test does."""
+    return not _DOCS.isdisjoint(path.split("/")[:-1])
 
 
 class Live:

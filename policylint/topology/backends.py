@@ -167,14 +167,19 @@ def port_of(service: Resource | None, number: int | None, route_kind: str) -> tu
     if service is None or number is None:
         return None, None
     known = ports_by_number(service)
-    if not known:
-        return None, None
+    if not known:  # no API server takes a Service without ports, but for names that stand for pods or a host
+        return (False if service.key[:2] == SERVICE and not stands_for_others(service) else None), None
     matching = known.get(number, [])
     if not matching:
         return (None if None in known else False), None
     protocol = "UDP" if route_kind == "UDPRoute" else "TCP"
     best = next((candidate for candidate in matching if candidate.protocol == protocol), matching[0])
     return True, port_node(service.key, best.name) if best.name else None
+
+
+def stands_for_others(service: Resource) -> bool:
+    """Return whether the name of a Service stands for its pods or for a host, so that it has every port of theirs."""
+    return service.spec.get("clusterIP") == "None" or service.spec.get("type") == "ExternalName"
 
 
 def _virtual(target: ResourceKey) -> Resolution | None:

@@ -2,7 +2,7 @@
 
 Nobody deploys them with the rest, and each of them is complete in itself or says what it needs. Where one is called as
 examples are (`render/live.py`), each directory in it is one environment, and so are the files beside these. Tests are
-none where the tree has anything else: what stands in them is often wrong on purpose.
+none where the tree has anything else but documentation: what stands in them is often wrong on purpose.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from policylint.model import Resource
-from policylint.render.live import Live
+from policylint.render.live import Live, is_written_about
 from policylint.workspace.alternatives import DEFAULT
 
 LIMIT = 50
@@ -32,7 +32,7 @@ def apart(
     files = {resource.document.file for resource in resources}
     live = Live({paths.get(file, file) for file in files}, named, root)
     tests = {file: test for file in {*files, *paths} if (test := live.out_of_use(paths.get(file, file)))}
-    if files <= tests.keys():
+    if all(file in tests or is_written_about(paths.get(file, file)) for file in files):
         tests = {}
     names = {file: _name(paths.get(file, file), live) for file in files - tests.keys()}
     if len(set(names.values())) > LIMIT:

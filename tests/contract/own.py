@@ -300,6 +300,38 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         f"a Service whose pods a network policy cuts off {what}": (to_pods(), to_pods(*others))
         for what, others in AFTER.items()
     },
+    "the only class that is here goes, which no Gateway names": (
+        (ENVOY_GATEWAY, gateway(of_class="other"), ROUTE, SERVICE),
+        (gateway(of_class="other"), ROUTE, SERVICE),
+    ),
+    "a Service in a mesh loses its ports": (
+        (INJECTED, SERVICE, deployment(), authorization("closed", "action: ALLOW", "shop")),
+        (
+            INJECTED,
+            service(ports="[]", more="selector: {app: checkout}"),
+            deployment(),
+            authorization("closed", "action: ALLOW", "shop"),
+        ),
+    ),
+    "a limit loses its rates": tuple(
+        (
+            *ISTIO,
+            policy(
+                "kuadrant.io/v1",
+                "RateLimitPolicy",
+                "few",
+                "HTTPRoute/checkout",
+                f"limits: {{each: {{rates: {rates}}}}}",
+                "shop",
+                field="targetRef",
+            ),
+        )
+        for rates in ("[{limit: 5, window: 1m}]", "[]")
+    ),
+    "a Gateway goes with the login that stands at it": (
+        (*SHOP, policy(*SECURITY, "login", "Gateway/edge", JWT, "infra")),
+        tuple(each for each in SHOP if each != EDGE),
+    ),
     "a login goes and a client certificate comes": (
         (
             ENVOY_GATEWAY,

@@ -25,7 +25,7 @@ from policylint.model.spelling import spelled
 from policylint.network.endpoints import workloads
 from policylint.policy.authorizing import CLAIM, CLIENT
 from policylint.reach import WayIn, asked, end_in_words, is_grpc
-from policylint.report.diff.comment import OPENING, comment
+from policylint.report.diff.comment import OPENING, CommentRow, comment
 from policylint.report.diff.report import DiffReport
 from policylint.report.findings.report import Report
 from policylint.report.graph.exposure import exposures
@@ -645,6 +645,8 @@ def _opened_by_traces(change: Change) -> Answers:
         subject = (entry.gateway, entry.port, entry.hosts)
         if any(trace.outcome.unknown or trace.authorization == "depends" or trace.depends for trace in (before, after)):
             told[subject] = ""
+        elif after.outcome.backends and _login(change, after) == "unknown":
+            told[subject] = ""  # a diff that sees a login go says so, as far as seen
         elif told.get(subject) != "":
             ends = [_serves(result(trace, change.names), trace) for trace in (before, after)]
             opened = ends == ["no", "yes"] or _opened_to_strangers(change, before, after)
@@ -653,6 +655,10 @@ def _opened_by_traces(change: Change) -> Answers:
             if ends[-1] == "not known" and ends[0] != "yes":
                 told[subject] = "not known"
     return {subject: answer for subject, answer in told.items() if answer}
+
+
+def _login(change: Change, after: Trace) -> str:
+    return change.environments[1].requirements.of(after, "authentication").state
 
 
 def _opened_to_strangers(change: Change, before: Trace, after: Trace) -> bool:
@@ -712,8 +718,15 @@ def _login_lost_by_comment(change: Change) -> Answers:
     if change.found.requests is None or change.found.requests.unknown:
         return {}
     # A row of a host that moves stands for two changes of requests: what opens there, and what closes here.
-    less = [row for row in said.rows if row.kind in OPENING or row.moves]
+    # A limit turns nobody away who asks less often: of requests nothing is said where it goes.
+    less = [row for row in said.rows if (row.kind in OPENING or row.moves) and not _is_of_limits(row)]
     return {"the change": "asks for less" if less else "asks for as much"}
+
+
+def _is_of_limits(row: CommentRow) -> bool:
+    """Return whether all that a row of the comment tells are settings that protect without asking who comes."""
+    protects = (each.name in {path.split(".")[0] for path in each.kind.settings.protection} for each in row.settings)
+    return bool(row.settings) and all(protects)
 
 
 def _in_its_place_by_diff(change: Change) -> Answers:

@@ -40,3 +40,24 @@ def test_where_a_policy_of_a_port_acts(
     route = manifest("gateway.networking.k8s.io/v1", "HTTPRoute", "checkout", "shop", spec)
     trace = Tracer(simulated(GATEWAY, route, SERVICE, tls(section))).trace(from_url("GET", "http://shop.example.com/"))
     assert [(met.backend and met.backend.name, met.port) for met in trace.policies] == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "port", "refused"),
+    [
+        ("ports: [{port: 80}]", 80, False),
+        ("ports: [{port: 80}]", 81, True),
+        ("ports: []", 80, True),
+        ("ports: [{port: '${PORT}'}]", 80, False),
+        ("ports: [{port: 80}], clusterIP: None", 81, False),  # its name stands for the pods
+        ("type: ExternalName, externalName: db.example.com", 81, False),
+    ],
+)
+def test_nothing_listens_on_a_port_that_a_service_lacks(spec: str, port: int, refused: bool) -> None:
+    service = manifest("v1", "Service", "checkout", "shop", f"spec: {{{spec}}}")
+    request = from_url("GET", f"http://checkout.shop:{port}/", service="shop/checkout", client="unmeshed")
+    outcome = Tracer(simulated(service)).trace(request).outcome
+    assert (outcome.refused, outcome.reason) == (
+        refused,
+        f"Service shop/checkout has no port {port}" if refused else "",
+    )

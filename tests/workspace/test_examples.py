@@ -47,6 +47,15 @@ def test_a_tree_of_nothing_but_tests_and_one_that_is_named_are_looked_at(tmp_pat
     assert [finding.rule for finding in loud(open_workspace([str(tmp_path / "tests")]))] == ["GWP402"]
 
 
+def test_what_documentation_shows_is_no_more_deployed_than_tests_are(tmp_path: Path) -> None:
+    """Two sides of a change in the docs, and worlds to read: neither is what the repository deploys."""
+    sides = {f"docs/example/{side}/route.yaml": ROUTE.format(section="") for side in ("before", "after")}
+    worlds = {f"fixtures/{world}/{name}": text for world in ("one", "two") for name, text in GOOD.items()}
+    workspace = tree(tmp_path, {**sides, **worlds})
+    assert {"docs/example/after", "docs/example/before", "fixtures/one", "fixtures/two"} == set(names(workspace))
+    assert not any("nothing deploys" in said for said in workspace.coverage.not_rendered)
+
+
 def test_a_stage_called_test_is_no_test(tmp_path: Path) -> None:
     files = {f"k8s/{stage}/{name}": text for stage in ("dev", "prod", "test") for name, text in GOOD.items()}
     files |= {f"k8s/{stage}/route.yaml": BROKEN for stage in ("dev", "prod", "test")}

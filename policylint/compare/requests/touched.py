@@ -201,10 +201,12 @@ def _touched(
     for context in contexts:
         routes = [node.key for node in context.path if node.key.kind in ROUTE_KINDS]
         keys.add(translate(routes[-1] if routes else context.path[-1].key))
+    classes = any(key[:2] == (GATEWAY_GROUP, "GatewayClass") for key in keys)
     gateways = {
         state.gateway.key
         for state in topology.gateways
         if not keys.isdisjoint((state.gateway.key, state.class_key))
+        or (classes and not state.class_resolution.found)  # whether it is missing hangs on the classes that are here
         or state.gateway.key.namespace in namespaces
         or any(
             listener.holder.key in keys or not keys.isdisjoint(reference.wanted for reference in listener.references)

@@ -212,8 +212,13 @@ class Trace(NamedTuple):
 
     @property
     def unsettled(self) -> str:
-        """Why it is not known whether the network lets the request through to its backends; "" where that is known."""
-        return self.network.doubt if self.network is not None and self.outcome.backends else ""
+        """Why it is not known whether the network lets the request through to its backends; "" where that is known.
+
+        Of a client inside the cluster of which no pod was seen, the network can say nothing.
+        """
+        if self.network is None or not (self.network.hops or self.gateway) or not self.outcome.backends:
+            return ""
+        return self.network.doubt
 
     @property
     def authorization(self) -> str:

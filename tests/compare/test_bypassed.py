@@ -8,41 +8,29 @@ import pytest
 
 from policylint.compare import pair_sides
 from policylint.compare.bypassed import logins_bypassed
-from tests.worlds import opened
+from tests import worlds
+from tests.worlds import ENVOY_EDGE, manifest, opened, policy, service
 
-EDGE = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: envoy}
-spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: shop}
-spec: {gatewayClassName: envoy, listeners: [{name: http, port: 80, protocol: HTTP}]}
----
-apiVersion: v1
-kind: Service
-metadata: {name: front, namespace: shop}
-spec: {selector: {app: front}, ports: [{port: 80}]}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: front, namespace: shop}
-spec:
-  selector: {matchLabels: {app: front}}
-  template:
-    metadata: {labels: {app: front}}
-    spec: {containers: [{name: c, image: "quay.io/oauth2-proxy/oauth2-proxy:v7.6.0"}]}
-"""
-LOGIN = """
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: SecurityPolicy
-metadata: {name: login, namespace: shop}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}]
-  jwt: {providers: [{name: a, remoteJWKS: {uri: https://id.example/jwks}}]}
-"""
+EDGE = (
+    ENVOY_EDGE,
+    service("front", more="selector: {app: front}"),
+    manifest(
+        "apps/v1",
+        "Deployment",
+        "front",
+        "shop",
+        "spec: {selector: {matchLabels: {app: front}}, template: {metadata: {labels: {app: front}}, spec: {"
+        "containers: [{name: c, image: 'quay.io/oauth2-proxy/oauth2-proxy:v7.6.0'}]}}}",
+    ),
+)
+LOGIN = policy(
+    "gateway.envoyproxy.io/v1alpha1",
+    "SecurityPolicy",
+    "login",
+    "HTTPRoute/shop",
+    "jwt: {providers: [{name: a, remoteJWKS: {uri: https://id.example/jwks}}]}",
+    "shop",
+)
 
 
 def route(*backends: str) -> str:
@@ -50,19 +38,14 @@ def route(*backends: str) -> str:
         f"{{matches: [{{path: {{value: /{number}}}}}], backendRefs: [{{name: {name}, port: 80}}]}}"
         for number, name in enumerate(backends)
     )
-    return f"""
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {{name: shop, namespace: shop}}
-spec: {{parentRefs: [{{name: edge}}], rules: [{rules}]}}
-"""
+    return worlds.route("shop", parents="[{name: edge}]", more=f"rules: [{rules}]")
 
 
 def said(tmp_path: Path, before: list[str], after: list[str]) -> list[str]:
     simulations = []
     for side, manifests in (("before", before), ("after", after)):
         (tmp_path / side).mkdir(exist_ok=True)
-        simulations.append(opened(tmp_path / side, EDGE, *manifests))
+        simulations.append(opened(tmp_path / side, *EDGE, *manifests))
     (pair,) = pair_sides(simulations[:1], simulations[1:])
     return [f"{each.severity} {each.confidence} {each.message}" for each in logins_bypassed(pair)]
 

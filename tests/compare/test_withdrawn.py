@@ -9,51 +9,33 @@ import pytest
 from policylint.compare import pair_sides
 from policylint.compare.withdrawn import grants_withdrawn
 from policylint.model import Finding
-from tests.worlds import opened
+from tests.worlds import gateway, gateway_class, opened, policy, route, service
 
-EDGE = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: envoy}
-spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: shop}
-spec:
-  gatewayClassName: envoy
-  listeners:
-    - name: https
-      port: 443
-      protocol: HTTPS
-      tls: {certificateRefs: [{name: edge, namespace: id}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: shop, namespace: shop}
-spec:
-  parentRefs: [{name: edge}]
-  rules: [{backendRefs: [{name: shop, namespace: id, port: 80}]}]
----
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: SecurityPolicy
-metadata: {name: login, namespace: shop}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}]
-  extAuth: {http: {backendRefs: [{name: authz, namespace: id, port: 80}]}}
-"""
+LISTENER = "{name: https, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: edge, namespace: id}]}}"
+EDGE = (
+    gateway_class("envoy", "gateway.envoyproxy.io/gatewayclass-controller"),
+    gateway(namespace="shop", listeners=f"[{LISTENER}]", of_class="envoy"),
+    route(
+        "shop",
+        parents="[{name: edge}]",
+        more="rules: [{backendRefs: [{name: shop, namespace: id, port: 80}]}]",
+    ),
+    policy(
+        "gateway.envoyproxy.io/v1alpha1",
+        "SecurityPolicy",
+        "login",
+        "HTTPRoute/shop",
+        "extAuth: {http: {backendRefs: [{name: authz, namespace: id, port: 80}]}}",
+        "shop",
+    ),
+)
 NOT_RENDERED = """
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: more, namespace: id}
 spec: {chart: {spec: {chart: more, sourceRef: {kind: HelmRepository, name: charts}}}}
 """
-SEEN = """
-apiVersion: v1
-kind: Service
-metadata: {name: shop, namespace: id}
-spec: {ports: [{port: 80}]}
-"""
+SEEN = service("shop", "id")
 
 
 def grant(group: str, kind: str, to: str, name: str = "a", namespace: str = "shop") -> str:
@@ -74,7 +56,7 @@ def found(tmp_path: Path, before: list[str], after: list[str]) -> list[Finding]:
     simulations = []
     for side, manifests in (("before", before), ("after", after)):
         (tmp_path / side).mkdir(exist_ok=True)
-        simulations.append(opened(tmp_path / side, EDGE, *manifests))
+        simulations.append(opened(tmp_path / side, *EDGE, *manifests))
     (pair,) = pair_sides(simulations[:1], simulations[1:])
     return list(grants_withdrawn(pair))
 

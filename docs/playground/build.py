@@ -51,10 +51,13 @@ EXAMPLES = {
 """Title → folder of fixtures/, and how the page starts."""
 _BAD = re.compile(r"^```yaml bad[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _UNUSED = re.compile(
-    r"(multiprocessing|unittest|xmlrpc|wsgiref|http/(cookie|server))|(doctest|ftplib|imaplib|mailbox|pydoc|smtplib)\.py"
+    r"(multiprocessing|unittest|xmlrpc|wsgiref|_pyrepl|http/(cookie|server))"
+    r"|(doctest|ftplib|imaplib|mailbox|optparse|pdb|pickletools|pydoc|smtplib)\.py"
     r"|encodings/(big5|cp(?!437)|euc|gb|hz|iso|johab|koi8|mac_|mbcs|oem|ptcp|shift|tis|uu|bz2|quopri|rot|kz1048|palmos|hp_)"
 )
 """Modules of the standard library that policylint has no use for: servers, mail, test tools, codecs of other times."""
+_ROOMS_ELSEWHERE = frozenset({"policylint/assistant", "policylint/editor", "policylint/forges", "schemas/output"})
+"""What serves editors, assistants and forges, and the schemas of outputs: no visitor of the page asks for them."""
 _LICENCES = re.compile(r"(?i)(^|/)(licen[sc]e|copying|notice|authors)[^/]*$")
 
 
@@ -158,8 +161,10 @@ def own() -> Iterator[tuple[str, bytes]]:
     yield "pyproject.toml", (ROOT / "pyproject.toml").read_bytes()
     for folder, suffixes in (("policylint", ()), ("schemas", (".json", ".yaml")), ("rules", (".md",))):
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts and (not suffixes or path.suffix in suffixes):
-                yield str(path.relative_to(ROOT)), path.read_bytes()
+            place = path.relative_to(ROOT)
+            is_used = "/".join(place.parts[:2]) not in _ROOMS_ELSEWHERE and "__pycache__" not in path.parts
+            if path.is_file() and is_used and (not suffixes or path.suffix in suffixes):
+                yield str(place), path.read_bytes()
     for path in sorted((HERE / "runtime").glob("*.py")):
         yield f"runtime/{path.name}", path.read_bytes()
 

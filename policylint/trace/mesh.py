@@ -167,13 +167,18 @@ def _routes(tracer: Tracer, service: ResourceKey, port: int | None) -> list[Rout
     return list(attached.values())
 
 
+_ANY = 80
+"""A port to ask a Service about that has none, where a request names no port."""
+
+
 def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool = True) -> Trace:
     """Return the trace of traffic that reaches the Service without any route."""
     request = start.request
     resource = tracer.simulation.world.get(service)
     port = request.port if ported else None
-    if resource is not None and port is not None and not ports(resource) and port_of(resource, port, "")[0] is False:
-        return start._replace(outcome=Outcome(refused=True, reason=f"{service} has no port {port}"))
+    if ported and resource is not None and not ports(resource) and port_of(resource, port or _ANY, "")[0] is False:
+        lacks = "ports" if port is None else f"port {port}"
+        return start._replace(outcome=Outcome(refused=True, reason=f"{service} has no {lacks}"))
     section = None
     for service_port in ports(resource) if resource is not None else ():
         if port is not None and service_port.number == port and service_port.name:

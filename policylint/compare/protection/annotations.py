@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import chain
 
 from policylint.catalog.directions import directed
@@ -12,7 +12,17 @@ from policylint.compare.protection.cause import WeakenedWay
 from policylint.compare.protection.extensions import edited, weakened
 from policylint.compare.protection.spec import weakenings
 from policylint.documents import Pointer
-from policylint.model import GATEWAY_GROUP, Location, Resource, is_symbolic, mapping, sequence, text, value_at
+from policylint.model import (
+    GATEWAY_GROUP,
+    Location,
+    PolicyKind,
+    Resource,
+    is_symbolic,
+    mapping,
+    sequence,
+    text,
+    value_at,
+)
 from policylint.topology import whole
 from policylint.topology.workloads import WORKLOADS
 
@@ -29,6 +39,10 @@ _ANNOTATED = frozenset((group, kind) for group, kind, place in _KINDS if place =
 _WITH_LISTENERS = ((GATEWAY_GROUP, "Gateway"), (GATEWAY_GROUP, "ListenerSet"))
 _KIND = "Annotation"
 """What stands for a kind where names of annotations are looked up."""
+
+
+def _nothing(_: str) -> Collection[PolicyKind]:
+    return ()
 
 
 def annotations_weakened(sides: Sides) -> Iterator[WeakenedWay]:
@@ -49,7 +63,9 @@ def annotations_weakened(sides: Sides) -> Iterator[WeakenedWay]:
         for old, new in sides.edited(group, kind)
     )
     for old, new, place in chain(own, of_listeners, of_others, of_any):
-        before, after = _said(old, place), _said(new, place)
+        # Elsewhere the objects that annotations name are compared by what they ask.
+        left_out = _nothing if new.key[:2] in _ANNOTATED else sides.after.catalog.bound_by
+        before, after = _said(old, place, left_out), _said(new, place, left_out)
         if before == after:
             continue
         meant = [*common_weaknesses(_KIND, before, after), *directed(_KIND, before, after)]
@@ -75,12 +91,14 @@ def _written(value: object, above: Pointer) -> Iterator[Pointer]:
             yield from _written(inner, (*above, name))
 
 
-def _said(resource: Resource, place: Pointer) -> Mapping[str, object]:
+def _said(
+    resource: Resource, place: Pointer, is_left_out: Callable[[str], Collection[PolicyKind]]
+) -> Mapping[str, object]:
     """Return the annotations by the last part of their names, those with variables left out."""
     return {
         _bare(name): value
         for name, value in mapping(value_at(resource.body, place)).items()
-        if isinstance(value, str) and not is_symbolic(value)
+        if isinstance(value, str) and not is_symbolic(value) and not is_left_out(name)
     }
 
 

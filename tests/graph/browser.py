@@ -115,11 +115,21 @@ class Browser:
         """What a script gives in the frame of the page, which is in a process of its own where it is sandboxed."""
         page, self._session = self._session, ""
         try:
-            (frame,) = (each for each in self.call("Target.getTargets")["targetInfos"] if each["type"] == "iframe")
+            (frame,) = self._frames()
             self._session = self.call("Target.attachToTarget", targetId=frame["targetId"], flatten=True)["sessionId"]
             return self.evaluate(script)
         finally:
             self._session = page
+
+    def _frames(self, seconds: float = 30) -> list[dict[str, Any]]:
+        """The frames with processes of their own, as soon as there is one: the page has its element before that."""
+        ends = time.monotonic() + seconds
+        while True:
+            targets = self.call("Target.getTargets")["targetInfos"]
+            frames = [each for each in targets if each["type"] == "iframe"]
+            if frames or time.monotonic() > ends:
+                return frames
+            time.sleep(0.05)
 
     def wait(self, script: str, seconds: float = 60) -> Any:
         """What a script gives as soon as it is something."""

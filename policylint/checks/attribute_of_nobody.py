@@ -11,7 +11,7 @@ from policylint.catalog.content import places
 from policylint.cel.syntax import tree
 from policylint.checks.kit.locations import path
 from policylint.documents import Pointer
-from policylint.model import Finding, Related, ResourceKey, mapping
+from policylint.model import Finding, Node, Related, ResourceKey, mapping
 from policylint.model.policy_kind import Attributes
 from policylint.model.resource import value_at
 from policylint.policy.results import Attachment, Group
@@ -22,19 +22,24 @@ RULE = "GWP319"
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     exposing = [group for group in simulation.groups if group.kind.exposes is not None]
+    numbers: dict[tuple[Node, ...], list[int]] = {}
     told: set[tuple[ResourceKey, tuple[str, ...]]] = set()
     for group in simulation.groups if exposing else ():
         expects = group.kind.expects
         if expects is None:
             continue
-        around = set(group.contexts())
-        beside = [each for each in exposing if not around.isdisjoint(each.contexts())]
-        for attachment in group.effective.stack if beside else ():
-            for pointer, names in _read(attachment, group, expects):
-                lacking = {_lacking(each, names, simulation) for each in beside}
-                if len(lacking) == 1 and "" not in lacking and (attachment.key, names) not in told:
-                    told.add((attachment.key, names))
-                    yield _finding(attachment, pointer, (expects.root, *names), beside[0], lacking.pop(), expects)
+        read = [(each, *what) for each in group.effective.stack for what in _read(each, group, expects)]
+        if read and not numbers:
+            for number, each in enumerate(exposing):
+                for context in each.contexts():
+                    numbers.setdefault(context, []).append(number)
+        found = {number for context in group.contexts() for number in numbers.get(context, ())} if read else ()
+        beside = [exposing[number] for number in sorted(found)]
+        for attachment, pointer, names in read if beside else ():
+            lacking = {_lacking(each, names, simulation) for each in beside}
+            if len(lacking) == 1 and "" not in lacking and (attachment.key, names) not in told:
+                told.add((attachment.key, names))
+                yield _finding(attachment, pointer, (expects.root, *names), beside[0], lacking.pop(), expects)
 
 
 def _read(attachment: Attachment, group: Group, expects: Attributes) -> Iterator[tuple[Pointer, tuple[str, ...]]]:
@@ -76,7 +81,7 @@ def _attributes(expression: object) -> Iterator[tuple[str, ...]]:
 def _lacking(group: Group, names: tuple[str, ...], simulation: Simulation) -> str:
     """Return the field in which a policy does not expose an attribute; "" if it does, or may."""
     exposes = group.kind.exposes
-    if exposes is None or any(key.group in exposes.also for key in simulation.world.resources):
+    if exposes is None or any(name in exposes.also for name, _ in simulation.world.kinds()):
         return ""
     place = tuple(exposes.path.split("."))
     outputs = mapping(value_at(group.effective.spec, place))

@@ -23,9 +23,9 @@ Version = tuple[int, ...]
 """A minor release, as numbers: (1, 9)."""
 NEEDED = frozenset({"refused", "dropped", "unserved", "needs", "off"})
 """Effects that something must be done about before an upgrade."""
-STANDARD = "-standard"
 CHANNELS = ("standard", "experimental")
 """The channels of a product, of which the first has fewer kinds and fields."""
+STANDARD = "-standard"
 """Ends the name of a product, and of the folder of its schemas, of which the channel that has less is in use."""
 EFFECTS = {
     "refused": "the API server or the controller refuses it",

@@ -11,7 +11,7 @@ from typing import Any
 
 from policylint.checks.kit.askers import Askers
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.wording import nearly_host
+from policylint.checks.kit.wording import misspelt_hosts
 from policylint.documents import Pointer
 from policylint.matches import matches
 from policylint.model import Finding, ResourceKey, is_symbolic
@@ -55,7 +55,7 @@ def _at(askers: Askers, gateway: ResourceKey, states: list[PolicyState]) -> Iter
     served = {pattern for route in _routes(tracer, gateway) for pattern in route.hostnames or (EVERY,)}
     hosts = {each.host for each in known} & served
     repeating = {each.key for each in states if sum(host in words[each.key] for host in hosts) >= _FEWEST}
-    misspelt = {word for each in states for word in words[each.key] if any(nearly_host(word, host) for host in hosts)}
+    misspelt = misspelt_hosts({word for each in states for word in words[each.key]}, hosts)
     states = [each for each in states if each.key in repeating or not misspelt.isdisjoint(words[each.key])]
     if not states:
         return

@@ -132,7 +132,7 @@ def preflights(simulation: Simulation) -> bool:
 
 def authorizing_at_gateways(simulation: Simulation) -> bool:
     """Need a policy at a Gateway of a kind that authorizes, and two hosts of routes that it names, or nearly one."""
-    from policylint.checks.kit.wording import nearly_host
+    from policylint.checks.kit.wording import misspelt_hosts
 
     hosts = {host for route in simulation.topology.routes for host in route.hostnames if host}
 
@@ -141,9 +141,7 @@ def authorizing_at_gateways(simulation: Simulation) -> bool:
             return False
         spec = str(policy.policy.spec)
         words = {word for word in re.split(r"[^\w.-]+", spec) if "." in word}
-        return sum(host in spec for host in hosts) > 1 or any(
-            nearly_host(word, host) for word in words for host in hosts
-        )
+        return sum(host in spec for host in hosts) > 1 or bool(misspelt_hosts(words, hosts))
 
     return bool(hosts) and any(map(names, simulation.policies.values()))
 

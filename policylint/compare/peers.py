@@ -5,7 +5,7 @@ Connections are compared between the pods that are there. A selector says who ma
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import product
 
 from policylint.checks.kit.locations import path
@@ -53,19 +53,27 @@ def peers_widened(sides: Sides, environment: EnvironmentChange) -> Iterator[Find
     for policy in new:
         if (policy.key, policy.subject_text) not in unchanged and policy.key not in told:
             yield from comparison.wider(policy, old, "Allow")
-    for policy in old:
-        if (policy.key, policy.subject_text) not in unchanged and policy.key not in told:
-            yield from comparison.wider(policy, new, "Deny")
-            yield from _opening(sides, policy, new)
+    former = [each for each in old if (each.key, each.subject_text) not in unchanged and each.key not in told]
+    lived_in, left = (
+        _namespaces(keys if former else ()) for keys in (sides.after.world.resources, sides.pairing.removed)
+    )
+    for policy in former:
+        yield from comparison.wider(policy, new, "Deny")
+        if isinstance(policy.subject, Pods) and _may_be_there(sides, policy.subject, lived_in, left):
+            yield from _opening(sides.after.world, policy, policy.subject, new)
 
 
-def _opening(sides: Sides, policy: PolicySpec, new: Sequence[PolicySpec]) -> Iterator[Finding]:
+def _namespaces(keys: Iterable[ResourceKey]) -> frozenset[str]:
+    """Return the namespaces of what is no network policy."""
+    return frozenset(key.namespace for key in keys if key[:2] not in KINDS)
+
+
+def _opening(world: World, policy: PolicySpec, subject: Pods, new: Sequence[PolicySpec]) -> Iterator[Finding]:
     """Yield a finding where a policy closed pods that no policy of the other side closes and that may be there.
 
     Pods that were seen are compared themselves; those of a selector without any may have gone with what made them.
     """
-    subject, world = policy.subject, sides.after.world
-    if policy.tier != TOGETHER or not isinstance(subject, Pods) or not _is_left(sides, subject):
+    if policy.tier != TOGETHER:
         return
     open_now = [
         direction
@@ -92,23 +100,26 @@ def _opening(sides: Sides, policy: PolicySpec, new: Sequence[PolicySpec]) -> Ite
         )
 
 
-def _is_left(sides: Sides, subject: Pods) -> bool:
+def _may_be_there(sides: Sides, subject: Pods, lived_in: frozenset[str], left: frozenset[str]) -> bool:
     """Tell whether pods of a selector may be there after a change that were not seen before.
 
     Where it selects pods that were seen, these are compared themselves; where it selects none, what makes them is not
     rendered, and may have gone with the policy.
+
+    Args:
+        lived_in: the namespaces in which there is anything after the change, and `left` those from which anything went.
     """
-    after, home = sides.after.world, subject.home
+    home = subject.home
     if home is None or is_symbolic(home):
         return is_empty(subject.pods)
-    if not any(key.namespace == home and key[:2] not in KINDS for key in after.resources):
+    if home not in lived_in:
         return False
     if is_empty(subject.pods):
         return True
     if any(_selects(subject, each) for each in sides.before.network.universe.endpoints):
         return False
-    gone = any(key.namespace == home and key[:2] not in KINDS for key in sides.pairing.removed)
-    return not gone and bool(after.unseen.reason(ResourceKey("apps", "Deployment", home, "")))
+    unseen = sides.after.world.unseen.reason(ResourceKey("apps", "Deployment", home, ""))
+    return home not in left and bool(unseen)
 
 
 def _selects(subject: Pods, end: Endpoint) -> bool:

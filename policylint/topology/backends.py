@@ -167,8 +167,8 @@ def port_of(service: Resource | None, number: int | None, route_kind: str) -> tu
     if service is None or number is None:
         return None, None
     known = ports_by_number(service)
-    if not known:  # no API server takes a Service without ports, but for names that stand for pods or a host
-        return (False if service.key[:2] == SERVICE and not _stands_for_others(service) else None), None
+    if not known:
+        return (False if is_portless(service) else None), None
     matching = known.get(number, [])
     if not matching:
         return (None if None in known else False), None
@@ -177,9 +177,13 @@ def port_of(service: Resource | None, number: int | None, route_kind: str) -> tu
     return True, port_node(service.key, best.name) if best.name else None
 
 
-def _stands_for_others(service: Resource) -> bool:
-    """Return whether the name of a Service stands for its pods or for a host, so that it has every port of theirs."""
-    return service.spec.get("clusterIP") == "None" or service.spec.get("type") == "ExternalName"
+def is_portless(service: Resource) -> bool:
+    """Tell whether a Service takes no requests, as it has no ports: no API server takes such a one.
+
+    A name that stands for pods or for a host has every port of theirs.
+    """
+    stands_for_others = service.spec.get("clusterIP") == "None" or service.spec.get("type") == "ExternalName"
+    return service.key[:2] == SERVICE and not ports_by_number(service) and not stands_for_others
 
 
 def _virtual(target: ResourceKey) -> Resolution | None:

@@ -14,7 +14,7 @@ from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.model.spelling import find, same_kind, spelled, spelling
 from policylint.policy.authorizing import Client, Routing
 from policylint.topology import RouteState, whole
-from policylint.topology.backends import port_node, port_of, ports
+from policylint.topology.backends import is_portless, port_node, ports
 from policylint.topology.workloads import WORKLOADS, services_selecting
 from policylint.trace.nearby import nearest_rules
 from policylint.trace.policies import facts
@@ -167,16 +167,12 @@ def _routes(tracer: Tracer, service: ResourceKey, port: int | None) -> list[Rout
     return list(attached.values())
 
 
-_ANY = 80
-"""A port to ask a Service about that has none, where a request names no port."""
-
-
 def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool = True) -> Trace:
     """Return the trace of traffic that reaches the Service without any route."""
     request = start.request
     resource = tracer.simulation.world.get(service)
     port = request.port if ported else None
-    if ported and resource is not None and not ports(resource) and port_of(resource, port or _ANY, "")[0] is False:
+    if ported and resource is not None and is_portless(resource):
         lacks = "ports" if port is None else f"port {port}"
         return start._replace(outcome=Outcome(refused=True, reason=f"{service} has no {lacks}"))
     section = None

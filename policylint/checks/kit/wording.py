@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 _MOST_COMPARED = 64
 """The most names that one is compared with letter by letter: those that share the most pairs of letters with it."""
@@ -102,14 +102,40 @@ def near(name: str, known: Iterable[str] | Spellings) -> str:
     return next(iter(spellings.near(name, 1)), "")
 
 
-def nearly_host(word: str, host: str) -> bool:
-    """Tell whether a word is a host but for one letter of one label, or for two that changed their places."""
-    labels, wanted = word.lower().split("."), host.lower().split(".")
-    differing = [pair for pair in zip(labels, wanted, strict=False) if pair[0] != pair[1]]
-    if len(labels) != len(wanted) or len(differing) != 1:
-        return False
-    one, other = differing[0]
-    if min(len(one), len(other)) < _LEAST_OF_LABELS or not (one + other).replace("-", "").isalpha():
+def misspelt_hosts(words: Iterable[str], hosts: Iterable[str]) -> set[str]:
+    """Return the words that are one of some hosts but for one letter of one label, or two that changed their places.
+
+    Labels that are so alike share what is left of them without one letter, so that each word is compared with few.
+    """
+    known: dict[tuple[int, tuple[str, ...], str], set[str]] = {}
+    for host in hosts:
+        for number, rest, label in _labels(host):
+            for part in _without_a_letter(label):
+                known.setdefault((number, rest, part), set()).add(label)
+    return {
+        word
+        for word in words
+        for number, rest, label in _labels(word)
+        for part in _without_a_letter(label)
+        if any(_nearly(label, other) for other in known.get((number, rest, part), ()))
+    }
+
+
+def _labels(host: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
+    """Yield the labels of a host that may be misspelt, each with its place and the other ones."""
+    labels = host.lower().split(".")
+    for number, label in enumerate(labels):
+        if len(label) >= _LEAST_OF_LABELS and (not label.strip("-") or label.replace("-", "").isalpha()):
+            yield number, (*labels[:number], *labels[number + 1 :]), label
+
+
+def _without_a_letter(label: str) -> Iterator[str]:
+    yield label
+    yield from (label[:place] + label[place + 1 :] for place in range(len(label)))
+
+
+def _nearly(one: str, other: str) -> bool:
+    if one == other or not (one + other).strip("-"):
         return False
     start = next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), len(other))
     rest, left = one[start:], other[start:]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from policylint.model import UNKNOWN_NAMESPACE, Finding, Related, ResourceKey, mapping
 from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
+from policylint.network.cilium import BESIDE_NETWORK_POLICIES, LETS_GATEWAYS
 from policylint.network.hops import Hop, Way
 from policylint.network.kinds import NETWORK_POLICY
 from policylint.network.ports import PortSpec
@@ -141,23 +142,14 @@ def _proposal(simulation: Simulation, cut: _Cut, policy: ResourceKey, side: str)
     """Yield the rule that is missing; no edit adds it, as whom to let in is for a person to decide."""
     if policy[:2] != NETWORK_POLICY:
         if cut.hop.source is not None and cut.hop.source.role == "identity":
-            if side == "ingress":
-                yield "fix: add a rule with `fromEntities: [ingress]` for the port"
-            else:
-                yield (
-                    "fix: add a CiliumClusterwideNetworkPolicy that selects {key: reserved:ingress, operator: Exists} "
-                    "and has egress: [{toEntities: [cluster]}]"
-                )
+            yield f"fix: {LETS_GATEWAYS[_direction(side)]}"
         return
     number = cut.hop.port.partition(" ")[2]
     ports = f"ports: [{{port: {number}}}]" if number.isdigit() else ""
     end = cut.hop.source if side == "ingress" else cut.hop.target
     if end is None or end.namespace[:1] in ("", UNKNOWN_NAMESPACE):
         if end is not None and end.role == "identity":
-            yield (
-                f"fix: let the Gateway of Cilium in, which no selector here matches: a CiliumNetworkPolicy with "
-                f"`fromEntities: [ingress]`, or a rule {{{ports}}} without `from`, which lets everybody in"
-            )
+            yield f"fix: {BESIDE_NETWORK_POLICIES}, or a rule {{{ports}}} without `from`, which lets everybody in"
         return
     labels = {name: value for name, value in end.labels.items() if name.endswith(_OF_GATEWAY)}
     if side == "egress":

@@ -1,4 +1,4 @@
-"""The registry: the rules, what each needs to have anything to say, and who runs it.
+"""The registry: the rules, what each needs to have anything to say, and who runs it; a table, and no code of any rule.
 
 A rule is one line of `RULES`. One that states no need always runs; a need only spares a small tree the import of rules
 that have nothing to say about it.
@@ -11,229 +11,47 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
-from policylint.model import mapping, sequence, text
+from policylint.checks.needs import (
+    any_cluster_network_policy,
+    any_cluster_policy,
+    any_crd,
+    any_gateway,
+    any_network_policy,
+    any_note,
+    any_policy,
+    any_problem,
+    any_route,
+    anything,
+    authorizing_at_gateways,
+    broken_objects,
+    called_workloads,
+    classes_or_parameters,
+    decided_by_address,
+    either,
+    has,
+    logins_and_challenges,
+    lost_settings,
+    misleading_settings,
+    of_kind,
+    policies_and_gateways,
+    port_of_service,
+    preflights,
+    redirecting_route,
+    routes_and_authentication,
+    routes_and_network_policies,
+    several,
+    some_parent,
+    some_policy,
+    some_target,
+    stacked_policies,
+    unstated_order,
+)
 from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
+    from policylint.checks.needs import Need
     from policylint.model import Finding
-    from policylint.policy.results import PolicyState, Target
     from policylint.simulation import Simulation
-    from policylint.topology import ParentState
-
-    Need = Callable[[Simulation], bool]
-
-
-def anything(simulation: Simulation) -> bool:  # noqa: ARG001 - what every need takes
-    """Run the rule on every environment."""
-    return True
-
-
-def any_policy(simulation: Simulation) -> bool:
-    return bool(simulation.policies)
-
-
-def any_route(simulation: Simulation) -> bool:
-    return bool(simulation.topology.routes)
-
-
-def redirecting_route(simulation: Simulation) -> bool:
-    """Need a rule that redirects requests."""
-    from policylint.topology.routes import rules
-
-    return any(
-        mapping(http_filter).get("type") == "RequestRedirect"
-        for state in simulation.topology.routes
-        for rule in rules(state.route)
-        for http_filter in sequence(rule.body.get("filters"))
-    )
-
-
-def any_gateway(simulation: Simulation) -> bool:
-    return bool(simulation.topology.gateways or simulation.topology.listener_sets)
-
-
-def classes_or_parameters(simulation: Simulation) -> bool:
-    """Need a Gateway, which names its class, or an object that names its parameters."""
-    return bool(simulation.topology.gateways or simulation.bindings)
-
-
-def any_problem(simulation: Simulation) -> bool:
-    return bool(simulation.world.problems)
-
-
-def any_note(simulation: Simulation) -> bool:
-    """Need something that came up when the environment was rendered or simulated."""
-    return bool(simulation.world.notes or simulation.cut)
-
-
-def any_crd(simulation: Simulation) -> bool:
-    return bool(simulation.world.of_kind("apiextensions.k8s.io", "CustomResourceDefinition"))
-
-
-def several_sidecars(simulation: Simulation) -> bool:
-    return len(simulation.world.of_kind("networking.istio.io", "Sidecar")) > 1
-
-
-def policies_and_gateways(simulation: Simulation) -> bool:
-    return bool(simulation.policies and simulation.topology.gateways)
-
-
-def called_workloads(simulation: Simulation) -> bool:
-    """Need a policy, and an object that tells the API server to call a Service."""
-    groups = ("admissionregistration.k8s.io", "apiregistration.k8s.io")
-    return bool(simulation.policies) and any(key.group in groups for key in simulation.world.resources)
-
-
-def logins_and_challenges(simulation: Simulation) -> bool:
-    """Need a login with a callback, an issuer of tokens at a host of a route, or one of certificates."""
-    from policylint.catalog.content import places
-
-    hosts = {host for route in simulation.topology.routes for host in route.hostnames}
-
-    def vouches(policy: PolicyState) -> bool:
-        sessions = policy.kind.sessions
-        urls = (
-            text(value).partition("://")[2]
-            for weakness in policy.kind.weaker
-            if weakness.anchor
-            for _, value in places(policy.policy.spec, weakness.path, ())
-        )
-        return bool(sessions and sessions.path in policy.policy.spec) or any(
-            url.partition("/")[0].partition(":")[0] in hosts for url in urls
-        )
-
-    issuing = any(key.group == "cert-manager.io" for key in simulation.world.resources)
-    return bool(hosts) and (issuing or any(map(vouches, simulation.policies.values())))
-
-
-def misleading_settings(simulation: Simulation) -> bool:
-    """Need a setting that may mislead."""
-    from policylint.catalog.content import places
-
-    return some_policy(
-        lambda policy: any(any(places(policy.policy.spec, misleading.path, ())) for misleading in policy.kind.misleads)
-    )(simulation)
-
-
-def preflights(simulation: Simulation) -> bool:
-    """Need a policy with settings that answer preflights, and a rule that names methods."""
-    from policylint.topology.routes import rules
-
-    answering = some_policy(
-        lambda policy: bool(policy.kind.preflight and policy.kind.preflight.split(".")[0] in policy.policy.spec)
-    )
-    return answering(simulation) and any(
-        mapping(match).get("method")
-        for state in simulation.topology.routes
-        for rule in rules(state.route)
-        for match in sequence(rule.body.get("matches"))
-    )
-
-
-def authorizing_at_gateways(simulation: Simulation) -> bool:
-    """Need a policy at a Gateway of a kind that authorizes, and two hosts of routes that it names, or nearly one."""
-    from policylint.checks.kit.wording import misspelt_hosts
-
-    hosts = {host for route in simulation.topology.routes for host in route.hostnames if host}
-
-    def names(policy: PolicyState) -> bool:
-        if not policy.kind.settings.authorization or all(each.key.kind != "Gateway" for each in policy.targets):
-            return False
-        spec = str(policy.policy.spec)
-        words = {word for word in re.split(r"[^\w.-]+", spec) if "." in word}
-        return sum(host in spec for host in hosts) > 1 or bool(misspelt_hosts(words, hosts))
-
-    return bool(hosts) and any(map(names, simulation.policies.values()))
-
-
-def some_policy(condition: Callable[[PolicyState], bool]) -> Need:
-    """Need a policy that meets a condition."""
-    return lambda simulation: any(map(condition, simulation.policies.values()))
-
-
-def either(*needs: Need) -> Need:
-    """Need what one of some rules' halves needs."""
-    return lambda simulation: any(need(simulation) for need in needs)
-
-
-def of_kind(*kinds: str) -> Need:
-    """Need a policy of one of some kinds."""
-    return some_policy(lambda policy: policy.key.kind in kinds)
-
-
-def has(kind: str) -> Need:
-    """Need an object of a kind, whatever its group, that is no policy."""
-    return lambda simulation: any(key.kind == kind for key in simulation.world.resources)
-
-
-def some_target(condition: Callable[[Target], bool]) -> Need:
-    """Need a policy with a target that meets a condition."""
-    return some_policy(lambda policy: any(map(condition, policy.targets)))
-
-
-def some_parent(condition: Callable[[ParentState], bool]) -> Need:
-    """Need a parent of a route that meets a condition."""
-    return lambda simulation: any(condition(parent) for route in simulation.topology.routes for parent in route.parents)
-
-
-def port_of_service(simulation: Simulation) -> bool:
-    """Need a backend that is a port of a Service."""
-    return any(backend.port_found for route in simulation.topology.routes for backend in route.backends)
-
-
-def decided_by_address(simulation: Simulation) -> bool:
-    """Return whether anything may find out a client's address, or decide by it."""
-    detecting = of_kind("ClientTrafficPolicy", "ListenerPolicy", "AuthorizationPolicy")
-    return detecting(simulation) or any(binding.form == "parameters" for binding in simulation.bindings)
-
-
-def routes_and_authentication(simulation: Simulation) -> bool:
-    """Need two routes, and a policy of a kind that authenticates."""
-    authenticates = some_policy(lambda policy: bool(policy.kind.settings.authentication))
-    return len(simulation.topology.routes) > 1 and authenticates(simulation)
-
-
-def lost_settings(simulation: Simulation) -> bool:
-    """Need a setting that another policy replaced."""
-    return any(group.effective.lost for group in simulation.groups)
-
-
-def stacked_policies(simulation: Simulation) -> bool:
-    """Need two policies of one kind that act on one request."""
-    return any(len(group.effective.stack) > 1 for group in simulation.groups)
-
-
-def unstated_order(simulation: Simulation) -> bool:
-    """Need a result that depends on an order of creation that is not stated."""
-    return bool(simulation.order_dependent)
-
-
-def any_network_policy(simulation: Simulation) -> bool:
-    from policylint.network.kinds import has_policies
-
-    return has_policies(simulation.world)
-
-
-def any_cluster_network_policy(simulation: Simulation) -> bool:
-    """Need an AdminNetworkPolicy, or one of the other kinds that are ordered and deny by their own rules."""
-    from policylint.network.kinds import CLUSTER
-
-    return any(simulation.world.of_kind(*kind) for kind in CLUSTER)
-
-
-def routes_and_network_policies(simulation: Simulation) -> bool:
-    return any_route(simulation) and any_network_policy(simulation)
-
-
-def any_cluster_policy(simulation: Simulation) -> bool:
-    from policylint.clusters.kinds import has_policies
-
-    return has_policies(simulation.world)
-
-
-def broken_objects(simulation: Simulation) -> bool:
-    """Need an object that its schema refuses, or one of a kind whose schema is not shipped."""
-    return bool(simulation.broken) or any_network_policy(simulation) or any_cluster_policy(simulation)
 
 
 class RuleEntry(NamedTuple):
@@ -322,7 +140,7 @@ RULES: dict[str, RuleEntry] = {
         "custom_authorization_conflict", some_policy(lambda policy: policy.policy.spec.get("action") == "CUSTOM")
     ),
     "GWP212": RuleEntry("extension_order_unstated", of_kind("TrafficExtension", "WasmPlugin")),
-    "GWP213": RuleEntry("sidecar_conflict", several_sidecars),
+    "GWP213": RuleEntry("sidecar_conflict", several("Sidecar")),
     "GWP214": RuleEntry("generated_policy", has("MCPRoute")),
     "GWP215": RuleEntry(
         "policy_overrides", some_policy(lambda policy: policy.verdict in ("Overridden", "PartiallyEnforced"))

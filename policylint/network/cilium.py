@@ -67,6 +67,18 @@ _OF_GATEWAYS = "reserved:ingress"
 """The only label of the identity of Cilium's Gateways, which has no namespace either."""
 NOTHING = "`- {}` is documented to allow nothing, and some releases read it as everything"
 
+LETS_GATEWAYS = {
+    "ingress": "add a rule with `fromEntities: [ingress]` for the port",
+    "egress": (
+        "add a CiliumClusterwideNetworkPolicy that selects {key: reserved:ingress, operator: Exists} "
+        "and has egress: [{toEntities: [cluster]}]"
+    ),
+}
+"""What lets the packets of Gateways through, on either side."""
+BESIDE_NETWORK_POLICIES = (
+    "let the Gateway of Cilium in, which no selector here matches: a CiliumNetworkPolicy with `fromEntities: [ingress]`"
+)
+
 
 def policies(resource: Resource, world: World) -> Iterator[PolicySpec]:
     """Yield the policies of one object: its `spec`, and each of its `specs`; `world` holds the groups of CIDRs."""
@@ -208,7 +220,7 @@ def _peers(
                 one = isinstance(value, str) and "/" not in value and number_of(value) is not None
                 block = f"{value}/{128 if ':' in value else 32}" if one else value  # Cilium takes an address, too
                 address_range(block, *place, *below)
-                yield Block(text(block), (), "cilium"), below
+                yield Block(text(block), (), "identities"), below
             case "CIDRSet":
                 for block in _cidr_set(mapping(value), (*place, *below), world):
                     yield block, below
@@ -230,7 +242,7 @@ def _cidr_set(entry: Mapping[str, Any], place: Pointer, world: World) -> Iterato
         for number, part in enumerate(inner):
             if around and part and not around.low <= part.low < around.high:
                 raise UnacceptableError(f"{exceptions[number]} is no part of {entry['cidr']}", *place, "except", number)
-        yield Block(text(entry["cidr"]), exceptions, "cilium")
+        yield Block(text(entry["cidr"]), exceptions, "identities")
         return
     chosen = entry.get("cidrGroupSelector")
     if chosen is None:
@@ -243,7 +255,7 @@ def _cidr_set(entry: Mapping[str, Any], place: Pointer, world: World) -> Iterato
     for group in groups:
         for external in texts(group.spec.get("externalCIDRs")):
             if cidr(external) is not None:
-                yield Block(external, exceptions, "cilium")
+                yield Block(external, exceptions, "identities")
     if others:
         yield Entity("names")
 
@@ -290,7 +302,7 @@ def endpoints(value: object, home: str | None, *pointer: str | int, is_subject: 
         beside = "ingress" if home is None and _means_gateways(wanted, required) else ""
     elif says_where and (home is not None or ("namespaces", _NAME) in keys) and _means_gateways(wanted, required):
         beside = "perhaps what is no pod"  # it has no namespace, and so none of those that are excluded
-    return Pods(home if limited else None, by_namespace, by_pod, "cilium", beside)
+    return Pods(home if limited else None, by_namespace, by_pod, "identities", beside)
 
 
 def _means_gateways(wanted: Mapping[str, Any], required: Iterable[Mapping[str, Any]]) -> bool:

@@ -52,6 +52,7 @@ class Endpoint(NamedTuple):
         account: their service account, "" where it is not known.
         resource: the object that holds the pod template.
         alternative: whether another endpoint stands for the same proxies where they most likely are.
+        owner: of an identity: whose it is.
     """
 
     role: EndRole
@@ -64,6 +65,7 @@ class Endpoint(NamedTuple):
     account: str = ""
     resource: Resource | None = None
     alternative: bool = False
+    owner: str = ""
 
     @property
     def is_pod(self) -> bool:
@@ -80,8 +82,8 @@ class Endpoint(NamedTuple):
 
     @property
     def suffix(self) -> str:
-        """What its name has after the key's: ` (proxies)`."""
-        return {"proxies": " (proxies)", "identity": " (Cilium)"}.get(self.role, "")
+        """What its name has after the key's: ` (proxies)`, or whose identity it is."""
+        return " (proxies)" if self.role == "proxies" else f" ({self.owner})" if self.owner else ""
 
     def __str__(self) -> str:
         return f"{self.key}{self.suffix}"

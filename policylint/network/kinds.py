@@ -38,6 +38,12 @@ GENERATING = (
 """Kinds of which some objects make network policies, which nobody sees: as good as policies that are not evaluated."""
 NOT_EVALUATED = (*UNREAD, *GENERATING)
 KINDS = (*EVALUATED, *NOT_EVALUATED)
+PODLESS = (".k8s.io", ".fluxcd.io", "cilium.io")
+"""How the groups end of which no object makes pods."""
+MATCHING_ADDRESSES = ("cilium",)
+"""Plugins that never compare an ipBlock with the addresses of pods."""
+MATCHING_PODS = ("calico", "kube-router")
+"""Plugins that do."""
 
 
 def unevaluated(world: World) -> list[Resource]:

@@ -60,7 +60,7 @@ def data_planes(world: World, state: GatewayState, placements: Sequence[Placemen
     planes = []
     for placement in chosen:
         if placement.get("identity"):
-            planes.append(DataPlane(gateway.key, Endpoint("identity", gateway.key, "")))
+            planes.append(DataPlane(gateway.key, Endpoint("identity", gateway.key, "", owner=placement["identity"])))
             continue
         parameters = _parameters(world, state)
         labels, is_open = _labels(state, placement, parameters)

@@ -41,7 +41,7 @@ def _read(resource: Resource, world: World) -> Iterator[PolicySpec]:
 
 
 def _closing(world: World) -> Iterator[PolicySpec]:
-    """Yield a policy that closes every pod in both directions, where Cilium enforces policies `always`.
+    """Yield a policy that closes every pod in both directions, where the plugin enforces policies `always`.
 
     Source: cilium/cilium pkg/policy/repository.go, computePolicyEnforcementAndRules: the mode comes before the rules.
     Whether a Gateway's identity is an endpoint like others is up to the release.
@@ -50,6 +50,6 @@ def _closing(world: World) -> Iterator[PolicySpec]:
     if stated is None:
         return
     resource, is_certain = stated
-    pods = Pods(None, {}, {}, "cilium" if is_certain else "unread")
+    pods = Pods(None, {}, {}, "identities" if is_certain else "unread")
     for subject in (pods, Entity("perhaps ingress")):
         yield PolicySpec(resource, "NetworkPolicy", 0, subject, isolates=frozenset(DIRECTIONS))

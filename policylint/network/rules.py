@@ -46,8 +46,8 @@ class Pods(NamedTuple):
 
     Args:
         home: the namespace to which the selection is limited, None for all.
-        family: core, cluster or cilium: what holds for pods on their node's network differs; of `unread` pods it is not
-            known which are meant.
+        family: core, cluster or identities: what holds for pods on their node's network differs; of `unread` pods it
+            is not known which are meant.
         beside: the Entity that it means beside pods, "" for none.
     """
 
@@ -59,7 +59,7 @@ class Pods(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Addresses. A `core` block may be read as pods' addresses too, `cluster` networks are, Cilium's CIDRs never."""
+    """Addresses: pods', too, if of a `cluster` network, perhaps if of `core`, never if of `identities`."""
 
     cidr: str
     excepted: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class Block(NamedTuple):
 
 
 class Entity(NamedTuple):
-    """One of the fixed peers: everything, nodes, a Cilium entity, or nobody; `unknown` may be anything outside."""
+    """One of the fixed peers: everything, nodes, a plugin's entity, or nobody; `unknown` may be anything outside."""
 
     name: str
 

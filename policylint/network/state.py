@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from policylint.model import World
 from policylint.namedtuple import NamedTuple
 from policylint.network.endpoints import Endpoint
+from policylint.network.kinds import PODLESS
 from policylint.network.meshes import Inside, Tunnels, untunnelled
 from policylint.network.ports import PortSpec
 from policylint.network.rules import DIRECTIONS, Direction, Pods, PolicySpec
@@ -162,9 +163,7 @@ class Network:
     def _with_custom_objects(self) -> frozenset[str]:
         """The namespaces with objects of kinds that neither Kubernetes nor Gateway API nor a network plugin has."""
         return frozenset(
-            key.namespace
-            for key in self.world.resources
-            if "." in key.group and not key.group.endswith((".k8s.io", ".fluxcd.io", "cilium.io"))
+            key.namespace for key in self.world.resources if "." in key.group and not key.group.endswith(PODLESS)
         )
 
     def entries(self, subject: int, direction: Direction) -> tuple[Entry, ...]:

@@ -171,7 +171,7 @@ class Universe:
         if is_symbolic(block.cidr) or any(map(is_symbolic, block.excepted)):
             return Chosen(0, self.addresses.all | self.pods | hosts)
         outside, facts = self.addresses.of(block.cidr, block.excepted), self.facts
-        if block.family == "cilium" or (block.family == "core" and facts.block_is_addresses):
+        if block.family == "identities" or (block.family == "core" and facts.block_is_addresses):
             return Chosen(outside, outside | (hosts if facts.matches_nodes else 0))
         if block.family == "cluster" and is_everything(block.cidr) and not facts.pods:
             inside = self.pods & ~self._host if takes_pods(block.cidr) else 0

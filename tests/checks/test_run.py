@@ -13,7 +13,8 @@ import pytest
 from policylint.catalog.kinds import load_catalog
 from policylint.checks import RULES, expand, name_of, run
 from policylint.checks.kit.wording import Effort, Spellings, near
-from policylint.checks.registry import RuleEntry, anything
+from policylint.checks.needs import anything
+from policylint.checks.registry import RuleEntry
 from policylint.model import Finding, Location, Spot, World
 from policylint.simulation import simulate
 from policylint.workspace import open_workspace

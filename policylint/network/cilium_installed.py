@@ -1,0 +1,77 @@
+"""How Cilium is installed in a world, as far as it changes what network policies do.
+
+Sources: docs.cilium.io, «Policy Enforcement Modes», «Policy Audit Mode», «IP/CIDR based»; cilium/cilium
+install/kubernetes/cilium/values.yaml and templates/cilium-configmap.yaml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.namedtuple import NamedTuple
+from policylint.network.charts import APPLICATION, RELEASE, charts_of
+
+PLUGIN = "cilium"
+AUDITS = "Cilium only audits: what policies deny is logged, and gets through"
+_CONFIG = ("kube-system", "cilium-config")
+_OPERATOR = ("cilium.io", "CiliumConfig")
+"""What an operator installs Cilium from: its spec holds the values of the chart."""
+_OTHER_VALUES = frozenset({"valueFiles", "values", "parameters", "fileParameters"})
+"""Where an Application has values that may come before those of `valuesObject`, or after them."""
+
+
+class CiliumSettings(NamedTuple):
+    """One object that installs Cilium, and what it sets.
+
+    Args:
+        mode: whether policies are enforced: `never`, `always`; "" or another word by default.
+        audits: whether what policies deny is only logged.
+        matches_nodes: whether CIDRs may match nodes.
+        is_whole: whether these are all the values that are set.
+    """
+
+    resource: Resource
+    mode: str
+    audits: bool
+    matches_nodes: bool
+    is_whole: bool
+
+
+def installed(world: World) -> Iterator[CiliumSettings]:
+    """Yield what installs Cilium."""
+    for resource, values, is_whole in _stated(world):
+        mode, audits = text(values.get("policyEnforcementMode")), values.get("policyAuditMode") in (True, "true")
+        yield CiliumSettings(resource, mode, audits, "nodes" in texts(values.get("policyCIDRMatchMode")), is_whole)
+
+
+def _stated(world: World) -> Iterator[tuple[Resource, Mapping[str, Any], bool]]:
+    """Yield what installs Cilium, with the values of its chart, and whether these are all that are set."""
+    for release in world.of_kind(*RELEASE):
+        if PLUGIN in charts_of(world, release):
+            yield (
+                release,
+                mapping(release.spec.get("values")),
+                not (release.spec.get("valuesFrom") or release.provisional),
+            )
+    for application in world.of_kind(*APPLICATION):
+        for source in (application.spec.get("source"), *sequence(application.spec.get("sources"))):
+            if text(mapping(source).get("chart")).rpartition("/")[2] == PLUGIN:
+                helm = mapping(mapping(source).get("helm"))
+                is_whole = not (helm.keys() & _OTHER_VALUES or application.provisional)
+                yield application, mapping(helm.get("valuesObject")), is_whole
+    for custom in world.of_kind(*_OPERATOR):
+        yield custom, custom.spec, not custom.provisional
+    config = world.get(ResourceKey("", "ConfigMap", *_CONFIG))
+    if config is not None:
+        data = mapping(config.body.get("data"))
+        yield (
+            config,
+            {
+                "policyEnforcementMode": data.get("enable-policy"),
+                "policyAuditMode": data.get("policy-audit-mode"),
+                "policyCIDRMatchMode": text(data.get("policy-cidr-match-mode")).split(","),
+            },
+            not config.provisional,
+        )

@@ -23,10 +23,10 @@ needs_trees = pytest.mark.skipif(not TREES.is_dir(), reason="no ../shared/trees"
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
     if installed() is None:
         pytest.skip("no Chromium")
-    with Browser(tmp_path_factory.mktemp("browser") / "profile") as opened:
+    with request.getfixturevalue("chromium").afresh() as opened:
         yield opened
 
 

@@ -126,7 +126,7 @@ def serving(stub: Stub) -> Iterator[Stub]:
 
     server = ThreadingHTTPServer(("127.0.0.1", int(stub.url.rpartition(":")[2] or 0)), Handler)
     stub.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield stub

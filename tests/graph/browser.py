@@ -9,7 +9,8 @@ import select
 import shutil
 import subprocess
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -65,10 +66,27 @@ class Browser:
         self.said: list[str] = []
         self._asked: dict[str, str] = {}
         targets = self.call("Target.getTargets")["targetInfos"]
-        page = next(each for each in targets if each["type"] == "page")
-        self._session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
+        self._attach(next(each["targetId"] for each in targets if each["type"] == "page"))
+
+    def _attach(self, target: str) -> None:
+        self._session = ""
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+
+    @contextmanager
+    def afresh(self) -> Iterator[Browser]:
+        """The browser with a page of its own that knows nothing of the others: what they stored, asked or said."""
+        before = self._session, self.said, self._asked
+        self._session, self.said, self._asked = "", [], {}
+        context = self.call("Target.createBrowserContext")["browserContextId"]
+        try:
+            self._attach(self.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"])
+            yield self
+        finally:
+            self._session = ""
+            self.call("Target.disposeBrowserContext", browserContextId=context)
+            self._session, self.said, self._asked = before
 
     def __enter__(self) -> Browser:
         return self

@@ -33,8 +33,8 @@ TEXT = "document.getElementById('selftest')?.textContent"
 
 
 @pytest.fixture
-def browser(tmp_path: Path) -> Iterator[Browser]:
-    with Browser(tmp_path / "profile") as found:
+def browser(chromium: Browser) -> Iterator[Browser]:
+    with chromium.afresh() as found:
         yield found
 
 

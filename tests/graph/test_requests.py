@@ -39,8 +39,8 @@ DRAWN = ("GET", "POST", "OPTIONS", "PUT")
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as opened:
+def browser(chromium: Browser) -> Iterator[Browser]:
+    with chromium.afresh() as opened:
         names = ("readRequest", "answersOf", "holds")
         opened.evaluate("".join([MATCHER.read_text(), *(f";globalThis.{name} = {name}" for name in names)]))
         yield opened

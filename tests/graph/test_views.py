@@ -40,8 +40,8 @@ REQUEST = "GET https://shop.example.com/checkout\nx-canary: 1"
 
 
 @pytest.fixture
-def browser(tmp_path: Path) -> Iterator[Browser]:
-    with Browser(tmp_path / "profile") as opened_browser:
+def browser(chromium: Browser) -> Iterator[Browser]:
+    with chromium.afresh() as opened_browser:
         yield opened_browser
         assert opened_browser.said == []
         assert [url for url in opened_browser.requests if not url.startswith(("file://", "blob:"))] == []

@@ -60,8 +60,8 @@ def page(builder: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def browser(page: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as found:
+def browser(page: Path, chromium: Browser) -> Iterator[Browser]:
+    with chromium.afresh() as found:
         found.open(page)
         found.wait(ANSWERED, 300)
         yield found

@@ -93,7 +93,7 @@ def charts(tmp_path: Path) -> Iterator[tuple[Path, int]]:
     subprocess.run([HELM, "repo", "index", str(shelf)], check=True, capture_output=True)
     handler = functools.partial(SimpleHTTPRequestHandler, directory=str(shelf))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield shelf, server.server_port
         server.shutdown()
 

@@ -224,6 +224,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP618": RuleEntry("refusals_close_pods", any_network_policy),
     "GWP619": RuleEntry("names_not_learnt", any_network_policy),
     "GWP620": RuleEntry("isolation_removed", runs="on changes", where="policylint.compare.connections"),
+    "GWP621": RuleEntry("connections_opened", runs="on changes", where="policylint.compare.opened"),
     "GWP701": RuleEntry("dangling_placement", any_cluster_policy, family="cluster_policies"),
     "GWP702": RuleEntry("dangling_subject", any_cluster_policy, family="cluster_policies"),
     "GWP703": RuleEntry("dangling_member", any_cluster_policy, family="cluster_policies"),

@@ -193,6 +193,11 @@ def removed_protections(
 
             with guarded("GWP620", pair.after):
                 findings += isolation_removed(pair)
+        if "GWP621" in rules:
+            from policylint.compare.opened import connections_opened
+
+            with guarded("GWP621", pair.after):
+                findings += connections_opened(pair, environment.connections)
         if "GWP326" in rules:
             with guarded("GWP326", pair.after):
                 findings += changes_of_releases(pair, tree)

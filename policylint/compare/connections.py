@@ -45,7 +45,7 @@ class ConnectionChange(NamedTuple):
     exposed: bool
 
 
-class _Both(NamedTuple):
+class Both(NamedTuple):
     """The networks of both sides, with the same numbers for ends, ports and addresses."""
 
     before: Network
@@ -60,7 +60,7 @@ class _Both(NamedTuple):
 
 def connection_changes(sides: Sides) -> tuple[ConnectionChange, ...]:
     """Return what a change opens and closes, what is exposed first; nothing where no network policy is in sight."""
-    both = _both(sides)
+    both = both_networks(sides)
     if both is None:
         return ()
     name = sides.after.world.name
@@ -68,7 +68,7 @@ def connection_changes(sides: Sides) -> tuple[ConnectionChange, ...]:
     return tuple(sorted(found, key=lambda change: (not change.exposed, change.by, change.targets, change.sources)))
 
 
-def _both(sides: Sides) -> _Both | None:
+def both_networks(sides: Sides) -> Both | None:
     """Return both networks, None where nothing that they rest on differs."""
     worlds = sides.before.world, sides.after.world
     if not any(map(has_policies, worlds)):
@@ -98,7 +98,7 @@ def _both(sides: Sides) -> _Both | None:
         ends = [roster.get(name) or _absent(rosters[0].get(name) or rosters[1][name]) for name in names]
         others = (end for end in other.universe.endpoints)
         networks.append(Network(world, network.policies, ends, other.policies, others, network.tunnel))
-    return _Both(networks[0], networks[1], changed)
+    return Both(networks[0], networks[1], changed)
 
 
 def _rules(policy: object) -> object:
@@ -114,7 +114,7 @@ def _absent(end: Endpoint) -> Endpoint:
     return type(end)("absent", end.key, "", alternative=True)
 
 
-def _workloads(both: _Both, environment: str) -> Iterator[ConnectionChange]:
+def _workloads(both: Both, environment: str) -> Iterator[ConnectionChange]:
     for before, after in zip(both.before.universe.endpoints, both.after.universe.endpoints, strict=True):
         if "absent" in (before.role, after.role) and "workload" in (before.role, after.role):
             added = before.role == "absent"
@@ -131,7 +131,7 @@ def _workloads(both: _Both, environment: str) -> Iterator[ConnectionChange]:
             )
 
 
-def _groups(both: _Both, direction: Direction) -> list[tuple[int, Row, Row]]:
+def _groups(both: Both, direction: Direction) -> list[tuple[int, Row, Row]]:
     """Return the ends that both sides have, by their rows on both."""
     from policylint.network.connections import groups
 
@@ -143,13 +143,27 @@ def _groups(both: _Both, direction: Direction) -> list[tuple[int, Row, Row]]:
     return pairs
 
 
-def _pairs(both: _Both, environment: str) -> Iterator[ConnectionChange]:
+class Contact(NamedTuple):
+    """Sources and targets, as sets of ends, that could connect on other ports before.
+
+    Args:
+        carried: whether a mesh carries the connections of one of them on one side alone.
+    """
+
+    sources: int
+    targets: int
+    was: int
+    now: int
+    carried: bool
+
+
+def differences(both: Both) -> Iterator[Contact]:
+    """Yield what is certain on both sides and differs, by ends that no policy tells apart."""
     outside = both.after.universe.addresses.all
     former, latter = both.before.inside, both.after.inside
     carried = [former.members, latter.members]
     moved = former.members ^ latter.members
     sources = _groups(both, "egress")
-    joined: dict[tuple[int, int, int], list[int]] = {}
     for targets, *ingress in _groups(both, "ingress"):
         for senders, *egress in sources:
             if ingress[0] == ingress[1] and egress[0] == egress[1] and not (senders | targets) & moved:
@@ -167,24 +181,31 @@ def _pairs(both: _Both, environment: str) -> Iterator[ConnectionChange]:
                         latter.open(source, target, each) for each in _ports(source, target, ingress[1], egress[1])
                     )
                     if (was ^ now) & ~((was ^ was_perhaps) | (now ^ now_perhaps)):
-                        joined.setdefault((source, was, now), []).append(target)
+                        yield Contact(source, target, was, now, bool(moved & (source | target)))
+
+
+def _pairs(both: Both, environment: str) -> Iterator[ConnectionChange]:
+    outside = both.after.universe.addresses.all
+    joined: dict[tuple[int, int, int], list[Contact]] = {}
+    for each in differences(both):
+        joined.setdefault((each.sources, each.was, each.now), []).append(each)
     universe = both.after.universe
     from policylint.network.connections import apart
 
     for (source, was, now), listed in joined.items():
         target = 0
         for part in listed:
-            target |= part
+            target |= part.targets
         gained, lost = now & ~was, was & ~now
         change: Change = "opened" if not was else "closed" if not now else "widened" if gained else "narrowed"
         assert gained or lost
-        is_carried = bool(moved & (source | target))
-        by = tuple(sorted(set(_by(both, source, target, all_=is_carried))))
+        is_carried = any(each.carried for each in listed)
+        by = tuple(sorted(set(responsible(both, source, target, all_=is_carried))))
         for senders, receivers in apart(source, target):
             yield ConnectionChange(
                 environment,
-                tuple(_names(both, senders)),
-                tuple(_names(both, receivers)),
+                tuple(names_of(both, senders)),
+                tuple(names_of(both, receivers)),
                 universe.ports.words(was),
                 universe.ports.words(now),
                 change,
@@ -215,7 +236,7 @@ def _ports(source: int, target: int, ingress: Row, egress: Row) -> tuple[int, in
     return sure, perhaps
 
 
-def _by(both: _Both, sources: int, targets: int, *, all_: bool = False) -> Iterator[ResourceKey]:
+def responsible(both: Both, sources: int, targets: int, *, all_: bool = False) -> Iterator[ResourceKey]:
     """Yield the changed policies, or all, that bear on one of the ends."""
     for network in (both.before, both.after):
         for policy, selected in zip(network.policies, network.subjects, strict=True):
@@ -225,7 +246,7 @@ def _by(both: _Both, sources: int, targets: int, *, all_: bool = False) -> Itera
                     yield policy.key
 
 
-def _names(both: _Both, bits: int) -> Iterator[str]:
+def names_of(both: Both, bits: int) -> Iterator[str]:
     from policylint.network.selecting import numbers_of
 
     universe = both.after.universe
@@ -240,9 +261,15 @@ def isolation_removed(sides: Sides) -> Iterator[Finding]:
 
     Pods that nobody saw count where a Service selects them: their labels are at least those that it asks for.
     """
-    both = _both(sides)
+    both = both_networks(sides)
     if both is None:
         return
+    for (keys, _), numbers in sorted(no_longer_isolated(both).items()):
+        yield _finding(sides, both, keys, numbers)
+
+
+def no_longer_isolated(both: Both) -> dict[tuple[tuple[ResourceKey, ...], str], list[int]]:
+    """Return the ends that were isolated for ingress, and that anybody outside may reach now, by why and by role."""
     outside = both.after.universe.addresses.all
     opened: dict[tuple[tuple[ResourceKey, ...], str], list[int]] = {}
     for number, end in enumerate(both.after.universe.endpoints[:-2]):
@@ -254,10 +281,9 @@ def isolation_removed(sides: Sides) -> Iterator[Finding]:
         row = both.after.row(number, "ingress")
         isolated = any(entry.isolates for entry in both.after.entries(number, "ingress"))
         if any(_is_open(column.allowed & ~column.denied, outside) for column in row):
-            keys = tuple(sorted(set(_by(both, 0, 1 << number)))) if isolated or both.changed else ()
+            keys = tuple(sorted(set(responsible(both, 0, 1 << number)))) if isolated or both.changed else ()
             opened.setdefault((keys, end.role), []).append(number)
-    for (keys, _), numbers in sorted(opened.items()):
-        yield _finding(sides, both, keys, numbers)
+    return opened
 
 
 def _is_known(end: Endpoint) -> bool:
@@ -273,7 +299,7 @@ def _is_open(allowed: int, outside: int) -> bool:
     return allowed & outside == outside
 
 
-def _finding(sides: Sides, both: _Both, keys: tuple[ResourceKey, ...], numbers: list[int]) -> Finding:
+def _finding(sides: Sides, both: Both, keys: tuple[ResourceKey, ...], numbers: list[int]) -> Finding:
     from policylint.model.words import leading
 
     ends = [both.after.universe.endpoints[number] for number in numbers]

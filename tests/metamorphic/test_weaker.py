@@ -18,7 +18,7 @@ from tests.metamorphic.weaker import Body, weaker
 from tests.nightly import NIGHTLY
 
 SAMPLED = 60
-LESS = frozenset({"GWP302", "GWP304", "GWP325", "GWP620"})
+LESS = frozenset({"GWP302", "GWP304", "GWP325", "GWP620", "GWP621"})
 """Rules that speak of less protection."""
 
 

@@ -633,7 +633,7 @@ def _says(finding: Finding, row: CommentRow) -> bool:
         owners |= {who.policy for who in row.by}
         return finding.rule.startswith(_SAY_CLOSED) and not about.isdisjoint(routes | owners)
     if row.kind == "connection":
-        return finding.rule == "GWP620" and not about.isdisjoint({who.policy for who in row.by})
+        return finding.rule in ("GWP620", "GWP621") and not about.isdisjoint({who.policy for who in row.by})
     return False
 
 

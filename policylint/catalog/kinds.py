@@ -612,11 +612,8 @@ def shipped_catalog() -> tuple[ShippedFile, ...]:
     return tuple(ShippedFile(path) for path in shipped_files("schemas", "policy-kinds"))
 
 
+@cache
 def shipped_groups() -> frozenset[str]:
     """Return the API groups that the shipped catalog describes, read from the files without parsing them."""
-    return frozenset(
-        line.partition(b"group: ")[2].decode()
-        for file in shipped_catalog()
-        for line in file.data.splitlines()
-        if line.startswith(b"  - group: ") and not line.endswith(b'""')
-    )
+    stated = (after for file in shipped_catalog() for after in file.data.split(b"\n  - group: ")[1:])
+    return frozenset(group.partition(b"\n")[0].decode() for group in stated) - {'""'}

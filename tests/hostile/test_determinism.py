@@ -71,15 +71,17 @@ for number, arguments in enumerate(runs):
         file.write(out.buffer.getvalue())
 """
 CONDITIONS: dict[str, tuple[str, int, dict[str, str]]] = {
-    "hash seed 1, another order of directories": (sys.executable, 7, {"PYTHONHASHSEED": "1"}),
+    "hash seed 1, another order of directories, POSIX, far in the east": (
+        *(sys.executable, 7),
+        {"PYTHONHASHSEED": "1", "LC_ALL": "POSIX", "TZ": "Pacific/Kiritimati"},
+    ),
     "hash seed 2, no locale": (
         *(sys.executable, 0),
         {"PYTHONHASHSEED": "2", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     ),
     **{f"hash seed {seed}": (sys.executable, 0, {"PYTHONHASHSEED": str(seed)}) for seed in range(3, SEEDS)},
-    "POSIX, far in the east": (sys.executable, 3, {"LC_ALL": "POSIX", "TZ": "Pacific/Kiritimati"}),
-    "a locale that is not there, a narrow terminal": (
-        *(sys.executable, 0),
+    "a locale that is not there, a narrow terminal, a third order of directories": (
+        *(sys.executable, 3),
         {"LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR", "COLUMNS": "40", "TERM": "dumb", "TZ": "America/St_Johns"},
     ),
     **{f"another Python: {name}": (name, 0, {}) for name in PYTHONS},

@@ -85,18 +85,20 @@ def _of_requests(answer: Answer, objects: list[Manifest]) -> Facts:
     return envoy.our_answers(envoy_gateway.simulated(stored), objects, asked, answer.facts)
 
 
+def row(record: Path) -> str:
+    """Return what docs/verified.md says of a record."""
+    head, tally = head_of(record), replayed(record)
+    releases = ", ".join(f"{name.rsplit('/', 1)[-1]} {version}" for name, version in sorted(head["versions"].items()))
+    return f"| {head['title']} | {releases} | {tally.worlds:,} | {tally.facts:,} | {floor(10 * tally.share) / 10} % |"
+
+
 def page() -> str:
     """Return docs/verified.md."""
     lines = [HEAD, "| witness | release | worlds | answers | the same |", "|---|---|---|---|---|"]
     differences = []
     for record in sorted(RECORDED.glob("*.jsonl")):
         head, tally = head_of(record), replayed(record)
-        releases = ", ".join(
-            f"{name.rsplit('/', 1)[-1]} {version}" for name, version in sorted(head["versions"].items())
-        )
-        lines.append(
-            f"| {head['title']} | {releases} | {tally.worlds:,} | {tally.facts:,} | {floor(10 * tally.share) / 10} % |"
-        )
+        lines.append(row(record))
         rows = []
         others = dict(tally.times)
         for reason in known(record.stem)[1]:

@@ -112,8 +112,8 @@ class ReadSet:
 
 
 def places(value: Any, path: str, pointer: Pointer) -> Iterator[tuple[Pointer, Any]]:
-    """Yield what stands at a path: `*` is every entry of a list or map, `**` any way down."""
-    steps = path.split(".")
+    """Yield what stands at a path: `*` is every entry of a list or map, `**` any way down; the value itself at ""."""
+    steps = path.split(".") if path else []
     for number, step in enumerate(steps):  # most paths lead nowhere at their first steps
         if step == "*" or step == "**":
             yield from _places(value, steps[number:], pointer)

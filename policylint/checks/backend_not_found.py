@@ -109,7 +109,7 @@ def _refused_rules(simulation: Simulation) -> Iterator[Finding]:
             faulty[binding.node] = faulty.get(binding.node, False) or fails
     for route in topology.routes:
         for of_route in rules(route.route):
-            if "sessionPersistence" in of_route.body or _mirrors(of_route):
+            if "sessionPersistence" in of_route.body or _calls(of_route):
                 failing = (backend.reason or not backend.resolution.found for backend in _of_rule(route, of_route))
                 faulty.setdefault(of_route.node, any(failing))
     for node in (node for node, told in faulty.items() if not told):
@@ -134,15 +134,17 @@ def _refused_rules(simulation: Simulation) -> Iterator[Finding]:
                 break
 
 
-def _mirrors(rule: Rule) -> bool:
-    return any(
-        mapping(route_filter).get("type") == "RequestMirror" for route_filter in sequence(rule.body.get("filters"))
-    )
+_CALLING = ("RequestMirror", "ExternalAuth")
+"""Filters of Gateway API that send requests to backends of their own."""
+
+
+def _calls(rule: Rule) -> bool:
+    return any(mapping(each).get("type") in _CALLING for each in sequence(rule.body.get("filters")))
 
 
 def _of_rule(state: RouteState, rule: Rule) -> Iterator[BackendState]:
-    """Yield the backends of the mirrors of a rule."""
-    return (each for each in state.backends if each.rule == rule.number and each.role == "RequestMirror")
+    """Yield the backends that filters of a rule call."""
+    return (each for each in state.backends if each.rule == rule.number and each.role in _CALLING)
 
 
 def _refused(state: RouteState) -> Iterator[Finding]:

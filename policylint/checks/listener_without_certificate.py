@@ -1,4 +1,7 @@
-"""GWP412: a listener of HTTPS or TLS that says nothing of TLS: it has no certificate, and serves nobody."""
+"""GWP412: a listener of HTTPS or TLS that has no certificate, and serves nobody.
+
+It says nothing of TLS, or cert-manager is to make its Secret and does not, as the listener has no hostname.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ from policylint.checks.kit.routing import grade
 from policylint.model import Finding, mapping
 from policylint.model.resource import value_at
 from policylint.simulation import Simulation
+from policylint.topology import ListenerState
 from policylint.topology.ancestry import implementation_of
+from policylint.topology.certificates import MADE, is_annotated
 
 RULE = "GWP412"
 _ENCRYPTED = ("HTTPS", "TLS")
@@ -37,3 +42,23 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     if implementation
                     else "the controller is not known, and may have certificates of its own",
                 )
+            elif not listener.hostname and is_annotated(listener.holder):
+                yield from _not_issued(listener)
+
+
+def _not_issued(listener: ListenerState) -> Iterator[Finding]:
+    """Yield a finding where cert-manager passes a listener over whose Secret was seen nowhere else."""
+    for reference in listener.references:
+        seen = reference.resolution.found or reference.resolution.reason.endswith(MADE)
+        if reference.role == "certificate" and not seen:
+            yield Finding(
+                RULE,
+                "warning",
+                f"{listener.node} has no hostname, so cert-manager makes no certificate for it",
+                at(listener.holder, listener.pointer, "name"),
+                resources=(listener.holder.key, reference.wanted),
+                label="cert-manager takes the names of a certificate from the listener, not from its routes",
+                help=("fix: give the listener a `hostname`, or write a Certificate",),
+                confidence="assumed",
+                ground=f"{reference.wanted} is not in the tree",
+            )

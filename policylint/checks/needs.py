@@ -95,15 +95,6 @@ def logins_and_challenges(simulation: Simulation) -> bool:
     return bool(hosts) and (issuing or any(map(vouches, simulation.policies.values())))
 
 
-def misleading_settings(simulation: Simulation) -> bool:
-    """Need a setting that may mislead."""
-    from policylint.catalog.content import places
-
-    return some_policy(
-        lambda policy: any(any(places(policy.policy.spec, misleading.path, ())) for misleading in policy.kind.misleads)
-    )(simulation)
-
-
 def preflights(simulation: Simulation) -> bool:
     """Need a policy with settings that answer preflights, and a rule that names methods."""
     from policylint.topology.routes import rules

@@ -23,7 +23,7 @@ _REPORTED = frozenset({*duplicate_target.CODES, *conflicting_merge_directives.CO
 def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _refused(simulation)
     for state in simulation.policies.values():
-        if state.faults and state.verdict != "Invalid" and state.ancestors:
+        if state.faults and state.verdict != "Invalid" and (state.ancestors or state.conditions):
             yield from (_part(simulation, state, fault) for fault in state.faults if not fault.passing)
 
 
@@ -94,7 +94,7 @@ def _part(simulation: Simulation, state: PolicyState, fault: FaultyPart) -> Find
         _place(state, fault.pointer),
         resources=(state.key,),
         label=label,
-        help=_nearby(simulation, state, fault.message, fault.pointer),
+        help=(*([f"fix: {fault.fix}"] if fault.fix else ()), *_nearby(simulation, state, fault.message, fault.pointer)),
         field=path(fault.pointer),
     )
 

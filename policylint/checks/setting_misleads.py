@@ -1,6 +1,6 @@
-"""GWP526 setting-misleads: settings that do something else than they seem to say.
+"""GWP526 setting-misleads: settings that do something else than they seem to say, or nothing where they stand.
 
-Which they are says the catalog (`misleads`), with an expression that is false of them.
+Which they are says the catalog (`misleads`), with an expression that is false of them, and the implementation.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from policylint.cel.evaluation import Program, are_broken
 from policylint.cel.nodes import Fuel
 from policylint.cel.syntax import tree
 from policylint.checks.kit.locations import path
+from policylint.implementations import implementation
 from policylint.model import Finding
+from policylint.policy.results import FaultyPart, PolicyState
 from policylint.simulation import Simulation
 
 RULE = "GWP526"
@@ -20,6 +22,30 @@ _STEPS = 100_000
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    yield from _misleading(simulation)
+    states = [state for state in simulation.policies.values() if state.groups and not state.invalid_code]
+    names = {state.kind.implementation for state in states}
+    behaviours = {name: implementation(name, simulation.catalog.settings(name)) for name in names}
+    for state in states:
+        parts = behaviours[state.kind.implementation].without_use(state, simulation.topology)
+        yield from (_unused(state, part) for part in parts)
+
+
+def _unused(state: PolicyState, part: FaultyPart) -> Finding:
+    """Return the finding on a setting that nothing takes which its policy is for."""
+    return Finding(
+        RULE,
+        "warning",
+        f"{path(part.pointer)} of {state.key} has no effect",
+        state.policy.location(*part.pointer, key=True),
+        resources=(state.key,),
+        label=part.message,
+        help=(f"fix: {part.fix}",) if part.fix else (),
+        field=path(part.pointer),
+    )
+
+
+def _misleading(simulation: Simulation) -> Iterator[Finding]:
     programs: dict[str, Program | None] = {}
     for state in simulation.policies.values():
         for misleading in () if state.invalid_code else state.kind.misleads:

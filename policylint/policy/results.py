@@ -275,17 +275,19 @@ class Ancestor(NamedTuple):
 
 
 class FaultyPart(NamedTuple):
-    """What its controller finds wrong with a part of a policy that it accepts.
+    """What is wrong with a part of a policy that its controller accepts.
 
     Args:
         pointer: where, below the policy.
         message: one clause.
         passing: whether it is a matter of running alone, such as keys that are not fetched yet.
+        fix: what to write instead, "" where the message says it.
     """
 
     pointer: Pointer
     message: str
     passing: bool = False
+    fix: str = ""
 
 
 class PolicyState:

@@ -28,6 +28,8 @@ MAKERS: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]] = {
     ("secrets.hashicorp.com", "VaultPKISecret"): (("spec", "destination", "name"),),
 }
 """Kinds whose controller creates a Secret in their namespace, and the fields that may hold its name."""
+MADE = "makes it"
+"""The end of why a Secret that is not here is no missing one: something in the tree makes it."""
 CERT_MANAGER = ("cert-manager.io/issuer", "cert-manager.io/cluster-issuer")
 """Annotations that let cert-manager create the Secrets that a Gateway's listeners name."""
 
@@ -56,7 +58,7 @@ class Certificates:
             message = f"{secret.kind}{'.' + secret.group if secret.group else ''} is no kind of certificate"
             missing = Resolution("missing", message)
             return ReferenceState(role, holder, pointer, secret, missing, True, invalid, message)
-        issued = role == "certificate" and any(annotation in holder.annotations for annotation in CERT_MANAGER)
+        issued = role == "certificate" and is_issued(holder, pointer[:3])
         return self._state(holder, pointer, secret, role, invalid, ("tls.crt", "tls.key"), issued)
 
     def authority(self, holder: Resource, pointer: Pointer, reference: object) -> ReferenceState:
@@ -97,8 +99,22 @@ class Certificates:
         bundle = ResourceKey("trust.cert-manager.io", "Bundle", "", wanted.name)
         maker = self._made.get(wanted) or (bundle if self._world.get(bundle) is not None else None)
         if maker is not None:
-            return Resolution("unknown", f"{maker} makes it")
+            return Resolution("unknown", f"{maker} {MADE}")
         return resolution
+
+
+def is_issued(holder: Resource, listener: Pointer) -> bool:
+    """Return whether cert-manager makes the Secrets that a listener names: it takes the names from the hostname.
+
+    Source: cert-manager.io, «Annotated Gateway resource»; pkg/controller/certificate-shim/sync.go,
+    validateGatewayListenerBlock.
+    """
+    return is_annotated(holder) and bool(text(mapping(value_at(holder.body, listener)).get("hostname")))
+
+
+def is_annotated(holder: Resource) -> bool:
+    """Return whether an annotation has cert-manager make the Secrets of an object's listeners."""
+    return any(annotation in holder.annotations for annotation in CERT_MANAGER)
 
 
 def certificate_fault(resource: Resource | None, world: World) -> str:

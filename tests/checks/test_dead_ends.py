@@ -54,6 +54,33 @@ def test_a_listener_needs_a_certificate_of_its_own(
     assert found(tmp_path, CLASS % controller + GATEWAY % (annotation, protocol), "GWP412") == expected
 
 
+ISSUED = "cert-manager.io/cluster-issuer: letsencrypt"
+OF_SECRET = "tls: {certificateRefs: [{name: cert}]}"
+HELD = "apiVersion: v1\nkind: Secret\nmetadata: {name: cert, namespace: shop}\ntype: kubernetes.io/tls\n"
+WRITTEN = (
+    "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: cert, namespace: shop}\n"
+    "spec: {secretName: cert, dnsNames: [a.example.com], issuerRef: {name: x}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "hostname", "beside", "expected"),
+    [
+        (ISSUED, "", "", ["warning assumed"]),
+        (ISSUED, "hostname: a.example.com, ", "", []),
+        (ISSUED, "", HELD, []),
+        (ISSUED, "", WRITTEN, []),
+        ("", "", "", []),
+    ],
+)
+def test_cert_manager_takes_names_from_listeners(
+    annotation: str, hostname: str, beside: str, expected: list[str], tmp_path: Path
+) -> None:
+    """pkg/controller/certificate-shim/sync.go, validateGatewayListenerBlock."""
+    gateway = GATEWAY % (annotation, f"HTTPS, {hostname}{OF_SECRET}")
+    assert found(tmp_path, CLASS % ENVOY + gateway + beside, "GWP412") == expected
+
+
 ROUTE = """\
 apiVersion: gateway.networking.k8s.io/v1
 kind: %s

@@ -233,3 +233,115 @@ def test_names_of_a_certificate_that_leave_its_host_out(tmp_path: Path, names: s
 def test_what_a_threshold_and_a_timeout_count(tmp_path: Path, settings: str, told: bool) -> None:
     limit = policy("BackendTrafficPolicy", "limit", "kind: HTTPRoute, name: checkout", settings)
     assert ("GWP526" in rules(lint(tmp_path, *WORLD, limit))) == told
+
+
+EACH = "{clientSelectors: [{headers: [{name: x-user, type: Distinct}]}], limit: {requests: 10, unit: Second}}"
+BUT = EACH.replace("Distinct}", "Distinct}, {name: x-user, value: b, invert: true}")
+ANY = "{limit: {requests: 10, unit: Second}}"
+
+
+def of_client(requests: int, unit: str = "Second", header: str = "x-user") -> str:
+    selectors = f"[{{headers: [{{name: {header}, value: b}}]}}]"
+    return f"{{clientSelectors: {selectors}, limit: {{requests: {requests}, unit: {unit}}}}}"
+
+
+@pytest.mark.parametrize(
+    ("several", "told"),
+    [
+        ([EACH, of_client(20)], True),
+        ([of_client(20), EACH], True),
+        ([ANY, of_client(20)], True),
+        ([EACH, of_client(5)], False),
+        ([EACH, of_client(20, unit="Minute")], False),
+        ([EACH, of_client(20, header="x-tenant")], False),
+        ([BUT, of_client(20)], False),
+        ([EACH], False),
+    ],
+)
+def test_a_limit_that_a_wider_rule_reaches_first(tmp_path: Path, several: list[str], told: bool) -> None:
+    settings = f"rateLimit: {{type: Global, global: {{rules: [{', '.join(several)}]}}}}"
+    limit = policy("BackendTrafficPolicy", "limit", "kind: HTTPRoute, name: checkout", settings)
+    assert ("GWP526" in rules(lint(tmp_path, *WORLD, limit))) == told
+
+
+TOKENS, USERS = (
+    "providers: [{name: a, remoteJWKS: {uri: 'https://id.example.com'}}]",
+    "basicAuth: {users: {name: users}}",
+)
+ELSEWHERE = TOKENS.replace("name: a,", "name: a, extractFrom: {headers: [{name: X-Token}]},")
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (f"jwt: {{{TOKENS}}}\n  {USERS}", True),
+        (f"jwt: {{{TOKENS}, optional: true}}\n  {USERS}", False),
+        (f"jwt: {{{ELSEWHERE}}}\n  {USERS}", False),
+        (f"jwt: {{{TOKENS}}}", False),
+        (USERS, False),
+    ],
+)
+def test_two_logins_in_one_header(tmp_path: Path, settings: str, told: bool) -> None:
+    hashed = "stringData: {.htpasswd: 'a:{SHA}d95o2uzYI7q7tY7bHI4U1xBug7s='}"
+    users = worlds.manifest("v1", "Secret", "users", "shop", hashed)
+    login = policy("SecurityPolicy", "login", "kind: HTTPRoute, name: checkout", settings)
+    assert ("GWP526" in rules(lint(tmp_path, *WORLD, users, login))) == told
+
+
+TOKEN = "jwtAuthentication: {providers: [{issuer: a, jwks: {inline: '{}'}}]}"
+PASSWORD, KEY = "basicAuthentication: {users: ['a:b']}", "apiKeyAuthentication: {secretRef: {name: keys}}"
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ([TOKEN, PASSWORD], True),
+        ([TOKEN, KEY], True),
+        ([TOKEN.replace("{providers", "{mode: Optional, providers"), PASSWORD], False),
+        ([TOKEN, KEY.replace("{secretRef", "{location: {header: {name: X-Key}}, secretRef")], False),
+        ([PASSWORD], False),
+    ],
+)
+def test_two_logins_in_one_header_of_another_gateway(tmp_path: Path, settings: list[str], told: bool) -> None:
+    login = worlds.policy(
+        "agentgateway.dev/v1alpha1", "AgentgatewayPolicy", "login", "HTTPRoute/checkout",
+        f"traffic: {{{', '.join(settings)}}}", "shop",
+    )  # fmt: skip
+    assert ("GWP526" in rules(lint(tmp_path, *WORLD, login))) == told
+
+
+PLAIN, SECURE = "{name: plain, port: 80, protocol: HTTP}", "{name: secure, port: 443, protocol: HTTPS, tls: {}}"
+STREAM = "{name: stream, port: 9000, protocol: TCP}"
+DEMAND = "clientCertificateValidation: {mode: Require, caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]}"
+ENVOY, KGATEWAY = "gateway.envoyproxy.io/v1alpha1/ClientTrafficPolicy", "gateway.kgateway.dev/v1alpha1/ListenerPolicy"
+
+
+@pytest.mark.parametrize(
+    ("kind", "listeners", "target", "settings", "unused"),
+    [
+        (ENVOY, [PLAIN], "Gateway/edge", "tls: {minVersion: '1.3'}", ["tls"]),
+        (ENVOY, [PLAIN], "Gateway/edge", "tls: {minVersion: '1.3'}, http1: {}", ["tls"]),
+        (ENVOY, [PLAIN, SECURE], "Gateway/edge", "tls: {minVersion: '1.3'}, http3: {}", []),
+        (ENVOY, [PLAIN, SECURE], "Gateway/edge#plain", "http3: {}", ["http3"]),
+        (ENVOY, [STREAM], "Gateway/edge", "http1: {}, timeout: {tcp: {idleTimeout: 1m}}", ["http1"]),
+        (ENVOY, [STREAM], "Gateway/edge", "proxyProtocol: {}, tcpKeepalive: {}", []),
+        (KGATEWAY, [SECURE], "Gateway/edge", f"default: {{{DEMAND}}}", ["default.clientCertificateValidation"]),
+        (KGATEWAY, [SECURE], "Gateway/edge#secure", f"default: {{{DEMAND}}}", []),
+        (KGATEWAY, [PLAIN], "Gateway/edge#plain", f"default: {{{DEMAND}}}", ["default.clientCertificateValidation"]),
+        (KGATEWAY, [SECURE], "Gateway/edge", "default: {proxyProtocol: {}}", []),
+    ],
+)
+def test_settings_that_no_listener_of_the_target_takes(
+    tmp_path: Path, kind: str, listeners: list[str], target: str, settings: str, unused: list[str]
+) -> None:
+    """translateClientTrafficPolicyForListener of Envoy Gateway 1.9; getCertValidationFromAttached of kgateway 2.4."""
+    controllers = {ENVOY: "gateway.envoyproxy.io/gatewayclass-controller", KGATEWAY: "kgateway.dev/kgateway"}
+    group, _, name = kind.rpartition("/")
+    world = [
+        worlds.gateway_class("any", controllers[kind]),
+        worlds.gateway(listeners=f"[{', '.join(listeners)}]"),
+        worlds.policy(group, name, "of-clients", target, settings, "infra"),
+    ]
+    told = [finding for finding in lint(tmp_path, *world) if finding.rule == "GWP526"]
+    assert [finding.message.partition(" of ")[0] for finding in told] == [f"spec.{field}" for field in unused]
+    assert {finding.severity for finding in told} <= {"warning"}

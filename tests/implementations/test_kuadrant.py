@@ -227,3 +227,30 @@ def test_excluded_addresses_are_addresses(addresses: str, reason: str) -> None:
     """ExcludeAddresses.Validate; its error has no reason of its own."""
     found = state(judged(policy("DNSPolicy", "p", spec=f"excludeAddresses: {addresses}")), "p")
     assert (found.verdict == "Invalid", found.conditions[0].reason) == (reason == "Unknown", reason)
+
+
+def of_secrets(*names: str) -> str:
+    tls = "{{name: {0}, port: 443, protocol: HTTPS, hostname: {0}.example, tls: {{certificateRefs: [{{name: {1}}}]}}}}"
+    return f"[{', '.join(tls.format(chr(97 + number), name) for number, name in enumerate(names))}]"
+
+
+@pytest.mark.parametrize(
+    ("secrets", "policies", "waiting"),
+    [
+        (("one", "one"), [("wide", "")], ["wide"]),
+        (("one", "two"), [("wide", "")], []),
+        (("one", "one"), [("first", "a")], []),
+        (("one", "one"), [("first", "a"), ("second", "b")], ["first", "second"]),
+    ],
+)
+def test_listeners_that_share_a_secret(
+    secrets: tuple[str, ...], policies: list[tuple[str, str]], waiting: list[str]
+) -> None:
+    """tlspolicy_status_updater.go: shared certificate references are not supported, Enforced is False."""
+    written = [policy("TLSPolicy", name, section) for name, section in policies]
+    simulation = simulated(gateway(listeners=of_secrets(*secrets)), *written)
+    told = [finding.resources[0].name for finding in run(simulation, select={"GWP111"})]
+    assert told == waiting
+    for name, _ in policies:
+        enforced = {each.status for each in state(simulation, name).conditions if each.type == "Enforced"}
+        assert enforced == {"False" if name in waiting else "True"}

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from policylint.checks import run
 from policylint.policy.results import Effective
 from policylint.report.simulate.status import stanzas
 from policylint.simulation import Simulation
+from policylint.trace import Tracer, request
 from tests import worlds
 from tests.worlds import gateway, gateway_class, grant, manifest, opened, route, service, state
 
@@ -355,3 +357,33 @@ def test_a_gateway_that_is_the_target_needs_a_proxy(tmp_path: Path) -> None:
     own = policy("WAFPolicy", "p", "Gateway/gw", "policySource: {fileLocation: x}")
     simulation = simulate(tmp_path, own)
     assert accepted(simulation, "p")["Gateway default/gw"][0] == "NginxProxyConfigNotSet"
+
+
+AUTHORISED = (
+    "rules: [{filters: [{type: ExternalAuth, externalAuth: {protocol: HTTP, backendRef: {name: web, port: 80}%s}}],"
+    " backendRefs: [{name: web, port: 80}]}]"
+)
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "kind", "target", "spec", "answers"),
+    [
+        (", forwardBody: {maxSize: 4096}", "ClientSettingsPolicy", "HTTPRoute/api", "body: {maxSize: 10m}", 500),
+        (", forwardBody: {maxSize: 4096}", "ClientSettingsPolicy", "HTTPRoute/api", "body: {timeout: 1s}", None),
+        (", forwardBody: {maxSize: 4096}", "ClientSettingsPolicy", "HTTPRoute/shop", "body: {maxSize: 10m}", None),
+        (", forwardBody: {maxSize: 4096}", "ClientSettingsPolicy", "Gateway/gw", "body: {maxSize: 10m}", None),
+        ("", "ClientSettingsPolicy", "HTTPRoute/api", "body: {maxSize: 10m}", None),
+    ],
+)
+def test_two_limits_of_a_body(
+    tmp_path: Path, forwarded: str, kind: str, target: str, spec: str, answers: int | None
+) -> None:
+    """state/graph/httproute.go, validateExternalAuthConflicts: of the route's own policies."""
+    more = f"hostnames: [api.example.com], {AUTHORISED % forwarded}"
+    simulation = simulate(
+        tmp_path, route("api", "default", "[{name: gw}]", more=more), policy(kind, "body", target, spec)
+    )
+    outcome = Tracer(simulation).trace(request({"host": "api.example.com", "path": "/"})).outcome
+    assert outcome.status == answers
+    told = [finding.message for finding in run(simulation, select={"GWP406"})]
+    assert ["forwardBody.maxSize" in message for message in told] == ([True] if answers else [])

@@ -47,9 +47,9 @@ def client_traffic(mode: str = "", target: str = "Gateway/edge") -> tuple[str, .
     return (*frontend(""), worlds.policy(api, "ClientTrafficPolicy", "tls", target, spec, "infra"))
 
 
-def listener_policy(mode: str) -> tuple[str, ...]:
+def listener_policy(mode: str, target: str = "Gateway/edge#https") -> tuple[str, ...]:
     spec = f"default: {{clientCertificateValidation: {{{REFERENCE}, mode: {mode}}}}}"
-    own = worlds.policy("gateway.kgateway.dev/v1alpha1", "ListenerPolicy", "tls", "Gateway/edge", spec, "infra")
+    own = worlds.policy("gateway.kgateway.dev/v1alpha1", "ListenerPolicy", "tls", target, spec, "infra")
     return (*frontend("", KGATEWAY), own)
 
 
@@ -68,12 +68,13 @@ WORLDS = {
     "one that asks": (client_traffic(", mode: Request"), ""),
     "a ListenerPolicy": (listener_policy("Require"), "ListenerPolicy infra/tls"),
     "a ListenerPolicy that asks": (listener_policy("Optional"), ""),
+    "a ListenerPolicy of the whole Gateway": (listener_policy("Require", "Gateway/edge"), ""),
 }
 
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_everybody_says_who_demands_it(name: str, tmp_path: Path) -> None:
-    """Gateway API, GatewayFrontendTLS; api/v1alpha1/tls_types.go; the ListenerPolicy of kgateway."""
+    """Gateway API, GatewayFrontendTLS; api/v1alpha1/tls_types.go; gateway_listener_translator.go of kgateway 2.4."""
     world, holder = WORLDS[name]
     simulation = worlds.simulated(*world)
     asked = {"host": "shop.test", "scheme": "https", "path": "/"}

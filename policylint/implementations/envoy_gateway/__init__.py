@@ -35,6 +35,7 @@ from policylint.policy.results import (
     Attachment,
     Declared,
     Effective,
+    FaultyPart,
     Group,
     Idle,
     Losses,
@@ -230,6 +231,14 @@ class EnvoyGateway(Implementation):
             groups = [part for group in groups for part in spared(group, self._failing, topology)]
             return with_shared_sockets(groups, self._fleet)
         return with_own_fields(groups, _OWN_FIELDS.get(kind.kind, {}), topology)
+
+    def without_use(self, state: PolicyState, topology: Topology) -> Iterable[FaultyPart]:
+        """Return the settings of a ClientTrafficPolicy that none of its listeners takes (§6)."""
+        if state.kind.kind != "ClientTrafficPolicy":
+            return ()
+        from policylint.implementations.envoy_gateway.client_traffic import without_use
+
+        return without_use(state, topology)
 
     def of_http(self, kind: PolicyKind) -> Collection[str]:
         """Return the settings that no connection has: of a SecurityPolicy all but `authorization` (§1).

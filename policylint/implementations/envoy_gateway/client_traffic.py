@@ -17,13 +17,16 @@ from policylint.policy.declared import declared, without
 from policylint.policy.folding import Stack
 from policylint.policy.own_fields import narrowed
 from policylint.policy.paths import Path
-from policylint.policy.results import Group
+from policylint.policy.results import FaultyPart, Group, PolicyState
 from policylint.policy.strategies import merge
 from policylint.topology import Condition, ListenerState, Topology
 
-_OF_CONNECTIONS = ("connection", "tcpKeepalive", "timeout")
+_OF_CONNECTIONS = ("connection", "tcpKeepalive", "timeout", "proxyProtocol", "enableProxyProtocol")
 _OF_BOTH = ("HTTP", "HTTPS", "TLS", "TCP")
 """The protocols whose listeners take settings of connections."""
+_WANTED = {"tls": "terminates TLS", "http3": "terminates TLS for HTTP"}
+"""What a listener does that takes a setting; for all others it takes HTTP."""
+_TARGETS = ("targetRef", "targetRefs", "targetSelectors")
 
 
 class ClientTraffic:
@@ -177,7 +180,25 @@ def _translates(listener: ListenerState, setting: str) -> bool:
         written = mapping(value_at(listener.holder.body, listener.pointer))
         mode = mapping(written.get("tls")).get("mode")
         return listener.protocol == "HTTPS" or (listener.protocol == "TLS" and mode != "Passthrough")
+    if setting == "http3":
+        return listener.protocol == "HTTPS"
     return listener.protocol in (_OF_BOTH if setting in _OF_CONNECTIONS else ("HTTP", "HTTPS"))
+
+
+def without_use(state: PolicyState, topology: Topology) -> Iterator[FaultyPart]:
+    """Yield the settings of a policy that are translated for none of the listeners it acts on, where those are seen."""
+    nodes = [path[-1] for group in state.groups for path in group.contexts()]
+    listeners = [topology.listener(node) for node in nodes]
+    seen = [listener for listener in listeners if listener is not None and listener.protocol in _OF_BOTH]
+    if not seen or len(seen) < len(nodes):
+        return
+    for setting in (name for name in state.policy.spec if name not in _TARGETS):
+        if not any(_translates(listener, setting) for listener in seen):
+            names = ", ".join(sorted({f"{listener.name} ({listener.protocol})" for listener in seen}))
+            asked = setting == "tls" and "clientValidation" in mapping(state.policy.spec["tls"])
+            also = ": no client is asked for a certificate" if asked else ""
+            why = f"no listener here {_WANTED.get(setting, 'takes HTTP')}, only {names}{also}"
+            yield FaultyPart(("spec", setting), why)
 
 
 def _path(listener: ListenerState) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from policylint.catalog.kinds import Catalog
@@ -10,6 +10,7 @@ from policylint.model import Resource, ResourceKey
 from policylint.policy import verdict
 from policylint.policy.results import (
     Ancestor,
+    FaultyPart,
     PolicyState,
 )
 from policylint.topology import (
@@ -52,6 +53,10 @@ class Reporting(Behaviour):
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:  # noqa: ARG002
         """Return the status.ancestors that the controller writes; by default none."""
+        return ()
+
+    def without_use(self, state: PolicyState, topology: Topology) -> Iterable[FaultyPart]:  # noqa: ARG002
+        """Return the settings of an accepted policy that nothing it targets takes, and why; by default none."""
         return ()
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002

@@ -6,7 +6,7 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §2.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
@@ -22,7 +22,7 @@ from policylint.implementations.kgateway.attachment_points import (
 from policylint.implementations.kgateway.backend_filters import BackendFilters, has_one_backend, is_of_backend
 from policylint.implementations.kgateway.fields import VALIDATION
 from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, rule_lists
-from policylint.implementations.kgateway.ports import by_port
+from policylint.implementations.kgateway.ports import by_port, takes_certificates
 from policylint.implementations.kgateway.references import PERMISSIVE, broken_reference
 from policylint.implementations.kgateway.validation import broken_template, refused_value
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
@@ -32,7 +32,17 @@ from policylint.policy.client_addresses import Trust
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Folding, Stack
 from policylint.policy.own_fields import OwnFields, with_own_fields
-from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, Losses, PolicyState, Target
+from policylint.policy.results import (
+    Ancestor,
+    Attachment,
+    Declared,
+    Effective,
+    FaultyPart,
+    Group,
+    Losses,
+    PolicyState,
+    Target,
+)
 from policylint.topology import Condition, GatewayState, ListenerSetState, ParentState, RouteState, Topology, whole
 from policylint.topology.grants import Grants
 from policylint.topology.references import is_parent
@@ -239,6 +249,19 @@ class Kgateway(Implementation):
             by_rules = bool(beaters) and all(key.kind.endswith("Route") for key in beaters)
             if state.verdict == "Overridden" and (whole or not by_rules):
                 state.verdict = "PartiallyEnforced"
+
+    def without_use(self, state: PolicyState, topology: Topology) -> Iterator[FaultyPart]:
+        """Yield the validation of client certificates where it is not looked at: for whole Gateways, without TLS."""
+        if state.kind.kind != "ListenerPolicy" or VALIDATION not in mapping(state.policy.spec.get("default")):
+            return
+        nodes = [node for target in state.targets for node in target.nodes]
+        taking = [node for node in nodes if takes_certificates(node)]
+        why, fix = "kgateway reads this of policies for single listeners only", "name each listener with `sectionName`"
+        if taking:
+            why, fix = "no listener here terminates TLS", ""
+        listeners_of = [topology.listener(node) for node in taking]
+        if nodes and all(each is not None and each.protocol not in TLS_PROTOCOLS for each in listeners_of):
+            yield FaultyPart(("spec", "default", VALIDATION), f"no client is asked for a certificate: {why}", fix=fix)
 
     def with_conditions(self, state: GatewayState, topology: Topology, catalog: Catalog) -> GatewayState:  # noqa: ARG002
         return state if state.class_resolution.missing else listeners.of_gateway(state, self._fates(topology), topology)

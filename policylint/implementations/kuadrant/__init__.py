@@ -15,7 +15,13 @@ from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, fault_of, walk
 from policylint.implementations.kuadrant import authorization, conditions
-from policylint.implementations.kuadrant.listeners import idle, named_listeners, passed_over, with_gateways
+from policylint.implementations.kuadrant.listeners import (
+    idle,
+    named_listeners,
+    passed_over,
+    shared_secrets,
+    with_gateways,
+)
 from policylint.model import (
     Node,
     PolicyKind,
@@ -31,7 +37,7 @@ from policylint.patterns import Pattern
 from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
-from policylint.policy.results import Declared, Effective, Group, Losses, Lost, PolicyState
+from policylint.policy.results import Declared, Effective, FaultyPart, Group, Losses, Lost, PolicyState
 from policylint.policy.target_conditions import TargetCondition
 from policylint.topology import Condition, Topology, whole
 
@@ -148,6 +154,11 @@ class Kuadrant(Implementation):
                 _refuse_predicates(state)
             if state.verdict == "NoEffect" and state.kind.kind in _BY_LISTENER:
                 state.idle = next(idle(state, topology), None)
+        shared = shared_secrets(states, topology) if states and states[0].kind.kind == "TLSPolicy" else {}
+        for state in states:
+            if state.key in shared and state.verdict not in _REFUSED:
+                fix = "name a Secret of its own in each listener"
+                state.faults = (FaultyPart(("spec", "targetRef"), shared[state.key], fix=fix),)
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
         """Return the first refusal of the CRDs' CEL rules, then of the validators (internal/controller/*_validator.go).
@@ -327,6 +338,8 @@ def _enforced(state: PolicyState) -> Condition:
     kind = state.kind.kind
     if state.invalid_code == _NO_CEL:
         return Condition("Enforced", "False", "InvalidCelExpression", f"CEL validation has errors: {state.invalid}")
+    if state.faults:
+        return Condition("Enforced", "False", "Unknown", f"{kind} waits: {state.faults[0].message}")
     match state.verdict:
         case "Overridden":
             return Condition("Enforced", "False", "Overridden", f"{kind} is overridden by {_paths(state.by)}")

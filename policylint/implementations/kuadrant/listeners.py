@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from policylint.model import GATEWAY_GROUP, PolicyKind, ResourceKey, holds_variable, mapping, sequence, text, value_at
+from policylint.model import (
+    GATEWAY_GROUP,
+    Node,
+    PolicyKind,
+    ResourceKey,
+    holds_variable,
+    mapping,
+    sequence,
+    text,
+    value_at,
+)
 from policylint.policy.results import Group, Idle, PolicyState
 from policylint.topology import ListenerState, Topology
 
@@ -45,6 +55,26 @@ def idle(state: PolicyState, topology: Topology) -> Iterator[Idle]:
                 if passed is not None:
                     why, fix = passed
                     yield Idle(target, f"{each.node} {why}, and a {state.kind.kind} passes such listeners over", fix)
+
+
+def shared_secrets(states: Iterable[PolicyState], topology: Topology) -> dict[ResourceKey, str]:
+    """Return for each TLSPolicy how listeners share a Secret: each gets a Certificate of its own, and one is not ready.
+
+    Source: internal/controller/effective_tls_policies_reconciler.go, tlspolicy_status_updater.go @ faec72c9.
+    """
+    sharing: dict[ResourceKey, dict[Node, ResourceKey]] = defaultdict(dict)
+    acting = [(node, state.key) for state in states for group in state.groups for node in group.nodes]
+    for node, policy in acting:
+        listener = topology.listener(node)
+        for reference in () if listener is None else listener.references:
+            if reference.role == "certificate":
+                sharing[reference.wanted][node] = policy
+    return {
+        policy: f"{' and '.join(map(str, sorted(nodes)))} share {secret}, which holds one certificate"
+        for secret, nodes in sharing.items()
+        if len(nodes) > 1
+        for policy in nodes.values()
+    }
 
 
 def passed_over(kind: str, listener: ListenerState) -> tuple[str, str] | None:

@@ -49,8 +49,24 @@ def rule_fault(route: Resource, rule: Mapping[str, Any], topology: Topology) -> 
         return RuleFault(f"a filter names {foreign}, a kind that is not supported", invalid=True)
     if len(logins) > 1:
         return RuleFault(f"it names {len(logins)} AuthenticationFilters, and only one is allowed", invalid=True)
-    faults = (_unresolved(extension, route, topology) for extension in named)
-    return next((RuleFault(why) for why in faults if why), None)
+    faults = [_unresolved(extension, route, topology) for extension in named]
+    return next((RuleFault(why) for why in (*faults, _two_limits(route, rule, topology.world)) if why), None)
+
+
+def _two_limits(route: Resource, rule: Mapping[str, Any], world: World) -> str:
+    """Return how two limits of a request's body are at odds: its filter's and a policy's of the route, or "".
+
+    Source: state/graph/httproute.go, validateExternalAuthConflicts @ e55bfe339.
+    """
+    filters = (mapping(mapping(each).get("externalAuth")) for each in sequence(rule.get("filters")))
+    if not any(mapping(each.get("forwardBody")).get("maxSize") for each in filters):
+        return ""
+    for policy in world.in_namespace(_GROUP, "ClientSettingsPolicy", route.key.namespace):
+        aim = mapping(policy.spec.get("targetRef"))
+        limit = mapping(policy.spec.get("body")).get("maxSize")
+        if limit is not None and (aim.get("kind"), aim.get("name")) == (route.key.kind, route.key.name):
+            return f"forwardBody.maxSize of its ExternalAuth filter conflicts with body.maxSize of {policy.key}"
+    return ""
 
 
 def conditions(route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:

@@ -99,13 +99,15 @@ class Manifest:
     Attributes:
         body, origin: the object as it is by now, and where it is written.
         names: the (namespace, name) pairs it has had before, oldest first: patches may name any of them.
+        linked: pointers whose values kustomize holds as one: it changes them together.
+        affixes: the prefixes and suffixes that its name was given, pairs with one of the two.
         hashed: for what a generator makes: the suffix its name will end in.
         provisional: why it may be deployed with other values: what changes it could not be applied; "" where it is
             whole.
         weight: about how many values there are in it.
     """
 
-    __slots__ = ("body", "hashed", "names", "origin", "provisional", "weight")
+    __slots__ = ("affixes", "body", "hashed", "linked", "names", "origin", "provisional", "weight")
 
     def __init__(
         self,
@@ -115,7 +117,11 @@ class Manifest:
         hashed: str = "",
         provisional: str = "",
         weight: int = 20,
+        affixes: tuple[tuple[str, str], ...] = (),
+        linked: tuple[tuple[Pointer, ...], ...] = (),
     ) -> None:
+        self.affixes = affixes
+        self.linked = linked
         self.body = body
         self.origin = origin
         self.names = names
@@ -125,7 +131,8 @@ class Manifest:
 
     def copy(self) -> Manifest:
         """Return another one that shares everything until one of the two changes."""
-        return Manifest(self.body, self.origin, self.names, self.hashed, self.provisional, self.weight)
+        state = (self.names, self.hashed, self.provisional, self.weight, self.affixes, self.linked)
+        return Manifest(self.body, self.origin, *state)
 
     @property
     def kind(self) -> str:

@@ -9,7 +9,17 @@ from math import floor
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.witness import api_server, api_server_objects, envoy, envoy_gateway, gateway_api, network, network_worlds
+from tests.witness import (
+    api_server,
+    api_server_objects,
+    envoy,
+    envoy_gateway,
+    gateway_api,
+    kustomize,
+    kustomize_trees,
+    network,
+    network_worlds,
+)
 from tests.witness.envoy_gateway_worlds import world
 from tests.witness.facts import Facts
 from tests.witness.grammar import Manifest, digest, name_of
@@ -48,7 +58,11 @@ def known(witness: str) -> tuple[float, list[Reason]]:
 def replayed(record: Path) -> Tally:
     """Ask policylint what a record says."""
     tally = Tally()
-    made = {"api-server": api_server_objects.world, "network": network_worlds.world}.get(record.stem, world)
+    made = {
+        "api-server": api_server_objects.world,
+        "kustomize": kustomize_trees.tree,
+        "network": network_worlds.world,
+    }.get(record.stem, world)
     dialect = gateway_api.DIALECTS.get(record.stem)
     if dialect is not None:
         made = partial(gateway_api.world, record.stem)
@@ -63,6 +77,8 @@ def replayed(record: Path) -> Tally:
         if record.stem == "network":
             packets = network_worlds.packets(answer.seed, answer.number, objects, network.PACKETS)
             tally.add(name, objects, *network.compared(objects, packets, answer.facts))
+        elif record.stem == "kustomize":
+            tally.add(name, objects, *kustomize.compared(objects, answer.facts))
         elif dialect is not None:
             tally.add(name, objects, answer.facts, gateway_api.our_facts(dialect, objects, answer.refused))
         elif record.stem == "envoy":

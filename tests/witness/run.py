@@ -12,7 +12,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.witness import api_server, api_server_objects, envoy, envoy_gateway, gateway_api, network, network_worlds
+from tests.witness import (
+    api_server,
+    api_server_objects,
+    envoy,
+    envoy_gateway,
+    gateway_api,
+    kustomize,
+    kustomize_trees,
+    network,
+    network_worlds,
+)
 from tests.witness.envoy_gateway_worlds import world
 from tests.witness.facts import Difference, differences
 from tests.witness.grammar import Manifest, digest, name_of
@@ -42,18 +52,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--crds", type=Path, help="the folder of the projects' CRDs, for api-server")
     parser.add_argument("--trees", nargs="*", type=Path, default=[], help="folders of trees, for kustomize")
     options = parser.parse_args(arguments)
-    if options.witness == "kustomize":
-        return of_kustomize(options)
+    if options.trees:
+        return of_trees(options)
     record = RECORDED / f"{options.witness}.jsonl"
     options.record, options.replay = (record if each == _DEFAULT else each for each in (options.record, options.replay))
     if options.replay:
         print(replayed(options.replay))
         return 0
     asked = {"envoy": of_envoy, "envoy-gateway": of_envoy_gateway, "api-server": of_api_server, "network": of_network}
+    asked |= {"kustomize": of_kustomize}
     return asked.get(options.witness, of_gateway_api)(options)
 
 
 def of_kustomize(options: argparse.Namespace) -> int:
+    """What kustomize's library makes of generated trees."""
+    tally, answers = Tally(), []
+    with kustomize.Deployers(built("deployers")) as asked:
+        for number in range(options.first, options.first + options.worlds):
+            files = kustomize_trees.tree(options.seed, number)
+            answer = asked.ask(kustomize.asked(files))
+            real = kustomize.real_facts(answer)
+            answers.append(Answer(options.seed, number, digest(files), real))
+            tally.add(f"{options.seed}/{number}", files, *kustomize.compared(files, real, answer))
+        if options.shrink:
+            _shrink(tally, options, lambda files: _built(asked, files))
+    if options.record:
+        written(options.record, kustomize.head(), answers)
+    print(tally)
+    return int(bool(tally.wrong))
+
+
+def _built(asked: kustomize.Deployers, files: list[Manifest]) -> list[Difference]:
+    answer = asked.ask(kustomize.asked(files))
+    return differences(*kustomize.compared(files, kustomize.real_facts(answer), answer))
+
+
+def of_trees(options: argparse.Namespace) -> int:
     """Build what trees deploy, with the real kustomize and with policylint; helm is built along with it."""
     from bench.rendering import compare
 

@@ -21,7 +21,7 @@ from policylint.render.flux.sources import FluxSources
 from policylint.render.flux.substitution import DISABLED, filled_in
 from policylint.render.journal import Failure, Journal
 from policylint.render.kustomize.build import Kustomizer
-from policylint.render.kustomize.metadata import add_annotations, add_labels
+from policylint.render.kustomize.metadata import add_metadata
 from policylint.render.kustomize.patches import apply_patches, patches
 from policylint.render.provenance import Manifest, Provenance, entries
 from policylint.render.tree import Tree, directories_above, inside, join
@@ -449,7 +449,7 @@ def complete(
     with_variables: Container[str],
     budget: Budget,
 ) -> None:
-    """Put the common metadata written at a place into manifests, and the values of variables.
+    """Put the values of variables into manifests, and then the common metadata written at a place.
 
     Args:
         with_variables: files, as shown, that hold `${`.
@@ -457,18 +457,15 @@ def complete(
     Raises:
         ExhaustedError: what comes of it is more than the budget allows.
     """
-    if common:
-        budget.spend((_FOR_AN_OBJECT + 2 * size_of(common)[0]) * len(manifests))
-        labels = {"labels": [{"pairs": mapping(common.get("labels"))}]}
-        entry = place.with_children({"pairs": place.child("labels")})
-        add_labels(manifests, labels, Provenance(place.document, (), {"labels": entry.with_items([entry])}))
-        add_annotations(manifests, mapping(common.get("annotations")), place.child("annotations"))
     for manifest in manifests if variables else ():
         if manifest.origin.children or manifest.file in with_variables:
             marks = [mapping(manifest.metadata.get(field)) for field in ("annotations", "labels")]
             if not any(mark.get(DISABLED) == "disabled" for mark in marks):
                 budget.spend(manifest.weight)
                 manifest.body = filled_in(manifest.body, variables, budget)
+    if common:
+        budget.spend((_FOR_AN_OBJECT + 2 * size_of(common)[0]) * len(manifests))
+        add_metadata(manifests, common, place)
 
 
 def _amended(kustomization: Kustomization, owner: Manifest) -> Kustomization:

@@ -17,9 +17,29 @@ from policylint.model.kinds import CLUSTER_SCOPED
 from policylint.patterns import Pattern
 from policylint.render.journal import Journal
 from policylint.render.kustomize.external import External, external
-from policylint.render.kustomize.generators import add_hash, generated
-from policylint.render.kustomize.metadata import add_annotations, add_labels, add_to_names, set_namespace
-from policylint.render.kustomize.name_references import BUILT_IN, NameReference, configured, follow
+from policylint.render.kustomize.field_specs import (
+    BUILT_IN as BUILT_IN_FIELDS,
+)
+from policylint.render.kustomize.field_specs import (
+    FieldSpec,
+    FieldSpecError,
+    Specs,
+    effective_namespace,
+    merged,
+)
+from policylint.render.kustomize.field_specs import (
+    read as fields_of,
+)
+from policylint.render.kustomize.generators import add_hash, generated, plain_data
+from policylint.render.kustomize.metadata import (
+    add_annotations,
+    add_labels,
+    add_to_names,
+    scale,
+    set_images,
+    set_namespace,
+)
+from policylint.render.kustomize.name_references import BUILT_IN, NameReference, NameReferenceError, configured, follow
 from policylint.render.kustomize.patches import KustomizePatch, apply_patches, patches
 from policylint.render.kustomize.refusals import refusals
 from policylint.render.kustomize.replacements import ReplacementError, replace
@@ -99,6 +119,10 @@ class Kustomizer:
         self.charts = charts
         self.budget = tree.budget
         self.references: dict[str, list[NameReference]] = {}
+        self.fields: dict[str, list[tuple[str, FieldSpec]]] = {}
+        """Directory → the fields of transformers that its `configurations:` add."""
+        self.with_variables: set[str] = set()
+        """Directories whose kustomizations have `vars`, which are filled in wherever they lead to."""
         self._external = external
         self._built: dict[str, Built] = {}
         self._whole: Kustomizer | None = None
@@ -147,15 +171,13 @@ class Kustomizer:
             ExhaustedError: finishing them would pass the budget.
         """
         self.budget.spend(_FOR_AN_OBJECT * len(base.manifests))
-        return self._finished([manifest.copy() for manifest in base.manifests], base.reached)
+        return self._finished([manifest.copy() for manifest in base.manifests], base)
 
-    def _finished(self, manifests: list[Manifest], reached: set[str]) -> list[Manifest]:
+    def _finished(self, manifests: list[Manifest], base: Built) -> list[Manifest]:
         """Hash generated names, update references to changed names, and leave out local configuration."""
         kept = []
         for manifest in manifests:
             annotations = manifest.metadata.get("annotations")
-            if mapping(annotations).get("config.kubernetes.io/local-config") == "true":
-                continue
             if annotations == {}:  # kustomize drops them, whoever emptied them
                 bare = {name: value for name, value in manifest.metadata.items() if name != "annotations"}
                 manifest.body = {**manifest.body, "metadata": bare}
@@ -163,10 +185,16 @@ class Kustomizer:
                 self.budget.spend(manifest.weight)
                 add_hash(manifest)
             kept.append(manifest)
-        extra = [reference for path in sorted(reached) for reference in self.references.get(path, ())]
-        if any(manifest.names for manifest in kept):
-            follow(kept, (*BUILT_IN, *extra), self.budget)
-        return kept
+        extra = [reference for path in sorted(base.reached) for reference in self.references.get(path, ())]
+        for directory in sorted(base.reached & self.with_variables):
+            for manifest in kept:
+                manifest.leave_open(f"`vars` of {directory or 'the top directory'} are not rendered")
+        try:
+            if any(manifest.names for manifest in kept):
+                follow(kept, (*BUILT_IN, *extra), self.budget)
+        except (FieldSpecError, NameReferenceError) as error:
+            base.journal.fail(f"{error}: kustomize refuses to build it", base.place, code="kustomization-refused")
+        return [manifest for manifest in kept if not _is_local(manifest)]
 
     def base(self, directory: str, above: tuple[str, ...]) -> Built:
         """Return a directory's objects before they are finished, built once.
@@ -201,6 +229,10 @@ class Kustomizer:
         return built._replace(manifests=made)
 
 
+def _is_local(manifest: Manifest) -> bool:
+    return "config.kubernetes.io/local-config" in mapping(manifest.metadata.get("annotations"))
+
+
 class _Run:
     """One kustomization over the objects that its parent has so far (none, unless it is a component)."""
 
@@ -212,6 +244,7 @@ class _Run:
         origin: Provenance,
         manifests: list[Manifest],
         above: tuple[str, ...],
+        reached: Iterable[str] = (),
     ) -> None:
         self._kustomizer = kustomizer
         self._tree = kustomizer.tree
@@ -225,7 +258,7 @@ class _Run:
         self._known = {_id(manifest): manifest for manifest in manifests}
         """The objects so far, by what tells them apart."""
         self._journal = Journal()
-        self._reached = {directory}
+        self._reached = {*reached, directory}
         self._unseen = False
         """Whether there may be objects that were not seen."""
 
@@ -247,13 +280,17 @@ class _Run:
         self._budget.spend(_FOR_A_KUSTOMIZATION)
         for message, place in refusals(body, origin):
             journal.fail(message, place, code="kustomization-refused")
+        files = [name for name in KUSTOMIZATION_FILES if name in self._tree.files.get(self._directory, ())]
+        if len(files) > 1:
+            message = f"{' and '.join(files)} are both kustomizations: kustomize refuses to build it"
+            journal.fail(message, origin, code="kustomization-refused")
         for field in ("resources", "bases"):
             for entry, place in self._entries(field, "this resource"):
                 self._resource(text(entry), place)
+        self._configurations()
+        self._generate()
         for entry, place in self._entries("components", "this component"):
             self._component(text(entry), place)
-        self._generate()
-        self._configurations()
         self._manifests = [*self._manifests]
         for entry, place in self._entries("helmCharts", "this chart"):
             self._inflate(mapping(entry), place)
@@ -264,6 +301,8 @@ class _Run:
                     if "\n" not in text(entry) and _REMOTE.search(text(entry)):
                         journal.remote(text(entry), place)
                 self._unseen = True
+        if body.get("vars"):
+            self._kustomizer.with_variables.add(self._directory)
         changing = [name for name in _CHANGING if body.get(name)]
         if changing:
             self._leave_open(f"`{changing[0]}` of {origin.document.file} are not rendered")
@@ -347,31 +386,65 @@ class _Run:
         """Run the transformers, in kustomize's order."""
         body, origin = self._body, self._origin
         self._patch("patchesStrategicMerge", "patches")
-        namespace = text(body.get("namespace"))
-        if namespace:
-            self._change("namespace", len(namespace))
-            set_namespace(self._manifests, namespace, origin.child("namespace"), self._kustomizer.cluster_scoped)
-            self._journal.move(namespace)
-            self._known.clear()
-            if any(failure.note.code == "duplicate" for failure in self._journal.failures):  # said once is enough
-                self._known.update((_id(manifest), manifest) for manifest in self._manifests)
-            else:
-                self._admit(self._manifests, origin.child("namespace"))
-        prefix, suffix = text(body.get("namePrefix")), text(body.get("nameSuffix"))
-        if prefix or suffix:
-            self._change("namePrefix" if prefix else "nameSuffix", len(prefix) + len(suffix))
-            add_to_names(self._manifests, prefix, suffix)
-        for field in ("labels", "commonLabels", "commonAnnotations"):
-            if body.get(field):
-                self._change(field, size_of(body[field])[0])
-        add_labels(self._manifests, body, origin)
-        add_annotations(self._manifests, mapping(body.get("commonAnnotations")), origin.child("commonAnnotations"))
-        self._patch("patchesJson6902")
+        try:
+            self._transform_fields(self._specs())
+        except FieldSpecError as error:
+            self._journal.fail(f"{error}: kustomize refuses to build it", origin, code="kustomization-refused")
         replacements = list(entries(body, origin, "replacements"))
         if replacements:
             targets = Targets(self._manifests, self._budget)
             for entry, place in self._entries("replacements", "this replacement"):
                 self._replace(mapping(entry), place, targets)
+        self._known.clear()  # patches and replacements may have changed names
+        self._admit((manifest for manifest in self._manifests if not manifest.hashed), origin)
+
+    def _specs(self) -> Specs:
+        """Return the fields of transformers, with those that configurations here and below add.
+
+        Raises:
+            FieldSpecError: they contradict one another.
+        """
+        added = [each for path in sorted(self._reached) for each in self._kustomizer.fields.get(path, ())]
+        specs = dict(BUILT_IN_FIELDS)
+        for name, spec in added:
+            specs[name] = merged(specs.get(name, ()), (spec,))
+        return specs
+
+    def _transform_fields(self, specs: Specs) -> None:
+        """Run the transformers of single fields.
+
+        Raises:
+            FieldSpecError: kustomize refuses one of them.
+        """
+        body, origin = self._body, self._origin
+        namespace = text(body.get("namespace"))
+        if namespace:
+            self._change("namespace", len(namespace))
+            place = origin.child("namespace")
+            set_namespace(self._manifests, namespace, place, self._kustomizer.cluster_scoped, specs)
+            self._journal.move(namespace)
+            self._known.clear()
+            self._admit(self._manifests, place)
+        prefix, suffix = text(body.get("namePrefix")), text(body.get("nameSuffix"))
+        if prefix or suffix:
+            self._change("namePrefix" if prefix else "nameSuffix", len(prefix) + len(suffix))
+            add_to_names(self._manifests, prefix, suffix, specs)
+        for field in ("labels", "commonLabels", "commonAnnotations", "images"):
+            if body.get(field):
+                self._change(field, size_of(body[field])[0])
+        add_labels(self._manifests, body, origin, specs)
+        annotations = mapping(body.get("commonAnnotations"))
+        add_annotations(self._manifests, annotations, origin.child("commonAnnotations"), specs)
+        self._patch("patchesJson6902")
+        for entry, place in self._entries("replicas", "this number of replicas"):
+            self._budget.spend(len(self._manifests))
+            if not scale(self._manifests, mapping(entry), place, specs) and not self._unseen:
+                message = f"no object of the name {text(mapping(entry).get('name'))} can be scaled"
+                self._journal.fail(f"{message}: kustomize refuses to build it", place, code="kustomization-refused")
+        for field in ("images", "imageTags"):
+            for entry, place in self._entries(field, "this image"):
+                self._budget.spend(sum(manifest.weight for manifest in self._manifests))
+                set_images(self._manifests, mapping(entry), place, specs)
 
     def _change(self, field: str, size: int) -> None:
         """Spend what it costs to give every object something of a size."""
@@ -416,14 +489,18 @@ class _Run:
             self._journal.note(f"directory {entry!r} has no kustomization", place, code="missing-file", lacking=lacking)
             self._unseen = True
             return
+        self._check_kind(path, "Kustomization", place)
         base = self._kustomizer.base(path, self._above)
         self._take_in(base)
-        self._admit(base.manifests, place)
-        self._manifests.extend(manifest.copy() for manifest in base.manifests)
+        copies = [manifest.copy() for manifest in base.manifests]
+        self._admit(copies, place)
+        self._manifests.extend(copies)
         self._unseen |= bool(base.journal.notes)
 
     def _admit(self, manifests: Iterable[Manifest], place: Provenance) -> None:
-        """Note an object that is there already: kustomize then builds nothing."""
+        """Note an object that is there already, unless one was: kustomize then builds nothing, and once is enough."""
+        if any(failure.note.code == "duplicate" for failure in self._journal.failures):
+            return
         for manifest in manifests:
             earlier = self._known.setdefault(_id(manifest), manifest)
             if earlier is not manifest and manifest.name and not (earlier.provisional or manifest.provisional):
@@ -436,7 +513,8 @@ class _Run:
             return
         kustomization = None if path is None or not entry else self._tree.kustomization(path)
         if path is not None and kustomization is not None:
-            built = _Run(self._kustomizer, path, *kustomization, self._manifests, self._above).built()
+            self._check_kind(path, "Component", place)
+            built = _Run(self._kustomizer, path, *kustomization, self._manifests, self._above, self._reached).built()
             self._take_in(built)
             self._manifests = built.manifests
             self._known = {_id(manifest): manifest for manifest in self._manifests}
@@ -448,6 +526,15 @@ class _Run:
                 message = f"component {entry!r} does not exist"
                 lacking = None if path is None else inside(path, KUSTOMIZATION_FILES[0])
                 self._journal.note(message, place, code="missing-file", lacking=lacking)
+
+    def _check_kind(self, directory: str, expected: str, place: Provenance) -> None:
+        """Note a component that is taken for a kustomization, or one that is not taken for one."""
+        found = self._tree.kustomization(directory)
+        kind = text(mapping(found[0]).get("kind"), "Kustomization") if found else ""
+        if {kind, expected} == {"Kustomization", "Component"}:
+            field = "components" if expected == "Component" else "resources"
+            message = f"{directory} is a {kind}, which kustomize refuses to take from `{field}`"
+            self._journal.fail(message, place, code="kustomization-refused")
 
     def _leave_open(self, reason: str) -> None:
         """Mark the objects as changed by something that was not seen."""
@@ -480,23 +567,28 @@ class _Run:
         self._manifests = apply_patches(some, self._manifests, self._journal, self._budget, unseen=unseen, at=self._at)
 
     def _generate(self) -> None:
-        known: dict[tuple[str, str], Manifest] = {}
-        if any(self._body.get(field) for field in ("configMapGenerator", "secretGenerator")):
-            self._budget.spend(len(self._manifests))
-            for manifest in self._manifests:
-                _remember(manifest, known)
+        if not any(self._body.get(field) for field in ("configMapGenerator", "secretGenerator")):
+            return
+        known: dict[tuple[str, str, str], list[Manifest]] = {}
+        self._budget.spend(len(self._manifests))
+        for manifest in self._manifests:
+            _remember(manifest, known)
         made = generated(self._directory, self._body, self._origin, self._tree, self._journal, self._at)
         for manifest, behaviour in made:
-            former = known.get((manifest.kind, manifest.name))
-            if behaviour == "create" or former is None:
-                self._manifests.append(manifest)
-                _remember(manifest, known)
-            elif behaviour in ("merge", "replace"):
-                data = mapping(former.body.get("data")) if behaviour == "merge" else {}
-                self._budget.spend(len(data))
-                former.weight += manifest.weight
-                former.put(("data",), {**data, **mapping(manifest.body.get("data"))}, manifest.origin)
-                former.hashed = former.hashed and (manifest.hashed or former.hashed)
+            former = known.get((manifest.kind, manifest.namespace or "default", manifest.name), [])
+            is_known = behaviour in ("merge", "replace")
+            if is_known == (len(former) == 1):
+                if is_known:
+                    self._budget.spend(former[0].weight)
+                    _merge_generated(former[0], manifest, replaces=behaviour == "replace")
+                    former[0].weight += manifest.weight
+                    continue
+            elif former or not self._unseen:
+                why = "is there" if former else "is not there"
+                message = f"{manifest} {why}: kustomize refuses to {behaviour if is_known else 'create'} it"
+                self._journal.fail(message, manifest.origin, code="generator-refused")
+            self._manifests.append(manifest)
+            _remember(manifest, known)
 
     def _inflate(self, chart: Any, place: Provenance) -> None:
         """Add the objects of a chart; one that is not rendered is a gap in its namespace."""
@@ -572,6 +664,7 @@ class _Run:
 
     def _configurations(self) -> None:
         references: list[NameReference] = []
+        added: list[tuple[str, FieldSpec]] = []
         for entry, place in entries(self._body, self._origin, "configurations"):
             path = join(self._directory, text(entry))
             values = [] if path is None else self._tree.values(path)
@@ -580,8 +673,11 @@ class _Run:
                 self._journal.note(message, place, code="missing-file", lacking=path)
             for value, _ in values:
                 references.extend(configured(value))
+                added += [(name, spec) for name, fields in mapping(value).items() for spec in fields_of(fields)]
         if references:
             self._kustomizer.references[self._directory] = references
+        if added:
+            self._kustomizer.fields[self._directory] = added
 
     def _replace(self, entry: Any, place: Provenance, targets: Targets) -> None:
         """Apply an entry of `replacements:`, or all those in the file that it names."""
@@ -610,11 +706,37 @@ class _Run:
 
 def _id(manifest: Manifest) -> _Id:
     """Return what kustomize tells objects apart by; no namespace is `default`."""
-    return manifest.api_version, manifest.kind, manifest.namespace or "default", manifest.name
+    return manifest.api_version, manifest.kind, effective_namespace(manifest, manifest.namespace), manifest.name
 
 
-def _remember(manifest: Manifest, known: dict[tuple[str, str], Manifest]) -> None:
-    """Make a map known by all names that it has had, unless an earlier one is."""
+def _remember(manifest: Manifest, known: dict[tuple[str, str, str], list[Manifest]]) -> None:
+    """Make a map known by all namespaces and names that it has had."""
     if manifest.kind in ("ConfigMap", "Secret"):
-        for name in (manifest.name, *(name for _, name in manifest.names)):
-            known.setdefault((manifest.kind, name), manifest)
+        for namespace, name in {(manifest.namespace, manifest.name), *manifest.names}:
+            same = known.setdefault((manifest.kind, namespace or "default", name), [])
+            if manifest not in same:
+                same.append(manifest)
+
+
+def _merge_generated(former: Manifest, made: Manifest, *, replaces: bool) -> None:
+    """Put what was generated in the place of an object that is there, with its name, labels and annotations."""
+    new, place = made.metadata, made.origin.at("metadata")
+    for field in ("labels", "annotations"):
+        for name, value in mapping(new.get(field)).items():
+            former.put(("metadata", field, name), value, place.at(field, name))
+    body, origin = (
+        {**made.body, "metadata": former.metadata},
+        made.origin.with_child("metadata", former.origin.at("metadata")),
+    )
+    held = plain_data(former.body)
+    if not replaces and (held.get("data") or made.body.get("data")):
+        body["data"] = {**mapping(held.get("data")), **mapping(made.body.get("data"))}
+        places = {name: former.origin.at("data", name) for name in mapping(held.get("data"))}
+        places |= {name: made.origin.at("data", name) for name in mapping(made.body.get("data"))}
+        origin = origin.with_child("data", made.origin.at("data").with_children(places))
+    if not replaces and held.get("binaryData"):
+        body["binaryData"] = held["binaryData"]
+        origin = origin.with_child("binaryData", former.origin.at("binaryData"))
+    former.body, former.origin = body, origin
+    former.hashed = former.hashed and made.hashed
+    former.linked = ()

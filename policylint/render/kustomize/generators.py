@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from policylint.budget import Bounded
-from policylint.model import Spot, mapping, sequence, text
+from policylint.model import Spot, mapping, text
 from policylint.patterns import Pattern
 from policylint.render.journal import Journal
 from policylint.render.provenance import Manifest, Provenance, entries
@@ -18,6 +18,8 @@ _STEPS = 20
 """What it costs to make a map of nothing, or to read a file."""
 _LETTERS = 8
 """Characters that cost a step: the whole text is hashed."""
+_LINE = 70
+_KEY = Pattern(r"[-._a-zA-Z0-9]+")
 _ADDRESS = Pattern(r"https?://")
 _ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "&<>\u2028\u2029"}
 
@@ -48,6 +50,9 @@ def _generate(
     directory: str, kind: str, entry: dict[str, Any], source: Provenance, shared: Any, tree: Tree, journal: Journal
 ) -> Manifest:
     own = mapping(entry.get("options"))
+    options = {
+        name: shared.get(name) is True or own.get(name) is True for name in ("disableNameSuffixHash", "immutable")
+    }
     metadata: dict[str, Any] = {"name": entry["name"]}
     if text(entry.get("namespace")):
         metadata["namespace"] = entry["namespace"]
@@ -58,12 +63,15 @@ def _generate(
             metadata[field] = values
     data, texts, complete = _data(directory, entry, source, tree, journal)
     size = sum(len(value) // _LETTERS + 1 for value in data.values())
-    body: dict[str, Any] = {"apiVersion": "v1", "kind": kind, "metadata": metadata, "data": data}
+    body: dict[str, Any] = {"apiVersion": "v1", "kind": kind, "metadata": metadata}
+    if data or kind == "Secret":
+        body["data"] = {key: _encoded(value) for key, value in data.items()} if kind == "Secret" else data
     if kind == "Secret":
         body["type"] = text(entry.get("type"), "Opaque")
+    if options["immutable"]:
+        body["immutable"] = True
     origin = source.with_children({"metadata": named, "data": source.with_children(texts)})
-    is_plain = {**shared, **own}.get("disableNameSuffixHash") is True
-    hashed = "" if is_plain else "pending" if complete else UNKNOWN_HASH
+    hashed = "" if options["disableNameSuffixHash"] else "pending" if complete else UNKNOWN_HASH
     provisional = "" if complete else f"a file that {source.document.file} generates it of was not seen"
     return Manifest(body, origin, (), hashed, provisional, _STEPS + size)
 
@@ -75,41 +83,83 @@ def _data(
     data: dict[str, Any] = {}
     texts: dict[Any, Provenance] = {}
     complete = True
-    for literal in sequence(entry.get("literals")):
-        key, _, value = text(literal).partition("=")
-        data[key] = _unquoted(value)
-    for field in ("files", "envs"):
-        for file, place in entries(entry, source, field):
-            key, equals, path = text(file).rpartition("=") if field == "files" else ("", "", text(file))
-            if _ADDRESS.match(path):  # which kustomize fetches
-                complete = False
-                continue
-            joined = join(directory, path)
-            content = None if joined is None else tree.read(joined)
-            if content is None:
-                complete = False
-                journal.note(f"generator file {path!r} does not exist", place, code="missing-file", lacking=joined)
-                continue
-            tree.budget.spend(_STEPS + len(content) // _LETTERS)
-            decoded = content.decode("utf-8", "replace")
-            if field == "files":
-                key = key if equals else path.rpartition("/")[2]
-                data[key] = decoded
-                texts[key] = Provenance(Spot(tree.shown(joined or "")))
+
+    def take(key: str, value: str, place: Provenance) -> None:
+        if key in data:
+            journal.fail(
+                f"key {key!r} is there twice: kustomize refuses to generate it", place, code="generator-refused"
+            )
+        elif not _KEY.fullmatch(key):
+            journal.fail(f"{key!r} is no key: kustomize refuses to generate it", place, code="generator-refused")
+        data.setdefault(key, value)
+
+    own = [*entries(entry, source, "envs")]
+    if text(entry.get("env")):
+        own.append((entry["env"], source.child("env")))
+    sources = [("envs", each) for each in own]
+    sources += [(field, each) for field in ("literals", "files") for each in entries(entry, source, field)]
+    for field, (written, place) in sources:
+        if field == "literals":
+            key, equals, value = text(written).partition("=")
+            if not equals or not key:
+                message = f"literal {text(written)!r} has no key: kustomize refuses to generate it"
+                journal.fail(message, place, code="generator-refused")
             else:
-                data.update(_env_lines(decoded))
+                take(key, _unquoted(value), place)
+            continue
+        key, equals, path = text(written).rpartition("=") if field == "files" else ("", "", text(written))
+        if _ADDRESS.match(path):  # which kustomize fetches
+            complete = False
+            continue
+        joined = join(directory, path)
+        content = None if joined is None else tree.read(joined)
+        if content is None:
+            complete = False
+            journal.note(f"generator file {path!r} does not exist", place, code="missing-file", lacking=joined)
+            continue
+        tree.budget.spend(_STEPS + len(content) // _LETTERS)
+        decoded = content.decode("utf-8", "replace")
+        if field == "files":
+            key = key if equals else path.rpartition("/")[2]
+            take(key, decoded, place)
+            texts[key] = Provenance(Spot(tree.shown(joined or "")))
+        else:
+            for key, value in _env_lines(decoded):
+                take(key, value, place)
     return data, texts, complete
 
 
 def _env_lines(content: str) -> Iterator[tuple[str, str]]:
-    for line in content.splitlines():
-        if line.strip() and not line.lstrip().startswith("#"):
-            key, _, value = line.lstrip().partition("=")
-            yield key.strip(), value
+    for line in content.removeprefix("\ufeff").split("\n"):
+        line = line.removesuffix("\r").lstrip()
+        if line and not line.startswith("#"):
+            key, _, value = line.partition("=")
+            yield key, value
+
+
+def _encoded(value: str) -> str:
+    """Return a value of a Secret as kustomize writes it: in lines, where it is long."""
+    import base64
+
+    written = base64.b64encode(value.encode()).decode()
+    if len(written) < _LINE:
+        return written
+    return "".join(f"{written[start : start + _LINE]}\n" for start in range(0, len(written), _LINE))
 
 
 def _unquoted(value: str) -> str:
     return value[1:-1] if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'" else value
+
+
+def plain_data(body: dict[str, Any]) -> dict[str, Any]:
+    """Return what an object holds as what is generated holds it: no `stringData`, which wins over `data`."""
+    plain = mapping(body.get("stringData"))
+    if body.get("kind") != "Secret" or not plain:
+        return body
+    return {
+        **body,
+        "data": {**mapping(body.get("data")), **{name: _encoded(str(value)) for name, value in plain.items()}},
+    }
 
 
 def add_hash(manifest: Manifest) -> None:
@@ -125,15 +175,15 @@ def content_hash(body: dict[str, Any]) -> str:
 
     The name is not in it: kustomize means it to be, looks it up wrongly, and must now leave it at that.
     """
-    import base64
     import json
     from hashlib import sha256
 
-    kind, data = body["kind"], mapping(body.get("data"))
-    encoded: dict[str, Any] = {"kind": kind, "name": ""}
+    kind = body["kind"]
+    encoded: dict[str, Any] = {"kind": kind, "name": "", "data": body.get("data", "")}
     if kind == "Secret":
-        data = {key: base64.b64encode(str(value).encode()).decode() for key, value in data.items()}
         encoded["type"] = body.get("type", "")
-    encoded["data"] = data or ""
+    for field in ("stringData",) if kind == "Secret" else ("binaryData",):
+        if isinstance(body.get(field), dict):
+            encoded[field] = body[field]
     written = json.dumps(encoded, sort_keys=True, separators=(",", ":"), ensure_ascii=False).translate(_ESCAPED)
     return sha256(written.encode()).hexdigest()[:10].translate(str.maketrans("013ae", "ghkmt"))

@@ -51,7 +51,7 @@ def _apply_one(
 
     kind, path, from_path = operation.get("op"), operation.get("path"), operation.get("from")
     steps, from_steps = _steps(path), _steps(from_path)
-    if kind == "add" and steps[:-1] == _ANNOTATIONS:
+    if steps[:2] == _ANNOTATIONS:
         body = _annotated(body)
     before = body
     budget.spend(_STEPS)

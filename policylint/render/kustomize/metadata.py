@@ -1,110 +1,206 @@
-"""Namespaces, name prefixes, labels and annotations: kustomize's transformers of metadata."""
+"""Namespaces, names, labels, annotations, images and numbers of replicas: kustomize's transformers of single fields."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from policylint.documents import MAX_DEPTH, Pointer
-from policylint.model import mapping, sequence, text
+from policylint.documents import Pointer
+from policylint.model import mapping, text
+from policylint.patterns import Pattern
+from policylint.render.kustomize.field_specs import FieldSpec, Specs, merged, read
 from policylint.render.provenance import Manifest, Provenance, entries
 
-_NEVER_RENAMED = frozenset(
-    {
-        ("apiextensions.k8s.io", "CustomResourceDefinition"),
-        ("apiregistration.k8s.io", "APIService"),
-        ("", "Namespace"),
-    }
+_NEVER_RENAMED = (
+    FieldSpec("", "CustomResourceDefinition"),
+    FieldSpec("", "APIService", "apiregistration.k8s.io"),
+    FieldSpec("", "Namespace"),
 )
-_POD_TEMPLATES: dict[tuple[str, str], Pointer] = {
-    **{("apps", kind): ("spec", "template") for kind in ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet")},
-    ("batch", "Job"): ("spec", "template"),
-    ("batch", "CronJob"): ("spec", "jobTemplate", "spec", "template"),
-}
-_MATCHED = frozenset({"Deployment", "ReplicaSet", "DaemonSet", "StatefulSet"})
+_BINDINGS = ("RoleBinding", "ClusterRoleBinding")
+_CONTAINERS = ("containers", "initContainers")
+_VERSION = Pattern(r"(:[a-zA-Z0-9_.{}-]*)?(@[a-zA-Z0-9]+([.+_-][a-zA-Z0-9]+)*:[a-zA-Z0-9_.{}-]*)?")
 
 
 def set_namespace(
-    manifests: Iterable[Manifest], namespace: str, source: Provenance, cluster_scoped: frozenset[tuple[str, str]]
+    manifests: Iterable[Manifest],
+    namespace: str,
+    source: Provenance,
+    cluster_scoped: frozenset[tuple[str, str]],
+    specs: Specs,
 ) -> None:
     """Put every object into a namespace, whatever it says itself; a Namespace object takes the name instead.
 
     Kustomize writes a namespace into cluster-scoped kinds whose schema it does not know; the API server ignores it.
+
+    Raises:
+        FieldSpecError: a field with a namespace is none.
     """
     for manifest in manifests:
-        kind = (manifest.group, manifest.kind)
-        field = "name" if kind == ("", "Namespace") else "namespace"
-        if field == "namespace" and kind in cluster_scoped:
-            continue
-        if manifest.metadata.get(field) != namespace:
-            manifest.remember()
-            manifest.put(("metadata", field), namespace, source)
+        manifest.remember()
+        if (manifest.group, manifest.kind) not in cluster_scoped and manifest.metadata.get("namespace") != namespace:
+            manifest.put(("metadata", "namespace"), namespace, source)
+        if manifest.kind in _BINDINGS:
+            subjects = manifest.body.get("subjects")
+            for index, subject in enumerate(subjects if isinstance(subjects, list) else ()):
+                if mapping(subject).get("name") == "default":
+                    manifest.put(("subjects", index, "namespace"), namespace, source)
+        for spec in specs["namespace"]:
+            if spec.fits(manifest) and not _is_set_before(spec, manifest):
+                for pointer in list(spec.places(manifest.body)):
+                    manifest.put(pointer, namespace, source)
 
 
-def add_to_names(manifests: Iterable[Manifest], prefix: str, suffix: str) -> None:
-    """Add prefix and suffix to the names; the name is still where its base writes it."""
-    for manifest in manifests if prefix or suffix else ():
-        if (manifest.group, manifest.kind) not in _NEVER_RENAMED and manifest.name:
-            manifest.remember()
-            place = manifest.origin.at("metadata", "name")
-            manifest.put(("metadata", "name"), f"{prefix}{manifest.name}{suffix}", place)
+def _is_set_before(spec: FieldSpec, manifest: Manifest) -> bool:
+    """Return whether the field is one that is set in a way of its own, or not at all."""
+    if spec.path == "metadata/name":
+        return manifest.api_version != "v1"
+    return spec.path == "metadata/namespace" or (spec.path == "subjects/namespace" and spec.kind in _BINDINGS)
 
 
-def add_labels(manifests: Iterable[Manifest], body: dict[str, Any], origin: Provenance) -> None:
-    """Add `labels` and `commonLabels` of a kustomization, in selectors and pod templates, too, where it says so."""
+def add_to_names(manifests: Iterable[Manifest], prefix: str, suffix: str, specs: Specs) -> None:
+    """Add prefix and suffix to the names; the name is still where its base writes it.
+
+    Raises:
+        FieldSpecError: a field that shall hold a name holds none.
+    """
+    for field, before, after in (("namePrefix", prefix, ""), ("nameSuffix", "", suffix)):
+        for manifest in manifests if before or after else ():
+            if any(each.fits(manifest) for each in _NEVER_RENAMED):
+                continue
+            for spec in specs[field]:
+                if not spec.fits(manifest):
+                    continue
+                if spec.path == "metadata/name":
+                    manifest.affixes += ((before, after),)
+                    manifest.remember()
+                for pointer in list(spec.places(manifest.body)):
+                    manifest.put(
+                        pointer, f"{before}{_value_at(manifest.body, pointer)}{after}", manifest.origin.at(*pointer)
+                    )
+
+
+def add_labels(manifests: list[Manifest], body: dict[str, Any], origin: Provenance, specs: Specs) -> None:
+    """Add `labels` and `commonLabels` of a kustomization, in selectors and pod templates, too, where it says so.
+
+    Raises:
+        FieldSpecError: kustomize refuses the fields that they name.
+    """
     for entry, place in entries(body, origin, "labels"):
         options = mapping(entry)
-        selectors = options.get("includeSelectors") is True
-        templates = selectors or options.get("includeTemplates") is True
-        pairs = mapping(options.get("pairs"))
-        _label(manifests, pairs, place.child("pairs"), selectors=selectors, templates=templates)
-        for field in sequence(options.get("fields")):
-            _label_fields(manifests, pairs, place.child("pairs"), mapping(field))
-    common = mapping(body.get("commonLabels"))
-    _label(manifests, common, origin.child("commonLabels"), selectors=True, templates=True)
+        fields = merged(tuple(read(options.get("fields"))), specs.get("labels", ()))
+        if options.get("includeSelectors") is True:
+            fields = merged(fields, specs["commonLabels"])
+        else:
+            for option in ("includeTemplates", "includeVolumeClaimTemplates"):
+                if options.get(option) is True:
+                    fields = merged(fields, specs[f"{option[7].lower()}{option[8:-1]}Labels"])
+            fields = merged(fields, (FieldSpec("metadata/labels", create=True),))
+        _set_all(manifests, mapping(options.get("pairs")), place.child("pairs"), fields)
+    _set_all(manifests, mapping(body.get("commonLabels")), origin.child("commonLabels"), specs["commonLabels"])
 
 
-def _label(manifests: Iterable[Manifest], pairs: Any, source: Provenance, *, selectors: bool, templates: bool) -> None:
+def add_annotations(manifests: list[Manifest], pairs: Any, source: Provenance, specs: Specs) -> None:
+    """Add `commonAnnotations`, to pod templates, too.
+
+    Raises:
+        FieldSpecError: a field that shall hold annotations holds none.
+    """
+    _set_all(manifests, pairs, source, specs["commonAnnotations"])
+
+
+def add_metadata(manifests: list[Manifest], common: Any, source: Provenance) -> None:
+    """Add labels and annotations to the objects alone, not to the pods that they make."""
+    for field in ("labels", "annotations"):
+        spec = FieldSpec(f"metadata/{field}", create=True)
+        _set_all(manifests, mapping(common.get(field)), source.child(field), (spec,))
+
+
+def _set_all(manifests: Iterable[Manifest], pairs: Any, source: Provenance, fields: Iterable[FieldSpec]) -> None:
     for manifest in manifests if pairs else ():
-        _set_all(manifest, ("metadata", "labels"), pairs, source)
-        kind = (manifest.group, manifest.kind)
-        template = _POD_TEMPLATES.get(kind)
-        if templates and template is not None:
-            _set_all(manifest, (*template, "metadata", "labels"), pairs, source)
-        if selectors and kind == ("", "Service"):
-            _set_all(manifest, ("spec", "selector"), pairs, source)
-        elif selectors and manifest.kind in _MATCHED and template is not None:
-            _set_all(manifest, ("spec", "selector", "matchLabels"), pairs, source)
+        fitting = [spec for spec in fields if spec.fits(manifest)]
+        for name, value in pairs.items():
+            added = []
+            for pointer in [pointer for spec in fitting for pointer in spec.places(manifest.body)]:
+                place = (*pointer, name)
+                if name not in mapping(_value_at(manifest.body, pointer)):
+                    added.append(place)
+                    manifest.put(place, value, source.child(name))
+                    continue
+                # What one transformer has added in several places is one value for the later ones.
+                for each in next((linked for linked in manifest.linked if place in linked), (place,)):
+                    if _value_at(manifest.body, each) not in (None, value):
+                        manifest.put(each, value, source.child(name))
+            if len(added) > 1:
+                manifest.linked += (tuple(added),)
 
 
-def _label_fields(manifests: Iterable[Manifest], pairs: Any, source: Provenance, field: Any) -> None:
-    pointer = tuple(step for step in text(field.get("path")).split("/") if step)
-    if len(pointer) > MAX_DEPTH - 1:
-        return  # no object has such a field
+def scale(manifests: Iterable[Manifest], entry: Any, source: Provenance, specs: Specs) -> bool:
+    """Set the number of replicas of what has a name, or has had it; return whether there is any.
+
+    Raises:
+        FieldSpecError: a text or number is in its way.
+    """
+    found = False
+    name = text(entry.get("name"))
     for manifest in manifests:
-        if field.get("kind") not in (None, manifest.kind) or field.get("group") not in (None, manifest.group):
+        if name not in (manifest.name, *(former for _, former in manifest.names)):
             continue
-        if field.get("create") is True or isinstance(_value_at(manifest.body, pointer), dict):
-            _set_all(manifest, pointer, pairs, source)
+        for spec in specs["replicas"]:
+            if spec.fits(manifest):
+                found = True
+                for pointer in list(spec.places(manifest.body)):
+                    manifest.put(pointer, entry.get("count", 0), source.child("count"))
+    return found
 
 
-def add_annotations(manifests: Iterable[Manifest], pairs: Any, source: Provenance) -> None:
-    """Add `commonAnnotations`, to pod templates, too."""
-    for manifest in manifests if pairs else ():
-        _set_all(manifest, ("metadata", "annotations"), pairs, source)
-        template = _POD_TEMPLATES.get((manifest.group, manifest.kind))
-        if template is not None:
-            _set_all(manifest, (*template, "metadata", "annotations"), pairs, source)
+def set_images(manifests: Iterable[Manifest], entry: Any, source: Provenance, specs: Specs) -> None:
+    """Change the images of a name: in containers wherever they are, and in the fields that kustomize knows.
+
+    Raises:
+        FieldSpecError: a text or number is in the way of a field.
+    """
+    for manifest in manifests:
+        if manifest.kind == "CustomResourceDefinition":
+            continue
+        for pointer in list(_images(manifest.body, ())):
+            _set_image(manifest, pointer, entry, source)
+        for spec in specs["images"]:
+            if spec.fits(manifest):
+                for pointer in list(spec.places(manifest.body)):
+                    _set_image(manifest, pointer, entry, source)
 
 
-def _set_all(manifest: Manifest, pointer: Pointer, pairs: Any, source: Provenance) -> None:
-    known = mapping(_value_at(manifest.body, pointer))
-    for name, value in pairs.items():
-        if known.get(name) != value or name not in known:
-            manifest.put((*pointer, name), value, source.child(name))
+def _images(value: Any, so_far: Pointer) -> Iterator[Pointer]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _images(inner, (*so_far, name))
+            if name in _CONTAINERS and isinstance(inner, list):
+                yield from (
+                    (*so_far, name, index, "image") for index, item in enumerate(inner) if "image" in mapping(item)
+                )
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _images(item, (*so_far, index))
+
+
+def _set_image(manifest: Manifest, pointer: Pointer, entry: Any, source: Provenance) -> None:
+    value, sought = _value_at(manifest.body, pointer), text(entry.get("name"))
+    if not isinstance(value, str) or not value.startswith(sought) or not _VERSION.fullmatch(value[len(sought) :]):
+        return
+    host = value.find("/") if value.find("/") > 0 else 0
+    rest, at, digest = value[host:].partition("@")
+    name, _, tag = rest.partition(":")
+    name, digest = text(entry.get("newName")) or value[:host] + name, digest if at else ""
+    if entry.get("newTag") or entry.get("digest"):
+        tag, digest = text(entry.get("newTag")), text(entry.get("digest"))
+    elif entry.get("tagSuffix"):
+        tag, digest = f"{tag}{entry['tagSuffix']}", ""
+    new = name + (f":{tag}" if tag else "") + (f"@{digest}" if digest else "")
+    if new != value:
+        manifest.put(pointer, new, source)
 
 
 def _value_at(value: Any, pointer: Pointer) -> Any:
     for step in pointer:
-        value = mapping(value).get(step)  # type: ignore[arg-type]
+        value = value[step] if isinstance(value, list) else mapping(value).get(step)  # type: ignore[index, arg-type]
     return value

@@ -10,9 +10,10 @@ from policylint.documents.problem import YAML_SYNTAX
 from policylint.model import mapping, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.journal import Journal
+from policylint.render.kustomize.field_specs import effective_namespace
 from policylint.render.kustomize.json_patch import PatchError, apply
 from policylint.render.kustomize.selectors import SelectorError
-from policylint.render.kustomize.strategic_merge import DELETED, is_core, merge
+from policylint.render.kustomize.strategic_merge import DELETED, MergeError, check, is_core, merge
 from policylint.render.kustomize.targets import Targets
 from policylint.render.provenance import Manifest, Provenance, entries
 from policylint.render.tree import Tree, join
@@ -30,6 +31,8 @@ class KustomizePatch(NamedTuple):
         target: the selector of its objects; None if the content itself names the object.
         renames: whether it may change names.
         entry: where the kustomization mentions it.
+        of_old: whether it is an entry of `patchesStrategicMerge`.
+        refused: why kustomize takes no such patch in this field; "" where it does.
     """
 
     content: Any
@@ -37,6 +40,13 @@ class KustomizePatch(NamedTuple):
     target: dict[str, Any] | None
     renames: bool
     entry: Provenance
+    of_old: bool = False
+    refused: str = ""
+
+    @property
+    def looks_for_all(self) -> bool:
+        """Whether kustomize looks for all objects that it is for, before it applies the patch to a copy each."""
+        return self.target is not None or self.of_old
 
 
 def patches(
@@ -57,7 +67,20 @@ def patches(
             selector = target if isinstance(target, dict) and target else None
             renames = mapping(entry.get("options")).get("allowNameChange") is True
             for content, source in _contents(directory, entry, written, tree, journal):
-                yield KustomizePatch(content, source, selector, renames, place)
+                refused = _refusal(field, content, selector)
+                yield KustomizePatch(
+                    content, source, selector, renames, place, field == "patchesStrategicMerge", refused
+                )
+
+
+def _refusal(field: str, content: Any, target: dict[str, Any] | None) -> str:
+    if field == "patchesStrategicMerge" and isinstance(content, list):
+        return "`patchesStrategicMerge` takes no JSON patch"
+    if field != "patchesJson6902" or content is None:
+        return ""
+    if not isinstance(content, list):
+        return "`patchesJson6902` takes JSON patches alone"
+    return "" if target and target.get("name") else "`patchesJson6902` needs the name of a target"
 
 
 def _contents(
@@ -121,6 +144,8 @@ def _apply(
     unseen: Callable[[KustomizePatch], bool],
 ) -> None:
     """Apply one patch to what it is for."""
+    if patch.refused:
+        journal.fail(f"{patch.refused}: kustomize refuses to build it", patch.entry, code="kustomization-refused")
     if patch.content is None:
         chosen = targets.manifests() if patch.target is None else [known for _, known in targets.selected(patch.target)]
         for manifest in chosen:
@@ -134,9 +159,12 @@ def _apply(
         selected = [
             (number, manifest) for number, manifest in targets.named(name) if _is_named(patch.content, manifest)
         ]
+        words = f"{text(patch.content.get('kind'))} {text(name)}".strip()
         if not selected and not unseen(patch):
-            words = f"{text(patch.content.get('kind'))} {text(name)}"
-            message = f"this patch is for {words.strip()}, which the kustomization does not hold"
+            message = f"this patch is for {words}, which the kustomization does not hold"
+            journal.note(message, patch.source, code="patch-without-target", fails=True)
+        if len(selected) > 1:
+            message = f"this patch is for {words}, which several objects are, or have been"
             journal.note(message, patch.source, code="patch-without-target", fails=True)
     else:
         message = "this JSON patch has no target, so nothing is patched"
@@ -151,6 +179,19 @@ def _apply(
             targets.remove(number)
         elif (manifest.kind, manifest.name) != identity:
             targets.changed(number, manifest)
+    if patch.looks_for_all and isinstance(patch.content, dict) and patch.renames:
+        _check_names(patch, targets, journal)
+
+
+def _check_names(patch: KustomizePatch, targets: Targets, journal: Journal) -> None:
+    """Note two objects of one name: kustomize looks for them after a patch for several objects."""
+    seen: set[tuple[str, str, str, str]] = set()
+    for manifest in targets.manifests():
+        namespace = effective_namespace(manifest, manifest.namespace)
+        key = (manifest.api_version, manifest.kind, namespace, manifest.name)
+        if key in seen:
+            journal.fail(f"this patch makes {manifest} twice", patch.source, code="duplicate")
+        seen.add(key)
 
 
 def _unapplied(patch: KustomizePatch) -> str:
@@ -162,9 +203,9 @@ def _is_named(content: dict[str, Any], manifest: Manifest) -> bool:
     if content.get("kind") != manifest.kind or content.get("apiVersion") != manifest.api_version:
         return False
     metadata = mapping(content.get("metadata"))
-    key = (text(metadata.get("namespace")) or "default", metadata.get("name"))
+    key = (effective_namespace(manifest, text(metadata.get("namespace"))), metadata.get("name"))
     pairs = (*manifest.names, (manifest.namespace, manifest.name))
-    return any((namespace or "default", name) == key for namespace, name in pairs)
+    return any((effective_namespace(manifest, namespace), name) == key for namespace, name in pairs)
 
 
 def _patched(patch: KustomizePatch, manifest: Manifest, journal: Journal, budget: Budget) -> bool:
@@ -172,6 +213,7 @@ def _patched(patch: KustomizePatch, manifest: Manifest, journal: Journal, budget
     content = patch.content
     if isinstance(content, list):
         manifest.remember()
+        manifest.linked = ()
         try:
             body, origin = apply(manifest.body, manifest.origin, content, patch.source, budget)
         except PatchError as error:
@@ -183,17 +225,37 @@ def _patched(patch: KustomizePatch, manifest: Manifest, journal: Journal, budget
             manifest.leave_open(_unapplied(patch))
             return True
     else:
+        content = {name: value for name, value in content.items() if name not in ("apiVersion", "kind")}
+        metadata = mapping(content.get("metadata"))
+        fixed = {"namespace"} if patch.renames else {"name", "namespace"}
         if patch.renames:
             manifest.remember()
-        else:
-            content = {name: value for name, value in content.items() if name not in ("apiVersion", "kind")}
-            metadata = mapping(content.get("metadata"))
-            if "name" in metadata or "namespace" in metadata:
-                kept = {name: value for name, value in metadata.items() if name not in ("name", "namespace")}
-                content["metadata"] = kept
-        body, origin = merge(manifest.body, manifest.origin, content, patch.source, core=is_core(manifest.group))
+        if fixed & metadata.keys():
+            content["metadata"] = {name: value for name, value in metadata.items() if name not in fixed}
+        if patch.looks_for_all:
+            content = _with_texts(content)
+        try:
+            core = is_core(manifest.group)
+            if core:
+                check(manifest.spec)
+            body, origin = merge(manifest.body, manifest.origin, content, patch.source, core=core)
+        except MergeError as error:
+            journal.note(f"this patch is not applied to {manifest}: {error}", patch.source, code="patch-not-applied")
+            manifest.leave_open(_unapplied(patch))
+            return True
         if body is DELETED:
             return False
     if isinstance(body, dict):
         manifest.body, manifest.origin = body, origin
     return True
+
+
+def _with_texts(content: dict[str, Any]) -> dict[str, Any]:
+    """Return a patch for a target as kustomize applies it: `null` of a label or annotation is a text there."""
+    metadata = mapping(content.get("metadata"))
+    changed = {
+        field: {name: "null" if value is None else value for name, value in mapping(metadata.get(field)).items()}
+        for field in ("labels", "annotations")
+        if any(value is None for value in mapping(metadata.get(field)).values())
+    }
+    return {**content, "metadata": {**metadata, **changed}} if changed else content

@@ -8,6 +8,7 @@ from typing import Any
 from policylint.model import mapping, text
 from policylint.patterns import Pattern
 from policylint.regex import expression
+from policylint.render.kustomize.field_specs import effective_namespace
 from policylint.render.provenance import Manifest
 
 
@@ -15,9 +16,12 @@ class SelectorError(Exception):
     """It cannot be told what a target selects; the message says why."""
 
 
-def selects(target: dict[str, Any], manifest: Manifest) -> bool:
+def selects(target: dict[str, Any], manifest: Manifest, *, together: bool = False) -> bool:
     """Return whether a target selects an object: kind, group, version, name and namespace are regular expressions over
-    the whole text, name and namespace also over what they were before; labels and annotations are selectors.
+    the whole text, name and namespace over what they are or over what they were; labels and annotations are selectors.
+
+    Args:
+        together: whether name and namespace must be of one time, whichever; otherwise each is the first or last one.
 
     Raises:
         SelectorError: an expression is none, so that kustomize refuses it, or it is too large.
@@ -29,11 +33,14 @@ def selects(target: dict[str, Any], manifest: Manifest) -> bool:
     ):
         return False
     name_pattern, namespace_pattern = target.get("name"), target.get("namespace")
-    if (name_pattern or namespace_pattern) and not any(
-        _matches(name_pattern, name) and _matches(namespace_pattern, namespace or "default")
-        for namespace, name in (*manifest.names, (manifest.namespace, manifest.name))
-    ):
-        return False
+    if name_pattern or namespace_pattern:
+        pairs = [(manifest.namespace, manifest.name), *manifest.names]
+        tried = [
+            (_matches(name_pattern, name), _matches(namespace_pattern, effective_namespace(manifest, namespace)))
+            for namespace, name in (pairs if together else pairs[:2])
+        ]
+        if not (any(map(all, tried)) if together else all(map(any, zip(*tried, strict=True)))):
+            return False
     metadata = manifest.metadata
     return selector_matches(text(target.get("labelSelector")), metadata.get("labels")) and (
         selector_matches(text(target.get("annotationSelector")), metadata.get("annotations"))

@@ -7,13 +7,26 @@ from typing import Any
 
 from policylint.render.provenance import Provenance
 
+
+class MergeError(Exception):
+    """A patch of which it is not known what kustomize makes; the message is for users."""
+
+
 DELETED = object()
 """The rest of an object that a patch with `$patch: delete` removes."""
 
-_CORE_GROUPS = frozenset({"", "apps", "batch", "policy", "networking.k8s.io", "rbac.authorization.k8s.io"})
+_CORE_GROUPS = frozenset(
+    {
+        "", "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "autoscaling",
+        "batch", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
+        "networking.k8s.io", "node.k8s.io", "policy", "rbac.authorization.k8s.io", "scheduling.k8s.io",
+        "storage.k8s.io",
+    }
+)  # fmt: skip
 _KEYED_LISTS = {
     **dict.fromkeys(("containers", "initContainers", "ephemeralContainers", "volumes", "env"), ("name",)),
-    **dict.fromkeys(("imagePullSecrets", "resourceClaims", "secrets"), ("name",)),
+    **dict.fromkeys(("imagePullSecrets", "resourceClaims", "schedulingGates", "secrets"), ("name",)),
+    **dict.fromkeys(("matchConditions", "variables", "webhooks"), ("name",)),
     "volumeMounts": ("mountPath",),
     "volumeDevices": ("devicePath",),
     "hostAliases": ("ip",),
@@ -23,6 +36,9 @@ _KEYED_LISTS = {
 }
 """Lists of the core kinds that are merged item by item, with the fields that name an item. Everywhere else, and in all
 custom resources (whose schema kustomize does not know), a patch's list replaces the list."""
+
+_ALWAYS_KEYED = frozenset({"containers", "env", "initContainers", "ports", "volumeMounts", "volumes", "webhooks"})
+"""Those of them that are keyed wherever a patch gets into them."""
 
 
 def is_core(group: str) -> bool:
@@ -38,6 +54,9 @@ def merge(
     Args:
         core: whether keyed lists are merged.
         field: the key under which the base stands.
+
+    Raises:
+        MergeError: ports of one number with a protocol and without, of which kustomize loses some.
     """
     if isinstance(patch, dict):
         directive = patch.get("$patch")
@@ -51,6 +70,8 @@ def merge(
         key = next((name for name in keys if _all_have(name, patch) and _all_have(name, base)), None)
         if key is not None:
             return _merge_list(base, origin, patch, source, key)
+        if field in _ALWAYS_KEYED and all(isinstance(item, dict) for item in (*base, *patch)):
+            raise MergeError(f"an item of {field} has nothing that names it")
         if field == "finalizers":
             added = [index for index, name in enumerate(patch) if name not in base]
             items = [origin.child(index) for index in range(len(base))] + [source.child(index) for index in added]
@@ -66,6 +87,8 @@ def _all_have(key: str, items: list[Any]) -> bool:
 def _merge_mapping(
     base: dict[str, Any], origin: Provenance, patch: dict[str, Any], source: Provenance, core: bool
 ) -> tuple[dict[str, Any], Provenance]:
+    if core and isinstance(base.get("ports"), list) and isinstance(patch.get("ports"), list):
+        _check_ports([*base["ports"], *patch["ports"]])
     merged = dict(base)
     children = dict(origin.children)
     for name, value in patch.items():
@@ -83,6 +106,31 @@ def _merge_mapping(
     return merged, origin.with_children(children)
 
 
+def _number(port: Any) -> Any:
+    return port.get("containerPort", port.get("port")) if isinstance(port, dict) else None
+
+
+def check(value: Any) -> None:
+    """Raise MergeError where kustomize loses something of an object of which a patch changes anything at all."""
+    if isinstance(value, dict):
+        if isinstance(value.get("ports"), list):
+            _check_ports(value["ports"])
+        for inner in value.values():
+            check(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            check(inner)
+
+
+def _check_ports(ports: list[Any]) -> None:
+    protocols: dict[Any, set[Any]] = defaultdict(set)
+    for port in ports:
+        if isinstance(port, dict):
+            protocols[_hashable(_number(port))].add(port.get("protocol"))
+    if any(len(found) > 1 and None in found for found in protocols.values()):
+        raise MergeError("one of its ports is there with a protocol and without")
+
+
 def _merge_list(
     base: list[Any], origin: Provenance, patch: list[Any], source: Provenance, key: str
 ) -> tuple[list[Any], Provenance]:
@@ -94,10 +142,11 @@ def _merge_list(
     origins: list[Provenance] = []
     rest = dict(enumerate(base))
     places: dict[Any, deque[int]] = defaultdict(deque)
+    keys = (key, "protocol") if key in ("containerPort", "port") else (key,)
     for at, known in rest.items():
-        places[_hashable(known.get(key))].append(at)
+        places[_key(known, keys)].append(at)
     for index, item in enumerate(patch):
-        matching = places.get(_hashable(item.get(key)))
+        matching = places.get(_key(item, keys))
         if matching:
             match = matching.popleft()
             new, place = merge(rest.pop(match), origin.child(match), item, source.child(index), core=True)
@@ -110,6 +159,10 @@ def _merge_list(
             origins.append(place)
     items += rest.values()
     return items, origin.with_items([*origins, *(origin.child(index) for index in rest)])
+
+
+def _key(item: dict[str, Any], keys: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(_hashable(item.get(key)) for key in keys)
 
 
 def _hashable(value: Any) -> Any:

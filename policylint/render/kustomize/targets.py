@@ -38,8 +38,12 @@ class Targets:
         """Return the objects that have not been removed."""
         return [manifest for manifest in self._manifests if manifest is not None]
 
-    def selected(self, target: dict[str, Any]) -> list[tuple[int, Manifest]]:
-        """Return the objects that a target selects, each with its number."""
+    def selected(self, target: dict[str, Any], *, together: bool = False) -> list[tuple[int, Manifest]]:
+        """Return the objects that a target selects, each with its number.
+
+        Args:
+            together: as `selects`.
+        """
         kind, name = target.get("kind"), target.get("name")
         if isinstance(name, str) and _PLAIN.fullmatch(name):
             candidates = self._named(name)
@@ -47,7 +51,7 @@ class Targets:
             candidates = self._of(self._by_kind.get(kind, ()))
         else:
             candidates = self._of(range(len(self._manifests)))
-        return [(number, manifest) for number, manifest in candidates if selects(target, manifest)]
+        return [(number, manifest) for number, manifest in candidates if selects(target, manifest, together=together)]
 
     def named(self, name: object) -> list[tuple[int, Manifest]]:
         """Return the objects that have, or have had, a name."""

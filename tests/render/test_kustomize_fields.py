@@ -159,7 +159,8 @@ def test_what_kustomize_loses_of_ports_is_not_known(tmp_path: Path) -> None:
 def test_items_of_a_replacement_target_are_found_by_an_expression(tmp_path: Path) -> None:
     replacement = (
         "replacements:\n- source: {kind: ConfigMap, fieldPath: data.a}\n  targets:\n"
-        "  - select: {kind: HTTPRoute}\n    fieldPaths: ['spec.rules.[name=one].timeout']\n    options: {create: true}\n"
+        "  - select: {kind: HTTPRoute}\n    fieldPaths: ['spec.rules.[name=one].timeout']\n"
+        "    options: {create: true}\n"
     )
     rules = made(tmp_path, replacement, ROUTE, MAP)["HTTPRoute"]["spec"]["rules"]
     assert rules == [{"name": "one", "timeout": 1}, {"name": "one-more", "timeout": 1}]

@@ -238,6 +238,8 @@ def _places(
         for key in value if step == "*" else [name] if name in value else ():
             yield from _places(value[key], rest, (*so_far, key), create=create, exactly=exactly)
         if create and step != "*" and name not in value:
+            if any(each.isdigit() or (each.startswith("[") and "=" in each) for each in rest):
+                raise ReplacementError("what it makes has a list that is not there")
             yield from _places({} if rest else None, rest, (*so_far, name), create=create, exactly=exactly)
 
 

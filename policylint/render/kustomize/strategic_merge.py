@@ -88,7 +88,7 @@ def _merge_mapping(
     base: dict[str, Any], origin: Provenance, patch: dict[str, Any], source: Provenance, core: bool
 ) -> tuple[dict[str, Any], Provenance]:
     if core and isinstance(base.get("ports"), list) and isinstance(patch.get("ports"), list):
-        _check_ports([*base["ports"], *patch["ports"]])
+        _check_protocols([*base["ports"], *patch["ports"]])
     merged = dict(base)
     children = dict(origin.children)
     for name, value in patch.items():
@@ -110,25 +110,37 @@ def _number(port: Any) -> Any:
     return port.get("containerPort", port.get("port")) if isinstance(port, dict) else None
 
 
-def check(value: Any) -> None:
-    """Raise MergeError where kustomize loses something of an object of which a patch changes anything at all."""
-    if isinstance(value, dict):
-        if isinstance(value.get("ports"), list):
-            _check_ports(value["ports"])
-        for inner in value.values():
-            check(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            check(inner)
-
-
-def _check_ports(ports: list[Any]) -> None:
+def _check_protocols(ports: list[Any]) -> None:
+    """Raise MergeError where a port is there with a protocol and without."""
     protocols: dict[Any, set[Any]] = defaultdict(set)
     for port in ports:
         if isinstance(port, dict):
             protocols[_hashable(_number(port))].add(port.get("protocol"))
     if any(len(found) > 1 and None in found for found in protocols.values()):
         raise MergeError("one of its ports is there with a protocol and without")
+
+
+def check(value: Any) -> None:
+    """Raise MergeError where kustomize loses something of an object of which a patch changes anything at all."""
+    if isinstance(value, dict):
+        for field, inner in value.items():
+            if isinstance(inner, list) and field in _KEYED_LISTS:
+                _check_items(field, inner)
+            check(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            check(inner)
+
+
+def _check_items(field: str, items: list[Any]) -> None:
+    seconds: dict[Any, list[Any]] = defaultdict(list)
+    for item in items:
+        key = next((name for name in _KEYED_LISTS[field] if isinstance(item, dict) and name in item), None)
+        if key is not None:
+            second = item.get("protocol") if field == "ports" else item.get("whenUnsatisfiable")
+            seconds[_hashable(item[key])].append(second)
+    if any(len(set(found)) < len(found) or (len(found) > 1 and None in found) for found in seconds.values()):
+        raise MergeError(f"two items of {field} are not told apart")
 
 
 def _merge_list(

@@ -210,6 +210,8 @@ class Match(NamedTuple):
             {each.name: each.predicate for each in match.conditions if each.name in ("path", "service", "call")}
             for match in (self, other)
         )
+        if self.grpc != other.grpc:
+            return False
         if own == others or self.grpc:
             return own == others or not any(each.is_expression for each in (*own.values(), *others.values()))
         first, second = own["path"], others["path"]

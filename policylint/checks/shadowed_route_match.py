@@ -14,11 +14,11 @@ from typing import Any
 
 from policylint.checks.kit.locations import at, path, value_at
 from policylint.documents import Pointer
-from policylint.matches import Match, matches
+from policylint.matches import Match
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
-from policylint.simulation.ranking import narrowing, ranking, standing
+from policylint.simulation.ranking import Ranking, narrowing, ranked, ranking, standing
 from policylint.spaces.predicates import EXPRESSION
 from policylint.topology import GatewayState, RouteState
 from policylint.topology.ancestry import implementation_of
@@ -183,7 +183,7 @@ def _narrowed_ties(simulation: Simulation) -> Iterator[_Tie]:
         alike: dict[object, list[tuple[WrittenMatch, str]]] = defaultdict(list)
         for state, written in states.values():
             values = [(state.route, rule, number) for rule, number, _ in state.route.once(_values)]
-            for match in _read(simulation, values, {}, regex_last=order.regex_last):
+            for match in _read(simulation, values, {}, order):
                 alike[match.conditions].append((match, written))
         for matches_ in alike.values():
             (winner, stated), *others = sorted(matches_, key=lambda each: each[0].order)
@@ -262,13 +262,12 @@ def _contests(
                 by_path = at_place.setdefault(place, {})
                 for rule, number, value in state.route.once(_values):
                     by_path.setdefault(value, []).append((state.route, rule, number))
-    read: dict[tuple[ResourceKey, bool], dict[tuple[int, int], list[WrittenMatch]]] = {}
+    read: dict[tuple[ResourceKey, Ranking], dict[tuple[int, int], list[WrittenMatch]]] = {}
     for place, by_path in at_place.items():
         whole = EXPRESSION in by_path and sum(map(len, by_path.values())) > 1
         shared = [each for group in by_path.values() if whole or len(group) > 1 for each in group]
         if shared:
-            last = ranking(simulation, _gateway(simulation, place)).regex_last
-            yield place, list(_read(simulation, shared, read, regex_last=last))
+            yield place, list(_read(simulation, shared, read, ranking(simulation, _gateway(simulation, place))))
 
 
 def _gateway(simulation: Simulation, place: _Place) -> GatewayState | None:
@@ -279,19 +278,18 @@ def _gateway(simulation: Simulation, place: _Place) -> GatewayState | None:
 def _read(
     simulation: Simulation,
     listed: Iterable[tuple[Resource, int, int]],
-    read: dict[tuple[ResourceKey, bool], dict[tuple[int, int], list[WrittenMatch]]],
-    *,
-    regex_last: bool,
+    read: dict[tuple[ResourceKey, Ranking], dict[tuple[int, int], list[WrittenMatch]]],
+    order: Ranking,
 ) -> Iterator[WrittenMatch]:
     """Yield some matches as they rank, those that a filter narrows once for each of its conditions."""
     for route, rule_number, number in listed:
-        of_route = read.get((route.key, regex_last))
+        of_route = read.get((route.key, order))
         if of_route is None:
-            of_route = read[route.key, regex_last] = defaultdict(list)
+            of_route = read[route.key, order] = defaultdict(list)
             grpc = route.key.kind == "GRPCRoute"
             for rule in rules(route):
                 further = narrowing(simulation, route, rule)
-                for match in matches(rule.body, grpc=grpc, regex_last=regex_last, narrowing=further):
+                for match in ranked(rule.body, order, grpc=grpc, narrowing=further):
                     of_route[rule.number, match.number or 0].append(WrittenMatch(route, rule, match))
         yield from of_route[rule_number, number]
 
@@ -337,6 +335,8 @@ def _winners(members: Sequence[WrittenMatch]) -> list[WrittenMatch | None]:
         return found
     for one, other in product(expressions, range(len(members))):
         for own, winner in ((one, other), (other, one)):
+            if members[own].match.grpc != members[winner].match.grpc:
+                continue  # calls are told apart from other requests
             loses = found[own] is None and orders[winner] < orders[own] and members[own].takes_any
             if loses and members[own].match.within(members[winner].match):
                 found[own] = members[winner]

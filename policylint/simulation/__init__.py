@@ -408,8 +408,8 @@ def _routes_with_conditions(topology: Topology, catalog: Catalog, dispatch: Disp
     names: dict[tuple[ResourceKey | None, bool], str] = {}
     writers: dict[str, Implementation] = {}
     routes = []
-    for state in (_with_kinds(state, topology, catalog) for state in topology.routes):
-        by: dict[str, Implementation] = {}
+    for state in topology.routes:
+        serving: set[str] = set()
         for parent in state.parents:
             place = (parent.gateway, parent.mesh)
             if place not in names:
@@ -417,8 +417,12 @@ def _routes_with_conditions(topology: Topology, catalog: Catalog, dispatch: Disp
             name = names[place]
             if name not in writers:
                 writers[name] = implementation(name, catalog.settings(name))
-            by[name] = writers[name]
-        route = _with_faults(state, *by.values(), topology=topology) if len(by) == 1 else state
+            if parent.gateway is not None or parent.mesh:  # one that is not there serves nothing
+                serving.add(name)
+        route = state
+        if len(serving) == 1:
+            only = serving.pop()
+            route = _as_taken(_with_kinds(state, only, catalog), writers[only], topology)
         parents = []
         for parent in state.parents:
             behaviour = writers[names[parent.gateway, parent.mesh]]
@@ -434,19 +438,16 @@ def _routes_with_conditions(topology: Topology, catalog: Catalog, dispatch: Disp
     return routes
 
 
-def _with_faults(route: RouteState, behaviour: Implementation, *, topology: Topology) -> RouteState:
-    """Return a route with its backendRefs as its only controller takes them."""
+def _as_taken(route: RouteState, behaviour: Implementation, topology: Topology) -> RouteState:
+    """Return a route with its backendRefs as the only controller that serves it takes them."""
     backends = behaviour.backends(route, topology)
     return route if backends is route.backends else route._replace(backends=backends)
 
 
-def _with_kinds(route: RouteState, topology: Topology, catalog: Catalog) -> RouteState:
-    """Return a route whose backendRefs of kinds that nobody reads who serves it are marked."""
-    gateways = [topology.gateway(parent.gateway) for parent in route.parents if parent.gateway is not None]
-    names = {implementation_of(gateway, catalog) for gateway in gateways if gateway is not None}
-    name = names.pop() if len(names) == 1 and len(gateways) == len(route.parents) else None
-    read = frozenset() if name is None else catalog.backends(name)
-    if name is None or all(backend.wanted[:2] in read for backend in route.backends) or not read:
+def _with_kinds(route: RouteState, name: str, catalog: Catalog) -> RouteState:
+    """Return a route whose backendRefs of kinds that an implementation does not read are marked."""
+    read = catalog.backends(name)
+    if all(backend.wanted[:2] in read for backend in route.backends) or not read:
         return route
     others = BACKEND_KINDS - read
     backends = (

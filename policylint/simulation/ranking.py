@@ -5,11 +5,11 @@ Source: docs/design/request-precedence.md §4 and §5.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.implementations import implementation
-from policylint.matches import Match
+from policylint.matches import Match, by_path, matches
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.topology import GatewayState
@@ -103,6 +103,17 @@ def withheld(simulation: Simulation) -> Mapping[tuple[Node, Node], frozenset[str
 def standing(route: Resource, rule: int, match: Match) -> tuple[Any, ...]:
     """Return a sort key of the matches for one host, the first one first."""
     return (*(-weight for weight in match.weights), *route.age, rule, match.number or 0)
+
+
+def ranked(
+    rule: Mapping[str, Any], order: Ranking, *, grpc: bool, narrowing: Sequence[Mapping[str, Any]] = ()
+) -> Iterator[Match]:
+    """Yield the matches of a rule as a Gateway ranks them; `narrowing`: see `matches`."""
+    for match in matches(rule, grpc=grpc, regex_last=order.regex_last, narrowing=narrowing):
+        if order.stated:
+            yield match._replace(weights=rule["precedence"])
+        else:
+            yield by_path(match) if grpc and order.calls_by_path else match
 
 
 def narrowing(simulation: Simulation, route: Resource, rule: Rule) -> Sequence[Mapping[str, Any]]:

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.matches import Match, Miss, matches
+from policylint.matches import Match, Miss
 from policylint.model import Resource, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.simulation.ranking import Ranking, standing
+from policylint.simulation.ranking import ranked as ranked_matches
 from policylint.topology.delegated_matches import below
 from policylint.topology.hostnames import patterns, widest_written
 from policylint.topology.routes import Rule, rules
@@ -89,9 +90,7 @@ def matches_at(
         ranked = widest_written(hostname, written)
         for rule in rules(route):
             further = narrowing(route, rule) if narrowing is not None else ()
-            for match in matches(rule.body, grpc=grpc, regex_last=ranking.regex_last, narrowing=further):
-                if ranking.stated:
-                    match = match._replace(weights=rule.body["precedence"])
+            for match in ranked_matches(rule.body, ranking, grpc=grpc, narrowing=further):
                 yield RuleCandidate(route, rule, match, hostname, (), ranked)
 
 

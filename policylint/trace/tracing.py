@@ -11,7 +11,6 @@ from functools import cached_property, partial
 from itertools import chain, islice
 
 from policylint.doors import DOOR_GUARDS, PUBLISHED, is_door, is_inside, proxies, with_doors
-from policylint.matches import by_path
 from policylint.model import Node, Resource, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.spelling import spelled
 from policylint.model.words import listing
@@ -212,7 +211,7 @@ class Tracer:
             if ranked.calls_by_path and kind == "HTTPRoute":
                 calls = self._at_host(listener, "GRPCRoute", host)
                 doubtful |= calls.doubtful
-                found += (each._replace(match=by_path(each.match)) for each in calls.matches)
+                found += calls.matches
             if ranked.host_first:
                 narrowest = max((specificity(each.hostname) for each in found), default=_NOTHING)
                 found = [each for each in found if specificity(each.hostname) == narrowest]

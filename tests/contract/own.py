@@ -57,6 +57,27 @@ def allow_list(networks: str, target: str = "HTTPRoute/checkout") -> str:
 CUT_OFF = manifest(
     "networking.k8s.io/v1", "NetworkPolicy", "closed", "shop", "spec: {podSelector: {}, policyTypes: [Ingress]}"
 )
+KGATEWAY = gateway_class("any", "kgateway.dev/kgateway")
+TO_UNREAD = "rules: [{backendRefs: [{group: gateway.envoyproxy.io, kind: Backend, name: up}]}]"
+UNREAD = manifest(
+    "gateway.envoyproxy.io/v1alpha1",
+    "Backend",
+    "up",
+    "shop",
+    "spec: {endpoints: [{fqdn: {hostname: up.example.com, port: 80}}]}",
+)
+
+
+def calls_and_requests(call: str, request: str) -> tuple[str, ...]:
+    """A GRPCRoute and an HTTPRoute for one host, each with one match and a backend."""
+    host = "hostnames: [shop.example.com]"
+    return (
+        route("calls", kind="GRPCRoute", more=f"{host}, rules: [{{matches: [{call}], {TO_CHECKOUT[9:-2]}}}]"),
+        route("web", more=f"{host}, rules: [{{matches: [{request}], {TO_CHECKOUT[9:-2]}}}]"),
+        SERVICE,
+    )
+
+
 SHOP = (ENVOY_GATEWAY, EDGE, ROUTE, SERVICE, deployment(), labelled("shop"), labelled("infra"))
 ISTIO = (OF_ISTIO, ISTIO_EDGE, ROUTE, SERVICE, deployment(), labelled("shop"), labelled("infra"))
 TARGET = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]"
@@ -205,6 +226,22 @@ WORLDS: dict[str, tuple[str, ...]] = {
         SERVICE,
         service("other"),
     ),
+    "a proxy does not tell calls from other requests": (
+        ENVOY_GATEWAY,
+        EDGE,
+        *calls_and_requests("{}", "{}"),
+    ),
+    "calls and requests are ranked apart on one listener": (
+        OF_ISTIO,
+        ISTIO_EDGE,
+        *calls_and_requests("{method: {type: RegularExpression, method: Get}}", "{}, {headers: [{name: a, value: b}]}"),
+    ),
+    "a backend of a kind that is not read, of a route one of whose parents is not there": (
+        KGATEWAY,
+        EDGE,
+        route(parents="[{name: edge, namespace: infra}, {name: gone, namespace: infra}]", more=TO_UNREAD),
+        UNREAD,
+    ),
     "an injected pod in an ambient namespace": (
         labelled("shop", "{istio.io/dataplane-mode: ambient}"),
         deployment(labels="sidecar.istio.io/inject: 'true'"),
@@ -300,6 +337,16 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         f"a Service whose pods a network policy cuts off {what}": (to_pods(), to_pods(*others))
         for what, others in AFTER.items()
     },
+    "a Gateway goes that is one parent of a route to a backend of a kind that is not read": tuple(
+        (
+            KGATEWAY,
+            EDGE,
+            *others,
+            route(parents="[{name: edge, namespace: infra}, {name: other, namespace: infra}]", more=TO_UNREAD),
+            UNREAD,
+        )
+        for others in ((gateway("other"),), ())
+    ),
     "the only class that is here goes, which no Gateway names": (
         (ENVOY_GATEWAY, gateway(of_class="other"), ROUTE, SERVICE),
         (gateway(of_class="other"), ROUTE, SERVICE),

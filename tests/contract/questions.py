@@ -543,12 +543,12 @@ def _taker_by_trace(world: Environment) -> Answers:
 
 
 def _rules(world: Environment) -> Iterator[Node]:
-    """Yield the rules of HTTPRoutes that some listener serves, where regions tell all of their requests apart."""
+    """Yield the rules of routes that some listener serves, where regions tell all of their requests apart."""
     served = {way.trace.route.key for way in world.taken if way.trace.route is not None}
     served -= {way.trace.route.key for way in world.ways if way.trace.route is not None and way not in world.taken}
     if not any(way.undecided for way in world.ways) and len(world.ways) < MOST_WAYS:
         for state in world.simulation.topology.routes:
-            if state.route.key in served and state.route.key.kind == "HTTPRoute":
+            if state.route.key in served and state.route.key.kind in ("GRPCRoute", "HTTPRoute"):
                 yield from (rule.node for rule in rules(state.route))
 
 
@@ -562,7 +562,8 @@ def _rules_by_gwp408(world: Environment) -> Answers:
     told = {str(rule): (rule, "gets requests") for rule in _rules(world)}
     for finding in world.findings:
         subject = finding.message.partition(" can never win")[0].partition(" is in a tie ")[0]
-        if finding.rule == "GWP408" and subject in told:
+        at_one_host = re.search(r" is in a tie against .* for .*: both match", finding.message)
+        if finding.rule == "GWP408" and subject in told and not at_one_host:
             told[subject] = (told[subject][0], "gets none")
     refused = {key for finding in world.findings if finding.rule == "GWP501" for key in finding.resources}
     several = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.clusters import grounds
 from policylint.clusters.kinds import BINDING
-from policylint.model import Finding
+from policylint.model import Finding, ResourceKey, World
 from policylint.model.words import listing
 from policylint.simulation import Simulation
 
@@ -20,8 +20,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         sets = [policy_set.key for policy_set in hub.sets_of(key)]
         if placements[0].reason != "not-bound" or not named.isdisjoint((key, *sets)):
             continue
-        if hub.unseen_bindings(key) or not world.in_namespace(*BINDING, key.namespace):
-            continue  # a library, which others bind
+        if hub.unseen_bindings(key) or _is_of_a_library(world, key):
+            continue
         confidence, ground = grounds(world, "another repository may bind it")
         label = (
             f"no PlacementBinding names it or {listing(sets, word='or', most=3)}"
@@ -38,3 +38,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             confidence=confidence,
             ground=ground,
         )
+
+
+def _is_of_a_library(world: World, policy: ResourceKey) -> bool:
+    """Return whether others bind it: nothing here binds Policies of its namespace, or of its file if it names none."""
+    resource, bindings = world.resources[policy], world.in_namespace(*BINDING, policy.namespace)
+    if resource.metadata.get("namespace"):
+        return not bindings
+    return all(each.document.file != resource.document.file for each in bindings)

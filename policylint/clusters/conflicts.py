@@ -17,6 +17,7 @@ from policylint.clusters.templates import (
     MUST_NOT_HAVE,
     MUST_ONLY_HAVE,
     DemandedObject,
+    are_alternatives,
     demanded_objects,
 )
 from policylint.documents import Pointer
@@ -99,7 +100,7 @@ def _conflict(
     one, other = placed[first.template.policy.key], placed[second.template.policy.key]
     clusters = one.everywhere & other.everywhere
     found = _disagreement(first, second) if clusters or one.unseen & other.unseen else None
-    if found is None:
+    if found is None or are_alternatives(first, second):
         return None
     enforced = one.enforced & other.enforced & clusters != 0
     if not clusters:

@@ -126,19 +126,51 @@ def dependencies(policy: Resource) -> Iterator[PolicyDependency]:
 
     Source: governance-policy-propagator controllers/propagator/replication.go.
     """
+    for dependency, pointer in _waits(policy):
+        kind = _kind_of(dependency)
+        if kind in SUBJECTS:
+            yield PolicyDependency(_awaited(dependency, kind, policy), (*pointer, "name"))
+
+
+def are_alternatives(one: DemandedObject, other: DemandedObject) -> bool:
+    """Return whether one of two demands is made only while the other's policy or template is not compliant."""
+    return _steps_in(one, other) or _steps_in(other, one)
+
+
+def _steps_in(demand: DemandedObject, other: DemandedObject) -> bool:
+    policy, awaited = demand.template.policy, other.template
+    for dependency, pointer in _waits(policy):
+        is_for_it = pointer[1] == "dependencies" or pointer[:3] == demand.template.pointer[:3]
+        if is_for_it and text(dependency.get("compliance")).lower() == "noncompliant":
+            kind = _kind_of(dependency)
+            if kind == awaited.kind and dependency.get("name") == awaited.name:
+                return True
+            if kind == POLICY and _awaited(dependency, kind, policy) == awaited.policy.key:
+                return True
+    return False
+
+
+def _waits(policy: Resource) -> Iterator[tuple[Mapping[str, Any], Pointer]]:
+    """Yield what a Policy and its templates wait for, and where each is written."""
     holders: list[tuple[Any, Pointer]] = [(policy.spec.get("dependencies"), ("spec", "dependencies"))]
     for number, template in enumerate(map(mapping, sequence(policy.spec.get("policy-templates")))):
         listed = template.get("extraDependencies")
         holders.append((listed, ("spec", "policy-templates", number, "extraDependencies")))
     for listed, pointer in holders:
         for number, dependency in enumerate(map(mapping, sequence(listed))):
-            kind = (text(dependency.get("apiVersion")).rpartition("/")[0], text(dependency.get("kind")))
-            if kind in SUBJECTS:
-                namespace, name = text(dependency.get("namespace")), text(dependency.get("name"))
-                if kind == POLICY and name.count(".") == 1:  # as the hub calls its copies
-                    namespace, _, name = name.partition(".")
-                key = ResourceKey(*kind, namespace or policy.key.namespace, name)
-                yield PolicyDependency(key, (*pointer, number, "name"))
+            yield dependency, (*pointer, number)
+
+
+def _kind_of(dependency: Mapping[str, Any]) -> tuple[str, str]:
+    return (text(dependency.get("apiVersion")).rpartition("/")[0], text(dependency.get("kind")))
+
+
+def _awaited(dependency: Mapping[str, Any], kind: tuple[str, str], policy: Resource) -> ResourceKey:
+    """Return the Policy or PolicySet that a dependency names."""
+    namespace, name = text(dependency.get("namespace")), text(dependency.get("name"))
+    if kind == POLICY and name.count(".") == 1:  # as the hub calls its copies
+        namespace, _, name = name.partition(".")
+    return ResourceKey(*kind, namespace or policy.key.namespace, name)
 
 
 class HubLookup(NamedTuple):

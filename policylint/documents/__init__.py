@@ -8,6 +8,7 @@ from __future__ import annotations
 from policylint.documents.position import Document, Pointer, Position
 from policylint.documents.problem import (
     ALIAS_BOMB,
+    ENCRYPTED,
     MAX_ALIASED,
     MAX_BYTES,
     MAX_DEPTH,
@@ -20,6 +21,7 @@ from policylint.documents.reading import loading, read, read_unread
 
 __all__ = [
     "ALIAS_BOMB",
+    "ENCRYPTED",
     "MAX_ALIASED",
     "MAX_BYTES",
     "MAX_DEPTH",

@@ -16,6 +16,9 @@ ALIAS_BOMB: Final = "alias-bomb"  # aliases expand to more than MAX_NODES nodes
 NOT_UTF8: Final = "not-utf8"  # bytes that are not UTF-8 (nor UTF-16 with a byte order mark)
 BINARY: Final = "binary"  # NUL bytes
 
+ENCRYPTED: Final = "encrypted"  # the form of a file that is encrypted whole
+ENVSUBST: Final = "envsubst-template"  # the form of a file that envsubst fills in line by line
+
 MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_DEPTH: Final = 200  # the API server stops at 10,000; consumers that recurse must stay far from Python's own limit
 MAX_NODES: Final = 1_000_000  # that one document may stand for once its aliases are expanded
@@ -59,14 +62,15 @@ class FileReading:
     """The documents and problems of one file.
 
     `form` is `yaml`, `json`, `empty` (nothing but comments), or the template that the file was recognised as instead of
-    Kubernetes YAML: `helm-template`, `jinja`, `terraform-template`, `erb-template`. Templates have no documents and no
-    problems.
+    Kubernetes YAML: `helm-template`, `jinja`, `terraform-template`, `erb-template`; or `encrypted`. Neither has
+    documents or problems. `templated` says that something fills in the rest of a file that has documents as well.
     """
 
-    __slots__ = ("documents", "form", "problems", "unread")
+    __slots__ = ("documents", "form", "problems", "templated", "unread")
 
     def __init__(self, form: str = "yaml") -> None:
         self.documents: list[Document] = []
         self.problems: list[Problem] = []
         self.unread: list[Unread] = []
         self.form = form
+        self.templated = False

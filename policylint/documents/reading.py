@@ -17,6 +17,8 @@ from policylint.documents.position import Document, NodePosition
 from policylint.documents.problem import (
     BINARY,
     DUPLICATE_KEY,
+    ENCRYPTED,
+    ENVSUBST,
     MAX_BYTES,
     MAX_PIECES,
     MAX_PROBLEMS,
@@ -32,6 +34,11 @@ from policylint.patterns import Pattern
 
 KindFilter = Callable[[str, str], bool]
 
+_ENCRYPTED: Final = (
+    *(b"\0GITCRYPT\0", b"age-encryption.org/", b"-----BEGIN AGE ENCRYPTED FILE-----"),
+    *(b"-----BEGIN PGP MESSAGE-----", b"$ANSIBLE_VAULT;"),
+)
+"""What files begin with that git-crypt, age, PGP and Ansible Vault encrypt whole; SOPS leaves the keys readable."""
 
 _SURROGATES: Final = Pattern(
     rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?"
@@ -55,6 +62,8 @@ def read(data: bytes, file: str, *, wanted: KindFilter | None = None) -> FileRea
         message = f"more than {MAX_PIECES:,} lines and list entries: not read"
         reading.problems.append(Problem(TOO_LARGE, message, file, 1, 1, None))
         return reading
+    if data.startswith(_ENCRYPTED):
+        return FileReading(form=ENCRYPTED)
     data = _as_utf8(data)
     nul = data.find(b"\0")
     if nul >= 0:
@@ -77,6 +86,9 @@ def read(data: bytes, file: str, *, wanted: KindFilter | None = None) -> FileRea
         if form is not None:
             if not (reading.unread or reading.problems or any(map(_is_object, reading.documents))):
                 return FileReading(form=form)
+            if form == ENVSUBST:  # it fills in the whole file before anybody applies it
+                reading.templated = True
+                continue
             # What stands above it is deployed: kubectl applies it before it comes to what it cannot read, and takes
             # some of what libyaml refuses.
             message = "not YAML: it looks like a template; what stands above it is read"

@@ -1,5 +1,5 @@
 """Recognise text that becomes YAML only after a template engine has run: Helm and Go templates, jinja, terraform, ERB,
-and `%NAME%` that sed fills in.
+`%NAME%` that sed fills in, and lines that envsubst fills in.
 
 For chunks that could not be read only: `{{ }}` inside quoted strings, block scalars and comments is common in good
 YAML (HelmRelease values, dashboards, ExternalSecrets).
@@ -11,11 +11,14 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from policylint.documents.problem import ENVSUBST
 from policylint.patterns import Pattern
 
-_MARK: Final = Pattern(r"\{\{|\{%|%\{|<%|%[A-Z][A-Z0-9_]+%")
+_MARK: Final = Pattern(r"\{\{|\{%|%\{|<%|%[A-Z][A-Z0-9_]+%|^[ \t]*(?:- )?\$\{?\w+\}?[ \t]*\r?$", re.MULTILINE)
 _CONTROL_LINE: Final = Pattern(r"^(?:\{\{|\{%|\{#|%\{|<%)", re.MULTILINE)
-_WHOLE_LINE: Final = Pattern(r"^[ \t]*(?:- )?(?:\{\{.*\}\}|\{%.*%\}|\{#.*#\}|%\{.*\}|<%.*%>)[ \t]*\r?$", re.MULTILINE)
+_WHOLE_LINE: Final = Pattern(
+    r"^[ \t]*(?:- )?(?:\{\{.*\}\}|\{%.*%\}|\{#.*#\}|%\{.*\}|<%.*%>|\$\{?\w+\}?)[ \t]*\r?$", re.MULTILINE
+)
 # Character classes rather than `.*?`, which would take quadratic time over marks that are never closed.
 _INLINE: Final = Pattern(r"\{\{[^{}]*\}\}|\{%[^%]*%\}|\{#[^#]*#\}|%\{[^{}]*\}|<%[^%]*%>|%[A-Z][A-Z0-9_]+%")
 
@@ -46,4 +49,6 @@ def _engine(text: str) -> str:
         return "helm-template"
     if "%{" in text:
         return "terraform-template"
-    return "erb-template" if "<%" in text else "sed-template"
+    if "<%" in text:
+        return "erb-template"
+    return ENVSUBST if _MARK.search(text.replace("%", "")) else "sed-template"

@@ -84,6 +84,7 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSe
     if reading.form not in ("yaml", "json", "empty"):
         return Facts(reading.form, (), 0, (), (), with_variables, mentioning, templated, variable_maps)
     documents, unread = reading.documents, reading.unread
+    templated = templated or reading.templated
     # What ytt fills in may be no YAML before: `{{{ .ip }}}`, of whatever runs after it.
     problems = [problem for problem in reading.problems if not (templated and problem.code == YAML_SYNTAX)]
     cluster_scoped: set[tuple[str, str]] = set()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from policylint.catalog.content import Edited, ReadSet
 from policylint.catalog.weakenings import may_decide
-from policylint.documents import ALIAS_BOMB, MAX_ALIASED, Document, FileReading, Problem, Unread, loading
+from policylint.documents import ALIAS_BOMB, ENCRYPTED, MAX_ALIASED, Document, FileReading, Problem, Unread, loading
 from policylint.load.facts import Facts, is_kustomization_path
 from policylint.load.objects import places_objects
 from policylint.load.shared_facts import FactsReader, SharedFacts
@@ -31,6 +31,7 @@ class Loaded(NamedTuple):
         files: those that were read.
         skipped: how many files were no Kubernetes YAML, by their form.
         templates: files (as shown) that hold templates, whose output was not seen; those of ytt have documents as well.
+        encrypted: files (as shown) that are encrypted whole.
         cluster_scoped: kinds (group, kind) of CRDs that were not parsed but say `scope: Cluster`.
         with_variables: files (as shown) that hold `${`.
         mentioning: files (as shown) that hold the word `policylint`, and so perhaps suppressions.
@@ -46,6 +47,7 @@ class Loaded(NamedTuple):
     files: Sequence[SourceFile]
     skipped: dict[str, int]
     templates: list[str]
+    encrypted: list[str]
     cluster_scoped: frozenset[tuple[str, str]]
     with_variables: frozenset[str]
     mentioning: frozenset[str]
@@ -93,6 +95,7 @@ def load(
     problems = [_problem(error) for error in source.problems]
     unread: list[tuple[SourceFile, Unread, Facts]] = []
     templates: list[str] = []
+    encrypted: list[str] = []
     skipped = {reason: len(paths) for reason, paths in source.skipped.items()}
     cluster_scoped: set[tuple[str, str]] = set()
     referred: set[tuple[str, str]] = set()
@@ -129,7 +132,7 @@ def load(
             variable_maps |= facts.variable_maps
             if facts.form not in ("yaml", "json", "empty"):
                 skipped[facts.form] = skipped.get(facts.form, 0) + 1
-                templates.append(file.path)
+                (encrypted if facts.form == ENCRYPTED else templates).append(file.path)
                 continue
             if facts.templated:
                 templates.append(file.path)
@@ -158,6 +161,7 @@ def load(
         files,
         skipped,
         templates,
+        encrypted,
         frozenset(cluster_scoped),
         frozenset(with_variables),
         frozenset(mentioning),

@@ -324,12 +324,13 @@ def known_groups() -> frozenset[str]:
 def _coverage(
     loaded: Loaded, simulations: Sequence[Simulation], other_languages: Mapping[str, int], *, cut_off: bool
 ) -> Coverage:
+    locked = [f"{count(len(loaded.encrypted), 'encrypted file')}"] if loaded.encrypted else []
     return Coverage(
         files=len(loaded.files),
         documents=len(loaded.documents) + len(loaded.unread) + loaded.idle_documents,
         unread=len(loaded.unread),
         skipped=dict(sorted(loaded.skipped.items())),
-        not_rendered=folded(line for simulation in simulations for line in simulation.world.not_rendered),
+        not_rendered=(*folded(line for simulation in simulations for line in simulation.world.not_rendered), *locked),
         resources=sum(len(simulation.world.resources) for simulation in simulations),
         policies=sum(len(simulation.policies) for simulation in simulations),
         routes=sum(len(simulation.topology.routes) for simulation in simulations),

@@ -33,7 +33,7 @@ def apart(
     live = Live({paths.get(file, file) for file in files}, named, root)
     tests = {file: test for file in {*files, *paths} if (test := live.out_of_use(paths.get(file, file)))}
     if all(file in tests or is_written_about(paths.get(file, file)) for file in files):
-        tests = {}
+        tests = {file: test for file, test in tests.items() if file not in files}
     names = {file: _name(paths.get(file, file), live) for file in files - tests.keys()}
     if len(set(names.values())) > LIMIT:
         names = {file: live.example(paths.get(file, file)) or DEFAULT for file in names}

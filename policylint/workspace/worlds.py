@@ -48,7 +48,7 @@ _ORIGIN = "config.kubernetes.io/origin"
 NOTHING_GIVEN = Assumptions()
 _OF_MANIFESTS = Pattern(r"[-\s{,]*[\"']?(?:apiVersion|kind)\b")
 _OF_AN_API = Pattern(r"[\"']?(?:openapi|swagger|asyncapi)[\"']?:")
-_BY_YTT = "ytt fills in its file"
+_TEMPLATED = "a template engine fills in its file"
 """Why an object is provisional whose file is a template as it stands."""
 
 
@@ -305,7 +305,7 @@ class ReadTree(NamedTuple):
             objects = _with_snapshot(objects, self.snapshot, self.dump, self.cluster_scoped)
         if templates := frozenset(self.loaded.templates):
             objects = [
-                resource.replaced(provisional=_BY_YTT) if resource.document.file in templates else resource
+                resource.replaced(provisional=_TEMPLATED) if resource.document.file in templates else resource
                 for resource in objects
             ]
         objects = self.given.completed(objects)

@@ -40,6 +40,22 @@ def test_a_library_of_policies_is_silent(tmp_path: Path) -> None:
     assert found(tmp_path, policy("a"), policy_set("a")) == []
 
 
+@pytest.mark.parametrize(
+    ("namespace", "beside", "rules"), [("", False, []), ("", True, ["GWP705"]), ("policies", False, ["GWP705"])]
+)
+def test_files_that_name_no_namespace_are_a_library_one_by_one(
+    tmp_path: Path, namespace: str, beside: bool, rules: list[str]
+) -> None:
+    """A binding in another file says where that one's policies go, not where these do."""
+    parts = [policy("a"), policy("b"), binding("bind", "place", "Policy/b"), placement(), set_binding()]
+    for part in parts:
+        part["metadata"].pop("namespace")
+        part["metadata"] |= {"namespace": namespace} if namespace else {}
+    if not beside:
+        (tmp_path / "own.yaml").write_text(yaml.safe_dump(parts.pop(0)), encoding="utf-8")
+    assert [row[0] for row in found(tmp_path, *parts, tree=True) if row[0] == "GWP705"] == rules
+
+
 def test_what_a_tree_leaves_to_others_is_not_reported_as_missing(tmp_path: Path) -> None:
     rows = found(tmp_path, policy(), binding(), tree=True)
     assert [(rule, severity, confidence) for rule, severity, confidence, _ in rows] == [("GWP701", "note", "unknown")]
@@ -187,6 +203,37 @@ BOTH = binding("bind", "place", "Policy/a", "Policy/b")
 def test_conflicting_demands(first: dict[str, Any], second: dict[str, Any], severity: str, tmp_path: Path) -> None:
     rows = found(tmp_path, *HERE, policy("a", **first), policy("b", **second), BOTH, placement())
     assert [row[1] for row in rows if row[0] == "GWP713"] == [severity] * bool(severity)
+
+
+def awaiting(compliance: str, name: str = "a", kind: str = "Policy") -> list[dict[str, str]]:
+    return [
+        {"apiVersion": "policy.open-cluster-management.io/v1", "kind": kind, "name": name, "compliance": compliance}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("where", "dependencies", "rules"),
+    [
+        ("policy", awaiting("NonCompliant"), []),
+        ("template", awaiting("NonCompliant"), []),
+        ("template", awaiting("NonCompliant", "needed", "ConfigurationPolicy"), []),
+        ("policy", awaiting("Compliant"), ["GWP713"]),
+        ("policy", awaiting("NonCompliant", "other"), ["GWP713"]),
+        ("template", awaiting("NonCompliant", "other", "ConfigurationPolicy"), ["GWP713"]),
+    ],
+)
+def test_what_is_demanded_only_while_the_other_is_not_met_is_no_conflict(
+    where: str, dependencies: list[dict[str, str]], rules: list[str], tmp_path: Path
+) -> None:
+    needed, cleaned = wrapping(("musthave", quota())), wrapping(("mustnothave", BARE))
+    needed["policy-templates"][0]["objectDefinition"]["metadata"] = {"name": "needed"}
+    if where == "policy":
+        cleaned["dependencies"] = dependencies
+    else:
+        cleaned["policy-templates"][0]["extraDependencies"] = dependencies
+    bound = binding("bind", "place", "Policy/a", "Policy/b", "Policy/other")
+    rows = found(tmp_path, *HERE, policy("a", **needed), policy("b", **cleaned), policy("other"), bound, placement())
+    assert [row[0] for row in rows if row[0] == "GWP713"] == rules
 
 
 def test_values_of_secrets_are_not_shown(tmp_path: Path) -> None:

@@ -74,6 +74,12 @@ def test_byte_order_marks(encoding: str) -> None:
         ("{{- if .Values.x }}\na: 1\n{{- end }}\n", "helm-template"),
         ("a:\n  {{- toYaml .Values.x | nindent 2 }}\nb: 1\n", "helm-template"),
         ("a: 1\n---\n{% if x %}\nb: 1\n{% endif %}\n", "jinja"),
+        ("kind: Gateway\nspec:\n  gatewayClassName: a\n  ${ADDRESSES_YAML}\n  listeners: []\n", "envsubst-template"),
+        ("kind: Gateway\nspec:\n  gatewayClassName: a\n$ADDRESSES\n  listeners: []\n", "envsubst-template"),
+        ("\0GITCRYPT\0\1\2\0", "encrypted"),
+        ("$ANSIBLE_VAULT;1.1;AES256\n6162\n", "encrypted"),
+        ("-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----\n", "encrypted"),
+        ("-----BEGIN PGP MESSAGE-----\n\nhQE=\n-----END PGP MESSAGE-----\n", "encrypted"),
         ("a:\n%{ for x in y ~}\n- 1\n%{ endfor ~}\n", "terraform-template"),
     ],
 )
@@ -82,6 +88,18 @@ def test_form(text: str, form: str) -> None:
     assert reading.form == form
     assert not reading.problems
     assert bool(reading.documents) == (form in ("yaml", "json"))
+
+
+def test_documents_beside_one_that_envsubst_fills_in_are_read() -> None:
+    text = "apiVersion: v1\nkind: {0}\n---\nb:\n  c: 1\n  ${{MORE}}\n  d: 2\n---\napiVersion: v1\nkind: {1}\n"
+    reading = read(text.format("Service", "Pod").encode(), "f.yaml")
+    assert [document.value["kind"] for document in reading.documents] == ["Service", "Pod"]
+    assert reading.templated and not reading.problems
+
+
+def test_a_line_of_variables_excuses_no_other_mistake() -> None:
+    reading = read(b"kind: List\nitems:\n  - a: b\n   c: d\n${MORE}\n", "f.yaml")
+    assert [problem.code for problem in reading.problems] == ["yaml-syntax"] and not reading.templated
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,27 @@ def test_policies_of_other_kinds_and_raw_templates_go_in_as_they_are(tmp_path: P
     assert [template["kind"] for template in found] == ["CertificatePolicy", *["ConfigurationPolicy"] * 2]
     assert found[1]["spec"]["object-templates-raw"].startswith("{{ range")
     assert wrapped(found[2]) == ["musthave ConfigMap settings"]
+    assert [template["metadata"]["name"] for template in found] == ["certificates", "one", "one2"]
+
+
+@pytest.mark.parametrize(
+    ("options", "entries", "expected"),
+    [
+        ({}, [{"path": "raw.yaml"}, {"path": "raw.yaml"}, {"path": "map.yaml"}], ["one", "one2", "one3"]),
+        ({}, [{"path": "map.yaml", "name": "mine"}, {"path": "raw.yaml"}], ["one", "mine"]),
+        ({}, [{"path": "map.yaml"}, {"path": "folder", "name": "mine"}], ["mine"]),
+        (
+            {"consolidateManifests": False},
+            [{"path": "folder", "name": "mine"}, {"path": "map.yaml"}],
+            ["mine", "mine2", "one"],
+        ),
+    ],
+)
+def test_configuration_policies_of_one_name_are_numbered(
+    tmp_path: Path, options: dict[str, Any], entries: list[dict[str, str]], expected: list[str]
+) -> None:
+    found = templates(built(tmp_path, {"name": "one", "manifests": entries, **options}))
+    assert [template["metadata"]["name"] for template in found] == expected
 
 
 def test_a_policy_of_kyverno_gets_one_that_reports_its_results(tmp_path: Path) -> None:

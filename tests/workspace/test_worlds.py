@@ -301,12 +301,28 @@ def test_what_ytt_fills_in_is_not_judged_as_it_stands(tmp_path: Path) -> None:
     (finding,) = (finding for finding in workspace.findings() if finding.rule == "GWP501")
     assert (finding.confidence, finding.ground) == (
         "unknown",
-        "Gateway default/edge may be deployed with other values: ytt fills in its file",
+        "Gateway default/edge may be deployed with other values: a template engine fills in its file",
     )
     assert workspace.coverage.not_rendered == ("1 template file not rendered",)
     (tmp_path / "gateway.yaml").write_text(f"# @schema and a#@ b are no directives\n{listener}")
     (finding,) = (finding for finding in open_workspace([str(tmp_path)]).findings() if finding.rule == "GWP501")
     assert finding.confidence == "assumed"
+
+
+def test_files_that_are_encrypted_whole_are_not_seen_and_no_mistake(tmp_path: Path) -> None:
+    (tmp_path / "gateway.yaml").write_text(EDGE)
+    (tmp_path / "secret.yaml").write_bytes(b"\0GITCRYPT\0\1\2\0")
+    workspace = open_workspace([str(tmp_path)])
+    assert [finding for finding in workspace.findings() if finding.rule == "GWP910"] == []
+    assert workspace.coverage.not_rendered == ("1 encrypted file",)
+
+
+def test_what_cannot_be_read_among_tests_is_nobodys_to_mend_though_tests_are_all_there_is(tmp_path: Path) -> None:
+    for directory, text in (("tests", EDGE), ("spec/fixtures", f"{EDGE}\n  - [\n")):
+        (tmp_path / directory).mkdir(parents=True)
+        (tmp_path / directory / "gateway.yaml").write_text(text)
+    rules = [finding.rule for finding in open_workspace([str(tmp_path)]).findings()]
+    assert "GWP910" not in rules and "GWP409" in rules
 
 
 def test_what_scripts_replace_before_they_apply_a_file_is_unknown(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Source: policy-generator-plugin, internal/utils.go, internal/patches.go and inte
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -231,6 +232,7 @@ class _Templates:
         self._files = files
         self._values: list[dict[str, Any]] = []
         self._origins: list[Provenance] = []
+        self._called: Counter[str] = Counter()
         self._ordered = policy.flag("orderManifests")
         self._consolidated = policy.flag("consolidateManifests", default=not self._ordered)
 
@@ -244,6 +246,7 @@ class _Templates:
             raise GeneratorRefusedError(f"orderManifests and {excluded} exclude each other", policy.place)
         incomplete = ""
         together: list[_Wrapped] = []
+        named = ""
         informing: list[tuple[PolicyOptions, Manifest]] = []
         for entry, place in listed:
             options = policy.over(mapping(entry), place)
@@ -252,16 +255,18 @@ class _Templates:
             incomplete = incomplete or unseen
             for manifest in manifests:
                 incomplete = incomplete or manifest.provisional
-                together += self._wrap(manifest, options)
+                wrapped = list(self._wrap(manifest, options))
+                together += wrapped
+                named = named or (text(mapping(entry).get("name")) if wrapped else "")
             informing += ((options, manifest) for manifest in manifests)
         if together:
-            self._configuration(policy, together)
+            self._configuration(policy, together, self._numbered(named))
         if not self._values and not incomplete:
             raise GeneratorRefusedError(f"the manifests of the policy {policy.own['name']} are empty", policy.place)
         for options, manifest in informing:
             for name, objects in _informing(manifest, policy):
-                wrapped = [_Wrapped(value, manifest.origin) for value in objects]
-                self._configuration(options.over(_INFORMING, options.place), wrapped, name)
+                found = [_Wrapped(value, manifest.origin) for value in objects]
+                self._configuration(options.over(_INFORMING, options.place), found, name)
         if self._ordered:
             self._order()
         action = _UNKNOWN_ACTION if incomplete else _agreed(self._values)
@@ -337,7 +342,8 @@ class _Templates:
         self._files.budget.spend(_STEPS + manifest.weight)
         raw = next((name for name in _RAW if name in body), "")
         if raw and len(body) == 1:
-            self._configuration(options, [], content={raw: body[raw]}, written=origin)
+            called = self._numbered(text(options.own.get("name")))
+            self._configuration(options, [], called, content={raw: body[raw]}, written=origin)
             return
         if not manifest.api_version or not manifest.kind:
             raise GeneratorRefusedError("a manifest of a policy has an apiVersion and a kind", origin)
@@ -357,25 +363,27 @@ class _Templates:
         if self._consolidated:
             yield entry
         else:
-            self._configuration(options, [entry])
+            self._configuration(options, [entry], self._numbered(text(options.own.get("name"))))
+
+    def _numbered(self, name: str) -> str:
+        """Return the name of a ConfigurationPolicy, the policy's by default, with a number from the second one on."""
+        base = name or text(self._policy.own["name"])
+        self._called[base] += 1
+        return f"{base}{self._called[base]}" if self._called[base] > 1 else base
 
     def _configuration(
         self,
         options: PolicyOptions,
         wrapped: list[_Wrapped],
-        name: str = "",
+        called: str,
         content: dict[str, Any] | None = None,
         written: Provenance | None = None,
     ) -> None:
-        """Add a ConfigurationPolicy; from the second template on its name has a number.
+        """Add a ConfigurationPolicy of that name.
 
         Args:
             content: what it holds instead of wrapped objects, written at `written`.
         """
-        own = text(options.own.get("name")) if options.own is not self._policy.own else ""
-        number = len(self._values) + 1
-        base = self._policy.own["name"]
-        called = name or own or (f"{base}{number}" if number > 1 and not self._is_whole(wrapped) else base)
         place = self._policy.place
         spec: dict[str, Any] = dict(content or {"object-templates": [entry.value for entry in wrapped]})
         listed = place.child("manifests").with_items(entry.origin for entry in wrapped)
@@ -394,10 +402,6 @@ class _Templates:
         body = {"apiVersion": f"{_OCM}/v1", "kind": "ConfigurationPolicy", "metadata": metadata, "spec": spec}
         named = place.with_child("metadata", place.with_child("name", place.child("name")))
         self._add(body, named.with_child("spec", origin), options)
-
-    def _is_whole(self, wrapped: list[_Wrapped]) -> bool:
-        """Return whether these are all objects of a policy that has one ConfigurationPolicy for them."""
-        return self._consolidated and bool(wrapped)
 
     def _add(self, body: dict[str, Any], origin: Provenance, options: PolicyOptions | None) -> None:
         """Add a template; one of another engine takes no options."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.mesh_policies import TELEMETRY, is_wide
+from policylint.checks.kit.mesh_policies import is_wide, of_controller
 from policylint.model import Finding, Resource, mapping, sequence, text
+from policylint.model.kinds import TELEMETRY
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 
@@ -14,7 +15,7 @@ RULE = "GWP522"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    settings = simulation.catalog.settings("istio")
+    settings = of_controller(simulation, TELEMETRY)
     if mapping(settings.get("defaultProviders")).get("accessLogging"):
         return
     root = text(settings.get("rootNamespace"))
@@ -25,6 +26,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if index is None or state.invalid_code or any(map(_names_provider, inherited)):
             continue
         pointer = ("spec", "accessLogging", index)
+        setting = f"implementations: {{{state.kind.implementation}: {{defaultProviders: ...}}}}"
         yield Finding(
             RULE,
             "warning",
@@ -33,8 +35,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             resources=(state.key,),
             label="no provider here, in a Telemetry above, or by default in the mesh configuration",
             help=(
-                "fix: name one: `providers: [{name: envoy}]`",
-                "note: if the mesh has a default, say so: `implementations: {istio: {defaultProviders: ...}}`",
+                "fix: name one in `providers`",
+                f"note: if the mesh has a default, say so: `{setting}`",
             ),
             confidence="assumed",
             ground="the mesh configuration may name a provider, and is not in these manifests",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.kit.mesh_policies import AUTHORIZATION, action, matches_all
+from policylint.checks.kit.mesh_policies import action, matches_all
 from policylint.model import Finding, Related, Resource, ResourceKey, sequence
+from policylint.model.kinds import AUTHORIZATION
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.kit.mesh_policies import AUTHORIZATION, action
+from policylint.checks.kit.mesh_policies import action
 from policylint.model import Finding, mapping, text
+from policylint.model.kinds import AUTHORIZATION
 from policylint.model.words import quoted
 from policylint.simulation import Simulation
 

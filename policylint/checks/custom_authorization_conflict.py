@@ -1,12 +1,13 @@
-"""GWP211: two providers of external authorization for one workload, which istiod answers by denying everything."""
+"""GWP211: two providers of external authorization for one workload, which a mesh answers by denying everything."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.kit.mesh_policies import AUTHORIZATION, action
+from policylint.checks.kit.mesh_policies import action, of_controller, stated_as
 from policylint.checks.kit.wording import and_more
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapping, text
+from policylint.model.kinds import AUTHORIZATION
 from policylint.simulation import Simulation
 
 RULE = "GWP211"
@@ -14,7 +15,7 @@ SETTING = "multipleCustomProviders"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    if simulation.catalog.settings("istio").get(SETTING) is True:
+    if of_controller(simulation).get(SETTING) is True:
         return
     folded: dict[tuple[ResourceKey, ResourceKey], list[Node]] = {}
     for group in simulation.groups:
@@ -25,14 +26,15 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if rival is not None:
             folded.setdefault((custom[0].key, rival.key), []).extend(path[-1] for path in group.contexts())
     for (first, second), nodes in folded.items():
-        yield _finding(simulation.policies[first].policy, simulation.policies[second].policy, nodes)
+        policy, other = simulation.policies[first].policy, simulation.policies[second].policy
+        yield _finding(policy, other, nodes, stated_as(simulation, SETTING))
 
 
 def _provider(policy: Resource) -> str:
     return text(mapping(policy.spec.get("provider")).get("name"))
 
 
-def _finding(first: Resource, second: Resource, nodes: list[Node]) -> Finding:
+def _finding(first: Resource, second: Resource, nodes: list[Node], setting: str) -> Finding:
     denied = f"every request to {nodes[0]}{and_more(nodes)} is denied"
     return Finding(
         RULE,
@@ -44,6 +46,6 @@ def _finding(first: Resource, second: Resource, nodes: list[Node]) -> Finding:
         related=(Related("the other provider", first.location("spec", "provider", "name")),),
         help=(
             "fix: use one provider per workload",
-            f"note: where istiod allows several (PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS), set {SETTING}: true",
+            f"note: where the control plane allows several ({setting}), set {SETTING}: true",
         ),
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.mesh_policies import AUTHORIZATION, action, http_only, is_wide
+from policylint.checks.kit.mesh_policies import action, http_only, is_wide
 from policylint.model import Finding, sequence
+from policylint.model.kinds import AUTHORIZATION
 from policylint.policy.results import Target
 from policylint.simulation import Simulation
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.kit.envoy_patches import EnvoyFilterPatch, patches
 from policylint.checks.kit.locations import path
+from policylint.checks.kit.proxy_patches import ProxyPatch, patches
 from policylint.model import Finding
 from policylint.simulation import Simulation
 
@@ -22,7 +22,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 yield _finding(patch, why)
 
 
-def why_ignored(patch: EnvoyFilterPatch) -> str:
+def why_ignored(patch: ProxyPatch) -> str:
     """Return why the operation of a patch does nothing, "" where it does something."""
     if patch.operation == "REPLACE" and patch.applies_to and patch.applies_to not in _REPLACEABLE:
         return f"REPLACE is only for {', '.join(_REPLACEABLE[:-1])} and {_REPLACEABLE[-1]}"
@@ -31,14 +31,14 @@ def why_ignored(patch: EnvoyFilterPatch) -> str:
     return ""
 
 
-def _finding(patch: EnvoyFilterPatch, why: str) -> Finding:
+def _finding(patch: ProxyPatch, why: str) -> Finding:
     return Finding(
         RULE,
         "error",
-        f"{patch.holder.key} has a patch that Istio ignores: {patch.operation} of {patch.applies_to}",
+        f"{patch.holder.key} has a patch that is ignored: {patch.operation} of {patch.applies_to}",
         patch.holder.location(*patch.pointer),
         resources=(patch.holder.key,),
         label=why,
-        help=("fix: use MERGE, or an operation that the reference of EnvoyFilter lists for it",),
+        help=(f"fix: use MERGE, or an operation that the reference of {patch.holder.key.kind} lists for it",),
         field=path(patch.pointer),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.envoy_patch_ignored import why_ignored
-from policylint.checks.kit.envoy_patches import EnvoyFilterPatch, patches
+from policylint.checks.kit.proxy_patches import ProxyPatch, patches
 from policylint.model import Finding
 from policylint.simulation import Simulation
 
@@ -21,7 +21,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield _finding(first, len(relative))
 
 
-def _finding(patch: EnvoyFilterPatch, count: int) -> Finding:
+def _finding(patch: ProxyPatch, count: int) -> Finding:
     """Return a note, as most such patches lean on what istiod itself puts there; a warning where an upgrade of the
     proxies takes the patch away."""
     more = f" (and {count - 1} more)" if count > 1 else ""

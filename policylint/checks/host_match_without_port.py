@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.mesh_policies import AUTHORIZATION, Authorizations, action, is_dry_run, operations
+from policylint.checks.kit.mesh_policies import Authorizations, action, is_trial, of_controller, operations, stated_as
 from policylint.documents import Pointer
 from policylint.model import Finding, Resource, sequence, texts
+from policylint.model.kinds import AUTHORIZATION
 from policylint.simulation import Simulation
 
 RULE = "GWP306"
@@ -19,12 +20,12 @@ _PORT = ":1"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    if simulation.catalog.settings("istio").get(SETTING) is True:
+    if of_controller(simulation).get(SETTING) is True:
         return
     authorizations = Authorizations(simulation)
     for state in simulation.policies.values():
         field = _SHUTTING.get(action(state.policy))
-        if (state.key.group, state.key.kind) != AUTHORIZATION or field is None or is_dry_run(state.policy):
+        if (state.key.group, state.key.kind) != AUTHORIZATION or field is None or is_trial(state):
             continue
         reached = list(authorizations.beside(state))
         for pointer, hosts in _lists(state.policy, field):
@@ -34,7 +35,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             ]
             if missed:
                 seen = all(node is not None for node, _ in reached)
-                yield _finding(state.policy, (*pointer, hosts.index(missed[0])), missed[0], seen)
+                setting = stated_as(simulation, SETTING)
+                yield _finding(state.policy, (*pointer, hosts.index(missed[0])), missed[0], setting, seen=seen)
 
 
 def _lists(policy: Resource, field: str) -> Iterator[tuple[Pointer, list[str]]]:
@@ -52,7 +54,7 @@ def _covers_ports(host: str, hosts: Iterable[str]) -> bool:
 
 
 def _matches(host: str, pattern: str) -> bool:
-    """Match a host as Istio does: exact, prefix, suffix or anything, in any case of letters."""
+    """Match a host as its mesh does: exact, prefix, suffix or anything, in any case of letters."""
     host, pattern = host.lower(), pattern.lower()
     if pattern.startswith("*"):
         return host.endswith(pattern[1:])
@@ -74,7 +76,7 @@ def _takes(host: str, operation: object) -> bool:
     return not hosts or any(_matches(host, pattern) for pattern in hosts)
 
 
-def _finding(policy: Resource, pointer: Pointer, host: str, seen: bool) -> Finding:
+def _finding(policy: Resource, pointer: Pointer, host: str, setting: str, *, seen: bool) -> Finding:
     repair = f'add "{host}:*"'
     if host.startswith("*"):
         repair = "deny by default and allow the other hosts; no pattern takes a suffix with a port"
@@ -87,7 +89,7 @@ def _finding(policy: Resource, pointer: Pointer, host: str, seen: bool) -> Findi
         label=f"does not match {host.replace('*', 'www', 1)}:443",
         help=(
             f"fix: {repair}",
-            f"note: where gateways strip the port (ISTIO_GATEWAY_STRIP_HOST_PORT), set {SETTING}: true",
+            f"note: where gateways strip the port ({setting}), set {SETTING}: true",
         ),
         confidence="certain" if seen else "assumed",
         ground="" if seen else "the workloads that it is for were not seen",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.checks.kit.mesh_policies import AUTHORIZATION, action, sources
+from policylint.checks.kit.mesh_policies import action, sources
 from policylint.documents import Pointer
 from policylint.implementations import Implementation, implementation
 from policylint.model import Finding, Resource, ResourceKey, mapping, sequence, texts, value_at
+from policylint.model.kinds import AUTHORIZATION
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.topology.workloads import is_workload, services_selecting

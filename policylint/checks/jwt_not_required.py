@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.kit.mesh_policies import (
-    AUTHORIZATION,
-    REQUEST_AUTHENTICATION,
-    Authorizations,
-    action,
-    asks_for_token,
-    sources,
-)
+from policylint.checks.kit.mesh_policies import Authorizations, action, asks_for_token, of_controller, sources
 from policylint.checks.kit.wording import and_more
 from policylint.model import Confidence, Finding, Node, Resource, ResourceKey, mapping, sequence, text
+from policylint.model.kinds import AUTHORIZATION, REQUEST_AUTHENTICATION
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 
@@ -90,7 +84,7 @@ def _finding(simulation: Simulation, state: PolicyState, nodes: list[Node]) -> F
 
 def _elsewhere(simulation: Simulation, namespaces: set[str]) -> tuple[str, str]:
     """Return why a policy that asks for tokens may be there unseen, or what is assumed for there being none."""
-    world, root = simulation.world, text(simulation.catalog.settings("istio").get("rootNamespace"))
+    world, root = simulation.world, text(of_controller(simulation).get("rootNamespace"))
     for namespace in sorted({root, *namespaces}):
         reason = world.unseen.reason(ResourceKey(*AUTHORIZATION, namespace, ""))
         if reason:

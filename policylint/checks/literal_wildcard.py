@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.mesh_policies import AUTHORIZATION, action
+from policylint.checks.kit.mesh_policies import action
 from policylint.documents import Pointer
 from policylint.model import Finding, Resource, mapping, sequence, text
+from policylint.model.kinds import AUTHORIZATION
 from policylint.policy.authorizing import stands_for_itself
 from policylint.simulation import Simulation
 

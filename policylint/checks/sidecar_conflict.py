@@ -1,4 +1,4 @@
-"""GWP213: two Sidecars for one workload or one namespace, of which Istio applies one (IST0110, IST0111)."""
+"""GWP213: two Sidecars for one workload or one namespace, of which one applies (IST0110, IST0111)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.model import Finding, Related, Resource, ResourceKey, mapping
+from policylint.model.kinds import SIDECAR
 from policylint.simulation import Simulation
 from policylint.topology.workloads import by_pod_labels
 
 RULE = "GWP213"
-SIDECAR = ("networking.istio.io", "Sidecar")
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -51,7 +51,7 @@ def _finding(sidecar: Resource, other: Resource, scope: str) -> Finding:
         f"{scope} has two Sidecars, {other.key.path} and {sidecar.key.path}, and which of them applies is undefined",
         sidecar.name_location,
         resources=(sidecar.key, other.key),
-        label="Istio applies one Sidecar and ignores the other",
+        label="one Sidecar applies, and the other is ignored",
         related=(Related("the other Sidecar", other.name_location),),
         help=("fix: merge the two into one, or let them select different workloads",),
     )

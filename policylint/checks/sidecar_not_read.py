@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.sidecar_conflict import SIDECAR, labels_of
+from policylint.checks.sidecar_conflict import labels_of
 from policylint.model import Finding
+from policylint.model.kinds import SIDECAR
 from policylint.model.words import leading
 from policylint.simulation import Simulation
 from policylint.topology.workloads import by_pod_labels

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.kit.mesh_policies import AUTHORIZATION
 from policylint.implementations import Implementation, implementation
 from policylint.model import Finding, Related, ResourceKey
+from policylint.model.kinds import AUTHORIZATION
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.topology.ancestry import gateways_above, implementation_of
 
 RULE = "GWP308"
-_LABEL = "istio.io/ingress-use-waypoint"
 _ROUTING = "routingType"
 """The field by which proxies are told to send to Services; all others send to their pods, at no address of the mesh."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    behaviour = implementation("istio", simulation.catalog.settings("istio"))
     known: dict[ResourceKey, tuple[ResourceKey, ...]] = {}
     for state in simulation.policies.values():
         if (state.key.group, state.key.kind) == AUTHORIZATION:
+            name = state.kind.implementation
+            behaviour = implementation(name, simulation.catalog.settings(name))
             for service in _behind_waypoints(state):
                 if service not in known:
                     known[service] = tuple(_past(simulation, behaviour, service))
                 gateways = tuple(key for key in known[service] if not _acts_at(state, key))
                 if gateways:
-                    yield _finding(simulation, state, service, gateways)
+                    yield _finding(simulation, state, service, gateways, behaviour.entering_fronts)
                     break
 
 
@@ -66,12 +66,12 @@ def _past(simulation: Simulation, behaviour: Implementation, service: ResourceKe
 
 
 def _finding(
-    simulation: Simulation, state: PolicyState, service: ResourceKey, gateways: tuple[ResourceKey, ...]
+    simulation: Simulation, state: PolicyState, service: ResourceKey, gateways: tuple[ResourceKey, ...], label: str
 ) -> Finding:
     gateway = simulation.world.get(gateways[0])
     serving = simulation.topology.gateway(gateways[0])
     ours = serving is not None and implementation_of(serving, simulation.catalog) == state.kind.implementation
-    repair = f'label {service} or its Namespace with `{_LABEL}: "true"`, or target the Gateway as well'
+    repair = f'label {service} or its Namespace with `{label}: "true"`, or target the Gateway as well'
     related = () if gateway is None else (Related("its requests bypass the waypoint", gateway.name_location),)
     others = f" and {len(gateways) - 1} more" if len(gateways) > 1 else ""
     return Finding(

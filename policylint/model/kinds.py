@@ -144,6 +144,14 @@ ADDRESSES_OF: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
 """By kind, where the specs of backends have a host and a port."""
 MACHINE = ("networking.istio.io", "WorkloadEntry")
 """What stands for a machine of a mesh that is no Pod."""
+AUTHORIZATION = ("security.istio.io", "AuthorizationPolicy")
+REQUEST_AUTHENTICATION = ("security.istio.io", "RequestAuthentication")
+TELEMETRY = ("telemetry.istio.io", "Telemetry")
+PROXY_PATCH = ("networking.istio.io", "EnvoyFilter")
+SIDECAR = ("networking.istio.io", "Sidecar")
+"""Kinds of a mesh that rules are about."""
+OF_WAYPOINTS = ("HBONE", "istio.io/PROXY")
+"""Protocols of the listeners of waypoints: Istio's own, and those that speak the PROXY protocol with ztunnel."""
 SERVER = ("policy.linkerd.io", "Server")
 """What stands for a port of pods, and may be the parent of routes."""
 VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")

@@ -11,15 +11,12 @@ from typing import Any, Literal
 
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
+from policylint.network.kinds import OTHER_WORKLOADS
 from policylint.network.ports import LAST, PROTOCOLS
 from policylint.topology.references import port_number
 from policylint.topology.workloads import WORKLOADS, pod_template
 
-KINDS = (
-    *WORKLOADS,
-    ("apps.openshift.io", "DeploymentConfig"),
-    ("kubevirt.io", "VirtualMachine"),
-)
+KINDS = (*WORKLOADS, *OTHER_WORKLOADS)
 POD_ROLES = ("workload", "pods", "proxies")
 """The roles of ends that selectors of pods can select."""
 _GROUPS = {kind: group for group, kind in KINDS}

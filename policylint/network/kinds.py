@@ -37,6 +37,8 @@ GENERATING = (
 )
 """Kinds of which some objects make network policies, which nobody sees: as good as policies that are not evaluated."""
 NOT_EVALUATED = (*UNREAD, *GENERATING)
+OTHER_WORKLOADS = (("apps.openshift.io", "DeploymentConfig"), ("kubevirt.io", "VirtualMachine"))
+"""What else than Kubernetes' own workloads runs pods."""
 KINDS = (*EVALUATED, *NOT_EVALUATED)
 PODLESS = (".k8s.io", ".fluxcd.io", "cilium.io")
 """How the groups end of which no object makes pods."""

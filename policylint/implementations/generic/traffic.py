@@ -36,6 +36,7 @@ class Traffic(Behaviour):
         host_first: whether the routes for the narrowest host alone take a request, so that it gets 404 where none of
             their rules does; elsewhere it goes on to routes for wider hosts.
         empty_delegation: the status for what a rule matches that delegates to no route which counts below it.
+        entering_fronts: the label of Services by which Gateways send requests through what stands before them.
         asked_by_requests: whether what a change lets in at workloads is told by asking `admit` about requests.
         cutting: the kinds of which a policy that is refused closes connections; requests are answered with an error.
         serves_refused: the reasons for which `route_conditions` does not accept routes that are served all the same.
@@ -46,6 +47,7 @@ class Traffic(Behaviour):
     hosts_of_port = False
     host_first = False
     empty_delegation = 404
+    entering_fronts = ""
     asked_by_requests = False
     cutting: Set[str] = frozenset()
     serves_refused: Set[str] = frozenset()

@@ -81,6 +81,7 @@ class Istio(Implementation):
 
     name = "istio"
     regex_last = True
+    entering_fronts = labels.INGRESS_USE_WAYPOINT
     judges_core_kinds = True
     host_first = True  # one virtual host per hostname (pilot/pkg/networking/core/gateway.go, vHostDedupMap)
     is_mesh = True
@@ -226,6 +227,9 @@ class Istio(Implementation):
     def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:
         """Return what a filter or backend that istiod knows nothing of means to requests of a route at a Gateway."""
         return routes.rule_fault(route, rule.number, topology)
+
+    def is_trial(self, policy: Resource) -> bool:
+        return labels.is_dry_run(policy)
 
     def backends(self, route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
         """Return the backends of a route by what they stand for: a ServiceImport for the Service of its name."""

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 
 from policylint.documents import Pointer
 from policylint.model import Resource, mapping, sequence, text
+from policylint.model.kinds import PROXY_PATCH
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 
 
-class EnvoyFilterPatch(NamedTuple):
+class ProxyPatch(NamedTuple):
     """One entry of spec.configPatches.
 
     Args:
@@ -29,18 +30,18 @@ class EnvoyFilterPatch(NamedTuple):
     versioned: bool
 
 
-def patches(simulation: Simulation) -> Iterator[list[EnvoyFilterPatch]]:
+def patches(simulation: Simulation) -> Iterator[list[ProxyPatch]]:
     """Yield the patches of every EnvoyFilter that is not refused."""
     for state in simulation.policies.values():
-        if (state.key.group, state.key.kind) == ("networking.istio.io", "EnvoyFilter") and not state.invalid_code:
+        if (state.key.group, state.key.kind) == PROXY_PATCH and not state.invalid_code:
             yield list(_read(state.policy))
 
 
-def _read(holder: Resource) -> Iterator[EnvoyFilterPatch]:
+def _read(holder: Resource) -> Iterator[ProxyPatch]:
     for index, written in enumerate(sequence(holder.spec.get("configPatches"))):
         entry = mapping(written)
         proxy = mapping(mapping(entry.get("match")).get("proxy"))
-        yield EnvoyFilterPatch(
+        yield ProxyPatch(
             holder,
             ("spec", "configPatches", index, "patch", "operation"),
             text(entry.get("applyTo")),

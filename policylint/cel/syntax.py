@@ -109,6 +109,14 @@ def free_names(tree: Tree) -> set[str]:
     return found | (inside - {own} if isinstance(own, str) else inside)
 
 
+def called(tree: Tree) -> set[str]:
+    """Return the names of the functions, methods and macros that an expression calls."""
+    if not isinstance(tree, list) or tree[0] in ("=", "unknown"):
+        return set()
+    own = {tree[1]} if tree[0] == "f" else set()
+    return own.union(*map(called, tree[2:] if own else tree[1:]))
+
+
 class _Frame:
     """What is open: a bracket, a branch of `? :` or the whole.
 

@@ -21,10 +21,10 @@ RULE = "GWP319"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    exposing = [group for group in simulation.groups if group.kind.exposes is not None]
+    exposing = [group for group in simulation.groups if group.kind.exposes is not None and group.effective.owners]
     numbers: dict[tuple[Node, ...], list[int]] = {}
     told: set[tuple[ResourceKey, tuple[str, ...]]] = set()
-    for group in simulation.groups if exposing else ():
+    for group in simulation.groups:
         expects = group.kind.expects
         if expects is None:
             continue
@@ -35,6 +35,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     numbers.setdefault(context, []).append(number)
         found = {number for context in group.contexts() for number in numbers.get(context, ())} if read else ()
         beside = [exposing[number] for number in sorted(found)]
+        if read and not beside and not simulation.world.unseen and group.routes():
+            for attachment, pointer, names in read:
+                if (attachment.key, names) not in told:
+                    told.add((attachment.key, names))
+                    yield _alone(attachment, pointer, group, (expects.root, *names), expects, simulation)
         for attachment, pointer, names in read if beside else ():
             lacking = {_lacking(each, names, simulation) for each in beside}
             if len(lacking) == 1 and "" not in lacking and (attachment.key, names) not in told:
@@ -92,6 +97,35 @@ def _lacking(group: Group, names: tuple[str, ...], simulation: Simulation) -> st
     if not isinstance(fields, dict) or len(names) == 1 or names[1] in fields:
         return ""
     return ".".join((exposes.path, names[0], *inside))
+
+
+def _alone(
+    attachment: Attachment,
+    pointer: Pointer,
+    group: Group,
+    names: tuple[str, ...],
+    expects: Attributes,
+    simulation: Simulation,
+) -> Finding:
+    """Return the finding about a policy that reads attributes where no policy acts that exposes any."""
+    kinds = [
+        kind.kind
+        for kind in simulation.catalog.kinds()
+        if kind.implementation == group.kind.implementation and kind.exposes is not None
+    ]
+    route = min(group.routes())
+    return Finding(
+        RULE,
+        "warning",
+        f"{path(pointer)} of {attachment.key} reads {'.'.join(names)}, and no {' or '.join(kinds)} acts on {route}",
+        attachment.policy.location(*pointer),
+        resources=(attachment.key, route),
+        label=f"nothing declares {names[0]} there: {expects.otherwise}",
+        confidence="assumed",
+        ground=f"no {' or '.join(kinds)} for it was seen",
+        help=("fix: ask for a login there, or read something of the request",),
+        field=path(pointer),
+    )
 
 
 def _finding(

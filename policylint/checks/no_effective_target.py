@@ -46,11 +46,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 
 def _idle(state: PolicyState, idle: Idle) -> Finding:
-    """Return a finding on a policy that does nothing by its implementation's own account."""
+    """Return a finding on a policy that does nothing, there or at all, by its implementation's own account."""
+    on = idle.on or (str(idle.target) if idle.target.selector is None else "")
     return Finding(
         RULE,
         "note" if idle.unknown else "warning",
-        f"{state.key} has no effect" + (f" on {idle.target}" if idle.target.selector is None else ""),
+        f"{state.key} has no effect" + (f" on {on}" if on else ""),
         target_at(state.policy, idle.target),
         resources=(state.key, *(node.key for node in idle.target.nodes[:1])),
         label=idle.why,

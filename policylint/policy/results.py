@@ -257,12 +257,14 @@ class Idle(NamedTuple):
         target: the reference that leads nowhere.
         why, fix: one clause each.
         unknown: something that was not seen could make it act after all.
+        on: what it does nothing on, where that is not all that the reference leads to.
     """
 
     target: Target
     why: str
     fix: str = ""
     unknown: bool = False
+    on: str = ""
 
 
 class Ancestor(NamedTuple):

@@ -91,8 +91,26 @@ def test_policies_meet_wherever_they_are_attached(tmp_path: Path, policies: tupl
     assert is_told(tmp_path, *policies) == told
 
 
-def test_without_a_login_that_is_seen_nothing_is_known(tmp_path: Path) -> None:
-    assert not is_told(tmp_path, limit(COUNTS))
+@pytest.mark.parametrize("target", ["HTTPRoute/checkout", "Gateway/edge"])
+def test_without_a_login_there_is_nothing_to_read(tmp_path: Path, target: str) -> None:
+    (finding,) = (each for each in lint(tmp_path, *WORLD, limit(COUNTS, target=target)) if each.rule == "GWP319")
+    assert "no AuthPolicy acts on HTTPRoute shop/checkout" in finding.message
+    assert finding.confidence == "assumed"
+
+
+def test_a_login_elsewhere_is_none(tmp_path: Path) -> None:
+    other = ROUTE.replace("name: checkout,", "name: other,", 1)
+    assert is_told(tmp_path, other, login(EXPOSED, target="HTTPRoute/other"), limit(COUNTS))
+
+
+def test_a_login_may_come_from_what_is_not_seen(tmp_path: Path) -> None:
+    chart = """
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: logins, namespace: shop}
+spec: {chart: {spec: {chart: logins, sourceRef: {kind: HelmRepository, name: ours}}}}
+"""
+    assert not is_told(tmp_path, limit(COUNTS), chart)
 
 
 def test_an_extension_may_add_attributes(tmp_path: Path) -> None:

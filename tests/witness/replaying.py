@@ -15,6 +15,7 @@ from tests.witness import (
     envoy,
     envoy_gateway,
     gateway_api,
+    kuadrant,
     kustomize,
     kustomize_trees,
     network,
@@ -58,11 +59,13 @@ def known(witness: str) -> tuple[float, list[Reason]]:
 def replayed(record: Path) -> Tally:
     """Ask policylint what a record says."""
     tally = Tally()
-    made = {
+    grammars = {
         "api-server": api_server_objects.world,
+        "kuadrant": kuadrant.world,
         "kustomize": kustomize_trees.tree,
         "network": network_worlds.world,
-    }.get(record.stem, world)
+    }
+    made = grammars.get(record.stem, world)
     dialect = gateway_api.DIALECTS.get(record.stem)
     if dialect is not None:
         made = partial(gateway_api.world, record.stem)
@@ -81,6 +84,8 @@ def replayed(record: Path) -> Tally:
             tally.add(name, objects, *kustomize.compared(objects, answer.facts))
         elif dialect is not None:
             tally.add(name, objects, answer.facts, gateway_api.our_facts(dialect, objects, answer.refused))
+        elif record.stem == "kuadrant":
+            tally.add(name, objects, answer.facts, kuadrant.our_facts(objects, answer.refused))
         elif record.stem == "envoy":
             ours = _of_requests(answer, objects)
             tally.add(name, objects, envoy.judged(answer.facts, ours), ours)

@@ -18,13 +18,14 @@ from tests.witness import (
     envoy,
     envoy_gateway,
     gateway_api,
+    kuadrant,
     kustomize,
     kustomize_trees,
     network,
     network_worlds,
 )
 from tests.witness.envoy_gateway_worlds import world
-from tests.witness.facts import Difference, differences
+from tests.witness.facts import Difference, Facts, differences
 from tests.witness.grammar import Manifest, digest, name_of
 from tests.witness.programs import built, certificate, installed_envoy
 from tests.witness.recording import RECORDED, Answer, written
@@ -40,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one witness; return 1 where it and policylint differ."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "witness", choices=["envoy-gateway", "envoy", "api-server", "network", "kustomize", *gateway_api.DIALECTS]
+        "witness",
+        choices=["envoy-gateway", "envoy", "api-server", "network", "kuadrant", "kustomize", *gateway_api.DIALECTS],
     )
     parser.add_argument("--seed", default="1")
     parser.add_argument("--worlds", type=int, default=100)
@@ -60,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(replayed(options.replay))
         return 0
     asked = {"envoy": of_envoy, "envoy-gateway": of_envoy_gateway, "api-server": of_api_server, "network": of_network}
-    asked |= {"kustomize": of_kustomize}
+    asked |= {"kuadrant": of_kuadrant, "kustomize": of_kustomize}
     return asked.get(options.witness, of_gateway_api)(options)
 
 
@@ -141,6 +143,35 @@ def of_gateway_api(options: argparse.Namespace) -> int:
             _shrink(tally, options, lambda objects: _found(asked, server, dialect, objects))
     if options.record:
         written(options.record, gateway_api.head(options.witness), answers)
+    print(tally)
+    return int(bool(tally.wrong))
+
+
+def of_kuadrant(options: argparse.Namespace) -> int:
+    """Statuses of policies, and what is effective on each way."""
+    tally, answers = Tally(), []
+    with (
+        kuadrant.Operator(built("kuadrant")) as operator,
+        api_server.Server(built("api_server"), api_server.crds(options.crds)) as server,
+    ):
+
+        def asked(objects: list[Manifest]) -> tuple[Facts, tuple[str, ...]]:
+            return operator.facts(objects, server.fates(objects))
+
+        for number in range(options.first, options.first + options.worlds):
+            objects = kuadrant.world(options.seed, number)
+            real, refused = asked(objects)
+            answers.append(Answer(options.seed, number, digest(objects), real, refused))
+            tally.add(f"{options.seed}/{number}", objects, real, kuadrant.our_facts(objects, refused))
+        if options.shrink:
+
+            def found(objects: list[Manifest]) -> list[Difference]:
+                real, refused = asked(objects)
+                return differences(real, kuadrant.our_facts(objects, refused))
+
+            _shrink(tally, options, found)
+    if options.record:
+        written(options.record, kuadrant.head(), answers)
     print(tally)
     return int(bool(tally.wrong))
 

@@ -14,7 +14,7 @@ from typing import Any
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, fault_of, walk
-from policylint.implementations.kuadrant import authorization, conditions
+from policylint.implementations.kuadrant import authorization, conditions, hostnames
 from policylint.implementations.kuadrant.listeners import (
     idle,
     named_listeners,
@@ -71,12 +71,11 @@ class Kuadrant(Implementation):
 
         Up to 1.4 the others are on HTTPRoutes alone as well.
         """
-        if kind.kind not in _BY_LISTENER and (
-            kind.kind == "TokenRateLimitPolicy" or self.catalog.unread(self.name, "GRPCRoute")
-        ):
-            return self.effects(kind, kept, topology, _to_grpc(topology) | _to_listener_sets(topology)).groups()
         if kind.kind not in _BY_LISTENER:
-            return self.effects(kind, kept, topology, _to_listener_sets(topology)).groups()
+            idle = _to_listener_sets(topology) | hostnames.passed_over(topology)
+            if kind.kind == "TokenRateLimitPolicy" or self.catalog.unread(self.name, "GRPCRoute"):
+                idle |= _to_grpc(topology)
+            return self.effects(kind, kept, topology, idle).groups()
         groups = super().groups(kind, self._by_listener(kind, kept, topology), topology)
         return [with_gateways(group) for group in groups]
 
@@ -107,7 +106,7 @@ class Kuadrant(Implementation):
         So do all policies that it merges, and those that it replaces do not come back.
         """
         effective = super().merge(stack)
-        place = conditions.broken(effective.spec) if stack.kind.kind in _WITH_CONDITIONS else ()
+        place = conditions.broken(effective.spec, stack.kind.kind) if stack.kind.kind in _WITH_CONDITIONS else ()
         return effective if not place else _switched_off(effective, place)
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:
@@ -145,6 +144,8 @@ class Kuadrant(Implementation):
     def judge(self, states: list[PolicyState], topology: Topology) -> None:
         """Set the generic verdicts; a policy that loses a listener to a refused one is not fully enforced."""
         super().judge(states, topology)
+        by_way = any(state.kind.kind in _WITH_CONDITIONS for state in states)
+        pairs = hostnames.passed_over(topology) if by_way else frozenset()
         for state in states:
             by = self._shadowed.get(state.key)
             if by and state.verdict in ("Enforced", "NoEffect", "PartiallyEnforced"):
@@ -154,6 +155,8 @@ class Kuadrant(Implementation):
                 _refuse_predicates(state)
             if state.verdict == "NoEffect" and state.kind.kind in _BY_LISTENER:
                 state.idle = next(idle(state, topology), None)
+            elif pairs and state.verdict not in (*_REFUSED, "Unknown"):
+                state.idle = next(hostnames.idle(state, topology, pairs), None)
         shared = shared_secrets(states, topology) if states and states[0].kind.kind == "TLSPolicy" else {}
         for state in states:
             if state.key in shared and state.verdict not in _REFUSED:
@@ -317,11 +320,12 @@ def _switched_off(effective: Effective, place: Pointer) -> Effective:
 def _refuse_predicates(state: PolicyState) -> None:
     """Make a policy invalid that has a predicate which does not compile. It keeps its place, and does nothing."""
     for spec in state.declared:
-        place = conditions.broken(spec.proper)
+        place = conditions.broken(spec.proper, state.kind.kind)
         if place:
             state.invalid_pointer = (*spec.prefix, *place)
             predicate = value_at(state.policy.body, state.invalid_pointer)
-            state.invalid, state.invalid_code = f"the predicate {predicate!r} {conditions.fault(predicate)}", _NO_CEL
+            fault = conditions.fault(predicate, state.kind.kind)
+            state.invalid, state.invalid_code = f"the predicate {predicate!r} {fault}", _NO_CEL
             state.verdict, state.by = "Invalid", ()
 
 
@@ -345,6 +349,10 @@ def _enforced(state: PolicyState) -> Condition:
             return Condition("Enforced", "False", "Overridden", f"{kind} is overridden by {_paths(state.by)}")
         case "NoEffect" if kind not in _BY_LISTENER:  # these are enforced where all listeners are passed over
             return Condition("Enforced", "False", "Unknown", f"{kind} is not in the path to any existing routes")
+    if kind == "TokenRateLimitPolicy" and state.verdict == "PartiallyEnforced" and state.by:
+        return Condition(
+            "Enforced", "False", "Unknown", f"{kind} has encountered some issues: policy rule(s) overridden"
+        )
     extent = "partially" if state.verdict == "PartiallyEnforced" else "successfully"
     return Condition("Enforced", "True", "Enforced", f"{kind} has been {extent} enforced")
 

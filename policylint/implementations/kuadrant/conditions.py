@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.cel.syntax import free_names, tree
+from policylint.cel.syntax import called, free_names, tree
 from policylint.documents import Pointer
 from policylint.implementations.kuadrant.patterns import Patterns
 from policylint.model import holds_variable, mapping, sequence
@@ -37,13 +37,29 @@ def concerning(spec: Mapping[str, Any], message: RequestFacts) -> Mapping[str, A
 
 _DECLARED = frozenset(
     {
-        *("request", "source", "destination", "connection", "auth", "ratelimit"),
+        *("request", "source", "destination", "connection", "auth"),
         *("metadata", "response"),  # the proxy knows them, and another release of the operator may
         *("bool", "bytes", "double", "duration", "dyn", "google", "int", "list", "map", "null_type", "string"),
         *("timestamp", "type", "uint"),
     }
 )
-"""What the predicates of policies may refer to: the attributes of a request, what policies before say, and types."""
+"""What the predicates of policies may refer to: the attributes of a request, what logins before say, and types."""
+_OF_LIMITS = frozenset({"ratelimit"})
+"""What those of limits may refer to as well: they come after logins."""
+_CALLABLE = frozenset(
+    {
+        *("all", "exists", "existsOne", "exists_one", "filter", "has", "map"),
+        *("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"),
+        *("contains", "endsWith", "matches", "size", "startsWith"),
+        *("getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getFullYear", "getHours", "getMilliseconds"),
+        *("getMinutes", "getMonth", "getSeconds"),
+        *("charAt", "format", "indexOf", "join", "lastIndexOf", "lowerAscii", "quote", "replace", "reverse", "split"),
+        *("substring", "trim", "upperAscii"),
+        *("requestBodyJSON", "responseBodyJSON"),
+        *("decodeQueryString", "getHostProperty", "queryMap"),  # the proxy knows them, and another release may
+    }
+)
+"""What the predicates of policies may call: CEL's own, the strings extension of cel-go, and the operator's."""
 _NOBODY: Mapping[str, Any] = {"nobody": {}}
 """What is left of authentication where no way in is open: it is asked for, and nothing will do."""
 
@@ -52,23 +68,27 @@ def _is_closed(way: Mapping[str, Any], patterns: Patterns) -> bool:
     return "anonymous" in way and patterns.all(way.get("when")) is False
 
 
-def broken(spec: Mapping[str, Any]) -> Pointer:
-    """Return where the first predicate that does not compile stands in a spec proper, () where all do."""
-    return next((place for place, text in _predicates(spec) if fault(text)), ())
+def broken(spec: Mapping[str, Any], kind: str) -> Pointer:
+    """Return where the first predicate that does not compile stands in a spec proper of a kind, () where all do."""
+    return next((place for place, text in _predicates(spec) if fault(text, kind)), ())
 
 
-def fault(predicate: str) -> str:
-    """Return why a predicate does not compile, as the end of a sentence about it; "" where it does or may.
+def fault(predicate: str, kind: str) -> str:
+    """Return why a predicate of a kind does not compile, as the end of a sentence about it; "" where it does or may.
 
-    Source: kuadrant-operator @ faec72c9, internal/cel/kuadrant_validator.go, NewRootValidatorBuilder: the names.
+    Source: kuadrant-operator v1.5.1, internal/cel/kuadrant_validator.go, NewRootValidatorBuilder: the names;
+    internal/controller/istio_extension_reconciler.go, buildWasmConfigs: those of policies, in their order.
     """
     if holds_variable(predicate):
         return ""
     parsed = tree(predicate)
     if parsed is None:
         return "is no CEL expression"
-    undeclared = sorted(free_names(parsed) - _DECLARED)
-    return f"refers to {undeclared[0]!r}, which is not declared" if undeclared else ""
+    undeclared = sorted(free_names(parsed) - _DECLARED - (_OF_LIMITS if kind != "AuthPolicy" else frozenset()))
+    if undeclared:
+        return f"refers to {undeclared[0]!r}, which is not declared"
+    unknown = sorted(called(parsed) - _CALLABLE)
+    return f"calls {unknown[0]!r}, which is no function there" if unknown else ""
 
 
 def _predicates(spec: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:

@@ -77,6 +77,7 @@ def both_networks(sides: Sides) -> Both | None:
 
     former, latter = sides.before.network, sides.after.network
     rosters = [{str(end): end for end in network.universe.endpoints[:-2]} for network in (former, latter)]
+    rosters[0] = _as_called_after(sides, *rosters)
     specs = [{(policy.key, policy.subject_text): policy for policy in network.policies} for network in (former, latter)]
     changed = frozenset(
         key
@@ -99,6 +100,17 @@ def both_networks(sides: Sides) -> Both | None:
         others = (end for end in other.universe.endpoints)
         networks.append(Network(world, network.policies, ends, other.policies, others, network.tunnel))
     return Both(networks[0], networks[1], changed)
+
+
+def _as_called_after(sides: Sides, old: dict[str, Endpoint], new: dict[str, Endpoint]) -> dict[str, Endpoint]:
+    """Return the ends of the side before by the names of the side after: workloads may move to other namespaces."""
+    called = {end.key: name for name, end in new.items() if end.role == "workload" and name not in old}
+    moved = {
+        name: called[now]
+        for name, end in old.items()
+        if end.role == "workload" and (now := sides.pairing.key(end.key)) in called and now.name == end.key.name
+    }
+    return {moved.get(name, name): end for name, end in old.items()}
 
 
 def _rules(policy: object) -> object:

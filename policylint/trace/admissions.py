@@ -28,6 +28,8 @@ from policylint.trace.request import Request
 from policylint.trace.result import Outcome, Share, Trace
 
 _STREAMS = ("tcp", "tls", "udp")
+Senders = tuple[Client, ...]
+"""Who sends a request on: one of them, where it is not known whether it passes a waypoint."""
 
 
 class Admissions:
@@ -86,6 +88,7 @@ class Admissions:
         call = call._replace(address=request.address if trace.gateway is not None else "")
         found: list[PlacedDecision] = []
         caller = client.workload
+        senders: Senders | None = None
         gateway = None if trace.gateway is None else self._simulation.topology.gateway(trace.gateway)
         if gateway is not None and is_door(gateway.gateway.key):
             client = _at_door(gateway, trace) if gateway.gateway.key.kind not in PUBLISHED else client
@@ -110,18 +113,19 @@ class Admissions:
             client = Client(gateway.gateway, gateway.gateway.key.namespace) if meshed else Client()
             caller = gateway.gateway
         elif asked_for is not None:
-            answers, client = self._before(asked_for, call, client)
+            answers, senders = self._before(asked_for, call, client)
             found += answers
             denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
             if denied is not None:
                 trace = trace._replace(admissions=tuple(found), questions=tuple(asked), forwarded=None, per_backend={})
                 return trace._replace(outcome=_end(denied))
+        senders = senders or (client,)
         shares = list(trace.outcome.shares)
         ends: list[PlacedDecision] = []
         for number, share in enumerate(shares):
             if share.problem or not share.share:
                 continue
-            answers, denied = self._behind(trace, share, caller, client, asked, stream=stream)
+            answers, denied = self._behind(trace, share, caller, senders, asked, stream=stream)
             found += answers
             if denied is not None:
                 shares[number] = share._replace(problem=_words(denied))
@@ -136,24 +140,25 @@ class Admissions:
 
     def _before(
         self, asked_for: ResourceKey, call: RequestFacts, client: Client
-    ) -> tuple[list[PlacedDecision], Client]:
+    ) -> tuple[list[PlacedDecision], Senders]:
         """Return what a client's own proxy and the waypoint of what it calls answer, and who sends the request on."""
         world, caller = self._simulation.world, client.workload
         resource = world.get(asked_for)
         if resource is None or client.account == "":  # strangers go past waypoints
-            return [], client
+            return [], (client,)
         if caller is not None and asked_for[:2] == ("", "Service"):
             refusals = (behaviour.blocked(resource, caller, call.port, world) for behaviour, _ in self._asked)
             own = [
                 PlacedDecision(Checkpoint((whole(caller.key),), caller), each) for each in refusals if each is not None
             ]
             if own:
-                return own, client
+                return own, (client,)
         found: list[PlacedDecision] = []
+        senders: Senders = (client,)
         for front in self._fronts(asked_for, client):
             found += self._ask(call, front)
-            client = Client() if front.doubt else Client(front.resource, front.resource.key.namespace)
-        return found, client
+            senders = _past(front, senders)
+        return found, senders
 
     def _fronts(self, asked_for: ResourceKey, client: Client) -> list[Checkpoint]:
         """Return the waypoints that a client passes; one that is called by its account is whichever workload has it,
@@ -190,7 +195,7 @@ class Admissions:
         trace: Trace,
         share: Share,
         caller: Resource | None,
-        client: Client,
+        senders: Senders,
         asked: list[RequestQuestion],
         *,
         stream: bool,
@@ -198,7 +203,7 @@ class Admissions:
         """Return what is answered before a backend and at its pods, and the answer that turns the request away.
 
         Args:
-            caller: the Gateway that sends the request on, None for requests of the mesh; `client` is what is known of
+            caller: the Gateway that sends the request on, None for requests of the mesh; `senders` is what is known of
                 the identity.
         """
         request = trace.request
@@ -206,14 +211,16 @@ class Admissions:
         host, path = (request.host, request.path) if message is None else (message.host, message.path)
         found: list[PlacedDecision] = []
         for front in self._acting.fronts(share.key, caller) if trace.gateway is not None else ():
+            client = senders[0] if len(senders) == 1 else Client()
             found += self._ask(_call(request, host, path, share.port, client, asked, stream=stream), front)
             if self._has_routes(share.key):
                 why = f"the routes of {share.key}, which its waypoint applies"
                 found.append(PlacedDecision(front, Decision("depends", why=why)))
-            client = Client() if front.doubt else Client(front.resource, front.resource.key.namespace)
+            senders = _past(front, senders)
         denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
         if denied is not None:
             return found, denied
+        client = senders[0] if len(senders) == 1 else Client()
         sender = client.workload
         is_waypoint = sender is not None and sender.key.kind == "Gateway" and sender.key != trace.gateway
         through = f" (this one comes from waypoint {sender.key.path})" if sender is not None and is_waypoint else ""
@@ -231,7 +238,10 @@ class Admissions:
             call = _call(request, host, path, port, client, asked, stream=stream)
             address = "" if trace.gateway is not None or is_waypoint else request.address
             call = call._replace(dialled=share.port, service=service, address=address)
-            answers = list(self._ask(call, Checkpoint((whole(workload.key),), workload)))
+            here = Checkpoint((whole(workload.key),), workload)
+            either = [list(self._ask(call._replace(sender=each), here)) for each in senders]
+            agree = all(answers == either[0] for answers in either)
+            answers = either[0] if agree else list(self._ask(call, here))
             if through:
                 answers = [_noting(answer, through) for answer in answers]
             found += answers
@@ -267,6 +277,13 @@ class Admissions:
             return None
         target = named[0].get("targetPort", named[0].get("port"))
         return container_port(workload, target)
+
+
+def _past(front: Checkpoint, senders: Senders) -> Senders:
+    """Return who may send a request on behind a waypoint: where it is not known whether it passes it, either."""
+    is_seen = front.resource.key.kind == "Gateway"
+    waypoint = Client(front.resource, front.resource.key.namespace) if is_seen or not front.doubt else Client()
+    return (*senders, waypoint) if front.doubt else (waypoint,)
 
 
 def _call(

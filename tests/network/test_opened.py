@@ -151,3 +151,14 @@ def test_every_opened_connection_is_in_a_finding_and_no_other_change_is() -> Non
             assert is_opened == bool([*opened(pair), *isolation_removed(pair)]), seed
             found += is_opened
     assert found > 20
+
+
+def test_a_workload_that_moves_to_another_namespace_keeps_its_place_among_the_ends() -> None:
+    """The namespace has another default: nothing closes the pods there."""
+    closed, elsewhere = policy(podSelector={}), policy(podSelector={}, namespace="away")
+    before = [*namespaces(shop="shop", away="away"), pod("web"), pod("far", "away")]
+    after = [*namespaces(shop="shop", away="away"), pod("web", "away"), pod("far", "away")]
+    pair = sides([*before, closed], [*after, closed])
+    assert [finding.rule for finding in (*isolation_removed(pair), *opened(pair))] == ["GWP620"]
+    kept = sides([*before, closed], [*after, elsewhere])
+    assert [*isolation_removed(kept), *opened(kept)] == []

@@ -9,7 +9,7 @@ from policylint.checks.confidence import NOT_RENDERED
 from policylint.checks.kit.locations import target_at
 from policylint.compare.attachment import rules_of
 from policylint.compare.pairing import Sides
-from policylint.model import Finding, Location, Node, Related, ResourceKey, Severity
+from policylint.model import SEVERITIES, Finding, Location, Node, Related, ResourceKey, Severity
 from policylint.model.words import count, listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
@@ -128,11 +128,12 @@ class Weakened(NamedTuple):
     affected: AffectedObjects
 
 
-def finding(sides: Sides, weakened: Weakened, effect: Severity | None = None) -> Finding:
+def finding(sides: Sides, weakened: Weakened, effect: Severity | None = None, *, opens: bool = False) -> Finding:
     """Return the finding of one cause.
 
     Args:
         effect: how bad it is for requests, None where it changes nothing for them.
+        opens: whether some get in that did not: then it is no milder than that.
     """
     cause, affected_objects = weakened
     routes = sorted(affected_objects.routes)
@@ -147,9 +148,11 @@ def finding(sides: Sides, weakened: Weakened, effect: Severity | None = None) ->
         change = f"{subject} {'is' if len(affected) == 1 else 'are'} less protected{share}"
     related = [Related("it was written here before the change", cause.before)] if cause.before is not None else []
     location = located(sides.after, affected, cause.location, related, "is concerned")
+    worst: Severity = "error" if cause.void or effect == "error" or (effect and cause.drops) else cause.severity
+    severity = min(worst, (effect if opens else None) or "note", key=SEVERITIES.index)
     return Finding(
         RULE,
-        "error" if cause.void or effect == "error" or (effect and cause.drops) else cause.severity,
+        severity,
         f"{change}: {cause.field} of {owners} {cause.change}, {cause.says}",
         location,
         resources=(first, *cause.owners, *cause.winners),

@@ -328,7 +328,7 @@ class _Comparison:
         opens = difference.change in ("opened", "less-asked")
         found = tuple(kept(self._sides, difference, pair.before, pair.after)) if opens else ()
         if not any(self._is_policy(who.policy) for who in by):
-            found = tuple(each for each in found if not self._stands(each))
+            found = tuple(each for each in found if not self._stands(each, entry, by))
         named = bool(found) and not difference.purpose and _is_named(pair, new)
         listener = pair.after.trace.listener
         inside = entry.gateway if entry.inside else None
@@ -423,23 +423,28 @@ class _Comparison:
     def _is_policy(self, key: ResourceKey) -> bool:
         return key in self._sides.after.policies or self._sides.pairing.was(key) in self._sides.before.policies
 
-    def _stands(self, each: Kept) -> bool:
+    def _stands(self, each: Kept, entry: EntryPoint, by: Sequence[Responsible]) -> bool:
         """Return whether what turned requests away in a mesh stands as it did: it is the client that differs."""
-        if each.at is None:
+        if each.at is None or self._names(who.policy for who in by):
             return False
-        around = (each.at, ResourceKey("", "Namespace", "", each.at.namespace))
+        around = (each.at, ResourceKey("", "Namespace", "", each.at.namespace), entry.gateway)
         return self._changed.isdisjoint((*around, *(self._sides.pairing.key(who.policy) for who in each.owners)))
 
     def _names_changed(self) -> bool:
         """Return whether a policy names an object that changed: what that does is known of Services alone."""
         was = self._sides.pairing.was
         before, after = self._sides.before, self._sides.after
-        keys = {
+        return self._names(
             key
             for key in self._changed
             if key.kind != "Service" or not (after.world.get(key) and before.world.get(was(key)))
-        }
-        return bool(naming(after, keys) or naming(before, map(was, keys)))
+        )
+
+    def _names(self, keys: Iterable[ResourceKey]) -> bool:
+        """Return whether a policy of either side names one of some objects."""
+        listed = list(keys)
+        was = map(self._sides.pairing.was, listed)
+        return bool(naming(self._sides.after, listed) or naming(self._sides.before, was))
 
     def _doubt(self, entry: EntryPoint, why: str) -> None:
         self._unknown.setdefault(why, set()).add(entry.hosts)

@@ -54,12 +54,14 @@ def findings_of_requests(
     changes = () if environment.requests is None else environment.requests.changes
     said = {key for finding in beside if finding.rule == "GWP301" for key in finding.resources[:1]}
     worst: dict[int, Severity] = {}
+    opens: set[int] = set()
     lost: dict[_Loss, list[RequestChange]] = {}
     openings = []
     for change in changes:
         if change.change not in ("opened", "less-asked"):
             continue
         told = [number for number, each in enumerate(weakened) if _explains(sides, each, change)]
+        opens.update(told if change.change == "opened" else ())
         for number in told:
             worst[number] = min(worst.get(number, "note"), change.severity, key=SEVERITIES.index)
         if told:
@@ -70,7 +72,7 @@ def findings_of_requests(
         if not losses and (change.kept or said.isdisjoint(change.routes)):
             openings.append(change)
     for number, each in enumerate(weakened):
-        yield finding_of_cause(sides, each, worst.get(number))
+        yield finding_of_cause(sides, each, worst.get(number), opens=number in opens)
     everywhere = {
         (loss.kept.purpose, loss.kept.names, _keys(loss)) for loss in lost if loss.rule is None and not loss.new
     }
@@ -292,7 +294,8 @@ def _fix(sides: Sides, loss: _Loss, owners: str, changes: Sequence[RequestChange
             return f"what comes closest is {'; '.join(own)}"
     names = ", ".join(f"`{name}:`" for name in loss.kept.names)
     if loss.listener is not None:
-        return f"attach {owners} to {loss.listener.key} too, or detach the route from it"
+        detach = "detach the route from it"
+        return detach if CERTIFICATE in loss.kept.names else f"attach {owners} to {loss.listener.key} too, or {detach}"
     if loss.rule is not None:
         return f"attach {owners} to {loss.rule.key} too, or a policy of its own with {names}"
     if loss.kept.by:

@@ -61,6 +61,8 @@ def asking(sides: Sides, purpose: str, answer: RequestAnswer) -> Iterator[Kept]:
     for demand in answer.demands[purpose].values():
         listed = settings(demand.group.kind, demand.group.effective, None, sides)
         yield from _gone(purpose, [each for each in listed if _is_of(each, demand.path)], _turned(answer, purpose))
+    if purpose in answer.asked:
+        yield from (_of_asker(sides, answer, purpose, asker) for asker in _beside(answer, purpose))
     if answer.denied and purpose == "authorization":
         yield from _refused(sides, answer, None)
 
@@ -83,14 +85,25 @@ def _asked(sides: Sides, purpose: str, before: RequestAnswer, after: RequestAnsw
         now = _met(after, demand.group)
         listed = settings(demand.group.kind, demand.group.effective, now, sides)
         yield from _gone(purpose, [each for each in listed if _is_of(each, demand.path)], turned_away)
-    policies = {owner for demand in old.values() for owner in demand.group.effective.owners.values()}
-    left = {(asker.setting, asker.policy) for asker in after.asked[purpose].demands}
-    for asker in before.asked[purpose].demands:
-        if asker.policy in policies or (asker.setting, _after(sides, asker.policy)) in left:
-            continue
-        place = Responsible(asker.policy, _named(before, asker)) if asker.policy is not None else None
-        place = _demanding(sides, before) or place if asker.setting == CERTIFICATE else place
-        yield Kept(purpose, (asker.setting,), () if place is None else (place,), "without" if asker.must else "false")
+    left = {(asker.setting, asker.policy): asker.must for asker in after.asked[purpose].demands}
+    for asker in _beside(before, purpose):
+        stays = left.get((asker.setting, _after(sides, asker.policy)))
+        if stays is None or (asker.must and not stays):
+            yield _of_asker(sides, before, purpose, asker, stands=stays is not None)
+
+
+def _beside(answer: RequestAnswer, purpose: str) -> Iterator[Asker]:
+    """Yield what asks of a request and is no setting of a policy that was met: certificates, filters, annotations."""
+    demands = answer.demands[purpose].values()
+    policies = {owner for demand in demands for owner in demand.group.effective.owners.values()}
+    yield from (asker for asker in answer.asked[purpose].demands if asker.policy not in policies)
+
+
+def _of_asker(sides: Sides, before: RequestAnswer, purpose: str, asker: Asker, *, stands: bool = False) -> Kept:
+    place = Responsible(asker.policy, _named(before, asker)) if asker.policy is not None else None
+    place = _demanding(sides, before) or place if asker.setting == CERTIFICATE else place
+    owners = () if place is None else (place,)
+    return Kept(purpose, (asker.setting,), owners, "without" if asker.must else "false", stands=stands)
 
 
 def _refused(sides: Sides, before: RequestAnswer, after: RequestAnswer | None) -> Iterator[Kept]:

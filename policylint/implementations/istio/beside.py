@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer, read
+from policylint.implementations.istio import labels
+from policylint.implementations.istio.client_addresses import counted_on
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts, value_at
 from policylint.policy.beside import Beside
 
@@ -27,6 +29,9 @@ _INSTALLING: tuple[tuple[str, str, Pointer], ...] = (
     ("sailoperator.io", "Istio", ("values", "meshConfig")),
 )
 """Objects that install the control plane, with where they hold its configuration."""
+_RUNNING = (("apps", "DaemonSet"), ("apps", "Deployment"))
+"""Workloads that proxies at the edge are."""
+_MOST_PROXIES = 32
 _AUTHORIZERS = ("envoyExtAuthzHttp", "envoyExtAuthzGrpc")
 _HARMLESS = frozenset({"match", "name", "route", "timeout", "retries"})
 """Fields of a VirtualService's rule that leave a request, and where it goes, as they are."""
@@ -36,6 +41,10 @@ def beside(world: World, root: str) -> Iterator[Beside]:
     """Yield what decides on requests and is not evaluated."""
     for holder, pointer, config in _configurations(world, root):
         yield from _of_mesh(holder, pointer, config)
+    for group, kind in (*_RUNNING, labels.GATEWAY):
+        for proxy in world.of_kind(group, kind):
+            owner, place, proxies = counted_on(proxy)
+            yield from _believed(owner, place, proxies, "at its proxies", owner.key)
     for virtual in world.of_kind(_GROUP, "VirtualService"):
         yield from _routed(virtual, world)
     for entry in world.of_kind(_GROUP, "ServiceEntry"):
@@ -88,9 +97,7 @@ def _of_mesh(holder: Resource, pointer: Pointer, config: Mapping[str, Any]) -> I
     root = text(config.get("rootNamespace")) or "istio-system"
     yield Beside(holder, pointer, f"takes the policies of namespace {root} for those of the mesh")
     topology = mapping(mapping(config.get("defaultConfig")).get("gatewayTopology"))
-    hops = topology.get("numTrustedProxies")
-    if hops:
-        yield Beside(holder, pointer, f"believes {text(str(hops))} addresses of X-Forwarded-For at gateways")
+    yield from _believed(holder, pointer, topology.get("numTrustedProxies"), "at gateways")
     asked: dict[str, Mapping[str, Any]] = {}
     for provider in map(mapping, sequence(config.get("extensionProviders"))):
         for field in _AUTHORIZERS:
@@ -102,6 +109,13 @@ def _of_mesh(holder: Resource, pointer: Pointer, config: Mapping[str, Any]) -> I
         where = [authorizer.get(each) for each in ("service", "port", "pathPrefix")]
         yield Beside(holder, pointer, f"says where the authorizer {name} is", value=json.dumps(where, default=str))
     yield Beside(holder, pointer, "has other authorizers", value=json.dumps(sorted(asked)))
+
+
+def _believed(holder: Resource, pointer: Pointer, proxies: object, where: str, *about: ResourceKey) -> Iterator[Beside]:
+    """Yield one for each proxy that is taken to have written an address, as clients may: fewer are no news."""
+    trusted = min(proxies, _MOST_PROXIES) if isinstance(proxies, int) else 0
+    for number in range(trusted):
+        yield Beside(holder, pointer, f"believes more of X-Forwarded-For {where}", about, str(number))
 
 
 def _routed(virtual: Resource, world: World) -> Iterator[Beside]:

@@ -17,7 +17,6 @@ from policylint.policy.client_addresses import (
 )
 
 PAST_GATEWAY = "a sidecar takes the address from X-Forwarded-For, which a client that reaches the pod directly can set"
-_PROXY_CONFIG = "proxy.istio.io/config"
 _WORKLOADS = frozenset({"DaemonSet", "Deployment", "Pod", "ReplicaSet", "StatefulSet"})
 
 
@@ -41,11 +40,11 @@ def believed(
     rule = policy.location(*pointer)
     fix = f"let nothing but these proxies reach the pods (network policies), {LOGIN}"
     if proxy.kind == "Gateway" or _is_gateway(resource):
-        owner, place = _counted_on(resource)
-        if place:
+        owner, place, proxies = counted_on(resource)
+        if proxies is not None and proxies > 0:
             trust = Trust(place[1:], PAST_PROXIES, certain=False, fix=fix)
             yield Believed(owner, owner.location(*place), trust), rule
-        elif place is None and is_positive(settings.get("numTrustedProxies")):
+        elif proxies is None and is_positive(settings.get("numTrustedProxies")):
             yield Believed(policy, rule, Trust(pointer[1:], PAST_PROXIES, certain=False, fix=fix)), rule
     elif proxy.kind in _WORKLOADS and not _is_ambient(resource, world):
         yield Believed(policy, rule, Trust(pointer[1:], PAST_GATEWAY, certain=False, fix=fix)), rule
@@ -77,9 +76,9 @@ def _is_gateway(workload: Resource) -> bool:
     return annotations.get("inject.istio.io/templates") == "gateway" or "gateway" in text(labels.get("istio"))
 
 
-def _counted_on(resource: Resource) -> tuple[Resource, Pointer | None]:
-    """Return a Gateway, or the workload of one, and where it says how many proxies are in front: () where it says that
-    there is none, None where it says nothing."""
+def counted_on(resource: Resource) -> tuple[Resource, Pointer, int | None]:
+    """Return a Gateway, or the workload of one, where it says how many proxies are in front, and the number of them;
+    None where it says nothing."""
     inside = (
         ("infrastructure", "annotations") if resource.key.kind == "Gateway" else ("template", "metadata", "annotations")
     )
@@ -88,17 +87,17 @@ def _counted_on(resource: Resource) -> tuple[Resource, Pointer | None]:
         written: Any = resource.body
         for step in place:
             written = mapping(mapping(written).get(step))
-        if _PROXY_CONFIG in written:
-            number = _trusted_proxies(text(written[_PROXY_CONFIG]))
-            return resource, None if number is None else (*place, _PROXY_CONFIG) if number > 0 else ()
-    return resource, None
+        if labels.PROXY_ANNOTATION in written:
+            config = text(written[labels.PROXY_ANNOTATION])
+            return resource, (*place, labels.PROXY_ANNOTATION), _trusted_proxies(config)
+    return resource, (), None
 
 
 def _trusted_proxies(config: str) -> int | None:
     """Return `numTrustedProxies` of a ProxyConfig as text, None where it does not say it."""
     from policylint.documents import read
 
-    for document in read(config.encode(), _PROXY_CONFIG).documents:
+    for document in read(config.encode(), labels.PROXY_ANNOTATION).documents:
         number = mapping(mapping(document.value).get("gatewayTopology")).get("numTrustedProxies")
         return number if isinstance(number, int) else None
     return None

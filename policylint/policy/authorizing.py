@@ -119,8 +119,19 @@ class RequestFacts(NamedTuple):
         return self.has("path", self.bare_path, *predicates)
 
     def has_header(self, name: object, *predicates: Predicate) -> bool | None:
-        """Return whether the request has a header that satisfies one of some predicates."""
+        """Return whether the request has a header that satisfies one of some predicates.
+
+        Proxies keep the request line among the headers: HTTP/2 calls it `:method`, `:path` and `:authority` (RFC 9113,
+        8.3.1), the last of which is `Host` in HTTP/1.
+        """
         lowered = text(name).lower()
+        match lowered:
+            case ":method":
+                return self.has_method(*predicates)
+            case ":path":
+                return self.has("path", self.path, *predicates)
+            case ":authority" | "host":
+                return self.has("host", self.host, *predicates)
         return self.has(f"header {lowered}", self.headers.get(lowered), *predicates)
 
     def has_claim(self, name: str, *predicates: Predicate) -> bool | None:

@@ -125,6 +125,15 @@ SIDECAR = {
     "header": ((when("request.headers[x-team]", "values: [a]"),), {"headers": {"X-Team": "a"}}, "allowed"),
     "header that is not sent": ((when("request.headers[x-team]", "values: [a]"),), {}, "403"),
     "notValues of a header that is not sent": ((when("request.headers[x-team]", "notValues: [a]"),), {}, "allowed"),
+    "the request line among the headers: the method": (
+        (when("request.headers[:method]", "values: [POST]"),), {"method": "POST"}, "allowed"),
+    "another method": ((when("request.headers[:method]", "values: [POST]"),), {}, "403"),
+    "the host": ((when("request.headers[:authority]", "values: [web.shop]"),), {}, "allowed"),
+    "the host as HTTP/1 calls it": ((when("request.headers[Host]", "values: [web.shop]"),), {}, "allowed"),
+    "another host": ((when("request.headers[host]", "values: [pay.shop]"),), {}, "403"),
+    "the path, with its query": (
+        (when("request.headers[:path]", "values: ['/x?y=1']"),), {"path": "/x?y=1"}, "allowed"),
+    "the path has a query": ((when("request.headers[:path]", "values: [/x]"),), {"path": "/x?y=1"}, "403"),
     "a token that nobody checks": ((source('requestPrincipals: ["*"]'),), {"headers": {"Authorization": "b"}}, "403"),
     "a condition that is not known": ((when("connection.sni", "values: [a]"),), {}, "depends"),
     "from, to and when must all hold": (

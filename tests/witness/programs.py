@@ -18,15 +18,16 @@ def built(name: str, package: str = ".") -> Path:
 
     Args:
         name: the folder of the module.
-        package: what to build in it: `.`, or a tool that its go.mod names.
+        package: what to build in it: `.`, a folder as `./requests`, or a tool that its go.mod names.
     """
     module = HERE / name
     last = [each for each in package.split("/") if not each.startswith("v")][-1]
-    program = CACHE / "bin" / (name if package == "." else last)
+    program = CACHE / "bin" / (name if package == "." else f"{name}-{last}" if package.startswith(".") else last)
     sources = sorted(module.glob("go.*"))
-    if package == ".":
+    if package.startswith("."):
         own = re.findall(r" => \.\./(\S+)$", (module / "go.mod").read_text(encoding="utf-8"), re.MULTILINE)
-        sources += [path for each in (name, *own) for path in sorted((HERE / each).glob("*.go"))]
+        folders = (module / package, *(HERE / each for each in own))
+        sources += [path for folder in folders for path in sorted(folder.glob("*.go"))]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
     stamp = program.with_suffix(".built")
     if not (program.exists() and stamp.exists() and stamp.read_text() == digest):

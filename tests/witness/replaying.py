@@ -15,6 +15,7 @@ from tests.witness import (
     envoy,
     envoy_gateway,
     gateway_api,
+    istio_requests,
     kuadrant,
     kustomize,
     kustomize_trees,
@@ -61,6 +62,7 @@ def replayed(record: Path) -> Tally:
     tally = Tally()
     grammars = {
         "api-server": api_server_objects.world,
+        "istio-requests": istio_requests.world,
         "kuadrant": kuadrant.world,
         "kustomize": kustomize_trees.tree,
         "network": network_worlds.world,
@@ -84,6 +86,9 @@ def replayed(record: Path) -> Tally:
             tally.add(name, objects, *kustomize.compared(objects, answer.facts))
         elif dialect is not None:
             tally.add(name, objects, answer.facts, gateway_api.our_facts(dialect, objects, answer.refused))
+        elif record.stem == "istio-requests":
+            asked = istio_requests.requests(answer.seed, answer.number)
+            tally.add(name, objects, answer.facts, istio_requests.our_answers(objects, answer.refused, asked))
         elif record.stem == "kuadrant":
             tally.add(name, objects, answer.facts, kuadrant.our_facts(objects, answer.refused))
         elif record.stem == "envoy":

@@ -18,6 +18,7 @@ from tests.witness import (
     envoy,
     envoy_gateway,
     gateway_api,
+    istio_requests,
     kuadrant,
     kustomize,
     kustomize_trees,
@@ -39,11 +40,18 @@ _DEFAULT = Path("-")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one witness; return 1 where it and policylint differ."""
+    asked = {
+        "envoy-gateway": of_envoy_gateway,
+        "envoy": of_envoy,
+        "api-server": of_api_server,
+        "network": of_network,
+        "istio-requests": of_istio_requests,
+        "kuadrant": of_kuadrant,
+        "kustomize": of_kustomize,
+        **dict.fromkeys(gateway_api.DIALECTS, of_gateway_api),
+    }
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "witness",
-        choices=["envoy-gateway", "envoy", "api-server", "network", "kuadrant", "kustomize", *gateway_api.DIALECTS],
-    )
+    parser.add_argument("witness", choices=list(asked))
     parser.add_argument("--seed", default="1")
     parser.add_argument("--worlds", type=int, default=100)
     parser.add_argument("--first", type=int, default=0, help="the number of the first world")
@@ -61,9 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.replay:
         print(replayed(options.replay))
         return 0
-    asked = {"envoy": of_envoy, "envoy-gateway": of_envoy_gateway, "api-server": of_api_server, "network": of_network}
-    asked |= {"kuadrant": of_kuadrant, "kustomize": of_kustomize}
-    return asked.get(options.witness, of_gateway_api)(options)
+    return asked[options.witness](options)
 
 
 def of_kustomize(options: argparse.Namespace) -> int:
@@ -143,6 +149,26 @@ def of_gateway_api(options: argparse.Namespace) -> int:
             _shrink(tally, options, lambda objects: _found(asked, server, dialect, objects))
     if options.record:
         written(options.record, gateway_api.head(options.witness), answers)
+    print(tally)
+    return int(bool(tally.wrong))
+
+
+def of_istio_requests(options: argparse.Namespace) -> int:
+    """Requests to the proxy with Istio's filters."""
+    tally, answers = Tally(), []
+    with (
+        TemporaryDirectory() as place,
+        istio_requests.Istio(built("istio", "./requests"), Path(place)) as istio,
+        envoy.Stubs() as stubs,
+        api_server.Server(built("api_server"), api_server.crds(options.crds)) as server,
+    ):
+        for number in range(options.first, options.first + options.worlds):
+            objects, asked = istio_requests.world(options.seed, number), istio_requests.requests(options.seed, number)
+            real, refused = istio.facts(objects, server.fates(objects), asked, stubs)
+            answers.append(Answer(options.seed, number, digest(objects), real, refused))
+            tally.add(f"{options.seed}/{number}", objects, real, istio_requests.our_answers(objects, refused, asked))
+    if options.record:
+        written(options.record, istio_requests.head(), answers)
     print(tally)
     return int(bool(tally.wrong))
 

@@ -157,3 +157,13 @@ def test_links_between_documents_lead_somewhere(page: Path) -> None:
 def test_paths_that_documents_name_are_there(page: Path) -> None:
     named = {match["path"] for match in NAMED.finditer(FENCE.sub("", page.read_text(encoding="utf-8")))}
     assert not sorted(path for path in named if not (ROOT / path).exists())
+
+
+def test_tests_that_pages_name_are_there() -> None:
+    named = {
+        (file, name)
+        for page in (ROOT / "docs").rglob("*.md")
+        for file, name in re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", page.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 15
+    assert {f"{file}::{name}" for file, name in named if f"def {name}(" not in (ROOT / file).read_text()} == set()

@@ -101,3 +101,17 @@ def test_the_revision_of_a_chart_is_not_that_of_this_tree(tmp_path: Path) -> Non
         "spec: {destination: {name: in-cluster}, source: {repoURL: https://x, chart: c, targetRevision: 1.0.0}}\n"
     )
     assert said(tmp_path, {"argo/app.yaml": APPLICATION, "argo/chart.yaml": chart}, "1.0.0", "2.0.0") == []
+
+
+def test_network_policies_are_judged_as_written_in_this_tree_too(tmp_path: Path) -> None:
+    closed = (
+        "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: closed}\nspec: {podSelector: {}}\n"
+    )
+    sides = []
+    for side, revision in (("before", "main"), ("after", "legacy")):
+        files = {"apps/app.yaml": APPLICATION.replace("targetRevision: main", f"targetRevision: {revision}")}
+        place = written(tmp_path / side, {**files, "app/closed.yaml": closed})
+        sides.append(open_workspace([str(place)]).simulations)
+    pairs = pair_sides(*sides)
+    (finding,) = removed_protections(pairs, compared(pairs), {"GWP304"})
+    assert (finding.severity, finding.label) == ("warning", "1 policy judged as written in this tree")

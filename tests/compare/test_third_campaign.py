@@ -116,6 +116,20 @@ CALLERS = (
 )
 
 
+TEXT = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: proxy, namespace: shop}\ndata:\n  FILE: |\n"
+FIRST_MATCH = ("- {domain: admin.example.com, policy: two_factor}", "- {domain: '*.example.com', policy: one_factor}")
+CADDY = ("basic_auth {", "ops hash", "}", "@outside not remote_ip 10.0.0.0/8", "respond @outside 403")
+NGINX = ("server {", "if ($remote_addr !~ ^10) { return 403; }", "proxy_pass http://admin;", "}")
+
+
+def text(file: str, *lines: str) -> list[str]:
+    return [TEXT.replace("FILE", file) + "".join(f"    {line}\n" for line in lines)]
+
+
+def authelia(*rules: str) -> list[str]:
+    return text("configuration.yml", "access_control:", "  rules:", *(f"    {rule}" for rule in rules))
+
+
 def pay(labels: str = "", around: str = AMBIENT) -> list[str]:
     return [namespace("pay", around), app("cards", "pay", labels), app("mailer", "pay"), WAYPOINT, READERS]
 
@@ -180,3 +194,36 @@ def test_whoever_sends_it_on_has_an_identity(tmp_path: Path) -> None:
     around = ", labels: {istio.io/dataplane-mode: ambient}"
     said = told(tmp_path, pay(), pay("istio.io/use-waypoint: gate", around))
     assert "error[" not in said
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(authelia(*FIRST_MATCH), authelia(*FIRST_MATCH[::-1]), id="another-rule-is-the-first"),
+        pytest.param(text("Caddyfile", *CADDY), text("Caddyfile", *CADDY[:3]), id="refuses-without-the-word"),
+        pytest.param(text("nginx.conf", *NGINX), text("nginx.conf", NGINX[0], *NGINX[2:]), id="answers-403-no-more"),
+    ],
+)
+def test_a_text_in_which_nobody_is_turned_away_any_more_is_told(
+    tmp_path: Path, before: list[str], after: list[str]
+) -> None:
+    assert "note[GWP304]" in told(tmp_path, before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            text("proxy.cfg", 'email_domains = [ "example.com" ]'),
+            text("proxy.cfg", 'email_domains = ["example.com"]'),
+            id="spaces",
+        ),
+        pytest.param(
+            authelia("- {domain: admin.example.com, policy: two_factor}"),
+            authelia("- {policy: two_factor, domain: admin.example.com}"),
+            id="keys-in-another-order",
+        ),
+    ],
+)
+def test_the_same_text_is_silent(tmp_path: Path, before: list[str], after: list[str]) -> None:
+    assert "GWP304" not in told(tmp_path, before, after)

@@ -10,6 +10,7 @@ from policylint.compare.protection.cause import RULE
 from policylint.documents import Pointer
 from policylint.model import Finding, Resource, World, is_symbolic, mapping, sequence, text, value_at
 from policylint.model.words import count
+from policylint.network.kinds import KINDS as NETWORK_POLICIES
 
 _APPLICATION = ("argoproj.io", "Application")
 _KUSTOMIZATION = ("kustomize.toolkit.fluxcd.io", "Kustomization")
@@ -27,7 +28,8 @@ def revisions_moved(sides: Sides) -> Iterator[Finding]:
     """Yield one finding for each Application or source from which other contents are applied than before, though this
     tree is what was looked at."""
     before, after = sides.before.world, sides.after.world
-    if not sides.after.policies:
+    judged = len(sides.after.policies) + sum(1 for kind in NETWORK_POLICIES for _ in after.of_kind(*kind))
+    if not judged:
         return
     known = {resource.key: taken for resource, taken in _taken(before)}
     for resource, now in _taken(after):
@@ -43,7 +45,7 @@ def revisions_moved(sides: Sides) -> Iterator[Finding]:
                 f"{resource.key} now deploys {instead} instead of {was}: its policies may differ from these",
                 resource.location(*place),
                 resources=(resource.key,),
-                label=f"{count(len(sides.after.policies), 'policy')} judged as written in this tree",
+                label=f"{count(judged, 'policy', 'policies')} judged as written in this tree",
                 help=("fix: compare with what that revision has (`policylint diff`)",),
                 confidence="assumed",
                 ground="the other revision was not read",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -25,6 +26,11 @@ from policylint.topology.workloads import WORKLOADS
 _MOST_VALUES = 4_000
 _LONGEST_VALUE = 80
 _MOST_LINES = 2_000
+_REFUSING = re.compile(r"\b40[13]\b|\b(remote|client|src|source)_?(ip|addr)")
+"""What lines of configurations say that turn requests away without a word for it."""
+_IN_ORDER = re.compile(r"(access_?)?rules|acls?|policies|matchers|handlers", re.IGNORECASE)
+"""Lists of which programs take the first entry that matches."""
+_SPACED = re.compile(r"\s*([\[\](),=])\s*")
 _HOLDING = frozenset({("", "ConfigMap"), *WORKLOADS})
 """Kinds whose objects are told as what each program, or each file, says."""
 
@@ -228,9 +234,11 @@ def _bearing(words: Access, before: Any, after: Any, *, whole: bool, programs: b
                 named = not above and programs
                 if (not named and words.is_idle(str(name), new.get(name))) or _is_default(str(name), old, new):
                     continue
+                below = bears or _bears_by_name(words, str(name))
                 if not _is_same(old.get(name), new.get(name)):
-                    below = bears or _bears_by_name(words, str(name))
                     stack.append((old.get(name), new.get(name), (*above, name), below))
+                elif programs and below and _IN_ORDER.fullmatch(str(name)) and _is_turned(old[name], new[name]):
+                    yield (*above, name)
         elif isinstance(old, list) and isinstance(new, list) and _are_objects(old, new):
             lost = [entry for entry in old if entry not in new]
             gained = [(number, entry) for number, entry in enumerate(new) if entry not in old]
@@ -271,12 +279,18 @@ def _is_same(old: Any, new: Any) -> bool:
     return False
 
 
+def _is_turned(old: Any, new: Any) -> bool:
+    """Tell whether two lists of objects have the same entries in another order."""
+    return isinstance(old, list) and old != new and _are_objects(old, new) and len(old) == len(new)
+
+
 def _plain(value: str) -> Any:
     """Return what a text says, without its comments and spaces; of JSON what it holds."""
     if value.lstrip().startswith(("{", "[")):
         with suppress(ValueError, RecursionError):
             return json.loads(value)
-    return [line.split() for line in value.splitlines() if line.strip() and not line.lstrip().startswith(("#", "//"))]
+    lines = (line for line in value.splitlines() if line.strip() and not line.lstrip().startswith(("#", "//")))
+    return [_SPACED.sub(r"\1", line).split() for line in lines]
 
 
 def _text(value: Any) -> str:
@@ -287,7 +301,8 @@ def _is_telling_value(words: Access, old: Any, new: Any) -> bool:
     """Tell whether one of two values, or a line that only one of two texts has, bears on it."""
     if isinstance(old, str) and isinstance(new, str) and ("\n" in old or "\n" in new):
         changed = set(old.splitlines()[:_MOST_LINES]) ^ set(new.splitlines()[:_MOST_LINES])
-        return any(words.of_field(line) for line in changed if line.strip() and not line.lstrip().startswith("#"))
+        lines = [line for line in changed if line.strip() and not line.lstrip().startswith("#")]
+        return any(words.of_field(line) or _REFUSING.search(line) for line in lines)
     said = [text for value in (old, new) for text in _short(value)]
     return any(text.startswith("0.0.0.0/0") or not words.values.isdisjoint(words_of(text)) for text in said)
 

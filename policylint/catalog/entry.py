@@ -23,7 +23,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
     entry |= _set(
         narrows=kind.narrows,
         preflight=kind.preflight,
-        misleads=[_set(**each._asdict()) for each in kind.misleads],
+        misleads=[{"path": each.path} | _set(**each._asdict()) for each in kind.misleads],
         consumes=[{"header": each.header} | _set(**each._asdict()) for each in kind.consumes],
     )
     if kind.exposes is not None:

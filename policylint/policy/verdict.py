@@ -46,17 +46,18 @@ def _verdict(state: PolicyState) -> tuple[Verdict, tuple[ResourceKey, ...]]:
 
 
 def _superseders(state: PolicyState) -> set[ResourceKey]:
-    """Return the owners of the surviving leaves in the contexts where the policy lost something.
+    """Return the owners of what stands in place of what the policy lost, not those who only add to it.
 
-    For kinds merged by named rules: the owners of the surviving rules with the name of a lost one, or, where there are
-    none, all owners (docs/design/interfaces.md).
+    Where those lose in turn, they are all owners in that context. For kinds merged by named rules: the owners of the
+    surviving rules with the name of a lost one, or, where there are none, of all (docs/design/interfaces.md).
     """
-    owners: set[ResourceKey] = set()
+    winners: set[ResourceKey] = set()
     same_name: set[ResourceKey] = set()
     for group in state.groups:
         lost = [loss for loss in group.effective.lost_by(state.key) if loss.by]
         if lost:
-            owners |= set(group.effective.owners.values()) or {winner for loss in lost for winner in loss.by}
+            beating, owners = {winner for loss in lost for winner in loss.by}, set(group.effective.owners.values())
+            winners |= beating & owners or owners or beating
             same_name |= {winner for loss in lost if loss.replaced for winner in loss.by}
-    chosen = same_name if state.kind.merge.units and same_name else owners
+    chosen = same_name if state.kind.merge.units and same_name else winners
     return chosen - {state.key}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -73,11 +74,33 @@ def explain(schema: Mapping[str, Any], value: Any, fuel: Fuel | None = None) -> 
     if fuel is not None and all(violation.code == "unknown-field" for violation in first_at.values()):
         undecided = frozenset(pointer[:-1] for pointer in first_at)
         for pointer, message, broken, reads in broken_rules(schema, value, fuel, undecided):
-            says = f"breaks a rule on {place(pointer)}: {message}"
+            says = f"breaks a rule on {place(pointer)}: {message}{_repeated(message, broken)}"
             first_at.setdefault(pointer, Violation("rule", pointer, (message,), says, "", broken, reads))
     return sorted(
         first_at.values(), key=lambda violation: [(isinstance(step, str), step) for step in violation.pointer]
     )[:MOST]
+
+
+def _repeated(message: str, entries: Any) -> str:
+    """Return what of a list that breaks a rule about uniqueness is there more than once; "" where the rule is another.
+
+    The message names the fields: "Combination of port, protocol and hostname must be unique for each listener".
+    """
+    words = message.casefold().replace(",", " ").split()
+    if "unique" not in words or "when" in words or not isinstance(entries, list):
+        return ""
+    counts = Counter(
+        tuple(
+            (name, value)
+            for name, value in entry.items()
+            if name.casefold() in words and not isinstance(value, (dict, list))
+        )
+        for entry in entries
+        if isinstance(entry, dict)
+    )
+    values, times = counts.most_common(1)[0] if counts else ((), 0)
+    said = ", ".join(f"{name} {value}" for name, value in values)
+    return f" ({said} is there {'twice' if times == 2 else f'{times} times'})" if said and times > 1 else ""
 
 
 def _fits_pruned(error: Any) -> bool:

@@ -91,7 +91,7 @@ BACKEND = "backendRefs: [{name: checkout, port: 8080}]"
             parents("name: edge, namespace: infra", "name: edge, namespace: infra, sectionName: http"),
             "sectionName or port must be specified when parentRefs",
         ),
-        (f"{ruled('name: a')}    - {{name: a}}\n", "Rule name must be unique within the route"),
+        (f"{ruled('name: a')}    - {{name: a}}\n", "Rule name must be unique within the route (name a is there twice)"),
         (
             ruled(f"filters: [{{type: URLRewrite}}], {BACKEND}"),
             "filter.urlRewrite must be specified for URLRewrite filter.type",

@@ -158,7 +158,7 @@ def test_the_2023_edition_lets_the_oldest_win_per_field_and_knows_the_objects_ow
     simulation = world(policies, semantics="gep-713-2023")
     assert verdicts(simulation) == {"a": ("Enforced", []), "b": ("PartiallyEnforced", ["a"])}
     own = world(policies, semantics="gep-713-2023", topology=_route_with("shade: light"))
-    assert verdicts(own)["a"] == ("PartiallyEnforced", ["b", "r"])
+    assert verdicts(own)["a"] == ("PartiallyEnforced", ["r"])  # b only adds a size
     assert {dict(group.effective.spec)["shade"] for group in own.groups} == {"light"}
 
 

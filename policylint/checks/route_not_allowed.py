@@ -1,4 +1,4 @@
-"""GWP403: allowedRoutes of every listener that a parentRef selects refuses the route."""
+"""GWP403: allowedRoutes of every listener that a parentRef selects refuses the route, or nobody serves the listener."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from policylint.checks.kit.routing import grade
 from policylint.model import Finding, Related, Resource
 from policylint.model.words import count
 from policylint.simulation import Simulation
-from policylint.topology import ListenerSetState, ParentState
+from policylint.topology import ListenerSetState, ListenerState, ParentState
 
 RULE = "GWP403"
 REFUSED = "NotAllowedByListeners"
@@ -20,11 +20,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         for parent in state.parents:
             if parent.candidates and all(candidate.failure == REFUSED for candidate in parent.candidates):
                 yield _finding(state.route, parent)
-    if not simulation.topology.listener_sets:
-        return
     from policylint.simulation.ranking import unserved_listeners
 
     unserved = unserved_listeners(simulation)
+    for gateway in simulation.topology.gateways:
+        yield from (_idle(each, unserved[each.node]) for each in gateway.listeners if each.node in unserved)
     for listener_set in simulation.topology.listener_sets:
         reasons = [unserved.get(listener.node, "") for listener in listener_set.listeners]
         if listener_set.allowed is False:
@@ -69,6 +69,19 @@ def _listener_set(simulation: Simulation, state: ListenerSetState) -> Finding:
         label="its allowedListeners does not allow this namespace",
         related=related,
         field="spec.parentRef",
+    )
+
+
+def _idle(listener: ListenerState, why: str) -> Finding:
+    """Return the finding about a listener of a Gateway that its proxy does not serve."""
+    return Finding(
+        RULE,
+        "error",
+        f"{listener.node} is not served, so no route gets requests from it",
+        at(listener.holder, listener.pointer, "port"),
+        resources=(listener.holder.key,),
+        label=why,
+        field=path(listener.pointer),
     )
 
 

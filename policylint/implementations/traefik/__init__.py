@@ -10,6 +10,7 @@ from typing import Any
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations.generic import Implementation
+from policylint.implementations.traefik.entry_points import entry_points, why_unserved
 from policylint.implementations.traefik.middlewares import address_decision, handled, unusable
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.words import listing
@@ -42,14 +43,17 @@ class Traefik(Implementation):
         return handled(extension, message) if extension.key[:2] == _MIDDLEWARE else None
 
     def unserved_listeners(self, topology: Topology, catalog: Catalog) -> Mapping[Node, str]:
-        """Return the listeners of all ListenerSets: no provider reads the kind (pkg/provider/kubernetes @ v3.7.13)."""
-        gateways = ((state, topology.gateway(state.parent)) for state in topology.listener_sets)
-        own = (
-            state
-            for state, gateway in gateways
-            if gateway is not None and implementation_of(gateway, catalog) == self.name
-        )
-        return {each.node: "Traefik reads no ListenerSets" for state in own for each in state.listeners}
+        """Return the listeners without an entry point, and those of all ListenerSets.
+
+        No provider reads that kind (pkg/provider/kubernetes @ v3.7.13).
+        """
+        own = [state for state in topology.gateways if implementation_of(state, catalog) == self.name]
+        points = entry_points(topology.world) if own else {}
+        keys = {state.gateway.key for state in own}
+        sets = (state for state in topology.listener_sets if state.parent in keys)
+        unserved = {each.node: "Traefik reads no ListenerSets" for state in sets for each in state.listeners}
+        listeners = (each for state in own for each in state.listeners if each.node not in unserved)
+        return unserved | {each.node: why for each in listeners if (why := why_unserved(each, points))}
 
     def filter_fault(self, extension: Resource, topology: Topology) -> str:
         """Return why a Middleware cannot be built, itself or one of those that its chain names."""

@@ -220,7 +220,10 @@ def client(world: World, name: str) -> Client:
     parsed = spelling(name)
     if parsed.kind and same_kind(parsed.kind, "ServiceAccount") and parsed.namespace:
         return Client(None, parsed.namespace, f"{parsed.namespace}/{parsed.name}", original=True)
-    matching = [key for key in find(name, world.resources) if key.kind in _WORKLOADS]
+    found = find(name, world.resources)
+    matching = [key for key in found if key.kind in _WORKLOADS]
+    if parsed.kind and not found and not any(same_kind(parsed.kind, kind) for kind in (*_WORKLOADS, "Namespace")):
+        raise RequestError(f"--from takes Kind/namespace/workload, and {parsed.kind} is no kind of workload")
     resource = world.get(matching[0]) if len(matching) == 1 else None
     return Client(resource, _namespace(world, name) or None, original=True)
 

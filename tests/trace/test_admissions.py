@@ -16,7 +16,7 @@ from policylint.report.kit.identity import Names
 from policylint.report.trace.text import result
 from policylint.simulation import Simulation
 from policylint.topology import whole
-from policylint.trace import Trace, Tracer, request
+from policylint.trace import RequestError, Trace, Tracer, request
 from tests import worlds
 
 ISTIO = "istio.io/gateway-controller"
@@ -396,3 +396,12 @@ def test_the_result_says_who_turns_it_away_and_what_it_depends_on() -> None:
     assert result(asked(unknown), names) == (
         "reaches shop/web, if let in: that depends on the client's address (shop/p)."
     )
+
+
+def test_a_client_of_no_kind_of_workload_is_an_error() -> None:
+    world = worlds.simulated(worlds.service())
+    asked = {"host": "checkout.shop", "path": "/", "service": "shop/checkout"}
+    for client in ("shop/Deployment/web", "web/shop/web"):
+        with pytest.raises(RequestError, match="no kind of workload"):
+            Tracer(world).trace(request({**asked, "client": client}))
+    assert not Tracer(world).trace(request({**asked, "client": "Deployment/elsewhere/web"})).outcome.refused

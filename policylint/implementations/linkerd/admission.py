@@ -174,7 +174,8 @@ def _by_default(policy: str, call: RequestFacts, denied: Decision, world: World)
         meshed = _meshed(call, world)
         if meshed is not None:
             return denied if not meshed else denied._replace(answer="allowed", why="")
-    return denied._replace(answer="depends", why=_CLIENT)
+    sender = call.sender.workload
+    return denied._replace(answer="depends", why=_CLIENT if sender is None else f"whether {sender.key} is in the mesh")
 
 
 def _rule(policy: Resource, answer: bool | None, doubt: str, call: RequestFacts, world: World) -> AuthorizationRule:

@@ -84,6 +84,11 @@ class ObjectBinding(NamedTuple):
                 return "filter"
 
     @property
+    def is_of_unknown_kind(self) -> bool:
+        """Return whether nobody knows what objects of its kind do: a CRD, or their shape, says where they attach."""
+        return self.kind is None or self.kind.origin != "catalog"
+
+    @property
     def says(self) -> str:
         """Return in short what the object does: the value of the field that tells, else the fields of its spec."""
         resource = self.resolution.resource
@@ -115,7 +120,7 @@ class ObjectBinding(NamedTuple):
         kind, resource = self.kind, self.resolution.resource
         if self.foreign:
             return False
-        if kind is None or self.form == "target" or self.resolution.unknown:
+        if kind is None or self.is_of_unknown_kind or self.form == "target" or self.resolution.unknown:
             return True
         if resource is None:
             return False

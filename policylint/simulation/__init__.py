@@ -116,7 +116,11 @@ class Simulation:
     def unevaluated(self) -> list[ObjectBinding]:
         """Return the bindings of objects that no evaluator judges, but for parameters, which set up no request."""
         others = (binding for binding in self.bindings if binding.form != "parameters")
-        return [binding for binding in others if binding.form == "target" or binding.wanted not in self.policies]
+        return [
+            binding
+            for binding in others
+            if binding.form == "target" or binding.is_of_unknown_kind or binding.wanted not in self.policies
+        ]
 
     @property
     def members(self) -> Mapping[ResourceKey, list[ObjectBinding]]:

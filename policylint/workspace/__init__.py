@@ -357,13 +357,13 @@ def _releases(simulations: Sequence[Simulation]) -> tuple[str, ...]:
 def _unevaluated(simulations: Sequence[Simulation]) -> tuple[str, ...]:
     """Return the kinds that have no evaluator, with the number of objects: those that filters and annotations name, and
     policies of kinds that are known by their shape alone."""
+    shaped = {key for simulation in simulations for key, state in simulation.policies.items() if state.is_of_shape}
     found = {
         (binding.wanted, binding.form)
         for simulation in simulations
         for binding in simulation.unevaluated
-        if binding.resolution.found and binding.form != "target"
+        if binding.resolution.found and binding.form != "target" and binding.wanted not in shaped
     }
-    shaped = {key for simulation in simulations for key, state in simulation.policies.items() if state.is_of_shape}
     numbers: dict[tuple[str, str], int] = {}
     for wanted, form in sorted(found):
         numbers[wanted.kind, form] = numbers.get((wanted.kind, form), 0) + 1

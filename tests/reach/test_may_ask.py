@@ -141,6 +141,25 @@ WORLDS = {
         "unknown",
         "KongPlugin shop/x",
     ),
+    "a filter of an unknown kind": (
+        base(
+            OTHER,
+            manifest("acme.example/v1", "LoginFilter", "x", "shop", "spec: {a: b}"),
+            route=filtered("acme.example", "LoginFilter"),
+        ),
+        "unknown",
+        "LoginFilter shop/x",
+    ),
+    "a filter of a kind that looks like a policy's": (
+        base(
+            OTHER,
+            manifest("acme.example/v1", "AccessPolicy", "x", "shop", "spec: {login: {}}"),
+            UNKNOWN_KIND.replace("name: x", "name: y").replace("name: web", "name: other"),
+            route=filtered("acme.example", "AccessPolicy"),
+        ),
+        "unknown",
+        "AccessPolicy shop/x",
+    ),
     "a policy of an unknown kind": (base(OTHER, UNKNOWN_KIND), "unknown", "AccessPolicy shop/x"),
 }  # fmt: skip
 
@@ -165,6 +184,24 @@ def test_what_may_ask_is_no_way_without_a_login(tmp_path: Path, world: str) -> N
     said = result(trace, Names.of((simulation,)), given)
     assert said.startswith("reaches shop/app")
     assert said.endswith((f", unless {who} turns it away.", f", login unknown: {who} may ask for it.")) == bool(who)
+
+
+@pytest.mark.parametrize("after", ["", "z"])
+def test_a_filter_of_an_unknown_kind_that_goes_or_is_exchanged_is_no_answer_as_before(
+    tmp_path: Path, after: str
+) -> None:
+    named = filtered("acme.example", "AccessPolicy")
+    kinds = [manifest("acme.example/v1", "AccessPolicy", name, "shop", "spec: {a: b}") for name in ("x", "z")]
+    attached = UNKNOWN_KIND.replace("name: x", "name: y").replace("name: web", "name: other")
+    before, later = (
+        base(OTHER, *kinds, attached, route=route) for route in (named, named.replace("name: x}", f"name: {after}}}"))
+    )
+    if not after:
+        later = base(OTHER, *kinds, attached)
+    (change,) = compare([sides(tmp_path, before, later)])
+    assert change.requests is not None and not change.requests.same
+    (told,) = change.requests.changes
+    assert "AccessPolicy shop/x" in str(told)
 
 
 @pytest.mark.parametrize(

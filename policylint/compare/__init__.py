@@ -59,8 +59,21 @@ def compare(sides: Iterable[Sides], texts: TextChanges = NO_TEXTS) -> list[Envir
     """
     pairs = list(sides)
     # What nothing deploys is the same for all environments, and told once.
-    undeployed = undeployed_subjects(pairs[0], [pair.after.world for pair in pairs]) if pairs else []
+    undeployed = _undeployed(pairs, texts) if pairs else []
     return [_environment(pair, () if number else undeployed, texts) for number, pair in enumerate(pairs)]
+
+
+def _undeployed(pairs: Sequence[Sides], texts: TextChanges) -> list[SubjectChange]:
+    """Return what changes in files that nothing deploys: objects that were read, and what texts show of others."""
+    told = undeployed_subjects(pairs[0], [pair.after.world for pair in pairs])
+    if not texts.beside:
+        return told
+    from policylint.compare.unread import unread_subjects
+
+    worlds = [side.world for pair in pairs for side in (pair.before, pair.after)]
+    files = {subject.location.file for subject in told if subject.location is not None}
+    after = pairs[0].after
+    return [*told, *unread_subjects(after.world.name, texts, worlds, after.catalog, files)]
 
 
 def _environment(sides: Sides, undeployed: Sequence[SubjectChange], texts: TextChanges) -> EnvironmentChange:

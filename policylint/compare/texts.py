@@ -25,6 +25,7 @@ class TextChanges(NamedTuple):
     files: Collection[str] = ()
     commands: Sequence[tuple[str, int, str]] = ()
     values: Sequence[tuple[Document, Document]] = ()
+    beside: Sequence[tuple[str, str, str, bool]] = ()
 
 
 NO_TEXTS = TextChanges()

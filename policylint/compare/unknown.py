@@ -12,6 +12,7 @@ from policylint.simulation import Simulation
 from policylint.topology.workloads import is_workload
 
 _NAMESPACE = ("", "Namespace")
+_GATEWAY = (GATEWAY_GROUP, "Gateway")
 
 
 def unknown_subjects(sides: Sides, known: set[ResourceKey], changed: Collection[str] = ()) -> list[SubjectChange]:
@@ -42,9 +43,9 @@ def _targets(sides: Sides) -> Iterator[SubjectChange]:
 
 
 def _of_policy(state: PolicyState, side: Simulation) -> Iterator[SubjectChange]:
-    """Yield the targets of a policy that no manifest shows."""
+    """Yield the targets of a policy that no manifest shows, and Gateways whose routes none does."""
     for target in state.targets:
-        if target.resolution.unknown and not target.nodes:
+        if target.resolution.unknown and not (target.nodes and state.groups):
             location = state.policy.location(*target.pointer)
             if target.selector is None:
                 key, reason = target.key, f"{state.key} changes; {target.resolution.reason}"
@@ -55,6 +56,18 @@ def _of_policy(state: PolicyState, side: Simulation) -> Iterator[SubjectChange]:
             location = state.policy.location(*target.pointer)
             reason = f"{state.key} changes, and no pods of it were seen"
             yield SubjectChange(side.world.name, target.key, "unknown", location, reason=reason)
+        else:
+            for gateway in _without_routes(target, side):
+                location = state.policy.location(*target.pointer)
+                reason = f"{state.key} changes, and no route of it was seen"
+                yield SubjectChange(side.world.name, gateway, "unknown", location, reason=reason)
+
+
+def _without_routes(target: Target, side: Simulation) -> Iterator[ResourceKey]:
+    """Yield the Gateways that a policy is for and that no route seen is attached to: who gets in is asked of none."""
+    for key in dict.fromkeys(node.key for node in target.nodes if node.key[:2] == _GATEWAY):
+        if not any(node.key == key for route in side.topology.routes for node in route.attached):
+            yield key
 
 
 def _is_of_unseen(target: Target, state: PolicyState) -> bool:

@@ -320,6 +320,8 @@ class Unseen:
         for start in range(len(words)):
             for end in range(len(words), start, -1):
                 for owner in self._owners.get("-".join(words[start:end]), ()):
+                    if owner.namespace in ("", key.namespace) and owner.maker:
+                        return f"{owner.maker} may create it"
                     if owner.name and owner.namespace in ("", key.namespace):
                         return f"the operator of {owner.kind} may make it of {owner.kind} {owner.name}"
         return ""

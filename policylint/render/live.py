@@ -53,6 +53,11 @@ def lessons(files: Iterable[str]) -> dict[str, set[str]]:
     return {lesson: own for several in below.values() if len(several) > 1 for lesson, own in several.items()}
 
 
+def is_out_of_use(path: str) -> bool:
+    """Tell whether a file is part of tests, documentation or an archive, by the names of its directories."""
+    return dead_step(path, names=TESTS | _DOCS | _ARCHIVES) is not None
+
+
 def is_written_about(path: str) -> bool:
     """Tell whether a file is part of documentation: it says no more of what is deployed than a test does."""
     return not _DOCS.isdisjoint(path.split("/")[:-1])

@@ -183,6 +183,8 @@ def _sameness(finding: Finding) -> tuple[object, ...]:
 
 _OBJECT = Pattern(rb"(?m)^(kind|apiVersion):")
 _MOST_VALUES = 500
+_OF_OBJECTS = (".yaml", ".yml", ".tpl", ".tmpl", ".j2", ".json")
+_LONGEST_TEXT = 500_000
 
 
 class DiffSides:
@@ -243,7 +245,17 @@ class DiffSides:
         for path in aside:
             known = {said for _, said in edits(path, self._bytes(0, self.of_before(path)))}
             commands += [(path, *each) for each in edits(path, self._bytes(1, path)) if each[1] not in known]
-        return TextChanges([*differing, *aside], commands, list(self._values(sorted({*differing, *aside}))))
+        values = list(self._values(sorted({*differing, *aside})))
+        return TextChanges([*differing, *aside], commands, values, list(self._beside(differing, aside)))
+
+    def _beside(self, differing: Collection[str], aside: Collection[str]) -> Iterator[tuple[str, str, str, bool]]:
+        """Yield the manifests and templates that differ, as texts."""
+        paths = sorted({each for each in (*differing, *aside) if each.endswith(_OF_OBJECTS)})
+        for path in islice(paths, _MOST_VALUES):
+            before, after = self._bytes(0, self.of_before(path)), self._bytes(1, path)
+            if _OBJECT.search(before) and len(before) < _LONGEST_TEXT and not is_kustomization_path(path):
+                is_template = path in aside
+                yield path, before.decode("utf-8", "replace"), after.decode("utf-8", "replace"), is_template
 
     def _values(self, paths: Iterable[str]) -> Iterator[tuple[Document, Document]]:
         """Yield the files that differ and hold no objects, but values for charts, each as it was and as it is."""

@@ -1,0 +1,86 @@
+"""What changes in the text of files that no environment takes in: templates of charts, patches, unused manifests.
+
+What becomes of requests nobody here can tell, and a diff that said nothing would say that nothing does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import islice
+
+from policylint.catalog.kinds import Catalog
+from policylint.compare.change import SubjectChange
+from policylint.compare.texts import TextChanges
+from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Location, ResourceKey, Spot, World
+from policylint.namedtuple import NamedTuple
+from policylint.network.kinds import EVALUATED
+from policylint.patterns import Pattern
+from policylint.render.live import is_out_of_use
+
+_MOST = 50
+_END = Pattern(r"(?m)^---.*$")
+_COMMENT = Pattern(r"(?m)^[ \t]*(?:#(?!@).*)?\n|[ \t]+$")
+_API_VERSION = Pattern(r"(?m)^[ \t]*apiVersion:[ \t]*[\"']?(?:([\w.-]+)/)?[\w-]+[\"']?[ \t]*\r?$")
+_KIND = Pattern(r"(?m)^[ \t]*kind:[ \t]*[\"']?(\w+)[\"']?[ \t]*\r?$")
+_NAME = Pattern(r"(?m)^[ \t]*metadata:[ \t]*\n(?:[ \t]+.*\n|[ \t]*\n)*?[ \t]+name:[ \t]*([^\n#]+)")
+
+
+class _Text(NamedTuple):
+    """A document by its text: what it seems to be, where it begins, and all of it but comments."""
+
+    key: ResourceKey
+    line: int
+    content: str
+
+
+def unread_subjects(
+    environment: str, texts: TextChanges, worlds: Collection[World], catalog: Catalog, told: Collection[str]
+) -> list[SubjectChange]:
+    """Return the policies and objects of Gateway API that change or go in such files, as far as their text shows.
+
+    Args:
+        worlds: the environments of both sides.
+        told: files of which something is told already.
+    """
+    read = {resource.document.file for world in worlds for resource in world.resources.values()}
+    found: dict[ResourceKey, SubjectChange] = {}
+    for file, before, after, is_template in texts.beside:
+        if file in told or (file in read and not is_template) or _is_deployed(file, worlds) or is_out_of_use(file):
+            continue
+        why = f"{file} is a template that is not rendered" if is_template else f"nothing here deploys {file}"
+        now = {text.key: text for text in _documents(after, file, catalog)}
+        kept = {text.content for text in now.values()}
+        for was in _documents(before, file, catalog):
+            if was.content not in kept:
+                place = now.get(was.key)
+                location = Location(Spot(file, (place or was).line, 1))
+                reason = f"{'goes' if place is None else 'changes'}, and {why}"
+                change = SubjectChange(environment, was.key, "unknown", location, reason=reason)
+                found.setdefault(was.key, change)
+    return [found[key] for key in islice(sorted(found), _MOST)]
+
+
+def _is_deployed(file: str, worlds: Collection[World]) -> bool:
+    """Tell whether an environment takes a file in: as an object, a patch, values, or a chart that is rendered."""
+    return any(
+        file == path or file.startswith(f"{path}/") for world in worlds for of in world.entries.values() for path in of
+    )
+
+
+def _documents(content: str, file: str, catalog: Catalog) -> Iterator[_Text]:
+    """Yield the documents of a text that seem to be policies, network policies, or objects of Gateway API."""
+    start = 0
+    for end in [*_END.finditer(content), None]:
+        body = content[start : len(content) if end is None else end.start()]
+        version, kind = _API_VERSION.search(body), _KIND.search(body)
+        group = "" if version is None else version[1] or ""
+        if version is not None and kind is not None and _is_kept(group, kind[1], catalog):
+            name = _NAME.search(body)
+            namespace = f"{UNKNOWN_NAMESPACE}{file.rpartition('/')[0]}"
+            key = ResourceKey(group, kind[1], namespace, "" if name is None else name[1].strip().strip("\"'"))
+            yield _Text(key, content.count("\n", 0, start + kind.start()) + 1, _COMMENT.sub("", f"{body}\n"))
+        start = len(content) if end is None else end.end()
+
+
+def _is_kept(group: str, kind: str, catalog: Catalog) -> bool:
+    return group == GATEWAY_GROUP or (group, kind) in EVALUATED or catalog.get(group, kind) is not None

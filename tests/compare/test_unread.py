@@ -1,0 +1,109 @@
+"""What changes in files that no environment takes in is a row: the diff does not say that nothing changes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+ROUTE = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec: {parentRefs: [{name: edge, namespace: infra}]}
+"""
+ROOT = """
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec: {path: ./apps, interval: 5m, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+"""
+DENIAL = """
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: {{ .Release.Name }}-deny
+spec:
+  podSelector: {}
+  policyTypes: [Ingress]
+"""
+OPEN = f"{DENIAL}  ingress: [{{}}]\n"
+LOGIN = """
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata:
+  name: login
+spec: {action: ALLOW, rules: [{from: [{source: {principals: [a/ns/b/sa/c]}}]}]}
+"""
+EVERYBODY = LOGIN.replace("a/ns/b/sa/c", "'*'")
+BASE = "resources: ['https://example.com/base.yaml']\npatchesStrategicMerge: [login.yaml]\n"
+DEPLOYED = {"clusters/prod/apps.yaml": ROOT, "apps/route.yaml": ROUTE}
+CHART = {"chart/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 0.1.0\n", "chart/values.yaml": "a: b\n"}
+
+
+def diff(root: Path, before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """What `policylint diff` prints of two states of a repository."""
+
+    def git(*arguments: str) -> None:
+        name = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
+        subprocess.run(["git", *name, *arguments], cwd=root, check=True, capture_output=True)
+
+    git("init", "-q")
+    for files in (before, after):
+        for path, text in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text, encoding="utf-8")
+        if files is before:
+            git("add", ".")
+            git("commit", "-qm", "before")
+    command = [sys.executable, "-m", "policylint", "diff", "HEAD", "--color", "never"]
+    return subprocess.run(command, cwd=root, check=False, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize(
+    ("tree", "file", "before", "after", "said"),
+    [
+        pytest.param(CHART, "chart/templates/deny.yaml", DENIAL, OPEN, "is a template that is not", id="chart"),
+        pytest.param(
+            {**DEPLOYED, **CHART}, "chart/templates/deny.yaml", DENIAL, OPEN, "is a template that is not", id="beside"
+        ),
+        pytest.param(
+            {**DEPLOYED, "old/kustomization.yaml": BASE}, "old/login.yaml", LOGIN, EVERYBODY, "deploys old", id="patch"
+        ),
+        pytest.param(
+            {**DEPLOYED, "one/login.yaml": LOGIN.replace("name: login", "name: login\n  namespace: shop")},
+            "two/login.yaml",
+            LOGIN.replace("name: login", "name: login\n  namespace: shop"),
+            EVERYBODY.replace("name: login", "name: login\n  namespace: shop"),
+            "deploys two/login.yaml",
+            id="a second one of its name",
+        ),
+        pytest.param(CHART, "chart/templates/deny.yaml", DENIAL, f"# why\n{DENIAL}\n", "", id="a comment"),
+        pytest.param(CHART, "chart/templates/tests/deny.yaml", DENIAL, OPEN, "", id="a test of the chart"),
+        pytest.param({**DEPLOYED, **CHART}, "docs/login.yaml", LOGIN, EVERYBODY, "", id="documentation"),
+        pytest.param(
+            CHART, "chart/templates/d.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: a\n",
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: b\n", "", id="no policy",
+        ),
+    ],
+)  # fmt: skip
+def test_a_policy_that_changes_where_nobody_looks_is_a_row(
+    tmp_path: Path, tree: dict[str, str], file: str, before: str, after: str, said: str
+) -> None:
+    printed = diff(tmp_path, {**tree, file: before}, {file: after})
+    rows = [line for line in printed.splitlines() if line.startswith("!")]
+    assert len(rows) == bool(said), printed
+    assert said in " ".join(printed.split())
+    assert not said or "answers all requests as before" not in printed
+
+
+def test_one_that_is_deployed_is_told_once(tmp_path: Path) -> None:
+    printed = diff(
+        tmp_path,
+        {**DEPLOYED, "apps/login.yaml": LOGIN.replace("name: login", "name: login\n  namespace: shop")},
+        {"apps/login.yaml": EVERYBODY.replace("name: login", "name: login\n  namespace: shop")},
+    )
+    assert "nothing here deploys" not in printed

@@ -107,6 +107,7 @@ class Custom(NamedTuple):
     Args:
         makes: the kinds that its operator makes of it, where that is known.
         maker: who makes them, where that is no operator of such resources.
+        ending: of the names of what is made.
     """
 
     kind: str
@@ -114,6 +115,7 @@ class Custom(NamedTuple):
     name: str
     makes: frozenset[Kind] | None = None
     maker: str = ""
+    ending: str = ""
 
 
 class Unseen:
@@ -188,7 +190,8 @@ class Unseen:
         if not _is_stated(resource.namespace):
             resource = resource._replace(namespace="")
         maker = resource.maker or f"the operator of {resource.kind}"
-        self.add(f"{maker} may create it", resource.namespace, kinds=resource.makes or OPERATED)
+        makes = resource.makes or OPERATED
+        self.add(f"{maker} may create it", resource.namespace, kinds=makes, ending=resource.ending)
         if resource.makes is None:
             self._owners[resource.name].append(resource)
 

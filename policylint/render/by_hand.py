@@ -1,4 +1,5 @@
-"""What scripts of the tree do: `kubectl apply -f`, `flux push artifact --path`, and `helm install`.
+"""What scripts of the tree do: `kubectl apply -f`, of files, URLs and what they hold themselves, `flux push artifact
+--path`, and `helm install`.
 
 A bootstrap applies what no deployer of the tree takes in: the Gateway that Argo CD's own route hangs on. A pipeline
 pushes a directory as the artifact that a cluster then pulls. And a Makefile installs the charts beside one's manifests.
@@ -29,6 +30,19 @@ _ARTIFACT = Pattern(r"oci://[^\s\"']*?([^\s\"'/:@]+)(?:[:@][^\s\"'/]*)?[\"']?(?:
 _PATH = Pattern(r"(?:^|\s)(?:--path|-f)(?:\s+|=)[\"']?([^\s\"']+)")
 _FILE = Pattern(r"(?:^|\s)(?:-f|-k|--filename|--kustomize|-[a-zA-Z]*[fk])(?:\s+|=)[\"']?([^\s\"']+)")
 
+_HELD = Pattern(r"(?m)^[^\n#]*<<-?[ \t]*[\"']?(?P<end>\w+)[^\n]*\n(?P<text>(?:(?![ \t]*(?P=end)[ \t]*$).*\n){1,400})")
+"""Text that a command takes in: `cat <<EOF | kubectl apply -f -`."""
+_PIPED = Pattern(r"\b(?:kubectl|oc)\b[^\n]*\b(?:apply|create|replace)\b")
+_END = Pattern(r"(?m)^---.*$")
+_API_VERSION = Pattern(r"(?m)^[ \t]*apiVersion:[ \t]*[\"']?(?:([\w.-]+)/)?\w+[\"']?[ \t]*$")
+_KIND = Pattern(r"(?m)^[ \t]*kind:[ \t]*[\"']?(\w+)[\"']?[ \t]*$")
+_METADATA = Pattern(r"(?m)^([ \t]*)metadata:[ \t]*\n((?:\1[ \t]+.*\n)+)")
+_FIELD = Pattern(r"(?m)^[ \t]*(name|namespace):[ \t]*[\"']?([a-z0-9][a-z0-9.-]*)[\"']?[ \t]*$")
+_SAMPLES = Pattern(
+    r"https?://[^\s\"']*/([^\s\"'/]*(?:quickstart|bookinfo|httpbin|demo|sample|example)[^\s\"'/]*\.ya?ml)"
+)
+"""Manifests of applications to try something with: those of controllers and CRDs make no Services of one's own."""
+
 _INSTALLS = Pattern(r"\bhelm\s+(?:install|upgrade)\s([^\n|;&#`]{0,600})")
 _WITH_VALUE = frozenset(
     {
@@ -54,7 +68,13 @@ _NAMESPACE_OPTIONS = ("-n", "--namespace")
 
 
 def installed(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[Custom]:
-    """Yield the releases that scripts install, where they say into which namespace."""
+    """Yield the releases that scripts install, where they say into which namespace, and what else they apply."""
+    files = list(files)
+    for script, text in _scripts(files, read, b"kubectl", b"oc "):
+        yield from _held(script, text)
+        for command in _APPLIES.findall(text):
+            for sample in _SAMPLES.findall(command):
+                yield Custom("", "", "", maker=f"{script}, which applies {sample},")
     for script, text in _scripts(files, read, b"helm"):
         for command in _INSTALLS.findall(text):
             words = [word.strip("\"'\\") for word in command.replace("=", " ").split()]
@@ -71,6 +91,21 @@ def installed(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iter
             if len(names) > 1 and namespace and _NAME.fullmatch(names[0]):
                 chart = names[1].rstrip("/").rpartition("/")[2]
                 yield Custom("", namespace, names[0], maker=f"{script}, which installs the chart {chart},")
+
+
+def _held(script: str, text: str) -> Iterator[Custom]:
+    """Yield the objects that stand in a script itself, which applies them."""
+    for match in _HELD.finditer(text):
+        if not _PIPED.search(match[0].partition("\n")[0]):
+            continue
+        for body in _END.split(match["text"]):
+            version, kind, metadata = _API_VERSION.search(body), _KIND.search(body), _METADATA.search(body)
+            if version is not None and kind is not None and metadata is not None:
+                named = dict(reversed(_FIELD.findall(metadata[2])))
+                if "name" in named:
+                    makes = frozenset({(version[1] or "", kind[1])})
+                    maker = f"{script}, which applies {kind[1]} {named['name']},"
+                    yield Custom("", named.get("namespace", ""), "", makes, maker, named["name"])
 
 
 def edits(path: str, content: bytes) -> list[tuple[int, str]]:

@@ -152,3 +152,33 @@ def test_what_a_script_installs_beside_a_deployer(tmp_path: Path) -> None:
     files["Makefile"] = f"up:\n\t{INTO_SHOP} -n shop"
     after = [each.confidence for each in tree(tmp_path / "b", files).findings() if each.rule == "GWP406"]
     assert (before, after) == (["certain"], ["unknown"])
+
+
+HELD = "apiVersion: v1\nkind: Service\nmetadata:\n  labels: {a: b}\n  name: checkout\n  namespace: shop\n"
+QUICKSTART = "https://example.com/releases/download/v1.5.0"
+
+
+@pytest.mark.parametrize(
+    ("script", "command", "found"),
+    [
+        ("up.sh", f"cat <<EOF | kubectl apply -f -\n{HELD}EOF\n", "unknown"),
+        ("up.sh", f"oc create -f - <<-'END'\nkind: Namespace\n---\n{HELD}END\n", "unknown"),
+        ("docs/README.md", f"```sh\nkubectl apply -n shop -f - <<EOF\n{HELD}EOF\n```\n", "unknown"),
+        ("up.sh", f"kubectl apply -f {QUICKSTART}/quickstart.yaml -n shop", "unknown"),
+        ("README.md", f"kubectl apply -f {QUICKSTART}/samples/httpbin.yaml", "unknown"),
+        # another name, another kind, nobody applies it, a controller's own manifests
+        ("up.sh", f"cat <<EOF | kubectl apply -f -\n{HELD.replace('checkout', 'payment')}EOF\n", "certain"),
+        ("up.sh", f"cat <<EOF | kubectl apply -f -\n{HELD.replace('Service', 'Secret')}EOF\n", "certain"),
+        ("up.sh", f"cat <<EOF | kubectl apply -f -\n{HELD.replace('shop', 'pay')}EOF\n", "certain"),
+        ("up.sh", f"cat <<EOF > service.yaml\n{HELD}EOF\nkubectl version\n", "certain"),
+        ("up.sh", f"kubectl apply -f {QUICKSTART}/install.yaml", "certain"),
+        ("up.sh", f"kubectl delete -f {QUICKSTART}/quickstart.yaml", "certain"),
+    ],
+)
+def test_a_service_that_a_script_holds_or_brings_is_not_missing(
+    script: str, command: str, found: str, tmp_path: Path
+) -> None:
+    plain = {"gateway.yaml": GATEWAY.format(listener="http"), "route.yaml": ROUTE.format(section="")}
+    of_another = SERVICE.replace("checkout", "other")
+    findings = tree(tmp_path, {**plain, "service.yaml": of_another, script: command}).findings()
+    assert [each.confidence for each in findings if each.rule == "GWP406"] == [found]

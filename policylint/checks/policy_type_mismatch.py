@@ -1,14 +1,16 @@
-"""GWP615: rules of a NetworkPolicy for a direction that its policyTypes leave out."""
+"""GWP615: rules for a direction that the policyTypes of a NetworkPolicy leave out; policies of Cilium without rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.model import Finding, Related, sequence
-from policylint.network.kinds import NETWORK_POLICY
+from policylint.model import Finding, Related, Resource, mapping, sequence
+from policylint.model.words import listing
+from policylint.network.kinds import CILIUM, NETWORK_POLICY
 from policylint.simulation import Simulation
 
 RULE = "GWP615"
+_FIELDS = ("ingress", "ingressDeny", "egress", "egressDeny")
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -28,3 +30,33 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     help=(f"fix: add {direction.capitalize()} to policyTypes, or delete the rules",),
                     field=direction,
                 )
+    for kind in CILIUM:
+        for policy in simulation.world.of_kind(*kind):
+            yield from _without_rules(policy)
+
+
+def _without_rules(policy: Resource) -> Iterator[Finding]:
+    """Yield the rules of a policy of Cilium whose lists are all empty: it isolates by what is in them.
+
+    Source: Cilium, pkg/policy/api/rule_validation.go (`EnableDefaultDeny` of a direction is whether it has rules).
+    """
+    specs = [
+        (("spec",), policy.spec),
+        *((("specs", n), each) for n, each in enumerate(sequence(policy.body.get("specs")))),
+    ]
+    for place, spec in ((place, mapping(spec)) for place, spec in specs):
+        empty = [field for field in _FIELDS if field in spec and not sequence(spec[field])]
+        if empty and not any(sequence(spec.get(field)) for field in _FIELDS) and not spec.get("enableDefaultDeny"):
+            lists = listing([f"{field}: []" for field in empty])
+            yield Finding(
+                RULE,
+                "warning",
+                f"{policy.key} isolates nothing: to Cilium, {lists} is no rule",
+                policy.location(*place, empty[0], key=True),
+                resources=(policy.key,),
+                label="what it selects keeps taking and making every connection",
+                help=("fix: write a rule that lets nothing in: `- {}`",),
+                confidence="assumed",
+                ground="Cilium's own default (enable-non-default-deny-policies)",
+                field=f"{place[-1]}.{empty[0]}",
+            )

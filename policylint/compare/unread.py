@@ -22,7 +22,6 @@ _END = Pattern(r"(?m)^---.*$")
 _COMMENT = Pattern(r"(?m)^[ \t]*(?:#(?!@).*)?\n|[ \t]+$")
 _API_VERSION = Pattern(r"(?m)^[ \t]*apiVersion:[ \t]*[\"']?(?:([\w.-]+)/)?[\w-]+[\"']?[ \t]*\r?$")
 _KIND = Pattern(r"(?m)^[ \t]*kind:[ \t]*[\"']?(\w+)[\"']?[ \t]*\r?$")
-_NAME = Pattern(r"(?m)^[ \t]*metadata:[ \t]*\n(?:[ \t]+.*\n|[ \t]*\n)*?[ \t]+name:[ \t]*([^\n#]+)")
 
 
 class _Text(NamedTuple):
@@ -75,11 +74,20 @@ def _documents(content: str, file: str, catalog: Catalog) -> Iterator[_Text]:
         version, kind = _API_VERSION.search(body), _KIND.search(body)
         group = "" if version is None else version[1] or ""
         if version is not None and kind is not None and _is_kept(group, kind[1], catalog):
-            name = _NAME.search(body)
             namespace = f"{UNKNOWN_NAMESPACE}{file.rpartition('/')[0]}"
-            key = ResourceKey(group, kind[1], namespace, "" if name is None else name[1].strip().strip("\"'"))
+            key = ResourceKey(group, kind[1], namespace, _name(body))
             yield _Text(key, content.count("\n", 0, start + kind.start()) + 1, _COMMENT.sub("", f"{body}\n"))
         start = len(content) if end is None else end.end()
+
+
+def _name(body: str) -> str:
+    """Return the first name below `metadata:`, as written: it may hold a template."""
+    lines = iter(body.splitlines())
+    for line in lines:
+        if line.strip() == "metadata:":
+            named = (each.strip() for each in lines)
+            return next((each[5:].partition(" #")[0].strip(" \"'") for each in named if each.startswith("name:")), "")
+    return ""
 
 
 def _is_kept(group: str, kind: str, catalog: Catalog) -> bool:

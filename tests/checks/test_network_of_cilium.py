@@ -119,3 +119,29 @@ def test_pods_on_their_nodes_network_are_no_peers_by_label(tmp_path: Path) -> No
 )
 def test_pods_on_their_own_network_are(tmp_path: Path, beside: str) -> None:
     assert "GWP607" not in rules(lint(tmp_path, WEB, beside, FROM_AGENT))
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("{endpointSelector: {}, ingress: []}", ["GWP615"]),
+        ("{endpointSelector: {}, ingress: [], egress: [], egressDeny: []}", ["GWP615"]),
+        ("{endpointSelector: {}, ingress: [{}]}", []),
+        ("{endpointSelector: {}, ingress: [{}], egress: []}", []),
+        ("{endpointSelector: {}, ingressDeny: [{fromEntities: [world]}], ingress: []}", []),
+        ("{endpointSelector: {}, ingress: [], enableDefaultDeny: {ingress: true}}", []),
+    ],
+)
+@pytest.mark.parametrize("kind", ["CiliumNetworkPolicy", "CiliumClusterwideNetworkPolicy"])
+def test_lists_without_rules_are_no_denial(spec: str, expected: list[str], kind: str, tmp_path: Path) -> None:
+    said = [rule for rule in rules(lint(tmp_path, WEB, refusing(spec, kind=kind))) if rule == "GWP615"]
+    assert said == expected
+
+
+def test_one_of_several_specs_without_rules(tmp_path: Path) -> None:
+    several = refusing("{}").replace(
+        "spec: {}", "specs: [{endpointSelector: {}, ingress: []}, {endpointSelector: {}, egress: [{}]}]"
+    )
+    assert only(lint(tmp_path, WEB, several), "GWP615").message.endswith("ingress: [] is no rule")
+    denied = refusing("{podSelector: {}, policyTypes: [Ingress], ingress: []}", kind="NetworkPolicy")
+    assert "GWP615" not in rules(lint(tmp_path, WEB, denied)), "Kubernetes' own denies everything so"

@@ -28,8 +28,10 @@ from policylint.model import (
 )
 from policylint.model import text as text_of
 from policylint.model.embedded import json_in
+from policylint.model.kinds import ADDRESSES_OF
 from policylint.model.selectors import matches
 from policylint.model.words import count, listing
+from policylint.network.addressed import destinations, service_named
 from policylint.patterns import Pattern
 from policylint.policy.asking import asks
 from policylint.policy.content import content_references
@@ -141,8 +143,10 @@ class _Ends:
                 )
 
     def other_hosts(self) -> Iterator[Finding]:
-        """Yield Services that stand for a host by its name, and did not, or for another one."""
+        """Yield Services and Backends that stand for a host by its name, and did not, or for another one."""
         for old, new in self._changed:
+            if new.key[:2] in ADDRESSES_OF and self._is_used(old.key):
+                yield from self._other_destinations(old, new)
             host = _external_host(new)
             if new.key[:2] == ("", "Service") and host and host != _external_host(old) and self._is_used(old.key):
                 yield self._finding(
@@ -153,6 +157,21 @@ class _Ends:
                     f"{self._users(old.key)} sent there, past the policies of its pods",
                     [],
                 )
+
+    def _other_destinations(self, old: Resource, new: Resource) -> Iterator[Finding]:
+        """Yield what a Backend leads to, if it did not before."""
+        former, present = _destinations(self._before, old), _destinations(self._after, new)
+        joined, gone = sorted(present - former), sorted(former - present)
+        if joined:
+            also, left = ("", f", no longer {listing(gone, most=3)}") if gone else ("also ", "")
+            yield self._finding(
+                new,
+                "warning",
+                f"{new.key} now {also}leads to {listing(joined, most=3)}{left}",
+                new.location("spec"),
+                f"{self._users(old.key)} sent there, with all credentials in them",
+                [],
+            )
 
     def other_addresses(self) -> Iterator[Finding]:
         """Yield EndpointSlices with addresses that a Service did not have."""
@@ -495,6 +514,15 @@ def _container(workload: Resource, target: Any) -> str:
         if any(target is not None and target in (port.get("containerPort"), port.get("name")) for port in ports)
     )
     return next(of_port, "")
+
+
+def _destinations(world: World, backend: Resource) -> set[str]:
+    """Return where a Backend leads: `Service shop/app port 80`, `host api.example.com port 443`."""
+    found = set()
+    for host, _, port in destinations(world, backend, None):
+        named = service_named(world, host)
+        found.add(f"{named or f'host {host.lower()}'}" + ("" if port is None else f" port {port}"))
+    return found
 
 
 def _external_host(service: Resource) -> str:

@@ -275,6 +275,62 @@ def test_a_service_that_stands_for_a_host_of_others(tmp_path: Path) -> None:
     assert said == ["warning: Service shop/shop now leads to host shop.partner.example"]
 
 
+EG_BACKEND = ("gateway.envoyproxy.io/v1alpha1", "Backend")
+KGATEWAY_BACKEND = ("gateway.kgateway.dev/v1alpha1", "Backend")
+AGENTS = ("agentgateway.dev/v1alpha1", "AgentgatewayBackend")
+
+
+@pytest.mark.parametrize(
+    ("kind", "was", "now", "said"),
+    [
+        (
+            EG_BACKEND,
+            "endpoints: [{fqdn: {hostname: shop.shop.svc.cluster.local, port: 80}}]",
+            "endpoints: [{fqdn: {hostname: shop.staging.svc.cluster.local, port: 80}}]",
+            "Backend shop/away now leads to Service staging/shop port 80, no longer Service shop/shop port 80",
+        ),
+        (
+            EG_BACKEND,
+            "endpoints: [{ip: {address: 10.0.0.1, port: 80}}]",
+            "endpoints: [{ip: {address: 10.0.0.1, port: 80}}, {ip: {address: 10.0.0.9, port: 80}}]",
+            "Backend shop/away now also leads to host 10.0.0.9 port 80",
+        ),
+        (
+            KGATEWAY_BACKEND,
+            "type: Static, static: {hosts: [{host: a.example, port: 443}]}",
+            "type: Static, static: {hosts: [{host: b.example, port: 443}]}",
+            "Backend shop/away now leads to host b.example port 443, no longer host a.example port 443",
+        ),
+        (
+            AGENTS,
+            "static: {host: a.example, port: 443}",
+            "static: {host: b.example, port: 443}",
+            "AgentgatewayBackend shop/away now leads to host b.example port 443, no longer host a.example port 443",
+        ),
+        (
+            EG_BACKEND,
+            "endpoints: [{fqdn: {hostname: shop.shop.svc.cluster.local, port: 80}}]",
+            "endpoints: [{fqdn: {hostname: shop.shop.svc, port: 80}}]",
+            "",
+        ),
+    ],
+)
+@pytest.mark.parametrize("seen", [True, False])
+def test_a_backend_that_stands_for_another_host(
+    tmp_path: Path, kind: tuple[str, str], was: str, now: str, said: str, seen: bool
+) -> None:
+    group = kind[0].partition("/")[0]
+    named = f"{{group: {group}, kind: {kind[1]}, name: away, port: 80}}"
+    route = leading("away", "away").replace("{name: away, port: 80}", named)
+
+    def backend(spec: str) -> str:
+        return f"apiVersion: {kind[0]}\nkind: {kind[1]}\nmetadata: {{name: away, namespace: shop}}\nspec: {{{spec}}}\n"
+
+    others = (route, SERVICE, SHOP, *((GATEWAY, EG) if seen else ()))
+    found = told(tmp_path, (*others, backend(was)), (*others, backend(now)))
+    assert found == ([f"warning: {said}"] if said else [])
+
+
 @pytest.mark.parametrize(
     ("was", "now", "count"), [("gke-l7-rilb", "gke-l7-gxlb", 1), ("gke-l7-gxlb", "gke-l7-rilb", 0), ("a", "public", 0)]
 )

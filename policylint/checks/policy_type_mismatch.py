@@ -51,12 +51,12 @@ def _without_rules(policy: Resource) -> Iterator[Finding]:
             yield Finding(
                 RULE,
                 "warning",
-                f"{policy.key} isolates nothing: to Cilium, {lists} is no rule",
+                f"{policy.key} isolates nothing: in this kind, {lists} is no rule",
                 policy.location(*place, empty[0], key=True),
                 resources=(policy.key,),
-                label="what it selects keeps taking and making every connection",
+                label="it closes none of the pods that it selects",
                 help=("fix: write a rule that lets nothing in: `- {}`",),
                 confidence="assumed",
-                ground="Cilium's own default (enable-non-default-deny-policies)",
+                ground="its engine's own default (enable-non-default-deny-policies)",
                 field=f"{place[-1]}.{empty[0]}",
             )

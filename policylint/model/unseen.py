@@ -296,7 +296,7 @@ class Unseen:
             for reason, making in self._at(place):
                 if making.kinds is not None:
                     if any(concerns(*kind) for kind in making.kinds):
-                        return Acting(reason)
+                        return Acting(reason.partition(" may ")[0])
                     continue
                 source = making.source
                 for mention in source.mentions:

@@ -38,6 +38,8 @@ _API_VERSION = Pattern(r"(?m)^[ \t]*apiVersion:[ \t]*[\"']?(?:([\w.-]+)/)?\w+[\"
 _KIND = Pattern(r"(?m)^[ \t]*kind:[ \t]*[\"']?(\w+)[\"']?[ \t]*$")
 _METADATA = Pattern(r"(?m)^([ \t]*)metadata:[ \t]*\n((?:\1[ \t]+.*\n)+)")
 _FIELD = Pattern(r"(?m)^[ \t]*(name|namespace):[ \t]*[\"']?([a-z0-9][a-z0-9.-]*)[\"']?[ \t]*$")
+_ACTS = Pattern(r"(?:Policy|Authentication)$")
+"""Kinds of objects that act on others by what they say; nobody refers to them."""
 _SAMPLES = Pattern(
     r"https?://[^\s\"']*/([^\s\"'/]*(?:quickstart|bookinfo|httpbin|demo|sample|example)[^\s\"'/]*\.ya?ml)"
 )
@@ -100,7 +102,7 @@ def _held(script: str, text: str) -> Iterator[Custom]:
             continue
         for body in _END.split(match["text"]):
             version, kind, metadata = _API_VERSION.search(body), _KIND.search(body), _METADATA.search(body)
-            if version is not None and kind is not None and metadata is not None:
+            if version is not None and kind is not None and metadata is not None and not _ACTS.search(kind[1]):
                 named = dict(reversed(_FIELD.findall(metadata[2])))
                 if "name" in named:
                     makes = frozenset({(version[1] or "", kind[1])})

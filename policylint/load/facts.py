@@ -44,7 +44,7 @@ class Facts(NamedTuple):
             patches. They are not kept.
         problems: what is wrong with the file.
         unread: documents whose kinds were not wanted, policies' CRDs left out: those are parsed.
-        with_variables: whether `${` stands in it.
+        with_variables: whether `${` or `$$` stands in it.
         mentioning: whether `policylint` stands in it.
         templated: whether ytt fills it in: YAML that is valid as it stands, and not what is deployed.
         variable_maps: names of what values and variables are taken from, and of what workloads go by whom policies
@@ -71,7 +71,8 @@ class Facts(NamedTuple):
 def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSet) -> Facts:
     """Return the facts of a file; `wanted` as for `documents.read`."""
     # One byte is found much faster than two, and most files have none of it.
-    with_variables, mentioning = b"$" in data and b"${" in data, b"policylint" in data
+    with_variables = b"$" in data and (b"${" in data or b"$$" in data)
+    mentioning = b"policylint" in data
     templated = b"#" in data and b"#@" in data and _YTT.search(data) is not None
     variable_maps: frozenset[str] = frozenset()
     if b"substituteFrom" in data or b"valuesFrom" in data:

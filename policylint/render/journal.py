@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from policylint.budget import CUT_OFF, Cut
 from policylint.model import GATEWAY_GROUP, Location, ResourceKey
@@ -90,6 +91,12 @@ class Journal:
         place = (message, source.document.file, source.pointer)
         note = Note(NOT_RENDERED, code, message, Location(source.document, source.pointer))
         self._failures.setdefault(place, Failure(note))
+
+    def settle(self, is_lacking: Callable[[str], bool]) -> None:
+        """Take those failures for certain that need a path which is certainly lacking."""
+        for place, failure in self._failures.items():
+            if failure.lacking and is_lacking(failure.lacking):
+                self._failures[place] = failure._replace(lacking="")
 
     def cut_off(self, cut: Cut) -> None:
         """Record that rendering ended before it was done: there may be anything more."""

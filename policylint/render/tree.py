@@ -214,6 +214,15 @@ class Tree:
             fetched._take_in(path.rpartition("/")[0])
         return fetched
 
+    def leaves_out(self, path: str) -> bool:
+        """Return whether a file, or a directory (with a slash at its end), is there and not fetched."""
+        if self._lacks is None:
+            return False
+        if not path.endswith("/"):
+            return self._lacks(path) and self._fetch(path) is not None
+        files = self._source.files_below(path[:-1])
+        return bool(files) and all(map(self._lacks, files))
+
     def whole(self) -> Tree:
         """Return the same tree with every document parsed when it is asked for, also those that no rule reads."""
         whole = copy(self)

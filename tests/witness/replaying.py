@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache, partial
 from math import floor
@@ -12,8 +13,11 @@ from typing import NamedTuple
 from tests.witness import (
     api_server,
     api_server_objects,
+    deployed,
     envoy,
     envoy_gateway,
+    flux,
+    flux_trees,
     gateway_api,
     istio_requests,
     kuadrant,
@@ -30,6 +34,11 @@ from tests.witness.tally import Tally
 
 REQUESTS = 40
 """Per world."""
+DEPLOYERS: Mapping[str, tuple[Callable[[str, int], list[Manifest]], deployed.Witness]] = {
+    "flux": (flux_trees.tree, flux),
+    "kustomize": (kustomize_trees.tree, kustomize),
+}
+"""The grammar of trees for each deployer, and who asks about them."""
 KNOWN = Path(__file__).with_name("known.toml")
 CHANGED = "the grammar has made another world of {} since: ask the real program again (tests/witness/README.md)"
 HEAD = """# Verified
@@ -64,10 +73,12 @@ def replayed(record: Path) -> Tally:
         "api-server": api_server_objects.world,
         "istio-requests": istio_requests.world,
         "kuadrant": kuadrant.world,
-        "kustomize": kustomize_trees.tree,
         "network": network_worlds.world,
     }
     made = grammars.get(record.stem, world)
+    deployer = DEPLOYERS.get(record.stem)
+    if deployer is not None:
+        made = deployer[0]
     dialect = gateway_api.DIALECTS.get(record.stem)
     if dialect is not None:
         made = partial(gateway_api.world, record.stem)
@@ -82,8 +93,8 @@ def replayed(record: Path) -> Tally:
         if record.stem == "network":
             packets = network_worlds.packets(answer.seed, answer.number, objects, network.PACKETS)
             tally.add(name, objects, *network.compared(objects, packets, answer.facts))
-        elif record.stem == "kustomize":
-            tally.add(name, objects, *kustomize.compared(objects, answer.facts))
+        elif deployer is not None:
+            tally.add(name, objects, *deployer[1].compared(objects, answer.facts))
         elif dialect is not None:
             tally.add(name, objects, answer.facts, gateway_api.our_facts(dialect, objects, answer.refused))
         elif record.stem == "istio-requests":

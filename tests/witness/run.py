@@ -15,13 +15,12 @@ from tempfile import TemporaryDirectory
 from tests.witness import (
     api_server,
     api_server_objects,
+    deployed,
     envoy,
     envoy_gateway,
     gateway_api,
     istio_requests,
     kuadrant,
-    kustomize,
-    kustomize_trees,
     network,
     network_worlds,
 )
@@ -30,7 +29,7 @@ from tests.witness.facts import Difference, Facts, differences
 from tests.witness.grammar import Manifest, digest, name_of
 from tests.witness.programs import built, certificate, installed_envoy
 from tests.witness.recording import RECORDED, Answer, written
-from tests.witness.replaying import REQUESTS, replayed
+from tests.witness.replaying import DEPLOYERS, REQUESTS, replayed
 from tests.witness.shrinking import shrunk
 from tests.witness.tally import Tally
 
@@ -47,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "network": of_network,
         "istio-requests": of_istio_requests,
         "kuadrant": of_kuadrant,
-        "kustomize": of_kustomize,
+        **dict.fromkeys(DEPLOYERS, of_deployers),
         **dict.fromkeys(gateway_api.DIALECTS, of_gateway_api),
     }
     parser = argparse.ArgumentParser(description=__doc__)
@@ -72,27 +71,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return asked[options.witness](options)
 
 
-def of_kustomize(options: argparse.Namespace) -> int:
-    """What kustomize's library makes of generated trees."""
-    tally, answers = Tally(), []
-    with kustomize.Deployers(built("deployers")) as asked:
+def of_deployers(options: argparse.Namespace) -> int:
+    """What deployers' own libraries make of generated trees."""
+    tally, answers, (grown, witness) = Tally(), [], DEPLOYERS[options.witness]
+    with deployed.Deployers(built("deployers")) as asked:
         for number in range(options.first, options.first + options.worlds):
-            files = kustomize_trees.tree(options.seed, number)
-            answer = asked.ask(kustomize.asked(files))
-            real = kustomize.real_facts(answer)
+            files = grown(options.seed, number)
+            answer = asked.ask(witness.asked(files))
+            real = deployed.real_facts(answer)
             answers.append(Answer(options.seed, number, digest(files), real))
-            tally.add(f"{options.seed}/{number}", files, *kustomize.compared(files, real, answer))
+            tally.add(f"{options.seed}/{number}", files, *witness.compared(files, real, answer))
         if options.shrink:
-            _shrink(tally, options, lambda files: _built(asked, files))
+            _shrink(tally, options, lambda files: _made(asked, witness, files))
     if options.record:
-        written(options.record, kustomize.head(), answers)
+        written(options.record, witness.head(), answers)
     print(tally)
     return int(bool(tally.wrong))
 
 
-def _built(asked: kustomize.Deployers, files: list[Manifest]) -> list[Difference]:
-    answer = asked.ask(kustomize.asked(files))
-    return differences(*kustomize.compared(files, kustomize.real_facts(answer), answer))
+def _made(asked: deployed.Deployers, witness: deployed.Witness, files: list[Manifest]) -> list[Difference]:
+    answer = asked.ask(witness.asked(files))
+    return differences(*witness.compared(files, deployed.real_facts(answer), answer))
 
 
 def of_trees(options: argparse.Namespace) -> int:

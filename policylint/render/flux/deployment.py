@@ -18,7 +18,7 @@ from policylint.render.flux.applied import applied
 from policylint.render.flux.resource_sets import expanded
 from policylint.render.flux.secret_keys import secret_keys
 from policylint.render.flux.sources import FluxSources
-from policylint.render.flux.substitution import DISABLED, filled_in
+from policylint.render.flux.substitution import DISABLED, SubstitutionError, check_names, filled_in
 from policylint.render.journal import Failure, Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.metadata import add_metadata
@@ -206,15 +206,20 @@ class Cluster:
         self._budget.spend(_FOR_AN_OBJECT * len(built.manifests) + len(built.reached) + built.journal.size)
         self._journal.add(built.journal)
         self._deployed.reach(directory, built.reached)
-        build = Build("Flux cannot apply", directory, built.journal.failures, built.reached, built.manifests)
-        self._deployed.builds.append(build)
         if owner is not None:
             self._deployed.reach(self._tree.path_of(owner.file), (directory,))
             common, post_build = mapping(owner.spec.get("commonMetadata")), mapping(owner.spec.get("postBuild"))
             place = owner.origin.at("spec", "commonMetadata")
             variables = self._variables(owner, post_build)
-            complete(built.manifests, common, place, variables, self._tree.with_variables, self._budget)
+            try:
+                check_names(variables)
+                complete(built.manifests, common, place, variables, self._tree.with_variables, self._budget)
+            except SubstitutionError as error:
+                message = f"variables cannot be filled in: {error}"
+                built.journal.fail(message, owner.origin.at("spec", "postBuild"), code="substitution-refused")
             self._pin(owner, built.manifests)
+        build = Build("Flux cannot apply", directory, built.journal.failures, built.reached, built.manifests)
+        self._deployed.builds.append(build)
         self._sources.take_in(built.manifests)
         for built_manifest in applied(built.manifests, self._journal, namespace):
             self._add(built_manifest, namespace)
@@ -456,6 +461,7 @@ def complete(
 
     Raises:
         ExhaustedError: what comes of it is more than the budget allows.
+        SubstitutionError: Flux refuses an expression.
     """
     for manifest in manifests if variables else ():
         if manifest.origin.children or manifest.file in with_variables:
@@ -474,7 +480,26 @@ def _amended(kustomization: Kustomization, owner: Manifest) -> Kustomization:
     if text(owner.spec.get("targetNamespace")):
         body = {**body, "namespace": owner.spec["targetNamespace"]}
         origin = origin.with_child("namespace", owner.origin.at("spec", "targetNamespace"))
+    images = dict(enumerate(entries(body, origin, "images")))
+    for entry, place in entries(owner.spec, owner.origin.at("spec"), "images"):
+        name = text(mapping(entry).get("name"))
+        known = next((index for index, (image, _) in images.items() if text(mapping(image).get("name")) == name), None)
+        if known is None:
+            images[len(images)] = (entry, place)
+        else:
+            images[known] = (_over(images[known][0], mapping(entry)), place)
+    if images:
+        body = {**body, "images": [image for image, _ in images.values()]}
+        origin = origin.with_child("images", origin.child("images").with_items(place for _, place in images.values()))
     return body, origin
+
+
+def _over(image: Any, over: Any) -> dict[str, Any]:
+    """Return an entry of `images` with what another one of the same name says; tag and digest are one."""
+    merged = {**mapping(image), **{field: over[field] for field in ("newName",) if over.get(field)}}
+    if over.get("newTag") or over.get("digest"):
+        merged |= {"newTag": over.get("newTag", ""), "digest": over.get("digest", "")}
+    return merged
 
 
 def amended(kustomization: Kustomization, options: Any, place: Provenance) -> Kustomization:
@@ -508,7 +533,7 @@ def _as_texts(values: Any) -> dict[str, str]:
     texts = {}
     for name, value in mapping(values).items():
         plain = "" if value is None else str(value)
-        texts[name] = plain.lower() if isinstance(value, bool) else plain
+        texts[name] = plain.lower() if isinstance(value, bool) else plain.replace("\n", "")
     return texts
 
 

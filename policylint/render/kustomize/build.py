@@ -266,6 +266,7 @@ class _Run:
         """Take in resources and components, generate, and transform; what the budget does not allow is cut off."""
         with self._at:
             self._build()
+            self._journal.settle(self._tree.leaves_out)
             return Built(self._manifests, self._journal, self._reached, self._origin)
         self._leave_open("rendering was cut off")
         return Built(self._manifests, self._journal, self._reached, self._origin)

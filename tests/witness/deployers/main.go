@@ -8,20 +8,25 @@ import (
 	"os"
 
 	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 )
 
+// tree is what a deployer is asked about: with a directory kustomize, with an owner (a Kustomization) Flux, whose source
+// leaves out what Ignore says.
 type tree struct {
 	Files     map[string]string `json:"files"`
 	Directory string            `json:"directory"`
+	Owner     map[string]any    `json:"owner"`
+	Ignore    string            `json:"ignore"`
 }
 
+// answer has the objects, or why there are none; Failed, by namespace and name, the Kustomizations that are not applied.
 type answer struct {
-	Objects []map[string]any `json:"objects,omitempty"`
-	Error   string           `json:"error,omitempty"`
+	Objects []map[string]any  `json:"objects,omitempty"`
+	Error   string            `json:"error,omitempty"`
+	Failed  map[string]string `json:"failed,omitempty"`
 }
 
 func main() {
@@ -36,42 +41,50 @@ func main() {
 		if err := json.Unmarshal(line, &asked); err != nil {
 			panic(err)
 		}
-		if err := written.Encode(made(kustomized, asked)); err != nil {
+		if err := written.Encode(made(asked)); err != nil {
 			panic(err)
 		}
 	}
 }
 
 // made returns what a deployer makes of a tree; one that panics fails.
-func made(by func(tree) (resmap.ResMap, error), asked tree) (told answer) {
+func made(asked tree) (told answer) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			told = answer{Error: fmt.Sprint("panic: ", cause)}
 		}
 	}()
-	objects, err := by(asked)
+	by := kustomized
+	if asked.Owner != nil {
+		by = fluxed
+	}
+	told, err := by(asked)
 	if err != nil {
 		return answer{Error: err.Error()}
-	}
-	for _, object := range objects.Resources() {
-		body, err := object.Map()
-		if err != nil {
-			return answer{Error: err.Error()}
-		}
-		told.Objects = append(told.Objects, body)
 	}
 	return told
 }
 
 // kustomized is `kustomize build --load-restrictor LoadRestrictionsNone`, as Flux calls it, of files in memory.
-func kustomized(asked tree) (resmap.ResMap, error) {
+func kustomized(asked tree) (told answer, err error) {
 	files := filesys.MakeFsInMemory()
 	for path, text := range asked.Files {
 		if err := files.WriteFile("/"+path, []byte(text)); err != nil {
-			return nil, err
+			return told, err
 		}
 	}
 	openapi.ResetOpenAPI()
 	options := &krusty.Options{LoadRestrictions: types.LoadRestrictionsNone, PluginConfig: types.DisabledPluginConfig()}
-	return krusty.MakeKustomizer(options).Run(files, "/"+asked.Directory)
+	built, err := krusty.MakeKustomizer(options).Run(files, "/"+asked.Directory)
+	if err != nil {
+		return told, err
+	}
+	for _, object := range built.Resources() {
+		body, err := object.Map()
+		if err != nil {
+			return told, err
+		}
+		told.Objects = append(told.Objects, body)
+	}
+	return told, nil
 }

@@ -1,0 +1,84 @@
+"""What Flux applies, and what it refuses whole: found by its controllers' libraries on generated trees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.render.trees import codes, workspace
+
+SYNC = """
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {url: "https://example.com/fleet"}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {path: ./clusters/prod, sourceRef: {kind: GitRepository, name: flux-system}}
+"""
+OWNER = """
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec:
+  path: ./apps
+  sourceRef: {kind: GitRepository, name: flux-system}
+"""
+DEPLOYMENT = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop, labels: {zone: "${ZONE}"}}
+spec:
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: main, image: "nginx:1"}]}
+"""
+ROUTE = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec: {hostnames: ["HOST"], parentRefs: [{name: edge}]}
+"""
+
+
+def tree(more: str = "", **files: str) -> dict[str, str]:
+    own = {"apps/route.yaml": ROUTE, "apps/deployment.yaml": DEPLOYMENT}
+    own |= {f"apps/{name}.yaml": text for name, text in files.items()}
+    return {"clusters/prod/sync.yaml": SYNC, "clusters/prod/apps.yaml": OWNER + more, **own}
+
+
+def test_images_and_common_metadata_are_those_of_flux(tmp_path: Path) -> None:
+    more = "  images: [{name: nginx, newTag: '2'}]\n  postBuild: {substitute: {ZONE: a}}\n"
+    more += "  commonMetadata: {labels: {team: '${ZONE}'}, annotations: {owner: me}}\n"
+    kustomization = (
+        "resources: [deployment.yaml]\nimages: [{name: nginx, newName: mirror/nginx, digest: 'sha256:ab'}]\n"
+    )
+    found = workspace(tmp_path, tree(more, kustomization=kustomization)).simulations[0].world.resources
+    deployment = next(each.body for key, each in found.items() if key.kind == "Deployment")
+    template = deployment["spec"]["template"]
+    assert template["spec"]["containers"][0]["image"] == "mirror/nginx:2"
+    assert template["metadata"] == {"labels": {"app": "web"}}
+    assert deployment["metadata"]["labels"] == {"zone": "a", "team": "${ZONE}"}
+
+
+@pytest.mark.parametrize("host", ["${HOST", "${}", "${HOST-a.example.com}", "${ HOST }"])
+def test_an_expression_that_flux_refuses_stops_its_kustomization(tmp_path: Path, host: str) -> None:
+    files = tree("  postBuild: {substitute: {ZONE: a}}\n", route=ROUTE.replace("HOST", host))
+    found = workspace(tmp_path, files)
+    assert "substitution-refused" in codes(found)
+    assert all(each.provisional for key, each in found.simulations[0].world.resources.items() if key.name == "web")
+
+
+def test_without_variables_nothing_is_filled_in_or_refused(tmp_path: Path) -> None:
+    assert codes(workspace(tmp_path, tree(route=ROUTE.replace("HOST", "${HOST")))) == ["unresolved-variable"]
+
+
+def test_a_file_that_is_named_and_not_fetched_stops_the_build(tmp_path: Path) -> None:
+    files = tree(kustomization="resources: [route.yaml, deployment.yaml]\n") | {
+        ".sourceignore": "apps/deployment.yaml\n"
+    }
+    found = workspace(tmp_path, files)
+    assert [note.rule for note in found.simulations[0].world.notes if note.code == "missing-file"] == ["GWP914"]

@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Any, Final, Protocol
 
 from policylint.documents import Pointer
-from policylint.model import is_symbolic, mapping, sequence, text
+from policylint.model import holds_variable, is_symbolic, mapping, sequence, text
 from policylint.model.ternary import every
 from policylint.namedtuple import NamedTuple
 from policylint.regex import expression, quoted
@@ -135,6 +135,12 @@ class Match(NamedTuple):
             miss = condition.miss(request.value(condition.name))
             if miss is not None:
                 yield miss
+
+    @property
+    def refusal(self) -> str:
+        """Why an expression of it is none that RE2 takes; "" where all are, or where a variable hides one."""
+        refused = (each for each in self.conditions if each.predicate.refusal and not holds_variable(each.needs))
+        return next((f"{each.needs}, which is {each.predicate.refusal}" for each in refused), "")
 
     @property
     def prefix(self) -> str:

@@ -33,6 +33,7 @@ class Ranking(NamedTuple):
         calls_by_path: whether GRPCRoutes take requests by their paths, whether or not they are calls.
         hosts_of_port: whether a request without TLS goes to any route on its port that serves its host.
         host_first: whether the routes for the narrowest host alone take a request.
+        drops_rules: whether a rule with an expression that is none is left out with its other matches.
     """
 
     regex_last: bool = False
@@ -41,6 +42,7 @@ class Ranking(NamedTuple):
     calls_by_path: bool = False
     hosts_of_port: bool = False
     host_first: bool = False
+    drops_rules: bool = False
 
 
 def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
@@ -56,6 +58,7 @@ def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
         calls_by_path=behaviour.calls_by_path,
         hosts_of_port=behaviour.hosts_of_port,
         host_first=behaviour.host_first,
+        drops_rules=behaviour.drops_rules,
     )
 
 
@@ -109,7 +112,10 @@ def ranked(
     rule: Mapping[str, Any], order: Ranking, *, grpc: bool, narrowing: Sequence[Mapping[str, Any]] = ()
 ) -> Iterator[Match]:
     """Yield the matches of a rule as a Gateway ranks them; `narrowing`: see `matches`."""
-    for match in matches(rule, grpc=grpc, regex_last=order.regex_last, narrowing=narrowing):
+    found = matches(rule, grpc=grpc, regex_last=order.regex_last, narrowing=narrowing)
+    if order.drops_rules and len(found) > 1 and any(match.refusal for match in found):
+        return
+    for match in found:
         if order.stated:
             yield match._replace(weights=rule["precedence"])
         else:

@@ -117,7 +117,7 @@ class Statuses:
             # What the API server writes into a new Gateway; without a class no controller ever replaces it.
             message = f"waiting for a controller: {holder.resolution.reason}"
             conditions = [Condition("Accepted", "Unknown", "Pending", message)]
-        if any(
+        elif any(
             text(validation.value.get("mode")) == "AllowInsecureFallback" for validation in client_validations(resource)
         ):
             message = "client certificates are asked for, but not required"

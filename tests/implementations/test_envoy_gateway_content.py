@@ -56,6 +56,9 @@ REFUSED = {
     "a lookahead": ("BackendTrafficPolicy", selected("{path: {type: RegularExpression, value: '/(?!admin)'}}")),
     "no network": ("BackendTrafficPolicy", selected("{sourceCIDR: {value: 10.0.0/8}}")),
     "two providers of one name": ("SecurityPolicy", TWICE),
+    "no expression of CEL": ("SecurityPolicy", "authorization: {rules: [{action: Allow, cel: 'request.'}]}"),
+    "a buffer of 5 GiB": ("BackendTrafficPolicy", "requestBuffer: {limit: 5Gi}"),
+    "a trickle": ("BackendTrafficPolicy", "bandwidthLimit: {request: {limit: {value: 4Ki, unit: Minute}}}"),
 }
 TAKEN = {
     "one default limit": ("BackendTrafficPolicy", local(limit("Minute"), limit("Hour", "a"))),
@@ -66,6 +69,9 @@ TAKEN = {
     ),
     "a variable": ("BackendTrafficPolicy", selected("{sourceCIDR: {value: '${NETWORK}'}}")),
     "a provider": ("SecurityPolicy", JWT),
+    "an expression of CEL": ("SecurityPolicy", "authorization: {rules: [{action: Allow, cel: 'request.size < 9'}]}"),
+    "a buffer of 3 GiB": ("BackendTrafficPolicy", "requestBuffer: {limit: 3Gi}"),
+    "a stream": ("BackendTrafficPolicy", "bandwidthLimit: {response: {limit: {value: 60Ki, unit: Minute}}}"),
 }
 
 

@@ -5,6 +5,8 @@ Found by tests/witness; source: docs/design/implementations/envoy-gateway.md §1
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from policylint.report.simulate.status import stanzas
@@ -12,6 +14,7 @@ from policylint.simulation import Simulation
 from policylint.trace import Tracer, request
 from tests import worlds
 from tests.implementations.worlds_envoy_gateway import CLASS
+from tests.witness.envoy_gateway_worlds import CERTIFICATE, PRIVATE_KEY
 from tests.worlds import conditions, gateway, grant, listener_set, route, service, simulated
 
 EVERYWHERE = "namespaces: {from: All}"
@@ -128,3 +131,98 @@ def test_a_listener_that_has_lost_its_hostname_takes_it_from_no_other() -> None:
     both = gateway(listeners=f"[{web}]", more=f"allowedListeners: {{{EVERYWHERE}}}"), listener_set("more", "shop", late)
     own = route(more=f"hostnames: [shop.example], {RULES}")
     assert answer(simulated(CLASS, *both, own, service())) == "reaches"
+
+
+HTTPS = "{name: both, port: 443, protocol: HTTPS, allowedRoutes: {namespaces: {from: All}}%s}"
+PEM = json.dumps({"tls.crt": CERTIFICATE, "tls.key": PRIVATE_KEY})
+TLS_DATA = f"type: kubernetes.io/tls\nstringData: {PEM}"
+OWN_CERT = worlds.manifest("v1", "Secret", "cert", "infra", TLS_DATA)
+CA = worlds.manifest("v1", "ConfigMap", "ca", "infra", f"data: {json.dumps({'ca.crt': CERTIFICATE})}")
+
+
+def test_a_listener_without_settings_for_its_tls_serves_nothing_and_is_in_no_way() -> None:
+    plain = "{name: plain, port: 443, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}"
+    simulation = of(gateway(listeners=f"[{HTTPS % ''}, {plain}]"))
+    assert told(simulation) == ["ResolvedRefs=True/ResolvedRefs"]
+    (state,) = simulation.topology.gateways
+    assert conditions(state.listeners[1].conditions) == ["Accepted=True/Accepted", "ResolvedRefs=True/ResolvedRefs"]
+    assert answer(of(gateway(listeners=f"[{HTTPS % ''}]")), "https") == "refused"
+
+
+@pytest.mark.parametrize(
+    ("others", "resolved", "said"),
+    [
+        ("", "True/ResolvedRefs", "reaches"),
+        (", {name: gone}", "False/PartiallyInvalidCertificateRef", "reaches"),
+        (", {name: cert, namespace: keys}", "False/PartiallyInvalidCertificateRef", "reaches"),
+    ],
+)
+def test_of_several_certificates_those_that_can_be_used_are_served(others: str, resolved: str, said: str) -> None:
+    listeners = f"[{HTTPS % f', tls: {{certificateRefs: [{{name: cert}}{others}]}}'}]"
+    simulation = of(gateway(listeners=listeners), OWN_CERT, CERT)
+    assert told(simulation) == ["Accepted=True/Accepted", f"ResolvedRefs={resolved}"]
+    assert answer(simulation, "https") == said
+
+
+@pytest.mark.parametrize(
+    ("protocol", "authorities", "listener", "of_gateway"),
+    [
+        ("HTTPS", "ca", "Accepted=True/Accepted ResolvedRefs=True/ResolvedRefs", "True/ResolvedRefs"),
+        (
+            "HTTPS",
+            "ca gone",
+            "Accepted=False/NoValidCACertificate ResolvedRefs=False/InvalidCACertificateRef",
+            "False/InvalidParameters",
+        ),
+        ("TLS", "ca gone", "Accepted=True/Accepted ResolvedRefs=True/ResolvedRefs", "False/InvalidParameters"),
+    ],
+)
+def test_each_ca_must_be_usable_and_only_https_asks_for_them(
+    protocol: str, authorities: str, listener: str, of_gateway: str
+) -> None:
+    references = ", ".join(f"{{group: '', kind: ConfigMap, name: {name}}}" for name in authorities.split())
+    mode = "AllowInsecureFallback"
+    validation = f"tls: {{frontend: {{default: {{validation: {{mode: {mode}, caCertificateRefs: [{references}]}}}}}}}}"
+    listeners = f"[{HTTPS % ', tls: {certificateRefs: [{name: cert}]}'}]".replace("HTTPS", protocol)
+    simulation = of(gateway(listeners=listeners, more=validation), OWN_CERT, CA)
+    assert told(simulation) == listener.split()
+    (state,) = simulation.topology.gateways
+    by_type = {each.type: f"{each.status}/{each.reason}" for each in state.conditions}
+    assert by_type["ResolvedRefs"] == of_gateway
+    assert ("InsecureFrontendValidationMode" in by_type) is (of_gateway == "True/ResolvedRefs")
+
+
+@pytest.mark.parametrize(
+    ("reference", "merge", "accepted"),
+    [
+        ("{group: gateway.envoyproxy.io, kind: EnvoyProxy, name: own}", "false", True),
+        ("{group: gateway.envoyproxy.io, kind: EnvoyProxy, name: own}", "true", False),
+        ("{group: gateway.envoyproxy.io, kind: EnvoyProxy, name: gone}", "false", False),
+        ("{group: '', kind: ConfigMap, name: ca}", "false", False),
+    ],
+)
+def test_a_gateway_names_an_envoy_proxy_that_is_there_and_none_where_its_class_shares_one(
+    reference: str, merge: str, accepted: bool
+) -> None:
+    """internal/provider/kubernetes/controller.go, processGatewayParamsRef."""
+    proxies = (
+        worlds.manifest("gateway.envoyproxy.io/v1alpha1", "EnvoyProxy", name, "infra", f"spec: {{{spec}}}")
+        for name, spec in (("own", "concurrency: 2"), ("shared", f"mergeGateways: {merge}"))
+    )
+    parameters = "{group: gateway.envoyproxy.io, kind: EnvoyProxy, name: shared, namespace: infra}"
+    of_class = CLASS.replace("spec: {", f"spec: {{parametersRef: {parameters}, ")
+    assert "parametersRef" in of_class
+    named = gateway(more=f"infrastructure: {{parametersRef: {reference}}}")
+    simulation = simulated(of_class, *proxies, CA, named, route(more=RULES), service())
+    (state,) = simulation.topology.gateways
+    assert conditions(state.conditions) == [
+        "Accepted=True/Accepted" if accepted else "Accepted=False/InvalidParameters"
+    ]
+    assert answer(simulation) == ("reaches" if accepted else "refused")
+
+
+def test_a_protocol_of_somebody_else_is_no_protocol_here() -> None:
+    listeners = "[{name: both, port: 80, protocol: example.net/own, allowedRoutes: {namespaces: {from: All}}}]"
+    simulation = of(gateway(listeners=listeners))
+    assert told(simulation) == ["Accepted=False/UnsupportedProtocol", "ResolvedRefs=True/ResolvedRefs"]
+    assert conditions(simulation.topology.routes[0].parents[0].conditions)[0] == "Accepted=False/NotAllowedByListeners"

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import pytest
 
+from policylint.trace import Tracer, request
 from tests.implementations.worlds_envoy_gateway import CLASS, policy, told
-from tests.worlds import gateway, manifest, route, service, simulated, state
+from tests.worlds import conditions, gateway, manifest, route, service, simulated, state
 
 ACCEPTED = ["Accepted=True/Accepted"]
 ROUTE = policy("BTP", "route", "HTTPRoute/checkout")
@@ -146,7 +147,7 @@ SHOP = service("s", "shop", "[{port: 80}]")
 
 
 @pytest.mark.parametrize(
-    ("filters", "conditions"),
+    ("filters", "expected"),
     [
         (f"{MIRROR % 's'}, {REDIRECT}", "False/IncompatibleFilters True/ResolvedRefs"),
         (f"{REDIRECT}, {MIRROR % 's'}", "False/IncompatibleFilters True/ResolvedRefs"),
@@ -158,14 +159,116 @@ SHOP = service("s", "shop", "[{port: 80}]")
         (MIRROR % "s", "True/Accepted True/ResolvedRefs"),
     ],
 )
-def test_what_is_answered_or_redirected_cannot_be_mirrored(filters: str, conditions: str) -> None:
+def test_what_is_answered_or_redirected_cannot_be_mirrored(filters: str, expected: str) -> None:
     """internal/gatewayapi/filters.go: filters are looked at as far as one that answers, be it with an error."""
     rule = f"{{filters: [{filters}]}}"
     whole, part = (
         simulated(CLASS, gateway(), SHOP, ANSWERING, route(more=f"rules: [{rule}{more}]")).topology.routes[0].parents[0]
         for more in ("", ", {backendRefs: [{name: s, port: 80}]}")
     )
-    assert " ".join(f"{each.status}/{each.reason}" for each in whole.conditions) == conditions
+    assert " ".join(f"{each.status}/{each.reason}" for each in whole.conditions) == expected
     partly = [f"{each.status}/{each.reason}" for each in part.conditions if each.type == "PartiallyInvalid"]
-    assert partly == (["True/IncompatibleFilters"] if "Incompatible" in conditions else [])
+    assert partly == (["True/IncompatibleFilters"] if "Incompatible" in expected else [])
     assert part.accepted
+
+
+PLAIN = "{backendRefs: [{name: s, port: 80}]}"
+PREFIX = "{path: {type: PathPrefix, value: /admin}}"
+NO_EXPRESSION = "{headers: [{name: x-a, type: RegularExpression, value: '['}]}"
+
+
+def shop(rules: str, *more: str) -> tuple[list[str], str]:
+    """The conditions of the only route, and the answer to a request for /admin."""
+    simulation = simulated(CLASS, gateway(), SHOP, *more, route(more=f"rules: [{rules}]"))
+    outcome = Tracer(simulation).trace(request({"host": "shop.example", "path": "/admin"})).outcome
+    ends = "fails" if outcome.failing else "reaches" if outcome.backends else str(outcome.status)
+    return conditions(simulation.topology.routes[0].parents[0].conditions), ends
+
+
+@pytest.mark.parametrize(
+    ("matches", "filters", "said", "alone", "beside"),
+    [
+        (PREFIX, "", "", "reaches", "reaches"),
+        # What is left out leaves its requests to the other rule, whatever else it matches.
+        (f"{PREFIX}, {NO_EXPRESSION}", "", "UnsupportedValue", "404", "reaches"),
+        (PREFIX, "{type: RequestHeaderModifier, requestHeaderModifier: {set: [{name: Host, value: a}]}}", "", "", ""),
+        (PREFIX, "{type: RequestHeaderModifier, requestHeaderModifier: {add: [{name: x-a, value: ' '}]}}", "", "", ""),
+        (PREFIX, "{type: ResponseHeaderModifier, responseHeaderModifier: {remove: ['x/a']}}", "", "", ""),
+        (PREFIX, "{type: ExtensionRef, extensionRef: {group: example.net, kind: Own, name: a}}", "", "", ""),
+        (PREFIX, f"{{type: URLRewrite, urlRewrite: {{hostname: a.example}}}}, {TEAPOT % 'away'}", "", "", ""),
+        (PREFIX, TEAPOT % "lookahead", "", "", ""),
+        (PREFIX, f"{{type: URLRewrite, urlRewrite: {{hostname: a.example}}}}, {TEAPOT % 'path'}", "-", "reaches", ""),
+    ],
+)
+def test_a_rule_that_is_not_accepted_is_left_out_or_answers_500(
+    matches: str, filters: str, said: str, alone: str, beside: str
+) -> None:
+    """internal/gatewayapi/{route,filters}.go: which of the two hangs on what is wrong with it."""
+    rewrites = {
+        "away": "hostname: {type: Backend}",
+        "path": "path: {type: ReplaceRegexMatch, replaceRegexMatch: {pattern: a, substitution: b}}",
+        "lookahead": "path: {type: ReplaceRegexMatch, replaceRegexMatch: {pattern: '(?=a)', substitution: b}}",
+    }
+    more = [
+        manifest(
+            "gateway.envoyproxy.io/v1alpha1",
+            "HTTPRouteFilter",
+            name,
+            "shop",
+            f"spec: {{urlRewrite: {{{rewrite}}}}}",
+        )
+        for name, rewrite in rewrites.items()
+    ]
+    said = said or ("UnsupportedValue" if filters else "-")
+    alone = alone or "500"
+    rule = f"{{matches: [{matches}], filters: [{filters}], backendRefs: [{{name: s, port: 80}}]}}"
+    refused = said == "UnsupportedValue"
+    accepted = "Accepted=True/Accepted"
+    resolved = "ResolvedRefs=True/ResolvedRefs"
+    assert shop(rule, *more) == (["Accepted=False/UnsupportedValue" if refused else accepted, resolved], alone)
+    partly = [f"PartiallyInvalid=True/{said}"] if refused else []
+    assert shop(f"{rule}, {PLAIN}", *more) == ([accepted, resolved, *partly], beside or alone)
+
+
+@pytest.mark.parametrize(
+    ("filters", "reason"),
+    [
+        ("{type: RequestHeaderModifier, requestHeaderModifier: {set: [{name: x-a, value: a}]}}", ""),
+        (
+            "{type: RequestHeaderModifier, requestHeaderModifier: {set: [{name: Host, value: a}]}}",
+            "InvalidBackendFilters",
+        ),
+        (TEAPOT % "gone", "InvalidBackendFilters"),
+        ("{type: URLRewrite, urlRewrite: {hostname: a.example}}", ""),
+        ("{type: URLRewrite, urlRewrite: {path: {type: ReplaceFullPath, replaceFullPath: /a}}}", "UnsupportedRefValue"),
+        ("{type: ExtensionRef, extensionRef: {group: example.net, kind: Own, name: a}}", "UnsupportedRefValue"),
+    ],
+)
+def test_filters_of_a_backend_fail_the_requests_to_it(filters: str, reason: str) -> None:
+    told_of, ends = shop(f"{{backendRefs: [{{name: s, port: 80, filters: [{filters}]}}]}}", ANSWERING)
+    assert told_of[1] == (f"ResolvedRefs=False/{reason}" if reason else "ResolvedRefs=True/ResolvedRefs")
+    assert ends == ("fails" if reason else "reaches")
+
+
+HERE = "endpoints: [{ip: {address: 192.0.2.9, port: 80}}]"
+ELSEWHERE = "{name: a, namespace: infra}"
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("endpoints: [{fqdn: {hostname: up.example, port: 80}}]", ""),
+        ("endpoints: [{fqdn: {hostname: localhost, port: 80}}]", "InvalidAddress"),
+        ("endpoints: [{ip: {address: 127.0.0.9, port: 80}}]", "InvalidAddress"),
+        ("endpoints: [{ip: {address: 192.0.2.9, port: 80}, hostname: up}]", "InvalidAddress"),
+        (f"{HERE}, tls: {{insecureSkipVerify: true, clientCertificateRef: {{name: gone}}}}", "InvalidBackendTLS"),
+        (f"{HERE}, tls: {{insecureSkipVerify: true, clientCertificateRef: {ELSEWHERE}}}", "InvalidBackendRef"),
+    ],
+)
+def test_a_backend_is_refused_for_its_address_and_its_certificate(spec: str, reason: str) -> None:
+    backend = manifest("gateway.envoyproxy.io/v1alpha1", "Backend", "up", "shop", f"spec: {{{spec}}}")
+    secret = manifest("v1", "Secret", "other", "shop", "data: {}")
+    rule = "{backendRefs: [{group: gateway.envoyproxy.io, kind: Backend, name: up}]}"
+    told_of, ends = shop(rule, backend, secret)
+    assert told_of[1] == (f"ResolvedRefs=False/{reason}" if reason else "ResolvedRefs=True/ResolvedRefs")
+    assert ends == ("fails" if reason else "reaches")

@@ -316,7 +316,7 @@ def named(asked: Asked) -> str:
     return f"{what.strip()}{headers}{by} from {asked['address']} at {asked['gateway']} | answer"
 
 
-def traced(simulation: Simulation, asked: Asked) -> tuple[Trace, Requirement]:
+def traced(tracer: Tracer, asked: Asked) -> tuple[Trace, Requirement]:
     """Return what policylint says of a request, and of the login that it is asked for."""
     fields = {name: value for name, value in asked.items() if name not in ("with", "headers")}
     headers = {name: value for name, value in asked.get("headers", {}).items() if name != "authorization"}
@@ -325,7 +325,6 @@ def traced(simulation: Simulation, asked: Asked) -> tuple[Trace, Requirement]:
     if asked["scheme"] in ("http", "https"):
         fields["headers"] = headers
         fields["claims"] = {"sub": "me"} if asked["with"] == "jwt" else {}
-    tracer = Tracer(simulation)
     trace = tracer.trace(request(fields))
     return trace, Requirements(tracer).of(trace, "authentication")
 
@@ -398,11 +397,11 @@ def our_answers(simulation: Simulation, objects: Sequence[Manifest], asked: Sequ
 
     A certificate that no manifest holds is taken to be there, and `trace` says so: what hangs on one is left out.
     """
-    addresses = addresses_of(objects)
+    addresses, tracer = addresses_of(objects), Tracer(simulation)
     told: Facts = {}
     for one in asked:
         if named(one) in real:
-            trace, login = traced(simulation, one)
+            trace, login = traced(tracer, one)
             if trace.listener is None or not assumed(trace.listener):
                 told[named(one)] = fitting(trace, login, one, real[named(one)], addresses)
     return told

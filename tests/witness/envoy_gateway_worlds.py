@@ -30,12 +30,7 @@ RULE_NAMES = ("main", "admin", "rest")
 PATHS = ("/", "/admin", "/api", "/api/v1", "/cart")
 
 
-def world(seed: object, number: int) -> list[Manifest]:
-    """Return the objects of one world of Envoy Gateway."""
-    return _Builder(Draw("envoy-gateway", seed, number)).build()
-
-
-class _Builder:
+class Builder:
     """What was made so far, which later objects name; and the choices."""
 
     def __init__(self, draw: Draw) -> None:

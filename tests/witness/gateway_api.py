@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from policylint.report.simulate.status import stanzas
-from tests.witness import envoy_gateway_worlds
+from tests.witness import envoy_gateway_wider
 from tests.witness.envoy_gateway import CLASS, simulated
 from tests.witness.envoy_gateway_worlds import CERTIFICATE, GATEWAY_API, PRIVATE_KEY
 from tests.witness.facts import Facts, of_statuses
@@ -122,7 +122,7 @@ def world(name: str, seed: object, number: int) -> list[Manifest]:
     """Return the objects of one world of an implementation."""
     dialect, draw = DIALECTS[name], Draw(name, seed, number)
     objects = []
-    for each in envoy_gateway_worlds.world(f"{name}/{seed}", number):
+    for each in envoy_gateway_wider.world(f"{name}/{seed}", number):
         if "envoyproxy" in each["apiVersion"] or each["kind"] in _UNREAD:
             continue
         spec = each.get("spec", {})

@@ -29,10 +29,17 @@ class Answer(NamedTuple):
     refused: tuple[str, ...] = ()
 
 
-def written(path: Path, head: dict[str, Any], answers: Iterable[Answer]) -> None:
-    """Write a record: a first line about the run, then one per world."""
+def written(path: Path, head: dict[str, Any], answers: Iterable[Answer], *, append: bool = False) -> None:
+    """Write a record: a first line about the run, then one per world.
+
+    Args:
+        append: to the worlds of other seeds that are recorded already, with the same release.
+    """
     path.parent.mkdir(exist_ok=True)
-    lines = [json.dumps(head, sort_keys=True)]
+    lines = path.read_text(encoding="utf-8").splitlines() if append else []
+    if append and json.loads(lines[0]) != head:
+        raise ValueError(f"{path} is of another release: record all worlds again")
+    lines = lines or [json.dumps(head, sort_keys=True)]
     for answer in answers:
         told: dict[str, dict[str, str]] = {}
         for fact, value in answer.facts.items():

@@ -26,7 +26,7 @@ from tests.witness import (
     network,
     network_worlds,
 )
-from tests.witness.envoy_gateway_worlds import world
+from tests.witness.envoy_gateway_wider import world
 from tests.witness.facts import Facts
 from tests.witness.grammar import Manifest, digest, name_of
 from tests.witness.recording import RECORDED, Answer, head_of, read

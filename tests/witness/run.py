@@ -24,7 +24,7 @@ from tests.witness import (
     network,
     network_worlds,
 )
-from tests.witness.envoy_gateway_worlds import world
+from tests.witness.envoy_gateway_wider import world
 from tests.witness.facts import Difference, Facts, differences
 from tests.witness.grammar import Manifest, digest, name_of
 from tests.witness.programs import built, certificate, installed_envoy
@@ -55,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--worlds", type=int, default=100)
     parser.add_argument("--first", type=int, default=0, help="the number of the first world")
     parser.add_argument("--record", nargs="?", type=Path, const=_DEFAULT, help="keep the answers")
+    parser.add_argument("--append", action="store_true", help="keep the answers beside those that are recorded")
     parser.add_argument("--replay", nargs="?", type=Path, const=_DEFAULT, help="ask the record")
     parser.add_argument("--shrink", type=Path, help="a folder for the smallest world of each sort of difference")
     parser.add_argument("--only", default="", help="shrink only sorts with this text")
@@ -64,6 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.trees:
         return of_trees(options)
     record = RECORDED / f"{options.witness}.jsonl"
+    options.record = _DEFAULT if options.append and not options.record else options.record
     options.record, options.replay = (record if each == _DEFAULT else each for each in (options.record, options.replay))
     if options.replay:
         print(replayed(options.replay))
@@ -124,7 +126,7 @@ def of_api_server(options: argparse.Namespace) -> int:
             answers.append(Answer(options.seed, number, digest(objects), real))
             tally.add(f"{options.seed}/{number}", objects, real, api_server.our_facts(objects, real))
     if options.record:
-        written(options.record, api_server.head(), answers)
+        written(options.record, api_server.head(), answers, append=options.append)
     print(tally)
     return int(bool(tally.wrong))
 
@@ -147,7 +149,7 @@ def of_gateway_api(options: argparse.Namespace) -> int:
         if options.shrink:
             _shrink(tally, options, lambda objects: _found(asked, server, dialect, objects))
     if options.record:
-        written(options.record, gateway_api.head(options.witness), answers)
+        written(options.record, gateway_api.head(options.witness), answers, append=options.append)
     print(tally)
     return int(bool(tally.wrong))
 
@@ -212,7 +214,7 @@ def of_network(options: argparse.Namespace) -> int:
             answers.append(Answer(options.seed, number, digest(objects), told))
             tally.add(f"{options.seed}/{number}", objects, *network.compared(objects, packets, told))
     if options.record:
-        written(options.record, network.head(), answers)
+        written(options.record, network.head(), answers, append=options.append)
     print(tally)
     return int(bool(tally.wrong))
 
@@ -237,7 +239,7 @@ def of_envoy(options: argparse.Namespace) -> int:
                     ours = envoy.our_answers(envoy_gateway.simulated(stored), objects, requests, real)
                     tally.add(f"{options.seed}/{number}", objects, envoy.judged(real, ours), ours)
     if options.record:
-        written(options.record, envoy.head(), answers)
+        written(options.record, envoy.head(), answers, append=options.append)
     else:
         print(tally)
     return int(bool(tally.wrong))
@@ -258,7 +260,7 @@ def of_envoy_gateway(options: argparse.Namespace) -> int:
             if not options.record:
                 tally.add(f"{options.seed}/{number}", objects, real, envoy_gateway.our_facts(objects, stored))
         if options.record:
-            written(options.record, envoy_gateway.head(), answers)
+            written(options.record, envoy_gateway.head(), answers, append=options.append)
         else:
             print(tally)
         if options.shrink:
@@ -287,7 +289,8 @@ def _shrink(tally: Tally, options: argparse.Namespace, found: Callable[[list[Man
         name, objects, example = tally.first[sort]
 
         def shows(those: list[Manifest], sort: str = sort) -> bool:
-            return any(each.sort == sort for each in found(those))
+            sorts = {each.sort for each in found(those)}
+            return sort in sorts and not any("| failed" in each for each in sorts)
 
         text = "\n---\n".join(json.dumps(each) for each in shrunk(objects, shows))
         head = f"# {sort}\n# {name}: {example.fact}\n# real: {example.real}\n# ours: {example.ours}\n"

@@ -22,7 +22,7 @@ from policylint.implementations.envoy_gateway import (
 from policylint.implementations.envoy_gateway import route_policy_status as route_policies
 from policylint.implementations.envoy_gateway.claims import of_attachments, of_states
 from policylint.implementations.envoy_gateway.isolation import Isolation
-from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
+from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order, refusal
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.implementations.generic import Attachments, Implementation, placed, resolved_to
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
@@ -85,9 +85,12 @@ class EnvoyGateway(Implementation):
     name = "envoy-gateway"
     judges_core_kinds = True
     cutting = frozenset({"ClientTrafficPolicy"})
-    serves_refused = frozenset({"IncompatibleFilters"})  # internal/gatewayapi/route.go, processHTTPRouteParentRefs
+    serves_refused = frozenset(  # internal/gatewayapi/route.go, processHTTPRouteParentRefs
+        {"IncompatibleFilters", "UnsupportedValue", "IncompatibleFilters,UnsupportedValue"}
+    )
     hosts_of_port = True  # one route configuration per port; seen by tests/witness at v1.9.1
     host_first = True  # one virtual host per hostname of routes; seen by tests/witness at v1.9.1
+    drops_rules = True  # internal/gatewayapi/route.go, processHTTPRouteRule
     calls_by_path = True  # internal/gatewayapi/route.go, processGRPCRouteRule; seen by tests/witness at v1.9.1
 
     def __init__(self) -> None:
@@ -314,26 +317,30 @@ class EnvoyGateway(Implementation):
         """Return which backends are refused for what they say (§2)."""
         from policylint.implementations.envoy_gateway.backend_faults import backend_faults
 
-        return backend_faults(route, topology.world)
+        return backend_faults(route, topology)
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions with Envoy Gateway's own reasons (§2)."""
         from policylint.implementations.envoy_gateway.routes import conditions
 
-        return conditions(route, parent, self._isolation(topology), self.settings)
+        return conditions(route, parent, self._isolation(topology), self.settings, topology)
 
     def with_conditions(self, state: GatewayState, topology: Topology, catalog: Catalog) -> GatewayState:
-        served, clashes = listeners.serves(state), self._clashes(topology, catalog)
+        refused = refusal(state, topology.world)
+        if refused is not None:
+            silent = tuple(each._replace(conditions=()) for each in state.listeners)
+            return state._replace(listeners=silent, conditions=(refused,), attached_listener_sets=0)
+        clashes = self._clashes(topology, catalog)
         told = (listeners.of_listener(each, clashes.get(each.node)) for each in state.listeners)
-        state = state._replace(listeners=tuple(each if served else each._replace(conditions=()) for each in told))
-        sets = (each for each in topology.listener_sets if served and each.parent == state.gateway.key)
+        state = state._replace(listeners=tuple(told))
+        sets = (each for each in topology.listener_sets if each.parent == state.gateway.key)
         revised = (self.with_conditions_of_set(each, topology, catalog) for each in sets)
         attached = sum(listeners.is_attached(each) for each in revised)
-        return state._replace(conditions=listeners.of_gateway(state), attached_listener_sets=attached)
+        return state._replace(conditions=listeners.of_gateway(state, topology.world), attached_listener_sets=attached)
 
     def with_conditions_of_set(self, state: ListenerSetState, topology: Topology, catalog: Catalog) -> ListenerSetState:
         gateway = topology.gateway(state.parent)
-        served = gateway is None or listeners.serves(gateway)
+        served = gateway is None or refusal(gateway, topology.world) is None
         if state.allowed is False or not served:
             silent = tuple(each._replace(conditions=()) for each in state.listeners)
             return state._replace(listeners=silent, conditions=state.conditions if served else (listeners.EMPTY,))

@@ -18,24 +18,34 @@ from policylint.implementations.envoy_gateway.backends import (
     ca_fault_of_policy,
     endpoints,
     invalid,
+    names_ca,
     port_name,
 )
-from policylint.model import Resource, ResourceKey, World, mapping, value_at
-from policylint.topology import BackendState, RouteState
+from policylint.model import Resource, ResourceKey, World, mapping, text, value_at
+from policylint.topology import BackendState, RouteState, Topology
 from policylint.topology.backends import ports_by_number
 
 WITH_PORTS = {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport")}
 _ALONE = "dynamic resolver is not supported for multiple backendRefs"
 
 
-def backend_faults(route: RouteState, world: World) -> dict[Pointer, Fault]:
-    """Return which backendRefs of a route are refused for what the backend says, with reason and message."""
+def backend_faults(route: RouteState, topology: Topology) -> dict[Pointer, Fault]:
+    """Return which backendRefs of a route are refused for what the backend or their filters say: reason and message."""
+    from policylint.implementations.envoy_gateway.rule_faults import UNSUPPORTED_REFERENCE, of_backend
+
+    world = topology.world
     protocol = protocol_of(route.route)
     faults: dict[Pointer, Fault] = {}
     rules: dict[int, list[BackendState]] = defaultdict(list)
     for backend in route.backends:
-        if backend.role in ROLES and port_fault(backend, protocol) is None and backend.granted is not False:
-            fault = _fault(route.route, backend, world)
+        filters = (
+            mapping(value_at(route.route.body, backend.pointer)).get("filters") if backend.role == "backend" else ()
+        )
+        of_filters = of_backend(route.route, filters, topology) if filters else None
+        if of_filters is not None and of_filters[0] == UNSUPPORTED_REFERENCE:
+            faults[backend.pointer] = of_filters
+        elif backend.role in ROLES and port_fault(backend, protocol) is None and backend.granted is not False:
+            fault = _fault(route.route, backend, world) or of_filters
             if fault is not None:
                 faults[backend.pointer] = fault
         if backend.role == "backend":
@@ -64,7 +74,7 @@ def _fault(route: Resource, backend: BackendState, world: World) -> Fault | None
     fault = invalid(own, world) if own is not None else None
     if fault is not None or not _weight(route, backend):
         return fault
-    why = _tls_fault(backend.wanted, backend.port, world)
+    why = _tls_fault(backend.wanted, backend.port, world) or (client_certificate_fault(own, world) if own else "")
     if why:
         return "InvalidBackendTLS", why
     if own is not None and len({"fqdn" in each for each in endpoints(own)}) > 1:
@@ -91,7 +101,25 @@ def _tls_fault(key: ResourceKey, port: int | None, world: World) -> str:
 def _of_tls(backend: Resource, world: World) -> str:
     """Return why the CAs that a Backend names itself are of no use, "" where they are, or it names none."""
     tls = mapping(backend.spec.get("tls"))
-    return "" if tls.get("insecureSkipVerify") is True else ca_fault(backend, tls.get("caCertificateRefs"), world)[1]
+    if not tls or tls.get("insecureSkipVerify") is True:
+        return ""
+    if not names_ca(tls):
+        return f"CACertificate must be specified when InsecureSkipVerify is false: Backend {backend.key.path}"
+    return ca_fault(backend, tls.get("caCertificateRefs"), world)[1]
+
+
+def client_certificate_fault(backend: Resource, world: World) -> str:
+    """Return why the certificate that a Backend is called with is of no use; "" where it is, or none is named."""
+    reference = mapping(mapping(backend.spec.get("tls")).get("clientCertificateRef"))
+    if not reference:
+        return ""
+    secret = ResourceKey("", "Secret", backend.key.namespace, text(reference.get("name")))
+    missing = text(reference.get("kind")) not in ("", "Secret") or world.resolve(secret).missing
+    return (
+        f"failed to locate TLS secret for client auth: {secret.path} specified in Backend {backend.key.path}"
+        if missing
+        else ""
+    )
 
 
 def _resolves(backend: BackendState, world: World) -> bool:

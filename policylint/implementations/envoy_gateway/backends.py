@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.implementations.envoy_gateway.managed import GROUP, order
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.topology.backends import ports_by_number
 from policylint.topology.secret_data import contents, entry_read
 
@@ -71,20 +71,37 @@ def invalid(backend: Resource, world: World) -> Fault | None:
     if backend.key[:2] != BACKEND:
         return None
     tls = backend.spec.get("tls")
-    if isinstance(tls, dict) and tls.get("insecureSkipVerify") is not True and not _names_ca(tls):
+    if isinstance(tls, dict) and tls.get("insecureSkipVerify") is not True and not names_ca(tls):
         policies = world.once(BackendPolicies).of(backend.key)
         ports = {str(mapping(address).get("port")) for each in endpoints(backend) for address in each.values()}
-        if not any(_names_ca(policy.spec.get("validation")) for policy in policies.get("", ())) and (
+        if not any(names_ca(policy.spec.get("validation")) for policy in policies.get("", ())) and (
             not ports or not ports <= set(policies)
         ):
             why = "must specify either CACertificateRefs or WellKnownCACertificates unless insecureSkipVerify is set"
             return "InvalidBackendRef", f"{backend.key} {why}"
+    own = text(mapping(mapping(tls).get("clientCertificateRef")).get("namespace")) or backend.key.namespace
+    if own != backend.key.namespace:
+        why = "names a client certificate of another namespace, which no grant allows"
+        return "InvalidBackendRef", f"{backend.key} {why}"
+    if bad := next(filter(None, map(_bad_address, endpoints(backend))), ""):
+        return "InvalidAddress", f"{backend.key} {bad}"
     if any("unix" in each for each in endpoints(backend)):
         return "UnsupportedAddressType", "unix domain sockets are not supported in backend references"
     return None
 
 
-def _names_ca(settings: Any) -> bool:
+def _bad_address(endpoint: Mapping[str, Any]) -> str:
+    """Return why the address of an endpoint is none; "" for one that may be called (validateHostname, validateIP)."""
+    for host in (text(endpoint.get("hostname")), text(mapping(endpoint.get("fqdn")).get("hostname"))):
+        if host and "." not in host and not is_symbolic(host):
+            return f"has the host {host}, which is no domain with a dot"
+    address = text(mapping(endpoint.get("ip")).get("address"))
+    if "fqdn" not in endpoint and (address.startswith("127.") or address == "::1"):
+        return f"has the address {address}, which is the proxy's own"
+    return ""
+
+
+def names_ca(settings: Any) -> bool:
     validation = mapping(settings)
     return bool(validation.get("wellKnownCACertificates") or validation.get("caCertificateRefs"))
 

@@ -22,7 +22,7 @@ CODE = "content"
 EARLY = "early"
 """What a policy is refused for before it is translated; requests and connections go on as without it."""
 _SECONDS = {"Second": 1, "Minute": 60, "Hour": 3600, "Day": 86400, "Month": 2592000, "Year": 31536000}
-HTTP_ONLY = ("cors", "jwt", "oidc", "apiKeyAuth", "basicAuth", "extAuth")
+HTTP_ONLY = ("cors", "csrf", "jwt", "oidc", "apiKeyAuth", "basicAuth", "extAuth")
 """The settings of a SecurityPolicy that connections cannot have."""
 _HTTP_PRINCIPALS = ("jwt", "headers", "clientIPGeoLocations")
 _SELECTING = ("headers", "methods", "path", "sourceCIDR", "queryParams")
@@ -52,11 +52,11 @@ def refused(policy: Resource, kind: str) -> Reading:
 def faults(policy: Resource, kind: str) -> Iterator[Fault]:
     """Yield every value that the translator refuses."""
     if kind == "BackendTrafficPolicy":
-        yield from chain(_rate_limits(policy.spec), refused_settings(policy.spec, ("spec",)))
+        yield from chain(_rate_limits(policy.spec), refused_settings(policy.spec, ("spec",)), _bodies(policy.spec))
     elif kind == "ClientTrafficPolicy":
         yield from _connections(policy.spec, ("spec",))
     elif kind == "SecurityPolicy":
-        yield from chain(_providers(policy.spec), _client(policy.spec))
+        yield from chain(_providers(policy.spec), _client(policy.spec), _rules(policy.spec))
 
 
 def refused_early(policy: Resource, kind: str) -> Reading:
@@ -104,6 +104,28 @@ def _providers(spec: Mapping[str, Any]) -> Iterator[Fault]:
         uri = text(mapping(provider.get("remoteJWKS")).get("uri"))
         if uri and not _is_uri(uri):
             yield (*place, "remoteJWKS", "uri"), f"{uri!r} is no URI"
+
+
+def _rules(spec: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield the expressions of an authorization that are none (validCELExpression)."""
+    from policylint.cel.syntax import is_expression
+
+    for number, rule in enumerate(map(mapping, sequence(mapping(spec.get("authorization")).get("rules")))):
+        written = rule.get("cel")
+        if isinstance(written, str) and not holds_variable(written) and not is_expression(written):
+            yield ("spec", "authorization", "rules", number, "cel"), f"{written!r} is no expression of CEL"
+
+
+def _bodies(spec: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield what settings of request bodies and bandwidth are refused for (buildRequestBuffer, buildBandwidthLimit)."""
+    limit = number_of_bytes(mapping(spec.get("requestBuffer")).get("limit"))
+    if limit is not None and limit > _LARGEST_BUFFER:
+        yield ("spec", "requestBuffer", "limit"), f"limit must be below 4Gi, not {limit} bytes"
+    for direction, settings in mapping(spec.get("bandwidthLimit")).items():
+        value = mapping(mapping(settings).get("limit"))
+        size, seconds = number_of_bytes(value.get("value")), _SECONDS.get(text(value.get("unit")), 1)
+        if size is not None and size < 1024 * seconds:
+            yield ("spec", "bandwidthLimit", direction, "limit"), "the limit is below 1 KiB per second"
 
 
 def _is_uri(value: str) -> bool:

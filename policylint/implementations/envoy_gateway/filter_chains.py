@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
 from policylint.implementations.envoy_gateway.client_traffic import proxy_of
-from policylint.implementations.envoy_gateway.listener_conflicts import is_valid
+from policylint.implementations.envoy_gateway.listener_faults import is_valid
 from policylint.implementations.envoy_gateway.managed import Fleet
 from policylint.model import Node
 from policylint.topology import ListenerState, Topology, whole

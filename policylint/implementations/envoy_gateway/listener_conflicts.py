@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from policylint.implementations.envoy_gateway.listener_faults import is_valid
 from policylint.implementations.envoy_gateway.managed import Fleet, order
 from policylint.model import Node, ResourceKey
 from policylint.namedtuple import NamedTuple
@@ -65,15 +66,6 @@ def outdone(listeners: Iterable[ListenerState]) -> frozenset[Node]:
     _hostnames(valid, lost)
     by_hostname = ((node, loss) for node, loss in lost.items() if loss.reason == "HostnameConflict")
     return frozenset(node for node, loss in by_hostname if lost.keys().isdisjoint(loss.rivals))
-
-
-def is_valid(listener: ListenerState) -> bool:
-    """Tell whether a listener is valid by itself, so that it may be in another's way."""
-    return all(
-        each.status != "False" or (each.type == "Accepted" and each.reason.endswith("Conflict"))
-        for each in listener.conditions
-        if each.type in ("Accepted", "ResolvedRefs")
-    )
 
 
 def _in_order(fleet: Fleet, gateway: ResourceKey) -> list[ListenerState]:

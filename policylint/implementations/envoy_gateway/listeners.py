@@ -12,26 +12,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from policylint.implementations.envoy_gateway import listener_faults as faults
 from policylint.implementations.envoy_gateway.listener_conflicts import ListenerLoss
+from policylint.model import Resource, World, sequence, text
 from policylint.topology import Condition, GatewayState, ListenerSetState, ListenerState
-from policylint.topology.status import ACCEPTED, NO_CONFLICTS, with_listeners
+from policylint.topology.certificates import Certificates
+from policylint.topology.grants import Grants
+from policylint.topology.status import (
+    ACCEPTED,
+    NO_CONFLICTS,
+    RESOLVED,
+    ClientValidation,
+    client_validations,
+    with_listeners,
+)
 
-_OWN_REFUSALS = ("UnsupportedAddress", "InvalidParameters")
-"""Reasons for which a Gateway is none of the controller's; that its listeners are not valid is not one of them."""
-_SPARED = ("InvalidCertificateRef", "InvalidCACertificateRef", "InvalidCACertificateKind")
-"""Reasons of ResolvedRefs beside which a listener is accepted."""
 EMPTY = ACCEPTED._replace(message="of no listener at all: the Gateway is refused, and the ListenerSet serves nothing")
 """What the controller says of the ListenerSets of a Gateway that it refuses."""
-_OF_TLS = ("InvalidParameters", "InvalidClientCertificateRef", "InvalidCACertificateRef")
 
 
 def of_listener(listener: ListenerState, clash: ListenerLoss | None) -> ListenerState:
     """Return a listener with what the controller says of it: nothing of what it leaves unsaid."""
     by_type = {condition.type: condition for condition in listener.conditions}
-    resolved, accepted = _resolved(listener, by_type["ResolvedRefs"]), by_type["Accepted"]
+    resolved, accepted = faults.resolved(listener), by_type["Accepted"]
     told = [each for each in listener.conditions if each.type not in ("ResolvedRefs", "Accepted", "Conflicted")]
     of_set = listener.holder.key.kind != "Gateway"
-    if resolved.status == "False" and resolved.reason not in _SPARED:
+    if not faults.is_known(listener):
+        message = f"protocol {listener.protocol} is not known"
+        told += [Condition("Accepted", "False", "UnsupportedProtocol", message), resolved]
+        listener = listener._replace(supported_kinds=())
+    elif (authority := faults.authority_fault(listener)) is not None:
+        told += [Condition("Accepted", "False", "NoValidCACertificate", authority.message), resolved]
+    elif faults.lacks_tls(listener) or not faults.is_served(resolved):
         told = [resolved]
     elif clash is not None:
         message = f"not distinct from {', '.join(map(str, clash.rivals))}"
@@ -39,7 +51,8 @@ def of_listener(listener: ListenerState, clash: ListenerLoss | None) -> Listener
         if of_set and clash.refused:
             told.append(Condition("Accepted", "False", clash.reason, message))
     else:
-        accepted = ACCEPTED if listener.conflict and accepted.reason == listener.conflict else accepted
+        taken = accepted.reason in ("NoValidCACertificate", listener.conflict) or accepted.status == "True"
+        accepted = ACCEPTED if taken else accepted
         told += [accepted, resolved]
         if of_set and accepted.status == resolved.status == "True":
             told.append(NO_CONFLICTS)
@@ -47,25 +60,41 @@ def of_listener(listener: ListenerState, clash: ListenerLoss | None) -> Listener
     return listener._replace(conditions=tuple(told), conflict=conflict, conflicts_with=rivals)
 
 
-def _resolved(listener: ListenerState, resolved: Condition) -> Condition:
-    """Return ResolvedRefs: what is wrong with a certificate is said last, and stands."""
-    fault = next((each for each in listener.references if each.reason), None)
-    if resolved.reason != "InvalidRouteKinds" or fault is None:
-        return resolved
-    return Condition("ResolvedRefs", "False", fault.reason, fault.message)
-
-
-def of_gateway(gateway: GatewayState) -> tuple[Condition, ...]:
+def of_gateway(gateway: GatewayState, world: World) -> tuple[Condition, ...]:
     """Return the conditions of a Gateway; its references are judged only where they are about TLS."""
-    if not serves(gateway):
-        return tuple(condition for condition in gateway.conditions if condition.type == "Accepted")
+    validations = _validations(gateway.gateway, world)
+    fault = next((each for _, each in reversed(validations) if each is not None), None)
     told = []
     for condition in gateway.conditions:
         if condition.type == "Accepted" and condition.reason in ("Accepted", "ListenersNotValid") and gateway.listeners:
             told.append(with_listeners(_accepted(gateway.listeners)))
-        elif condition.type != "ResolvedRefs" or condition.reason in _OF_TLS:
+        elif condition.type == "InsecureFrontendValidationMode":
+            modes = (text(validation.value.get("mode")) for validation, each in validations if each is None)
+            told += [condition] if "AllowInsecureFallback" in modes else []
+        elif condition.type != "ResolvedRefs":
             told.append(condition)
+    certificate = next((each for each in gateway.references if each.role == "client-certificate"), None)
+    if certificate is not None and certificate.reason:
+        told.append(Condition("ResolvedRefs", "False", certificate.reason, certificate.message))
+    elif fault is not None:
+        told.append(fault._replace(reason="InvalidParameters"))
+    elif gateway.gateway.spec.get("tls") is not None:
+        told.append(RESOLVED)
     return tuple(told)
+
+
+def _validations(gateway: Resource, world: World) -> list[tuple[ClientValidation, Condition | None]]:
+    """Return the validations of clients, each with what is wrong with its CAs, whether or not a listener needs them."""
+    found = []
+    certificates = Certificates(world, Grants(world))
+    for validation in client_validations(gateway):
+        pointer, references = (*validation.pointer, "caCertificateRefs"), validation.value.get("caCertificateRefs")
+        authorities = [
+            certificates.authority(gateway, (*pointer, number), reference)
+            for number, reference in enumerate(sequence(references))
+        ]
+        found.append((validation, faults.authorities_fault(authorities)))
+    return found
 
 
 def of_listener_set(listener_set: ListenerSetState) -> tuple[Condition, ...]:
@@ -83,11 +112,6 @@ def is_attached(listener_set: ListenerSetState) -> bool:
     return listener_set.allowed is not False and any(
         each.type == "Accepted" and each.status == "True" for each in listener_set.conditions
     )
-
-
-def serves(gateway: GatewayState) -> bool:
-    """Tell whether the controller makes a proxy of a Gateway of its own; if not, nothing below it has a status."""
-    return not any(each.type == "Accepted" and each.reason in _OWN_REFUSALS for each in gateway.conditions)
 
 
 def _accepted(listeners: Sequence[ListenerState]) -> list[bool]:

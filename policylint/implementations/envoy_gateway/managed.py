@@ -8,9 +8,17 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from policylint.catalog.kinds import Catalog
-from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
-from policylint.topology import GatewayState, ListenerSetState, ListenerState, ParentState, RouteState, Topology
+from policylint.topology import (
+    Condition,
+    GatewayState,
+    ListenerSetState,
+    ListenerState,
+    ParentState,
+    RouteState,
+    Topology,
+)
 
 GROUP = "gateway.envoyproxy.io"
 CONTROLLERS = "gateway.envoyproxy.io/*"
@@ -55,7 +63,7 @@ class Fleet:
         self.gateways: dict[ResourceKey, GatewayState] = {
             state.gateway.key: state
             for state in sorted(topology.gateways, key=lambda state: order(state.gateway))
-            if _ours(state, catalog) and self._accepted(state)
+            if _ours(state, catalog) and refusal(state, self.world) is None
         }
         self.listener_sets: dict[ResourceKey, ListenerSetState] = {
             listener_set.listener_set.key: listener_set
@@ -85,11 +93,7 @@ class Fleet:
 
     def parameters(self, class_key: ResourceKey) -> dict[str, object]:
         """Return the spec of the EnvoyProxy that a GatewayClass names; empty without one."""
-        gateway_class = self.world.get(class_key)
-        reference = mapping(gateway_class.spec.get("parametersRef")) if gateway_class is not None else {}
-        key = ResourceKey(*(text(reference.get(field)) for field in ("group", "kind", "namespace", "name")))
-        proxy = self.world.get(key) if (key.group, key.kind) == (GROUP, "EnvoyProxy") else None
-        return dict(proxy.spec) if proxy is not None else {}
+        return _parameters(self.world, class_key)
 
     def merging_classes(self) -> list[ResourceKey]:
         """Return the GatewayClasses of Envoy Gateway whose Gateways share one proxy."""
@@ -114,15 +118,6 @@ class Fleet:
         admitted = (listener for listener_set in self.sets_of(gateway) for listener in listener_set.listeners)
         return [*self.gateways[gateway].listeners, *admitted]
 
-    def _accepted(self, state: GatewayState) -> bool:
-        if any(each.reason == "InvalidParameters" for each in state.references):
-            return False
-        addresses = map(mapping, sequence(state.gateway.spec.get("addresses")))
-        if any(text(address.get("type")) not in ADDRESS_TYPES for address in addresses):
-            return False
-        parameters = self.parameters(state.class_key)
-        return not (parameters.get("mergeGateways") and parameters.get("mergeBackends") is not None)
-
     def _manages(self, parent: ParentState) -> bool:
         """Tell whether a parentRef names an accepted Gateway, or a ListenerSet with an admitted listener."""
         if parent.wanted in self.gateways:
@@ -139,6 +134,38 @@ def order(resource: Resource) -> tuple[str, str, str]:
 def parent_scope(parent: ParentState) -> Scope:
     """Return the scope of a parentRef as it is spelled."""
     return Scope(parent.wanted, parent.section)
+
+
+def refusal(state: GatewayState, world: World) -> Condition | None:
+    """Return why Envoy Gateway refuses a Gateway, whatever its listeners say; None where it does not.
+
+    Source: internal/provider/kubernetes/controller.go (processGatewayParamsRef), internal/gatewayapi/translator.go.
+    """
+    shared = _parameters(world, state.class_key)
+    own = next((each for each in state.references if each.role == "parameters"), None)
+    message = ""
+    if own is not None:
+        message = own.message if own.reason == "InvalidParameters" else ""
+        if own.wanted[:2] != (GROUP, "EnvoyProxy") and not is_symbolic(own.wanted.kind):
+            message = f"{own.wanted.kind} is no kind of parameters that Envoy Gateway reads"
+        if shared.get("mergeGateways"):
+            message = "the Gateways of its class share one proxy (mergeGateways), so that none may name parameters"
+    if shared.get("mergeGateways") and shared.get("mergeBackends") is not None:
+        message = "mergeGateways and mergeBackends of the EnvoyProxy of its class exclude each other"
+    if message:
+        return Condition("Accepted", "False", "InvalidParameters", message)
+    for address in map(mapping, sequence(state.gateway.spec.get("addresses"))):
+        if (kind := text(address.get("type"))) not in ADDRESS_TYPES and not is_symbolic(kind):
+            return Condition("Accepted", "False", "UnsupportedAddress", f"address type {kind} is not known")
+    return None
+
+
+def _parameters(world: World, class_key: ResourceKey) -> dict[str, object]:
+    gateway_class = world.get(class_key)
+    reference = mapping(gateway_class.spec.get("parametersRef")) if gateway_class is not None else {}
+    key = ResourceKey(*(text(reference.get(field)) for field in ("group", "kind", "namespace", "name")))
+    proxy = world.get(key) if (key.group, key.kind) == (GROUP, "EnvoyProxy") else None
+    return dict(proxy.spec) if proxy is not None else {}
 
 
 def _ours(state: GatewayState, catalog: Catalog) -> bool:

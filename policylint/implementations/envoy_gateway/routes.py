@@ -9,6 +9,7 @@ Source: docs/design/implementations/envoy-gateway.md §2.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -17,9 +18,15 @@ from policylint.implementations.envoy_gateway.backends import Fault
 from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespace
 from policylint.implementations.envoy_gateway.feature_flags import backend_off
 from policylint.implementations.envoy_gateway.isolation import Isolation
-from policylint.implementations.envoy_gateway.managed import GROUP
 from policylint.implementations.envoy_gateway.references import broken
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.implementations.envoy_gateway.rule_faults import (
+    UNSUPPORTED,
+    UNSUPPORTED_REFERENCE,
+    drops,
+    filter_faults,
+    named_filter,
+)
+from policylint.model import Resource, World, mapping, sequence, text
 from policylint.topology import BackendState, Condition, ParentState, RouteState, Topology
 from policylint.topology.hostnames import EVERY
 from policylint.topology.routes import Rule, rules
@@ -46,7 +53,7 @@ OF_ONE_RULE = ("TCPRoute", "UDPRoute")
 
 
 def conditions(
-    route: RouteState, parent: ParentState, isolation: Isolation, settings: Mapping[str, Any]
+    route: RouteState, parent: ParentState, isolation: Isolation, settings: Mapping[str, Any], topology: Topology
 ) -> tuple[Condition, ...]:
     """Return the conditions of a parentRef.
 
@@ -56,24 +63,41 @@ def conditions(
     if route.route.key.kind in OF_ONE_RULE and len(sequence(route.route.spec.get("rules"))) != 1:
         return (ONE_RULE,)
     replaced: dict[str, Condition] = {}
-    fault = _fault(route, isolation.world, settings)
+    fault = _fault(route, topology, settings)
     if fault is not None:
         replaced["ResolvedRefs"] = fault
     elif not all(is_processed(each, route.route, isolation.world) for each in route.backends):
         replaced["ResolvedRefs"] = RESOLVED
     if parent.accepted and EVERY not in route.hostnames and parent.attached and not _carried(parent, isolation):
         replaced["Accepted"] = NO_HOSTNAME
-    if parent.accepted and lacks_namespace(isolation.world, route.route.key.namespace):
+    taken = [each for each in parent.candidates if not each.failure]
+    if parent.accepted and (
+        lacks_namespace(isolation.world, route.route.key.namespace) or (taken and not any(map(isolation.reads, taken)))
+    ):
         replaced["Accepted"] = NOT_ALLOWED
-    dropped = [each for each in rules(route.route) if is_contradictory(route, each, isolation.world)]
+    faults = {rule.number: _unaccepted(route, rule, topology) for rule in rules(route.route)}
+    refused = [number for number, found in faults.items() if found]
     added: tuple[Condition, ...] = ()
-    if dropped and parent.accepted and "Accepted" not in replaced:
-        whole_route = len(dropped) == len(rules(route.route))
-        replaced |= {"Accepted": CONTRADICTORY} if whole_route else {}
-        added = () if whole_route else (CONTRADICTORY._replace(type="PartiallyInvalid", status="True"),)
+    if refused and not parent.resolution.missing:
+        told = [fault for found in faults.values() for fault in found]
+        reason, message = _together(told)
+        if len(refused) == len(faults):
+            replaced["Accepted"] = Condition("Accepted", "False", reason, message)
+        else:
+            added = (Condition("PartiallyInvalid", "True", reason, message),)
     if not replaced and not added:
         return parent.conditions
-    return (*(replaced.get(condition.type, condition) for condition in parent.conditions), *added)
+    kept = (each for each in parent.conditions if each.type != "PartiallyInvalid" or not added)
+    return (*(replaced.get(condition.type, condition) for condition in kept), *added)
+
+
+def _unaccepted(route: RouteState, rule: Rule, topology: Topology) -> list[Fault]:
+    """Return why a rule is not accepted, whether it is left out or answers 500."""
+    found = list(filter_faults(route.route, rule.body.get("filters"), topology))
+    if is_contradictory(route, rule, topology.world):
+        found.append((CONTRADICTORY.reason, CONTRADICTORY.message))
+    dropped = drops(route.route, rule)
+    return [*found, (UNSUPPORTED, dropped)] if dropped else found
 
 
 def is_contradictory(state: RouteState, rule: Rule, world: World) -> bool:
@@ -98,7 +122,7 @@ def _looked_at(route: Resource, rule: Rule, world: World) -> int:
 
 
 def _answers(route: Resource, route_filter: Mapping[str, Any], world: World) -> bool:
-    key = _named_filter(route, route_filter)
+    key = named_filter(route, route_filter)
     if key is None:
         return False
     resolution = world.resolve(key)
@@ -106,9 +130,9 @@ def _answers(route: Resource, route_filter: Mapping[str, Any], world: World) -> 
 
 
 def is_processed(backend: BackendState, route: Resource, world: World) -> bool:
-    """Tell whether the controller comes to a backend: not to that of a mirror behind a filter that answers."""
+    """Tell whether the controller comes to a backend: not behind an answer, nor in a rule left out."""
     if backend.role != "RequestMirror":
-        return True
+        return not drops(route, rules(route)[backend.rule])
     number = backend.pointer[4]
     return isinstance(number, int) and number < _looked_at(route, rules(route)[backend.rule], world)
 
@@ -137,8 +161,7 @@ def rule_fault(
         extension = _route_filter(route, route_filter, topology) if kind == "ExtensionRef" else None
         if extension is None:
             continue
-        fault = broken(extension, topology).reason
-        if fault:
+        if fault := broken(extension, topology).reason:
             return 500, f"{extension.key} cannot be used: {fault}"
         if "directResponse" in extension.spec:
             if "RequestMirror" in types:
@@ -146,7 +169,7 @@ def rule_fault(
             break
     if {"RequestMirror", "RequestRedirect"} <= types:
         return 500, "what is redirected cannot be mirrored"
-    return None
+    return next(((500, message) for _, message in filter_faults(route, rule.body.get("filters"), topology)), None)
 
 
 def _mirror_fault(route: Resource, rule: Rule, number: int, topology: Topology) -> Fault | None:
@@ -160,14 +183,8 @@ def _mirror_fault(route: Resource, rule: Rule, number: int, topology: Topology) 
 
 def _route_filter(route: Resource, route_filter: Mapping[str, Any], topology: Topology) -> Resource | None:
     """Return the HTTPRouteFilter that a filter names, None for others and where it is not there."""
-    key = _named_filter(route, route_filter)
+    key = named_filter(route, route_filter)
     return None if key is None else topology.world.get(key)
-
-
-def _named_filter(route: Resource, route_filter: Mapping[str, Any]) -> ResourceKey | None:
-    reference = mapping(route_filter.get("extensionRef"))
-    key = ResourceKey(GROUP, "HTTPRouteFilter", route.key.namespace, text(reference.get("name")))
-    return key if (reference.get("group"), reference.get("kind")) == key[:2] else None
 
 
 def _carried(parent: ParentState, isolation: Isolation) -> bool:
@@ -175,30 +192,39 @@ def _carried(parent: ParentState, isolation: Isolation) -> bool:
     return any(not candidate.failure and isolation.leaves(candidate) for candidate in parent.candidates)
 
 
-def _fault(route: RouteState, world: World, settings: Mapping[str, Any]) -> Condition | None:
+def _fault(route: RouteState, topology: Topology, settings: Mapping[str, Any]) -> Condition | None:
     """Combine all references of rules that fail: their reasons once each and sorted, and their messages."""
-    protocol, refused = protocol_of(route.route), backend_faults(route, world)
-    faults = []
+    world = topology.world
+    protocol, refused = protocol_of(route.route), backend_faults(route, topology)
+    faults: list[Fault] = []
+    of_filters: dict[int, list[Fault]] = defaultdict(list)
     for backend in route.backends:
         if not is_processed(backend, route.route, world):
             continue
-        fault = backend_off(backend, settings) or port_fault(backend, protocol) or refused.get(backend.pointer)
+        own = refused.get(backend.pointer)
+        first = own if own is not None and own[0] == UNSUPPORTED_REFERENCE else None
+        fault = first or backend_off(backend, settings) or port_fault(backend, protocol) or own
         if backend.reason == "InvalidKind":
             fault = backend.reason, backend.message
         if fault is not None:
-            faults.append(fault)
-    faults += _missing_filters(route.route, world)
-    if not faults:
-        return None
-    reasons = ",".join(sorted({reason for reason, _ in faults}))
-    return Condition("ResolvedRefs", "False", reasons, "; ".join(message for _, message in faults))
+            (of_filters[backend.rule] if backend.role == "RequestMirror" else faults).append(fault)
+    for number, fault in _missing_filters(route.route, world):
+        of_filters[number].append(fault)
+    faults += (_together(found) for found in of_filters.values())
+    return Condition("ResolvedRefs", "False", *_together(faults)) if faults else None
 
 
-def _missing_filters(route: Resource, world: World) -> Iterator[Fault]:
-    """Yield the HTTPRouteFilters that rules name and that are not there (processUnresolvedHTTPFilter)."""
+def _together(faults: Iterable[Fault]) -> Fault:
+    """Return the reasons of several faults, once each and sorted, and all messages."""
+    reasons, messages = zip(*faults, strict=True)
+    return ",".join(sorted(set(reasons))), "; ".join(messages)
+
+
+def _missing_filters(route: Resource, world: World) -> Iterator[tuple[int, Fault]]:
+    """Yield the HTTPRouteFilters that rules name and that are not there, by rule (processUnresolvedHTTPFilter)."""
     for rule in rules(route):
         for route_filter in map(mapping, sequence(rule.body.get("filters"))):
-            extension = _named_filter(route, route_filter)
+            extension = named_filter(route, route_filter)
             if extension is not None and world.resolve(extension).missing:
-                yield "UnsupportedValue", f"Unable to translate HTTPRouteFilter: {extension.path}"
+                yield rule.number, (UNSUPPORTED, f"Unable to translate HTTPRouteFilter: {extension.path}")
                 break

@@ -35,6 +35,8 @@ class Traffic(Behaviour):
             listener it is attached to; elsewhere the listener with the narrowest hostname alone serves them.
         host_first: whether the routes for the narrowest host alone take a request, so that it gets 404 where none of
             their rules does; elsewhere it goes on to routes for wider hosts.
+        drops_rules: whether a rule with an expression that is none is left out with all of its matches; elsewhere that
+            match alone takes nothing.
         empty_delegation: the status for what a rule matches that delegates to no route which counts below it.
         entering_fronts: the label of Services by which Gateways send requests through what stands before them.
         asked_by_requests: whether what a change lets in at workloads is told by asking `admit` about requests.
@@ -46,6 +48,7 @@ class Traffic(Behaviour):
     calls_by_path = False
     hosts_of_port = False
     host_first = False
+    drops_rules = False
     empty_delegation = 404
     entering_fronts = ""
     asked_by_requests = False

@@ -102,11 +102,7 @@ func ask(line []byte) (told answer) {
 	}
 	resources.Sort()
 	logger := logging.DefaultLogger(io.Discard, egv1a1.LogLevelInfo)
-	for _, proxy := range resources.EnvoyProxiesForGateways {
-		if ref := resources.GatewayClass.Spec.ParametersRef; ref != nil && ref.Name == proxy.Name {
-			resources.EnvoyProxyForGatewayClass = proxy
-		}
-	}
+	named(resources)
 	made := &gatewayapi.Translator{
 		GatewayControllerName:   string(resources.GatewayClass.Spec.ControllerName),
 		GatewayClassName:        gwapiv1.ObjectName(resources.GatewayClass.Name),
@@ -161,6 +157,44 @@ func ask(line []byte) (told answer) {
 		}
 	}
 	return told
+}
+
+// named leaves of the EnvoyProxies those that something names, and refuses Gateways that name none, as the controller
+// does before it translates (processGatewayParamsRef).
+func named(resources *resource.Resources) {
+	held := resources.EnvoyProxiesForGateways
+	find := func(namespace, name string) *egv1a1.EnvoyProxy {
+		for _, proxy := range held {
+			if proxy.Namespace == namespace && proxy.Name == name {
+				return proxy
+			}
+		}
+		return nil
+	}
+	resources.EnvoyProxiesForGateways = nil
+	if ref := resources.GatewayClass.Spec.ParametersRef; ref != nil && ref.Namespace != nil {
+		resources.EnvoyProxyForGatewayClass = find(string(*ref.Namespace), ref.Name)
+	}
+	for _, gateway := range resources.Gateways {
+		if gateway.Spec.Infrastructure == nil || gateway.Spec.Infrastructure.ParametersRef == nil {
+			continue
+		}
+		ref := gateway.Spec.Infrastructure.ParametersRef
+		proxy := find(gateway.Namespace, ref.Name)
+		failure := ""
+		switch {
+		case gatewayapi.IsMergeGatewaysEnabled(resources):
+			failure = "no parametersRef beside mergeGateways"
+		case string(ref.Group) != egv1a1.GroupName || ref.Kind != egv1a1.KindEnvoyProxy:
+			failure = "no EnvoyProxy"
+		case proxy == nil:
+			failure = "failed to find it"
+		default:
+			resources.EnvoyProxiesForGateways = append(resources.EnvoyProxiesForGateways, proxy)
+			continue
+		}
+		gatewaystatus.UpdateGatewayStatusNotAccepted(gateway, gwapiv1.GatewayReasonInvalidParameters, failure)
+	}
 }
 
 // add puts an object where its kind belongs, validated and with the defaults of its CRD as the API server would.

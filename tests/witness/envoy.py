@@ -32,6 +32,7 @@ from tests.witness.grammar import Draw, Manifest
 
 STUB_PORT = 18080
 Asked = dict[str, Any]
+SCHEMES = {"HTTP": "http", "HTTPS": "https", "TLS": "tls", "TCP": "tcp"}
 UNDECIDED = ("fault_filter_abort", "rate_limited", "local_rate_limited")
 """Why Envoy may answer the same request otherwise the next time."""
 GRPC = {"2": "500", "7": "403", "12": "404", "13": "400", "14": "503", "16": "401"}
@@ -279,12 +280,12 @@ def requests(seed: object, number: int, objects: Sequence[Manifest], count: int)
         if each["kind"] == "Gateway" and each["spec"]["gatewayClassName"] == "eg"
         if not (merged and each["spec"].get("addresses"))  # a refused one has no address to ask at
         for listener in each["spec"]["listeners"]
-        if listener["protocol"] != "UDP"
+        if listener["protocol"] in SCHEMES
     ]
     asked = []
     for _ in range(count if listeners else 0):
         gateway, listener = draw.of(listeners)
-        scheme = {"HTTP": "http", "HTTPS": "https", "TLS": "tls", "TCP": "tcp"}[listener["protocol"]]
+        scheme = SCHEMES[listener["protocol"]]
         host = draw.of((listener.get("hostname", HOSTS[0]), *HOSTS)).replace("*", draw.one("x", "x.y"))
         one: Asked = {
             "gateway": f"{gateway['metadata']['namespace']}/{gateway['metadata']['name']}",

@@ -226,3 +226,17 @@ def test_a_protocol_of_somebody_else_is_no_protocol_here() -> None:
     simulation = of(gateway(listeners=listeners))
     assert told(simulation) == ["Accepted=False/UnsupportedProtocol", "ResolvedRefs=True/ResolvedRefs"]
     assert conditions(simulation.topology.routes[0].parents[0].conditions)[0] == "Accepted=False/NotAllowedByListeners"
+
+
+def test_a_listener_set_does_not_hang_on_the_listeners_of_its_gateway() -> None:
+    """internal/gatewayapi/listenerset.go: only a Gateway that is refused itself has it refused."""
+    missing = (
+        "tls: {frontend: {default: {validation: {caCertificateRefs: [{group: '', kind: ConfigMap, name: gone}]}}}}"
+    )
+    listeners = f"[{HTTPS % ', tls: {certificateRefs: [{name: cert}]}'}]"
+    admits = "allowedListeners: {namespaces: {from: All}}"
+    apart = listener_set("more", "shop", "[{name: own, port: 81, protocol: HTTP}]")
+    simulation = of(gateway(listeners=listeners, more=f"{missing}, {admits}"), apart, OWN_CERT)
+    (state,) = simulation.topology.listener_sets
+    assert conditions(state.conditions) == ["Accepted=True/Accepted"]
+    assert conditions(simulation.topology.gateways[0].conditions)[0] == "Accepted=False/ListenersNotValid"

@@ -21,7 +21,7 @@ WORLD = (
     worlds.service("auth", ports="[{name: grpc, port: 9000}]"),
     worlds.service("auth", "infra", ports="[{name: grpc, port: 9000}]"),
     worlds.manifest("v1", "Secret", "keys", "shop"),
-    worlds.manifest("v1", "ConfigMap", "lua", "shop", "data: {lua: return}"),
+    worlds.manifest("v1", "ConfigMap", "lua", "shop", "data: {lua: function envoy_on_request(h) end}"),
 )
 GRANT = worlds.grant(
     "infra",
@@ -216,8 +216,9 @@ TAKEN, TURNED_DOWN = True, False
     ("holder", "held", "taken"),
     [
         *((holder, "", TURNED_DOWN) for holder in HOLDERS),
-        ("script", "{lua: return}", TAKEN),
-        ("script", "{a: return, b: return}", TAKEN),  # whichever comes first
+        ("script", "{lua: function envoy_on_request(h) end}", TAKEN),
+        ("script", "{lua: return}", TURNED_DOWN),  # of no function that Envoy calls; seen by tests/witness
+        ("script", "{a: envoy_on_request = nil, b: envoy_on_response = nil}", TAKEN),  # whichever comes first
         ("keys", "{jwks: '{}'}", TAKEN),
         ("keys", "{a: '{}', b: '{}'}", TAKEN),
         ("body", "{response.body: text}", TAKEN),

@@ -272,3 +272,24 @@ def test_a_backend_is_refused_for_its_address_and_its_certificate(spec: str, rea
     told_of, ends = shop(rule, backend, secret)
     assert told_of[1] == (f"ResolvedRefs=False/{reason}" if reason else "ResolvedRefs=True/ResolvedRefs")
     assert ends == ("fails" if reason else "reaches")
+
+
+@pytest.mark.parametrize(
+    ("match", "kind", "more", "overlaps"),
+    [
+        ("{path: {type: PathPrefix, value: /admin/}}", "HTTPRoute", "", True),
+        ("{path: {type: PathPrefix, value: /admin}, method: GET}", "HTTPRoute", "", False),
+        ("{path: {type: PathPrefix, value: /admin}}", "HTTPRoute", "hostnames: [a.example]", False),
+        ("{method: {service: admin}}", "GRPCRoute", "", True),
+        (f"{{path: {{type: PathPrefix, value: /admin}}}}, {NO_EXPRESSION}", "HTTPRoute", "", False),
+    ],
+)
+def test_routes_that_match_the_same_requests_say_so(match: str, kind: str, more: str, overlaps: bool) -> None:
+    """internal/gatewayapi/route.go, checkRouteOverlaps: calls are requests for their paths."""
+    other = route("other", kind=kind, more=f"{more and more + ', '}rules: [{{matches: [{match}]}}]")
+    one = route(more=f"rules: [{{matches: [{PREFIX}]}}]")
+    states = simulated(CLASS, gateway(), one, other).topology.routes
+    expected = ["RouteRulesOverlap=True/RouteRulesOverlap"] if overlaps else []
+    for each_route in states:
+        found = [each for each in each_route.parents[0].conditions if each.type == "RouteRulesOverlap"]
+        assert conditions(found) == expected

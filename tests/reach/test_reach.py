@@ -120,7 +120,8 @@ def test_a_filter_that_cannot_be_looked_into(tmp_path: Path) -> None:
 def test_an_external_authoriser_is_a_login(tmp_path: Path, backend: str) -> None:
     asking = f"{{type: ExternalAuth, externalAuth: {{protocol: HTTP, backendRef: {{name: {backend}, port: 80}}}}}}"
     first = "{name: admin, matches: [{path: {value: /admin}}],"
-    world = written(tmp_path, SHOP.replace(first, f"{first} filters: [{asking}],"))
+    elsewhere = SHOP.replace("gateway.envoyproxy.io/gatewayclass-controller", "example.net/edge")  # which reads them
+    world = written(tmp_path, elsewhere.replace(first, f"{first} filters: [{asking}],"))
     admin = [way for way in ways(world) if way["requests"].startswith("/admin")]
     end = (None, "asked") if backend == "app" else (500, None)
     asked = [way["asked"].get("authentication", {}).get("state") for way in admin]

@@ -376,7 +376,12 @@ def real_answers(
 
 def is_merged(objects: Sequence[Manifest]) -> bool:
     """Tell whether all Gateways of a world share one proxy."""
-    return any(each["kind"] == "EnvoyProxy" and each["spec"].get("mergeGateways") for each in objects)
+    (of_class,) = (each["spec"].get("parametersRef", {}) for each in objects if each["kind"] == "GatewayClass")
+    return any(
+        each["kind"] == "EnvoyProxy" and each["spec"].get("mergeGateways")
+        for each in objects
+        if each["metadata"]["name"] == of_class.get("name")
+    )
 
 
 def _started(program: Path, resources: Mapping[str, list[Any]], stubs: Stubs, place: Path) -> Proxy:

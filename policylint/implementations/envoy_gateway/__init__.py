@@ -52,6 +52,7 @@ from policylint.topology.routes import Rule, rules
 if TYPE_CHECKING:
     from policylint.implementations.envoy_gateway.authorization import RequestRules
     from policylint.implementations.envoy_gateway.listener_conflicts import ListenerLoss
+    from policylint.implementations.envoy_gateway.overlaps import Overlaps
     from policylint.policy.authorizing import Decision, RequestFacts
     from policylint.policy.client_addresses import Trust
 
@@ -96,6 +97,7 @@ class EnvoyGateway(Implementation):
     def __init__(self) -> None:
         self._statuses: Mapping[ResourceKey, PolicyStatus] = {}
         self._isolated: Isolation | None = None
+        self._overlapping: Overlaps | None = None
         self._lost: Mapping[Node, ListenerLoss] | None = None
         self._rules: dict[int, tuple[Mapping[str, Any], RequestRules]] = {}
         """The rules of effective specs, by the identity of the spec, which stays while it is kept."""
@@ -321,9 +323,15 @@ class EnvoyGateway(Implementation):
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions with Envoy Gateway's own reasons (§2)."""
+        from policylint.implementations.envoy_gateway.overlaps import condition, overlaps
         from policylint.implementations.envoy_gateway.routes import conditions
 
-        return conditions(route, parent, self._isolation(topology), self.settings, topology)
+        isolation = self._isolation(topology)
+        told = conditions(route, parent, isolation, self.settings, topology)
+        if self._overlapping is None:
+            self._overlapping = overlaps(topology, isolation)
+        overlap = condition(route.route, parent, self._overlapping)
+        return told if overlap is None else (*told, overlap)
 
     def with_conditions(self, state: GatewayState, topology: Topology, catalog: Catalog) -> GatewayState:
         refused = refusal(state, topology.world)

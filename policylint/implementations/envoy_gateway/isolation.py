@@ -64,9 +64,9 @@ class Isolation:
             return False
         if candidate.unknown or candidate.node not in self._sharing:
             return True
-        return not self._left_to_others(candidate).issuperset(candidate.hostnames)
+        return not self.left_to_others(candidate).issuperset(candidate.hostnames)
 
-    def _left_to_others(self, candidate: Candidate) -> frozenset[str]:
+    def left_to_others(self, candidate: Candidate) -> frozenset[str]:
         """Return the hostnames of a route at a listener that are another listener's own."""
         if candidate.unknown or candidate.node not in self._sharing:
             return frozenset()
@@ -79,7 +79,7 @@ class Isolation:
         found = {}
         for route in self._topology.routes if self._contested else ():
             for candidate in (each for parent in route.parents for each in parent.candidates if not each.failure):
-                if left := self._left_to_others(candidate):
+                if left := self.left_to_others(candidate):
                     found[candidate.node, whole(route.route.key)] = left
         return found
 

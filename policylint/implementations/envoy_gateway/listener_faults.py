@@ -51,7 +51,9 @@ def lacks_tls(listener: ListenerState) -> bool:
 
 def resolved(listener: ListenerState) -> Condition:
     """Return ResolvedRefs: what is said last stands, of kinds of routes, certificates and CAs."""
-    written = next(each for each in listener.conditions if each.type == "ResolvedRefs")
+    written = next((each for each in listener.conditions if each.type == "ResolvedRefs"), RESOLVED)
+    if not is_known(listener):
+        return RESOLVED
     authority = authority_fault(listener)
     if authority is not None:
         return authority

@@ -101,7 +101,7 @@ def of_listener_set(listener_set: ListenerSetState) -> tuple[Condition, ...]:
     """Return the conditions of a ListenerSet: as long as it is let in, by which of its listeners are accepted."""
     return tuple(
         with_listeners(_accepted(listener_set.listeners))
-        if condition.reason in ("Accepted", "ListenersNotValid") and listener_set.listeners
+        if condition.reason in ("Accepted", "ListenersNotValid", "ParentNotAccepted") and listener_set.listeners
         else condition
         for condition in listener_set.conditions
     )

@@ -21,7 +21,7 @@ from policylint.implementations.envoy_gateway.content import faults as content_f
 from policylint.implementations.envoy_gateway.credentials import shared_keys
 from policylint.implementations.envoy_gateway.managed import GROUP
 from policylint.implementations.envoy_gateway.scripts import ENTRY
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, text, value_at
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, value_at
 from policylint.policy.declared import Reading
 from policylint.topology import Topology
 from policylint.topology.backends import ports
@@ -112,6 +112,8 @@ def faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str]
             if not text(reference.get("name")) or is_symbolic(reference.get("name")):
                 continue
             key, _, port = target(reference, policy.key.namespace, *field.kinds[0])
+            if set(field.kinds) == {("", "Secret")} and key.kind == "ConfigMap":
+                key = key._replace(kind="Secret")  # which is read all the same (validateSecretRef)
             fault = _fault(policy, key, port, is_backend, topology)
             if not fault and is_backend:
                 fault = service_fault(key, port, topology.world)
@@ -119,11 +121,27 @@ def faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str]
                 fault = _entry_fault(field.path, reference, key, topology.world)
             if fault:
                 yield pointer, fault
+    if policy.key.kind == "EnvoyExtensionPolicy":
+        yield from _empty_scripts(policy, topology.world)
     if policy.key.kind == "SecurityPolicy":
         yield from shared_keys(policy, topology.world)
     for path in _SETTINGS.get(policy.key.kind, ()):
         for pointer, value in places(policy.spec, path, ("spec",)):
             yield from refused_settings(value, pointer)
+
+
+def _empty_scripts(policy: Resource, world: World) -> Iterator[tuple[Pointer, str]]:
+    """Yield the scripts that define no function which Envoy calls, unless an EnvoyProxy may have turned this off."""
+    if any("lua" in proxy.spec or "luaValidation" in proxy.spec for proxy in world.of_kind(GROUP, "EnvoyProxy")):
+        return
+    for number, entry in enumerate(map(mapping, sequence(policy.spec.get("lua")))):
+        script, name = text(entry.get("inline")), text(mapping(entry.get("valueRef")).get("name"))
+        if entry.get("type") == "ValueRef":
+            held = contents(world.get(ResourceKey("", "ConfigMap", policy.key.namespace, name)), world)
+            script = entry_read(held, "lua", any_=True)[1] if held else ""
+        known = script and not is_symbolic(script) and not hidden(script)
+        if known and not any(function in script for function in ("envoy_on_request", "envoy_on_response")):
+            yield ("spec", "lua", number), "the script defines neither envoy_on_request nor envoy_on_response"
 
 
 def _entry_fault(path: str, reference: Mapping[str, Any], key: ResourceKey, world: World) -> str:

@@ -81,7 +81,10 @@ def conditions(
     if refused and not parent.resolution.missing:
         told = [fault for found in faults.values() for fault in found]
         reason, message = _together(told)
-        if len(refused) == len(faults):
+        accepted = replaced.get("Accepted") or next(each for each in parent.conditions if each.type == "Accepted")
+        if accepted.reason == NO_HOSTNAME.reason:
+            pass  # which is said last
+        elif len(refused) == len(faults):
             replaced["Accepted"] = Condition("Accepted", "False", reason, message)
         else:
             added = (Condition("PartiallyInvalid", "True", reason, message),)

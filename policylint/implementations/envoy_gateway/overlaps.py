@@ -1,0 +1,77 @@
+"""Routes of which rules match the same requests at a listener: Envoy Gateway says so in a condition of its own.
+
+Source: internal/gatewayapi/route.go @ v1.9.1, checkRouteOverlaps.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from itertools import chain
+
+from policylint.implementations.envoy_gateway.isolation import Isolation
+from policylint.implementations.envoy_gateway.listener_faults import PARTLY
+from policylint.implementations.envoy_gateway.rule_faults import drops, named_filter
+from policylint.matches import Match, by_path, matches
+from policylint.model import Node, Resource, ResourceKey, mapping, sequence
+from policylint.topology import Condition, ListenerState, ParentState, Topology
+from policylint.topology.routes import Rule, rules
+
+_Key = frozenset[tuple[str, ...]]
+Overlaps = Mapping[Node, Mapping[ResourceKey, frozenset[ResourceKey]]]
+"""By listener and route the other routes that take the same requests there."""
+
+
+def overlaps(topology: Topology, isolation: Isolation) -> Overlaps:
+    """Return the routes of each listener that share a match and a hostname."""
+    listeners = chain.from_iterable(each.listeners for each in topology.gateways)
+    of_sets = chain.from_iterable(each.listeners for each in topology.listener_sets)
+    serving = {each.node for each in chain(listeners, of_sets) if _is_programmed(each)}
+    buckets: dict[tuple[Node, str, _Key], set[ResourceKey]] = defaultdict(set)
+    for state in topology.routes:
+        if state.route.key.kind not in ("HTTPRoute", "GRPCRoute"):
+            continue
+        written = {key for rule in rules(state.route) for key in _keys(state.route, rule, topology)}
+        candidates = [each for parent in state.parents if parent.accepted for each in parent.candidates]
+        for candidate in (each for each in candidates if not each.failure and each.node in serving):
+            for hostname in {*candidate.hostnames} - isolation.left_to_others(candidate):
+                for key in written:
+                    buckets[candidate.node, hostname, key].add(state.route.key)
+    found: dict[Node, dict[ResourceKey, frozenset[ResourceKey]]] = defaultdict(dict)
+    for (node, _, _), routes in buckets.items():
+        for route in routes if len(routes) > 1 else ():
+            found[node][route] = found[node].get(route, frozenset()) | (routes - {route})
+    return found
+
+
+def condition(route: Resource, parent: ParentState, found: Overlaps) -> Condition | None:
+    """Return what is said of a route at a parent; None where no other route takes its requests there."""
+    nodes = (each.node for each in parent.candidates if parent.accepted and not each.failure)
+    others = sorted({str(other) for node in nodes for other in found.get(node, {}).get(route.key, ())})
+    message = f"Overlapping match conditions with route(s): {', '.join(others)}"
+    return Condition("RouteRulesOverlap", "True", "RouteRulesOverlap", message) if others else None
+
+
+def _is_programmed(listener: ListenerState) -> bool:
+    """Tell whether the controller, which has been asked about its conditions, makes a listener of Envoy of it."""
+    told = {(each.type, each.status): each.reason for each in listener.conditions}
+    return ("Accepted", "True") in told and told.get(("ResolvedRefs", "False"), PARTLY) == PARTLY
+
+
+def _keys(route: Resource, rule: Rule, topology: Topology) -> set[_Key]:
+    """Return what the matches of a rule ask for; nothing for one that is left out, or that its filters narrow."""
+    filters = (named_filter(route, each) for each in map(mapping, sequence(rule.body.get("filters"))))
+    extensions = [topology.world.get(key) for key in filters if key is not None]
+    if drops(route, rule) or any(each is not None and each.spec.get("matches") for each in extensions):
+        return set()
+    grpc = route.key.kind == "GRPCRoute"
+    return {_key(by_path(match) if grpc else match) for match in matches(rule.body, grpc=grpc)}
+
+
+def _key(match: Match) -> _Key:
+    terms = ((each.name, each.predicate.type, each.predicate.value) for each in match.conditions)
+    return frozenset(
+        (name, kind, value.rstrip("/") if kind == "PathPrefix" else value)
+        for name, kind, value in terms
+        if (name, kind, value) != ("path", "PathPrefix", "/")
+    )

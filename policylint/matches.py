@@ -29,6 +29,10 @@ FOREIGN: Final = "${an expression of another engine}"
 """The type of an expression that a proxy understands and RE2 does not: what it matches is not known."""
 
 
+Asked = frozenset[tuple[str, str, str]]
+"""By name what is asked of properties: type and value."""
+
+
 class Valued(Protocol):
     """Anything with properties as matches ask for them: a request."""
 
@@ -135,6 +139,16 @@ class Match(NamedTuple):
             miss = condition.miss(request.value(condition.name))
             if miss is not None:
                 yield miss
+
+    @property
+    def asked(self) -> Asked:
+        """What it asks of requests; the same of two matches that take the same ones."""
+        terms = ((each.name, each.predicate.type, each.predicate.value) for each in self.conditions)
+        return frozenset(
+            (name, kind, value.rstrip("/") if kind == PREFIX else value)
+            for name, kind, value in terms
+            if (name, kind, value) != ("path", PREFIX, "/")
+        )
 
     @property
     def refusal(self) -> str:

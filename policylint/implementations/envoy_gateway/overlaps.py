@@ -12,12 +12,11 @@ from itertools import chain
 from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.listener_faults import PARTLY
 from policylint.implementations.envoy_gateway.rule_faults import drops, named_filter
-from policylint.matches import Match, by_path, matches
+from policylint.matches import Asked, by_path, matches
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence
 from policylint.topology import Condition, ListenerState, ParentState, Topology
 from policylint.topology.routes import Rule, rules
 
-_Key = frozenset[tuple[str, ...]]
 Overlaps = Mapping[Node, Mapping[ResourceKey, frozenset[ResourceKey]]]
 """By listener and route the other routes that take the same requests there."""
 
@@ -27,7 +26,7 @@ def overlaps(topology: Topology, isolation: Isolation) -> Overlaps:
     listeners = chain.from_iterable(each.listeners for each in topology.gateways)
     of_sets = chain.from_iterable(each.listeners for each in topology.listener_sets)
     serving = {each.node for each in chain(listeners, of_sets) if _is_programmed(each)}
-    buckets: dict[tuple[Node, str, _Key], set[ResourceKey]] = defaultdict(set)
+    buckets: dict[tuple[Node, str, Asked], set[ResourceKey]] = defaultdict(set)
     for state in topology.routes:
         if state.route.key.kind not in ("HTTPRoute", "GRPCRoute"):
             continue
@@ -58,20 +57,11 @@ def _is_programmed(listener: ListenerState) -> bool:
     return ("Accepted", "True") in told and told.get(("ResolvedRefs", "False"), PARTLY) == PARTLY
 
 
-def _keys(route: Resource, rule: Rule, topology: Topology) -> set[_Key]:
+def _keys(route: Resource, rule: Rule, topology: Topology) -> set[Asked]:
     """Return what the matches of a rule ask for; nothing for one that is left out, or that its filters narrow."""
     filters = (named_filter(route, each) for each in map(mapping, sequence(rule.body.get("filters"))))
     extensions = [topology.world.get(key) for key in filters if key is not None]
     if drops(route, rule) or any(each is not None and each.spec.get("matches") for each in extensions):
         return set()
     grpc = route.key.kind == "GRPCRoute"
-    return {_key(by_path(match) if grpc else match) for match in matches(rule.body, grpc=grpc)}
-
-
-def _key(match: Match) -> _Key:
-    terms = ((each.name, each.predicate.type, each.predicate.value) for each in match.conditions)
-    return frozenset(
-        (name, kind, value.rstrip("/") if kind == "PathPrefix" else value)
-        for name, kind, value in terms
-        if (name, kind, value) != ("path", "PathPrefix", "/")
-    )
+    return {(by_path(match) if grpc else match).asked for match in matches(rule.body, grpc=grpc)}

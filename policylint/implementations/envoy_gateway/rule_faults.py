@@ -29,7 +29,7 @@ _OF_BACKENDS = {
     "GRPCRoute": tuple(_FIELDS),
 }
 UNSUPPORTED_REFERENCE = "UnsupportedRefValue"
-_VALUE = Pattern(r"[!-~]+([\t ]?[!-~]+)*")
+_VALUE = Pattern(r"[!-~]([\t ]?[!-~])*")
 _REWRITTEN = ("hostname", "path")
 
 

@@ -58,8 +58,10 @@ def plugin(name: str, more: str = "") -> tuple[str, ...]:
     return base(KONG, kong, annotations="konghq.com/plugins: x")
 
 
-LUA = extension("lua: [{type: Inline, inline: 'h:respond({})'}]")
-PLAIN_LUA = extension("lua: [{type: Inline, inline: 'if h then h:headers():add(1, 2) return end'}]")
+LUA = extension("lua: [{type: Inline, inline: 'function envoy_on_request(h) h:respond({}) end'}]")
+PLAIN_LUA = extension(
+    "lua: [{type: Inline, inline: 'function envoy_on_request(h) if h then h:headers():add(1, 2) return end end'}]"
+)
 LUA_ELSEWHERE = extension("lua: [{type: ValueRef, valueRef: {kind: ConfigMap, name: x, group: ''}}]")
 
 
@@ -67,7 +69,8 @@ def script(entries: str, name: str = "x", namespace: str = "shop") -> str:
     return manifest("v1", "ConfigMap", name, namespace, f"data: {{{entries}}}")
 
 
-ANSWERS, PASSES = "h:respond({})", "if h then return end"
+ANSWERS = "function envoy_on_request(h) h:respond({}) end"
+PASSES = "function envoy_on_request(h) if h then return end end"
 EXT_PROC = extension("extProc: [{backendRefs: [{name: app, port: 80}]}]")
 
 
@@ -243,7 +246,12 @@ def test_lua_that_cannot_be_read_answers_500(held: str, why: str, tmp_path: Path
 
 @pytest.mark.parametrize(
     ("before", "after", "unknown"),
-    [(PASSES, ANSWERS, True), (ANSWERS, PASSES, True), (ANSWERS, "h:respond({1})", False), (PASSES, "return", False)],
+    [
+        (PASSES, ANSWERS, True),
+        (ANSWERS, PASSES, True),
+        (ANSWERS, ANSWERS.replace("{}", "{1}"), False),
+        (PASSES, PASSES.replace("if h then return end", ""), False),
+    ],
 )
 def test_a_change_of_a_script_is_not_answered_as_before(before: str, after: str, unknown: bool, tmp_path: Path) -> None:
     world = base(ENVOY_GATEWAY, LUA_ELSEWHERE)

@@ -5,13 +5,14 @@ Which kinds expose and read attributes says the catalog (`exposes`, `expects`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from policylint.catalog.content import places
 from policylint.cel.syntax import tree
 from policylint.checks.kit.locations import path
 from policylint.documents import Pointer
-from policylint.model import Finding, Node, Related, ResourceKey, mapping
+from policylint.model import Finding, Node, PolicyKind, Related, ResourceKey, mapping
 from policylint.model.policy_kind import Attributes
 from policylint.model.resource import value_at
 from policylint.policy.results import Attachment, Group
@@ -41,7 +42,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     told.add((attachment.key, names))
                     yield _alone(attachment, pointer, group, (expects.root, *names), expects, simulation)
         for attachment, pointer, names in read if beside else ():
-            lacking = {_lacking(each, names, simulation) for each in beside}
+            if any(_is_meant(attachment, each, names, simulation) for each in beside):
+                continue
+            lacking = {_lacking(each.kind, each.effective.spec, names, simulation) for each in beside}
             if len(lacking) == 1 and "" not in lacking and (attachment.key, names) not in told:
                 told.add((attachment.key, names))
                 yield _finding(attachment, pointer, (expects.root, *names), beside[0], lacking.pop(), expects)
@@ -83,13 +86,24 @@ def _attributes(expression: object) -> Iterator[tuple[str, ...]]:
         yield inner, *names
 
 
-def _lacking(group: Group, names: tuple[str, ...], simulation: Simulation) -> str:
+def _is_meant(attachment: Attachment, group: Group, names: tuple[str, ...], simulation: Simulation) -> bool:
+    """Tell whether a policy for the same object exposes an attribute, where another has taken its place: routes that
+    keep it, which may not be here, are what the expression is for."""
+    return any(
+        not _lacking(group.kind, declared.proper, names, simulation)
+        for beside in group.effective.stack
+        if beside.node.key == attachment.node.key
+        for declared in beside.declared
+    )
+
+
+def _lacking(kind: PolicyKind, spec: Mapping[str, Any], names: tuple[str, ...], simulation: Simulation) -> str:
     """Return the field in which a policy does not expose an attribute; "" if it does, or may."""
-    exposes = group.kind.exposes
+    exposes = kind.exposes
     if exposes is None or any(name in exposes.also for name, _ in simulation.world.kinds()):
         return ""
     place = tuple(exposes.path.split("."))
-    outputs = mapping(value_at(group.effective.spec, place))
+    outputs = mapping(value_at(spec, place))
     if names[0] not in outputs:
         return exposes.path
     inside = tuple(exposes.inside.split("."))

@@ -98,6 +98,12 @@ def test_without_a_login_there_is_nothing_to_read(tmp_path: Path, target: str) -
     assert finding.confidence == "assumed"
 
 
+def test_what_the_login_of_the_same_gateway_exposes_is_meant_for_routes_that_keep_it(tmp_path: Path) -> None:
+    own, whole = login(), login(EXPOSED, target="Gateway/edge").replace("name: login", "name: wide")
+    assert not is_told(tmp_path, own, whole, limit(COUNTS, target="Gateway/edge"))
+    assert is_told(tmp_path, own, whole, limit(COUNTS))
+
+
 def test_a_login_elsewhere_is_none(tmp_path: Path) -> None:
     other = ROUTE.replace("name: checkout,", "name: other,", 1)
     assert is_told(tmp_path, other, login(EXPOSED, target="HTTPRoute/other"), limit(COUNTS))

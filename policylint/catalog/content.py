@@ -113,7 +113,7 @@ class ReadSet:
 
 def places(value: Any, path: str, pointer: Pointer) -> Iterator[tuple[Pointer, Any]]:
     """Yield what stands at a path: `*` is every entry of a list or map, `**` any way down; the value itself at ""."""
-    steps = path.split(".") if path else []
+    steps = _steps(path)
     for number, step in enumerate(steps):  # most paths lead nowhere at their first steps
         if step == "*" or step == "**":
             yield from _places(value, steps[number:], pointer)
@@ -122,6 +122,11 @@ def places(value: Any, path: str, pointer: Pointer) -> Iterator[tuple[Pointer, A
             return
         value, pointer = value[step], (*pointer, step)
     yield pointer, value
+
+
+@cache
+def _steps(path: str) -> list[str]:
+    return path.split(".") if path else []
 
 
 def _places(value: Any, steps: list[str], pointer: Pointer) -> Iterator[tuple[Pointer, Any]]:

@@ -70,7 +70,7 @@ def policies_and_gateways(simulation: Simulation) -> bool:
 def called_workloads(simulation: Simulation) -> bool:
     """Need a policy, and an object that tells the API server to call a Service."""
     groups = ("admissionregistration.k8s.io", "apiregistration.k8s.io")
-    return bool(simulation.policies) and any(key.group in groups for key in simulation.world.resources)
+    return bool(simulation.policies) and any(group in groups for group, _ in simulation.world.kinds())
 
 
 def logins_and_challenges(simulation: Simulation) -> bool:
@@ -91,7 +91,7 @@ def logins_and_challenges(simulation: Simulation) -> bool:
             url.partition("/")[0].partition(":")[0] in hosts for url in urls
         )
 
-    issuing = any(key.group == "cert-manager.io" for key in simulation.world.resources)
+    issuing = any(group == "cert-manager.io" for group, _ in simulation.world.kinds())
     return bool(hosts) and (issuing or any(map(vouches, simulation.policies.values())))
 
 
@@ -138,12 +138,12 @@ def either(*needs: Need) -> Need:
 
 def of_kind(*kinds: str) -> Need:
     """Need a policy of one of some kinds."""
-    return some_policy(lambda policy: policy.key.kind in kinds)
+    return lambda simulation: any(key.kind in kinds for key in simulation.policies)
 
 
 def has(kind: str) -> Need:
     """Need an object of a kind, whatever its group, that is no policy."""
-    return lambda simulation: any(key.kind == kind for key in simulation.world.resources)
+    return lambda simulation: any(each == kind for _, each in simulation.world.kinds())
 
 
 def several(kind: str) -> Need:

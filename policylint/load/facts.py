@@ -160,7 +160,8 @@ def _referred_kinds(documents: Iterable[Document], read_set: ReadSet) -> Kinds:
     for document in documents:
         for body in _objects(document.value) if document.aliased <= MAX_ALIASED else ():
             api_version, kind = body.get("apiVersion"), body.get("kind")
-            kinds.update(_copied_from(body))
+            if "replacements" in body:
+                kinds.update(_copied_from(body))
             if not isinstance(api_version, str) or not isinstance(kind, str):
                 continue
             spec = mapping(body.get("spec"))
@@ -205,13 +206,14 @@ def _collect(spec: Any, named: Mapping[str, Kinds], kinds: set[tuple[str, str]],
                 continue
             seen.add(id(value))
         if isinstance(value, dict):
-            kind, group = value.get("kind"), value.get("group", "")
-            if isinstance(kind, str) and isinstance(group, str):
-                kinds.add((group, kind))
+            if "kind" in value:
+                kind, group = value["kind"], value.get("group", "")
+                if isinstance(kind, str) and isinstance(group, str):
+                    kinds.add((group, kind))
             for name, inner in value.items():
                 if name in named and inner:
                     kinds |= named[name]
-                if isinstance(inner, (dict, list)):
+                if inner.__class__ is dict or inner.__class__ is list:
                     pending.append(inner)
-        elif isinstance(value, list):
-            pending.extend(item for item in value if isinstance(item, (dict, list)))
+        else:
+            pending += [item for item in value if item.__class__ is dict or item.__class__ is list]

@@ -216,7 +216,8 @@ class Effects:
         previous: dict[State, list[State | None]] = {}
         ends: dict[State, None] = {}
         goal = set(targets) - self.unread
-        queue: list[tuple[int, State | None]] = [(root, None) for root in topology.roots if root in above | goal]
+        around = above | goal
+        queue: list[tuple[int, State | None]] = [(root, None) for root in topology.roots if root in around]
         while queue:
             vertex, origin = queue.pop()
             nodes = topology.vertices[vertex].nodes
@@ -235,7 +236,7 @@ class Effects:
             elif own:
                 below = []
             else:
-                below = [child for child in topology.children[vertex] if child in above or child in goal]
+                below = [child for child in topology.children[vertex] if child in around]
             queue.extend((child, state) for child in below)
             if own and not below and stack:
                 ends[state] = None

@@ -349,6 +349,13 @@ class PolicyState:
         self.conditions: tuple[Condition, ...] = ()
         self.stanza: Mapping[str, Any] = {}
 
+    def resolved(self) -> PolicyState:
+        """Return the state of the same policy of which nothing is known but its targets, settings and validity."""
+        state = PolicyState(self.policy, self.kind)
+        state.targets, state.declared = self.targets, self.declared
+        state.invalid, state.invalid_code, state.invalid_pointer = self.invalid, self.invalid_code, self.invalid_pointer
+        return state
+
     @property
     def key(self) -> ResourceKey:
         return self.policy.key

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from typing import Any
 
 from policylint.documents import Pointer
@@ -24,6 +25,9 @@ class Unit(NamedTuple):
     id: Pointer
     pointer: Pointer
     value: Any
+
+
+_POINTER = itemgetter(1)
 
 
 class Layer(NamedTuple):
@@ -78,7 +82,7 @@ def leaves(spec: Mapping[str, Any], maps: frozenset[Pointer] = frozenset()) -> l
             pending.extend(((*pointer, name), inner) for name, inner in value.items())
         else:
             units.append(Unit(pointer, pointer, value))
-    units.sort(key=lambda unit: _order(unit.pointer))
+    units.sort(key=_POINTER)
     return units
 
 
@@ -128,10 +132,6 @@ def _item_id(item: Any, index: int) -> str:
             if isinstance(item.get(field), str):
                 return f"{field}={item[field]}"
     return f"#{index}"
-
-
-def _order(pointer: Pointer) -> tuple[tuple[bool, int, str], ...]:
-    return tuple((isinstance(step, str), step if isinstance(step, int) else 0, str(step)) for step in pointer)
 
 
 def conflicts(one: Pointer, other: Pointer) -> bool:

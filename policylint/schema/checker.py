@@ -43,6 +43,9 @@ class Checker:
         "_branches",
         "_classes",
         "_extra",
+        "_has_counts",
+        "_has_forms",
+        "_has_lengths",
         "_items",
         "_numeric",
         "_properties",
@@ -67,10 +70,13 @@ class Checker:
         self._required: tuple[str, ...] = tuple(schema.get("required", ()))
         self._numeric = any(name in schema for name in _VALUES)
         self._whole = not schema.keys().isdisjoint(_WHOLE)
+        self._has_counts = "minProperties" in schema or "maxProperties" in schema
+        self._has_lengths = "minItems" in schema or "maxItems" in schema
+        self._has_forms = not schema.keys().isdisjoint(_TEXTS)
         self._accepted: set[str] = set()
         self.settled: Collection[str] = self._accepted
         self._branches: dict[str, tuple[Checker, ...]] = {}
-        asked = {dict: True, list: True, str: not schema.keys().isdisjoint(_TEXTS), bool: False}
+        asked = {dict: True, list: True, str: self._has_forms, bool: False}
         classes = () if self._whole else self._classes or ()
         self.plain = frozenset(kind for kind in classes if not asked.get(kind, self._numeric))
 
@@ -93,7 +99,7 @@ class Checker:
         elif kind is str:
             if value in self._accepted:
                 return True
-            if not self._text(value):
+            if self._has_forms and not self._text(value):
                 return False
         elif kind is list:
             if not self._list(value):
@@ -128,7 +134,7 @@ class Checker:
         for name in self._required:
             if value.get(name) is None and not (name in value and self._keeps_null(name)):
                 return False
-        if "minProperties" in self._schema or "maxProperties" in self._schema:
+        if self._has_counts:
             count = sum(inner is not None or self._keeps_null(name) for name, inner in value.items())
             if not self._schema.get("minProperties", 0) <= count <= self._schema.get("maxProperties", count):
                 return False
@@ -142,9 +148,10 @@ class Checker:
         return child.nullable if isinstance(child, Checker) else True
 
     def _list(self, value: list[Any]) -> bool:
-        schema = self._schema
-        if len(value) < schema.get("minItems", 0) or len(value) > schema.get("maxItems", len(value)):
-            return False
+        if self._has_lengths:
+            schema = self._schema
+            if len(value) < schema.get("minItems", 0) or len(value) > schema.get("maxItems", len(value)):
+                return False
         items = self._items
         if items is not None:
             if items.__class__ is dict:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
-from policylint.model import ROUTE_KINDS, Node, PolicyKind, Resolution, Resource, ResourceKey, World, faults
+from policylint.model import ROUTE_KINDS, Node, PolicyKind, Resolution, ResourceKey, World, faults
 from policylint.model.kinds import BACKEND_KINDS
 from policylint.model.world import Note
 from policylint.policy.bindings import ObjectBinding, bindings
@@ -356,10 +356,15 @@ def _evaluate(
     policies = topology.world.of_kind(kind.group, kind.kind)
     selected = Selected()
     read = [*policies, *(broken.resource for broken in rejected if not broken.certain or _is_misnamed(broken))]
-    behaviour, states, groups, dependent = _judged(kind, evaluator, topology, grants, catalog, selected, read)
-    as_read = {state.key: state for state in states}
+    behaviour = _begun(kind, evaluator, topology, catalog)
+    states = [_resolve(PolicyState(policy, kind), topology, grants, behaviour, selected) for policy in read]
+    as_read: dict[ResourceKey, PolicyState] = {}
     if len(read) > len(policies):
-        behaviour, states, groups, dependent = _judged(kind, evaluator, topology, grants, catalog, selected, policies)
+        told_of_all = [state.resolved() for state in states]
+        _judge(kind, told_of_all, topology, behaviour)
+        as_read = {state.key: state for state in told_of_all}
+        behaviour, states = _begun(kind, evaluator, topology, catalog), states[: len(policies)]
+    groups, dependent = _judge(kind, states, topology, behaviour)
     if selected.left_out:
         cut.append(selected.note())
     target_conditions = behaviour.target_conditions(states, topology) if kind.target_condition else []
@@ -372,26 +377,24 @@ def _evaluate(
     return Evaluation(evaluator, states, groups, dependent), target_conditions
 
 
-def _judged(
-    kind: PolicyKind,
-    evaluator: str,
-    topology: Topology,
-    grants: Grants,
-    catalog: Catalog,
-    selected: Selected,
-    policies: Sequence[Resource],
-) -> tuple[Implementation, list[PolicyState], list[Group], list[OrderDependence]]:
-    """Return what one implementation makes of policies of a kind."""
+def _begun(kind: PolicyKind, evaluator: str, topology: Topology, catalog: Catalog) -> Implementation:
+    """Return one implementation, which is about to judge the policies of a kind."""
     behaviour = implementation(evaluator, catalog.settings(evaluator))
     behaviour.begin(kind, topology, catalog)
-    states = [_resolve(PolicyState(policy, kind), topology, grants, behaviour, selected) for policy in policies]
+    return behaviour
+
+
+def _judge(
+    kind: PolicyKind, states: list[PolicyState], topology: Topology, behaviour: Implementation
+) -> tuple[list[Group], list[OrderDependence]]:
+    """Fill in what an implementation makes of the policies of a kind; return what they make together."""
     groups, dependent = _combine(kind, states, topology, behaviour)
     behaviour.judge(states, topology)
     for state in states:
         state.ancestors = behaviour.ancestors(state, topology)
         state.conditions = behaviour.conditions(state, topology)
         state.stanza = behaviour.stanza(state)
-    return behaviour, states, groups, dependent
+    return groups, dependent
 
 
 def _revise_holders(topology: Topology, catalog: Catalog, dispatch: Dispatch) -> None:

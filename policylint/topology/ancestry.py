@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from policylint.catalog.kinds import CORE, Catalog
 from policylint.model import ROUTE_KINDS, Node, PolicyKind, ResourceKey
@@ -17,9 +17,13 @@ def ancestors(topology: Topology, nodes: Iterable[Node]) -> list[Node]:
     return sorted({node for vertex in vertices for node in topology.vertices[vertex].nodes})
 
 
-def gateways_above(topology: Topology, key: ResourceKey) -> list[ResourceKey]:
+def gateways_above(topology: Topology, key: ResourceKey) -> Sequence[ResourceKey]:
     """Return the Gateways on the paths that lead to an object, sorted; for a Gateway, itself."""
-    return [node.key for node in ancestors(topology, [whole(key)]) if node.role == "Gateway"]
+    above = topology.above.get(key)
+    if above is None:
+        nodes = ancestors(topology, [whole(key)])
+        above = topology.above[key] = tuple(node.key for node in nodes if node.role == "Gateway")
+    return above
 
 
 def implementation_of(state: GatewayState, catalog: Catalog) -> str | None:

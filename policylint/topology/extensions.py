@@ -28,12 +28,19 @@ class FilterExtension(NamedTuple):
 
 def extensions(world: World, route: Resource) -> Iterator[FilterExtension]:
     """Yield the extensions of a route's rules and of their backends, in written order."""
+    for filters, pointer in route.once(_lists):
+        yield from extensions_of(world, route, filters, pointer)
+
+
+def _lists(route: Resource) -> list[tuple[Any, Pointer]]:
+    """Return the lists of filters of a route's rules and of their backends, with their places."""
+    found: list[tuple[Any, Pointer]] = []
     for index, rule in enumerate(map(mapping, sequence(route.spec.get("rules")))):
         place: Pointer = ("spec", "rules", index)
-        yield from extensions_of(world, route, rule.get("filters"), (*place, "filters"))
+        found.append((rule.get("filters"), (*place, "filters")))
         for number, backend in enumerate(map(mapping, sequence(rule.get("backendRefs")))):
-            filters = backend.get("filters")
-            yield from extensions_of(world, route, filters, (*place, "backendRefs", number, "filters"))
+            found.append((backend.get("filters"), (*place, "backendRefs", number, "filters")))
+    return [(filters, pointer) for filters, pointer in found if filters]
 
 
 def extensions_of(world: World, route: Resource, filters: Any, pointer: Pointer) -> Iterator[FilterExtension]:

@@ -47,6 +47,7 @@ class Topology:
         unseen: the Gateways and ListenerSets that something hangs on and that were not seen, sorted; what their
             listeners are, and which policies of other repositories act on them, is unknown.
         delegations: every hand-over from a rule to another route, those that close a cycle included.
+        above: what `gateways_above` has found, by object.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Topology:
         self.roots: list[int] = []
         self.detached: dict[int, Detached] = {}
         self.reachable = bytearray()
+        self.above: dict[ResourceKey, tuple[ResourceKey, ...]] = {}
         self._by_node: dict[Node, list[int]] = {}
         self._filters: dict[ResourceKey, list[tuple[Node, int]]] | None = None
         self._sections = sections

@@ -24,6 +24,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
         narrows=kind.narrows,
         preflight=kind.preflight,
         misleads=[{"path": each.path} | _set(**each._asdict()) for each in kind.misleads],
+        refuses=[_set(**each._asdict()) for each in kind.refuses],
         consumes=[{"header": each.header} | _set(**each._asdict()) for each in kind.consumes],
     )
     if kind.exposes is not None:

@@ -10,15 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.implementations.generic import Attachments, Implementation
-from policylint.model import PolicyKind, Resource, World, is_symbolic, mapping, text
+from policylint.model import PolicyKind, is_symbolic, mapping, text
 from policylint.model.embedded import json_in
 from policylint.model.ternary import every
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
-from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.order import by_age
 from policylint.policy.paths import ListedPaths
-from policylint.policy.results import Attachment, Declared, Group, Refusal
+from policylint.policy.results import Attachment, Group, Refusal
 from policylint.topology import Topology
 
 _EXPORT = ("application-networking.k8s.aws", "ServiceExport")
@@ -32,13 +31,6 @@ class AwsGatewayApiController(Implementation):
     """TargetGroupPolicy, IAMAuthPolicy and AccessLogPolicy; the other kinds follow their catalog entries."""
 
     name = "aws-gateway-api-controller"
-
-    def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
-        """Refuse the version of a protocol that has none (parseTargetGroupConfig in model_build_targetgroup.go)."""
-        if policy.spec.get("protocol") == "TCP" and policy.spec.get("protocolVersion") is not None:
-            why = "TCP has no `protocolVersion`: the controller makes no target group of the Service"
-            return Reading(code="Invalid", reason=why, pointer=("spec", "protocolVersion"))
-        return super().validate(policy, kind, declared, world)
 
     def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
         """Let one log of a sort of destination have each target: VPC Lattice refuses the other, whichever comes later.

@@ -11,8 +11,7 @@ from typing import Any
 from policylint.implementations.generic import Implementation
 from policylint.model import PolicyKind, Resolution, Resource, World, mapping, sequence
 from policylint.model.resource import value_at
-from policylint.policy.declared import Reading
-from policylint.policy.results import Declared, Target, TargetProblem
+from policylint.policy.results import Target, TargetProblem
 from policylint.topology import Topology
 from policylint.topology.backends import port_node, ports_by_number
 from policylint.topology.grants import Grants
@@ -29,14 +28,6 @@ class AzureAgc(Implementation):
         targets = super().targets(policy, kind, topology, grants)
         of_policy = mapping(policy.spec.get("default")).get("ports")
         return tuple(_at_ports(target, of_policy or _beside(target, policy), topology.world) for target in targets)
-
-    def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
-        """Refuse a policy with `override`."""
-        if policy.spec.get("override") is not None:
-            return Reading(
-                code="OverrideNotSupported", reason="`override` is not supported", pointer=("spec", "override")
-            )
-        return super().validate(policy, kind, declared, world)
 
 
 def _beside(target: Target, policy: Resource) -> Any:

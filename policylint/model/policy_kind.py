@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from policylint.model.resource import mapping, sequence, text, texts
@@ -206,6 +206,34 @@ class Misleading(NamedTuple):
     repair: str = ""
 
 
+class Refusing(NamedTuple):
+    """A shape that the controller refuses.
+
+    Args:
+        paths: below the spec, of what is looked at; `*` is every entry of a list or map, "" the spec itself.
+        says: why; `{}` stands for the value.
+        code: which of its refusals it is.
+        matches: a regular expression that a value has to match as a whole.
+        among: the values of which it has to be one.
+        where: fields of an object, each with values of which it has one; null for a field that is not there.
+        has: fields that are not empty, of a list one of them.
+        states: fields that are there, be they empty.
+        lacks: fields that are not there, or empty.
+        at: the field that is wrong, where it is not the object.
+    """
+
+    paths: Sequence[str]
+    says: str
+    code: str = "value"
+    matches: str = ""
+    among: Sequence[str] = ()
+    where: Mapping[str, Sequence[Any]] = {}
+    has: Sequence[str | Sequence[str]] = ()
+    states: Sequence[str] = ()
+    lacks: Sequence[str] = ()
+    at: str = ""
+
+
 class Exposing(NamedTuple):
     """What a policy finds out that policies behind it may read: attributes below a root.
 
@@ -355,6 +383,7 @@ class PolicyKind(NamedTuple):
     narrows: str = ""
     preflight: str = ""
     misleads: tuple[Misleading, ...] = ()
+    refuses: tuple[Refusing, ...] = ()
     exposes: Exposing | None = None
     expects: Attributes | None = None
     consumes: tuple[Consumption, ...] = ()
@@ -493,6 +522,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         narrows=text(entry.get("narrows")),
         preflight=text(entry.get("preflight")),
         misleads=tuple(Misleading(**mapping(each)) for each in sequence(entry.get("misleads"))),
+        refuses=tuple(Refusing(**mapping(each)) for each in sequence(entry.get("refuses"))),
         exposes=Exposing(**{**exposes, "also": _texts(exposes.get("also"))}) if exposes else None,
         expects=Attributes(**{**expects, "paths": _texts(expects["paths"])}) if expects else None,
         consumes=tuple(Consumption(**mapping(each)) for each in sequence(entry.get("consumes"))),

@@ -562,9 +562,10 @@ def _rules_by_gwp408(world: Environment) -> Answers:
     told = {str(rule): (rule, "gets requests") for rule in _rules(world)}
     for finding in world.findings:
         subject = finding.message.partition(" can never win")[0].partition(" is in a tie ")[0]
-        at_one_host = re.search(r" is in a tie against .* for .*: both match", finding.message)
-        if finding.rule == "GWP408" and subject in told and not at_one_host:
+        if finding.rule == "GWP408" and subject in told:
             told[subject] = (told[subject][0], "gets none")
+            if re.search(r" is in a tie against .* for .*: both match", finding.message):
+                del told[subject]  # it says so of one host
     refused = {key for finding in world.findings if finding.rule == "GWP501" for key in finding.resources}
     several = {
         rule.node

@@ -38,15 +38,20 @@ class Attaching(Behaviour):
 
     def validate(
         self,
-        policy: Resource,  # noqa: ARG002 - for modules that override this
+        policy: Resource,
         kind: PolicyKind,
         declared: tuple[Declared, ...],
-        world: World,  # noqa: ARG002
+        world: World,  # noqa: ARG002 - for modules that override this
     ) -> Reading:
-        """Return what is refused beyond the pattern's own rules; by default a spec without any required field."""
+        """Return what is refused beyond the pattern's own rules; by default a spec without any required field, and what
+        the catalog states as refused."""
         if kind.required and not any(spec.proper.get(name) for spec in declared for name in kind.required):
             names = " or ".join(f"`{name}`" for name in kind.required)
             return Reading(code="required", reason=f"{kind.kind} sets none of {names}", pointer=("spec",))
+        if kind.refuses:
+            from policylint.policy.refusals import refusals
+
+            return next(refusals(kind, policy.spec), Reading())
         return Reading()
 
     def is_trial(self, policy: Resource) -> bool:  # noqa: ARG002

@@ -190,12 +190,6 @@ def _peer_authentication(policy: Resource) -> Iterator[Reading]:
 def _request_authentication(policy: Resource) -> Iterator[Reading]:
     for index, rule in enumerate(sequence(policy.spec.get("jwtRules"))):
         pointer: Pointer = ("spec", "jwtRules", index)
-        keys = [name for name in ("jwksUri", "jwks_uri", "jwks") if mapping(rule).get(name)]
-        if len(keys) > 1:
-            reason = "only one of jwks or jwksUri can be set"
-            yield Reading(code="jwks", reason=reason, pointer=(*pointer, keys[1]))
-        if isinstance(rule, dict) and not rule.get("issuer") and not keys:
-            yield Reading(code="no-issuer", reason="a rule needs an issuer or jwksUri", pointer=pointer)
         yield from _token_rule(mapping(rule), pointer)
 
 
@@ -209,26 +203,10 @@ def _token_rule(rule: Mapping[str, Any], place: Pointer) -> Iterator[Reading]:
     keys = text(rule.get("jwks"))
     if keys and not is_symbolic(keys) and not isinstance(json_in(keys), dict):
         yield Reading(code="jwks-content", reason="jwks is no set of keys in JSON", pointer=(*place, "jwks"))
-    for field in ("audiences", "fromParams", "fromCookies"):
-        for index, value in enumerate(sequence(rule.get(field))):
-            if value == "":
-                reason = f"an empty value is not allowed in {field}"
-                yield Reading(code="value", reason=reason, pointer=(*place, field, index))
-    for index, output in enumerate(map(mapping, sequence(rule.get("outputClaimToHeaders")))):
-        if not output.get("header") or not output.get("claim"):
-            reason = "outputClaimToHeaders needs a header and a claim"
-            yield Reading(code="output", reason=reason, pointer=(*place, "outputClaimToHeaders", index))
-
-
-def _traffic_extension(policy: Resource) -> Iterator[Reading]:
-    if ("wasm" in policy.spec) == ("lua" in policy.spec):
-        reason = "exactly one of wasm and lua is needed"
-        yield Reading(code="extension", reason=reason, pointer=("spec", "lua") if "lua" in policy.spec else ("spec",))
 
 
 _OF_KIND: dict[str, Callable[[Resource], Iterator[Reading]]] = {
     labels.AUTHORIZATION: _authorization,
     labels.PEER_AUTHENTICATION: _peer_authentication,
     labels.REQUEST_AUTHENTICATION: _request_authentication,
-    labels.TRAFFIC_EXTENSION: _traffic_extension,
 }

@@ -71,9 +71,9 @@ class NginxGatewayFabric(Implementation):
         return referenced_services(self.topology, self.catalog)
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
-        """Refuse sizes, durations and rates that NGINX cannot read, besides missing required fields."""
+        """Refuse buffers that NGINX cannot have, besides what the catalog states."""
         reading = super().validate(policy, kind, declared, world)
-        return reading if reading.code else fault(kind, declared)
+        return reading if reading.code else fault(policy)
 
     def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:
         """Refuse a policy whose targets or references do not allow it.

@@ -23,7 +23,9 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
     entry |= _set(
         narrows=kind.narrows,
         preflight=kind.preflight,
-        misleads=[{"path": each.path} | _set(**each._asdict()) for each in kind.misleads],
+        misleads=[
+            {"path": each.path} | _set(**each._asdict() | {"together": list(each.together)}) for each in kind.misleads
+        ],
         refuses=[_set(**each._asdict()) for each in kind.refuses],
         consumes=[{"header": each.header} | _set(**each._asdict()) for each in kind.consumes],
     )

@@ -6,16 +6,17 @@ Which they are says the catalog (`misleads`), with an expression that is false o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from policylint.catalog.content import places
-from policylint.cel.evaluation import Program, are_broken
-from policylint.cel.nodes import Fuel
-from policylint.cel.syntax import tree
 from policylint.checks.kit.locations import path
 from policylint.implementations import implementation
-from policylint.model import Finding
+from policylint.model import Finding, mapping
 from policylint.policy.results import FaultyPart, PolicyState
 from policylint.simulation import Simulation
+
+if TYPE_CHECKING:
+    from policylint.cel.evaluation import Program
 
 RULE = "GWP526"
 _STEPS = 100_000
@@ -50,9 +51,12 @@ def _misleading(simulation: Simulation) -> Iterator[Finding]:
     for state in simulation.policies.values():
         for misleading in () if state.invalid_code else state.kind.misleads:
             for pointer, value in places(state.policy.spec, misleading.path, ("spec",)):
+                if any(name not in mapping(value) for name in misleading.together):
+                    continue
+                from policylint.cel.evaluation import are_broken
+
                 if misleading.holds not in programs:
-                    read = tree(misleading.holds)
-                    programs[misleading.holds] = None if read is None else Program(read, {}, Fuel(_STEPS))
+                    programs[misleading.holds] = _program(misleading.holds)
                 if are_broken((programs[misleading.holds],), value):
                     yield Finding(
                         RULE,
@@ -64,3 +68,13 @@ def _misleading(simulation: Simulation) -> Iterator[Finding]:
                         help=(f"fix: {misleading.repair}",) if misleading.repair else (),
                         field=path(pointer),
                     )
+
+
+def _program(expression: str) -> Program | None:
+    """Return an expression of the catalog, ready to be asked; None where it is none."""
+    from policylint.cel.evaluation import Program
+    from policylint.cel.nodes import Fuel
+    from policylint.cel.syntax import tree
+
+    read = tree(expression)
+    return None if read is None else Program(read, {}, Fuel(_STEPS))

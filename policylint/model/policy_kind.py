@@ -198,12 +198,14 @@ class Misleading(NamedTuple):
         holds: an expression in CEL on the value there, `self`, that is false where it misleads.
         says: what it does instead.
         repair: what to write.
+        together: fields of which each must stand there; it is not asked of other values.
     """
 
     path: str
     holds: str
     says: str
     repair: str = ""
+    together: tuple[str, ...] = ()
 
 
 class Refusing(NamedTuple):
@@ -521,7 +523,10 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         node_ports=NodePorts(**node_ports) if node_ports else None,
         narrows=text(entry.get("narrows")),
         preflight=text(entry.get("preflight")),
-        misleads=tuple(Misleading(**mapping(each)) for each in sequence(entry.get("misleads"))),
+        misleads=tuple(
+            Misleading(**{**each, "together": _texts(each.get("together"))})
+            for each in map(mapping, sequence(entry.get("misleads")))
+        ),
         refuses=tuple(Refusing(**mapping(each)) for each in sequence(entry.get("refuses"))),
         exposes=Exposing(**{**exposes, "also": _texts(exposes.get("also"))}) if exposes else None,
         expects=Attributes(**{**expects, "paths": _texts(expects["paths"])}) if expects else None,

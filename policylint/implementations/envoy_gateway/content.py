@@ -108,11 +108,13 @@ def _providers(spec: Mapping[str, Any]) -> Iterator[Fault]:
 
 def _rules(spec: Mapping[str, Any]) -> Iterator[Fault]:
     """Yield the expressions of an authorization that are none (validCELExpression)."""
-    from policylint.cel.syntax import is_expression
-
     for number, rule in enumerate(map(mapping, sequence(mapping(spec.get("authorization")).get("rules")))):
         written = rule.get("cel")
-        if isinstance(written, str) and not holds_variable(written) and not is_expression(written):
+        if not isinstance(written, str) or holds_variable(written):
+            continue
+        from policylint.cel.syntax import is_expression
+
+        if not is_expression(written):
             yield ("spec", "authorization", "rules", number, "cel"), f"{written!r} is no expression of CEL"
 
 

@@ -5,6 +5,7 @@ A network policy isolates its pods, or their proxies take nothing from who is in
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,7 +44,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 if key in said or not isinstance(port, int):
                     continue
                 hops = simulation.hops.from_api_server(key, port) if simulation.network_policies else []
-                if hops and all(hop.verdict == "denied" for hop in hops) and not _tunnelled(simulation, hops):
+                denied_all = hops and all(hop.verdict == "denied" for hop in hops)
+                if denied_all and not _tunnelled(simulation, hops) and not _selects_later(simulation, hops):
                     said.add(key)
                     yield _finding(simulation, resource, pointer, key, hops[0], failing)
                 denied = None if key in said else _refusal(simulation, key, port)
@@ -84,6 +86,24 @@ def _tunnelled(simulation: Simulation, hops: list[Hop]) -> bool:
         for peers, _ in rule.peers
         for peer in peers
     )
+
+
+def _selects_later(simulation: Simulation, hops: list[Hop]) -> bool:
+    """Return whether a policy with rules selects the pods by a label that no template of their namespace has: what
+    makes the pods may write it (a mesh labels those that it injects). That it selects nothing, says GWP601."""
+    targets = [hop.target for hop in hops]
+    written: defaultdict[str, set[str]] = defaultdict(set)
+    for endpoint in simulation.network.universe.endpoints:
+        written[endpoint.namespace].update(endpoint.labels)
+    for policy in simulation.world.of_kind("networking.k8s.io", "NetworkPolicy"):
+        namespace = policy.key.namespace
+        wanted = mapping(mapping(policy.spec.get("podSelector")).get("matchLabels"))
+        seen = {name: value for name, value in wanted.items() if name in written[namespace]}
+        if len(seen) < len(wanted) and policy.spec.get("ingress"):
+            here = (target for target in targets if target.namespace == namespace)
+            if any(all(target.labels.get(name) == value for name, value in seen.items()) for target in here):
+                return True
+    return False
 
 
 def _finding(

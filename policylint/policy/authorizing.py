@@ -122,14 +122,14 @@ class RequestFacts(NamedTuple):
         """Return whether the request has a header that satisfies one of some predicates.
 
         Proxies keep the request line among the headers: HTTP/2 calls it `:method`, `:path` and `:authority` (RFC 9113,
-        8.3.1), the last of which is `Host` in HTTP/1.
+        8.3.1), the last of which is `Host` in HTTP/1. `:path` has the query, by which requests are not told apart here.
         """
         lowered = text(name).lower()
         match lowered:
             case ":method":
                 return self.has_method(*predicates)
             case ":path":
-                return self.has("path", self.path, *predicates)
+                return None
             case ":authority" | "host":
                 return self.has("host", self.host, *predicates)
         return self.has(f"header {lowered}", self.headers.get(lowered), *predicates)

@@ -215,3 +215,22 @@ def test_a_sidecar_where_there_are_none(tmp_path: Path, namespace: str, pod: str
     meshed = worlds.manifest("v1", "Namespace", "foo", more=f"labels: {{{namespace}}}")
     sidecar = worlds.manifest("networking.istio.io/v1", "Sidecar", "s", "foo", f"spec: {{{spec}}}")
     assert ("GWP217" in rules(lint(tmp_path, meshed, deployment(labels=pod), sidecar))) == told
+
+
+@pytest.mark.parametrize(
+    ("selector", "told"),
+    [
+        ("{app: web, mesh.example.com/workload: web}", False),
+        ("{mesh.example.com/workload: web}", False),
+        ("{app: other, mesh.example.com/workload: web}", True),
+        ("{app: other}", True),
+    ],
+)
+def test_a_label_that_is_written_when_pods_are_made(tmp_path: Path, selector: str, told: bool) -> None:
+    version = "networking.k8s.io/v1"
+    closed = worlds.manifest(
+        version, "NetworkPolicy", "closed", "foo", "spec: {podSelector: {}, policyTypes: [Ingress]}"
+    )
+    opens = f"spec: {{podSelector: {{matchLabels: {selector}}}, ingress: [{{ports: [{{port: 9443}}]}}]}}"
+    opened = worlds.manifest(version, "NetworkPolicy", "opened", "foo", opens)
+    assert ("GWP605" in rules(lint(tmp_path, deployment(), HOOKED, HOOK, closed, opened))) == told

@@ -391,7 +391,8 @@ class _Judge:
             if call.claims is None or not written:
                 return self._unknown("the token that it brings")
             call = call._replace(headers={**call.headers, name.lower(): written[0]})
-        return call.has_header(name, *map(globbed, wanted))
+        answer = call.has_header(name, *map(globbed, wanted))
+        return self._unknown("the path with its query") if name == ":path" else answer
 
     def _identified(self, wanted: Iterable[Iterable[str]], why: str = "who the client is") -> bool | None:
         """Return whether the client has one of some identities."""

@@ -149,3 +149,67 @@ def test_directories_with_kustomizations_of_a_matrix_of_clusters(tmp_path: Path)
     files = application_set(generators, "", template)
     files["apps/shop/kustomization.yaml"] = KUSTOMIZATION + "resources: [route.yaml]\n"
     assert deployed(workspace(tmp_path, files)) == {"each-cluster": ["HTTPRoute web/shop", "Service web/other"]}
+
+
+IN_ARGO = "    spec: {source: {path: '%s'}, destination: {name: in-cluster, namespace: %s}}\n"
+ONE = "Service web/other"
+BOTH = ["HTTPRoute web/shop", ONE]
+
+
+def plain_set(generators: str, path: str, *, is_go: bool) -> dict[str, str]:
+    head = HEAD if is_go else HEAD.replace("  goTemplate: true\n", "")
+    template = f"  template:\n    metadata: {{name: '{path}'}}\n" + IN_ARGO % (path, "web")
+    return {**APPS, "argo/set.yaml": head + f"  generators: [{generators}]\n" + template}
+
+
+def _list(*elements: str) -> str:
+    return f"{{list: {{elements: [{', '.join(elements)}]}}}}"
+
+
+def _of(kind: str, *parts: str, keys: str = "") -> str:
+    return f"{{{kind}: {{{keys}generators: [{', '.join(parts)}]}}}}"
+
+
+@pytest.mark.parametrize(
+    ("generators", "path", "is_go", "expected"),
+    [
+        # Each language leaves what is written in the other one.
+        (_list("{a: other}"), "apps/{{.a}}", False, None),
+        (_list("{a: other}"), "apps/{{a}}", False, [ONE]),
+        (_list("{a: {b: other}}"), "apps/{{.a.b}}", True, [ONE]),
+        # `path.Match` goes step by step, and knows classes; git's patterns of files let `*` stand for slashes.
+        ("{git: {directories: [{path: '**'}]}}", "{{path}}", False, []),
+        ("{git: {directories: [{path: '*/[o]*'}]}}", "{{path}}", False, [ONE]),
+        ("{git: {directories: [{path: 'apps/*'}, {path: '**', exclude: true}]}}", "{{path}}", False, BOTH),
+        ("{git: {files: [{path: '*/config.yaml'}]}}", "{{path}}", False, BOTH),
+        ("{git: {files: [{path: apps}, {path: apps/shop, exclude: true}]}}", "{{path}}", False, [ONE]),
+        # The first generator of a matrix has the last word, where its texts are Go templates; else both must agree.
+        (_of("matrix", _list("{a: other}"), _list("{a: shop}")), "apps/{{.a}}", True, [ONE]),
+        (_of("matrix", _list("{a: other}"), _list("{a: shop}")), "apps/{{a}}", False, None),
+        (_of("matrix", _list("{a: other}")), "apps/{{a}}", False, None),
+        # A merge asks for keys that tell its parameters apart.
+        (
+            _of("merge", _list("{k: x, a: other}", "{k: x, a: shop}"), keys="mergeKeys: [k], "),
+            "apps/{{a}}",
+            False,
+            None,
+        ),
+        (_of("merge", _list("{a: other}"), keys="mergeKeys: [], "), "apps/{{a}}", False, None),
+        # Without Go templates parameters are texts; one that is none stops the whole set.
+        (_list("{a: other, n: 1}"), "apps/{{a}}", False, None),
+        (f"{_list('{a: other}')}, {_list('{a: shop, values: {n: 1}}')}", "apps/{{a}}", False, None),
+        (_list("{a: other, n: 1}"), "apps/{{.a}}", True, [ONE]),
+        # A generator may have a template of its own, whose fields stand over those of the set's.
+        (
+            "{list: {elements: [{a: other}], template: {spec: {destination: {namespace: own}}}}}",
+            "apps/{{a}}",
+            False,
+            ["Service own/other"],
+        ),
+    ],
+)
+def test_generators_as_argo_cd_reads_them(
+    tmp_path: Path, generators: str, path: str, is_go: bool, expected: list[str] | None
+) -> None:
+    found = workspace(tmp_path, plain_set(generators, path, is_go=is_go))
+    assert deployed(found).get("in-cluster") == expected

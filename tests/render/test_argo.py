@@ -21,7 +21,8 @@ def application(name: str, source: str, destination: str = HERE) -> str:
 def application_set(generator: str, path: str, destination: str = HERE) -> str:
     return (
         "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: set, namespace: argocd}\nspec:\n"
-        f"  generators:\n  - {generator}\n  template:\n    metadata: {{name: '{path}'}}\n"
+        f"  goTemplate: {str('{{ .' in path).lower()}\n  generators:\n  - {generator}\n"
+        f"  template:\n    metadata: {{name: '{path}'}}\n"
         f"    spec:\n      source: {{path: '{path}'}}\n      destination: {destination}\n"
     )
 
@@ -78,7 +79,7 @@ def test_an_application_of_applications(tmp_path: Path) -> None:
     assert deployed(workspace(tmp_path, files)) == {"in-cluster": ["HTTPRoute web/shop"]}
 
 
-FIRST = "{list: {elements: [{k: 1, a: shop}, {k: 2, a: x}]}}"
+FIRST = "{list: {elements: [{k: '1', a: shop}, {k: '2', a: x}]}}"
 GENERATORS = {
     "list": ("list: {elements: [{app: shop}, {app: other}]}", "apps/{{ app }}"),
     "list of a Go template": ("list: {elements: [{app: shop}, {app: other}]}", "apps/{{ .app }}"),
@@ -87,14 +88,14 @@ GENERATORS = {
         "git: {directories: [{path: 'apps/*'}, {path: apps/none, exclude: true}]}",
         "{{ .path.path }}",
     ),
-    "segments": ("git: {directories: [{path: apps/*}]}", "{{ path[0] }}/{{ index .path.segments 1 }}"),
+    "segments": ("git: {directories: [{path: apps/*}]}", "{{ path[0] }}/{{path[1]}}"),
     "files": ("git: {files: [{path: '**/config.json'}]}", "apps/{{ app.name }}"),
     "matrix": (
         "matrix: {generators: [{list: {elements: [{d: apps}]}}, {list: {elements: [{a: shop}, {a: other}]}}]}",
         "{{d}}/{{a}}",
     ),
     "merge": (
-        f"merge: {{mergeKeys: [k], generators: [{FIRST}, {{list: {{elements: [{{k: 2, a: other}}]}}}}]}}",
+        f"merge: {{mergeKeys: [k], generators: [{FIRST}, {{list: {{elements: [{{k: '2', a: other}}]}}}}]}}",
         "apps/{{ a }}",
     ),
 }

@@ -19,7 +19,6 @@ from tests.witness.kustomize_trees import texts
 
 BUILD = "Build of the tree | ends"
 BUILT, FAILED = "built", "fails"
-_MODULE = Path(__file__).parent / "deployers" / "go.mod"
 
 
 class Witness(Protocol):
@@ -148,6 +147,7 @@ def _differing(real: Any, ours: Any, path: str = "") -> set[str]:
     return set() if json.dumps(real, sort_keys=True) == json.dumps(ours, sort_keys=True) else {path}
 
 
-def versions(modules: str) -> dict[str, str]:
-    """Return the versions of some modules, by an expression for their names."""
-    return dict(re.findall(rf"^\t({modules}) (v\S+)", _MODULE.read_text(encoding="utf-8"), re.MULTILINE))
+def versions(modules: str, program: str = "deployers") -> dict[str, str]:
+    """Return the versions of some modules of a program, by an expression for their names."""
+    module = Path(__file__).parent / program / "go.mod"
+    return dict(re.findall(rf"^(?:\t|require )({modules}) (v\S+)", module.read_text(encoding="utf-8"), re.MULTILINE))

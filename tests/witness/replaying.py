@@ -13,6 +13,8 @@ from typing import NamedTuple
 from tests.witness import (
     api_server,
     api_server_objects,
+    argo,
+    argo_trees,
     deployed,
     envoy,
     envoy_gateway,
@@ -34,11 +36,12 @@ from tests.witness.tally import Tally
 
 REQUESTS = 40
 """Per world."""
-DEPLOYERS: Mapping[str, tuple[Callable[[str, int], list[Manifest]], deployed.Witness]] = {
-    "flux": (flux_trees.tree, flux),
-    "kustomize": (kustomize_trees.tree, kustomize),
+DEPLOYERS: Mapping[str, tuple[Callable[[str, int], list[Manifest]], deployed.Witness, str]] = {
+    "argo": (argo_trees.tree, argo, "argo"),
+    "flux": (flux_trees.tree, flux, "deployers"),
+    "kustomize": (kustomize_trees.tree, kustomize, "deployers"),
 }
-"""The grammar of trees for each deployer, and who asks about them."""
+"""The grammar of trees for each deployer, who asks about them, and the program that is asked."""
 KNOWN = Path(__file__).with_name("known.toml")
 CHANGED = "the grammar has made another world of {} since: ask the real program again (tests/witness/README.md)"
 HEAD = """# Verified

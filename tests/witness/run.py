@@ -75,8 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def of_deployers(options: argparse.Namespace) -> int:
     """What deployers' own libraries make of generated trees."""
-    tally, answers, (grown, witness) = Tally(), [], DEPLOYERS[options.witness]
-    with deployed.Deployers(built("deployers")) as asked:
+    tally, answers, (grown, witness, program) = Tally(), [], DEPLOYERS[options.witness]
+    with deployed.Deployers(built(program)) as asked:
         for number in range(options.first, options.first + options.worlds):
             files = grown(options.seed, number)
             answer = asked.ask(witness.asked(files))

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache
-from itertools import chain
 from typing import Any
 
 from policylint.budget import Budget, size_of
 from policylint.documents import read
 from policylint.model import mapping, sequence, text
-from policylint.regex import expression as compiled
+from policylint.patterns import Pattern
 from policylint.render.argo import go_template
+from policylint.render.globs import glob
 from policylint.render.journal import Journal
 from policylint.render.kustomize.strategic_merge import merge
 from policylint.render.provenance import Manifest
@@ -29,7 +27,15 @@ from policylint.render.tree import Tree, directories_above, inside
 _FOR_PARAMETERS = 10
 """Steps of work that it costs to make a set of parameters."""
 _FOR_AN_APPLICATION = 50
+_WITH_TEMPLATES = ("list", "git", "matrix", "merge", "clusters", "scmProvider", "pullRequest", "plugin")
+_ACTION = Pattern(r"\{\{(.*?)\}\}", re.DOTALL)
+_EXACT = 10**6
+"""A number from here on is written in another form."""
 Parameters = dict[str, Any]
+
+
+class _NoneMadeError(Exception):
+    """Argo CD makes no Application of the whole set."""
 
 
 def applications(manifest: Manifest, tree: Tree, journal: Journal) -> Iterator[Manifest]:
@@ -38,30 +44,51 @@ def applications(manifest: Manifest, tree: Tree, journal: Journal) -> Iterator[M
     Raises:
         ExhaustedError: there are more than the budget of the tree allows.
     """
+    made: list[Manifest] = []
+    why = ""
+    try:
+        made.extend(_applications(manifest, tree, journal))
+    except _NoneMadeError as error:  # what was made before it is not applied, either
+        made, why = [], f": {error}"
+    if not made:
+        place = manifest.origin.at("spec", "generators")
+        journal.note(f"{manifest} generates no Application from this tree{why}", place, code="not-generated")
+        journal.gap(f"{manifest} may deploy it")
+    yield from made
+
+
+def _applications(manifest: Manifest, tree: Tree, journal: Journal) -> Iterator[Manifest]:
     template = mapping(manifest.spec.get("template"))
     place = manifest.origin.at("spec", "template")
     prefixes = directories_above(tree.path_of(manifest.file))  # where the repository may begin
-    is_empty = True
-    for generator in sequence(manifest.spec.get("generators")):
-        for values in _parameters(mapping(generator), tree, prefixes):
+    is_go = manifest.spec.get("goTemplate") is True
+    for generator in map(mapping, sequence(manifest.spec.get("generators"))):
+        own = [mapping(mapping(generator.get(kind)).get("template")) for kind in _WITH_TEMPLATES]
+        overridden = _overridden(template, next(filter(None, own), {}))
+        for values in _parameters(generator, tree, prefixes, is_go=is_go):
             tree.budget.spend(_FOR_AN_APPLICATION)
-            is_empty = False
             body = {
                 "apiVersion": "argoproj.io/v1alpha1",
                 "kind": "Application",
-                **_filled_in(template, values, tree.budget),
+                **_filled_in(overridden, values, tree.budget, is_go=is_go),
             }
             application = Manifest(body, place)
             if text(manifest.spec.get("templatePatch")):
+                project = application.spec.get("project")
                 _patch(application, values, manifest, tree, journal)
-            if not application.namespace and manifest.namespace:
+                if project:  # a patch may not change it
+                    application.put(("spec", "project"), project, place.at("spec", "project"))
+            if manifest.namespace and application.namespace != manifest.namespace:
                 source = manifest.origin.at("metadata", "namespace")
                 application.put(("metadata", "namespace"), manifest.namespace, source)
             yield application
-    if is_empty:
-        place = manifest.origin.at("spec", "generators")
-        journal.note(f"{manifest} generates no Application from this tree", place, code="not-generated")
-        journal.gap(f"{manifest} may deploy it")
+
+
+def _overridden(value: Any, by: Any) -> Any:
+    """Return a mapping with what another one holds that is not empty, at any depth."""
+    if not isinstance(value, dict) or not isinstance(by, dict):
+        return value if by in ("", None, [], {}, False, 0) else by
+    return {**value, **{key: _overridden(value.get(key), inner) for key, inner in by.items()}}
 
 
 def _patch(application: Manifest, values: Parameters, owner: Manifest, tree: Tree, journal: Journal) -> None:
@@ -69,7 +96,11 @@ def _patch(application: Manifest, values: Parameters, owner: Manifest, tree: Tre
     where that is not certain: the Application then stands as the template has it, and may deploy other things, too."""
     place = owner.origin.at("spec", "templatePatch")
     try:
-        patch = go_template.filled_in(owner.spec["templatePatch"], values, tree.budget)
+        patch = owner.spec["templatePatch"]
+        if owner.spec.get("goTemplate") is True:
+            patch = go_template.filled_in(patch, values, tree.budget)
+        else:
+            patch = _filled_in(patch, values, tree.budget, is_go=False)
         documents, problem = tree.texts.documents(patch, place)
         if problem:
             raise go_template.UncertainError(problem.message)
@@ -83,41 +114,49 @@ def _patch(application: Manifest, values: Parameters, owner: Manifest, tree: Tre
             application.body, application.origin = merge(application.body, application.origin, value, place, core=False)
 
 
-def _parameters(generator: Any, tree: Tree, prefixes: list[str]) -> Iterator[Parameters]:
+def _parameters(generator: Any, tree: Tree, prefixes: list[str], *, is_go: bool) -> Iterator[Parameters]:
     """Yield the parameters that one generator puts into the template, where its `selector` lets it.
 
     Args:
         prefixes: directories at which the repository may begin.
+        is_go: whether parameters nest; they are texts, otherwise.
     """
     selector = mapping(generator.get("selector"))
     steps = _FOR_PARAMETERS + (size_of(selector)[0] if selector else 0)
-    for values in _made(generator, tree, prefixes):
+    for values in _made(generator, tree, prefixes, is_go=is_go):
         tree.budget.spend(steps + len(values))
         if not selector or _is_selected(selector, values):
             yield values
 
 
-def _made(generator: Any, tree: Tree, prefixes: list[str]) -> Iterator[Parameters]:
+def _made(generator: Any, tree: Tree, prefixes: list[str], *, is_go: bool) -> Iterator[Parameters]:
     if "list" in generator:
-        yield from _of_list(mapping(generator["list"]))
+        yield from _of_list(mapping(generator["list"]), is_go=is_go)
     elif "git" in generator:
         for prefix in prefixes:
-            made = list(_of_git(mapping(generator["git"]), tree, prefix))
+            made = list(_of_git(mapping(generator["git"]), tree, prefix, is_go=is_go))
             if made:
                 yield from made
                 return
     elif "matrix" in generator:
         inner = [mapping(part) for part in sequence(mapping(generator["matrix"]).get("generators"))]
-        yield from _product(inner, {}, tree, prefixes)
+        if len(inner) != 2:
+            raise _NoneMadeError("a matrix has two generators")
+        yield from _product(inner[0], inner[1], tree, prefixes, is_go=is_go)
     elif "merge" in generator:
-        yield from _merged(mapping(generator["merge"]), tree, prefixes)
+        yield from _merged(mapping(generator["merge"]), tree, prefixes, is_go=is_go)
     else:
         yield {}
 
 
-def _of_list(generator: Any) -> Iterator[Parameters]:
+def _of_list(generator: Any, *, is_go: bool) -> Iterator[Parameters]:
     """Yield `elements`, and those that `elementsYaml` is the text of."""
     elements = [*sequence(generator.get("elements"))]
+    for element in elements if not is_go else ():
+        for name, value in mapping(element).items():
+            texts = mapping(value).values() if name == "values" else [value]
+            if not all(isinstance(each, str) for each in texts):
+                raise _NoneMadeError(f"without goTemplate, {name} of an element of its list must be a text")
     written = text(generator.get("elementsYaml"))
     if written and "{{" not in written:
         for document in read(written.encode(), "").documents:
@@ -126,39 +165,51 @@ def _of_list(generator: Any) -> Iterator[Parameters]:
         yield dict(mapping(element))
 
 
-def _product(generators: list[Any], given: Parameters, tree: Tree, prefixes: list[str]) -> Iterator[Parameters]:
-    """Yield every combination; a later generator may use what the earlier ones give."""
-    if not generators:
-        yield given
-        return
-    first = _filled_in(generators[0], given, tree.budget) if given else generators[0]
-    for values in _parameters(first, tree, prefixes):
-        yield from _product(generators[1:], {**given, **values}, tree, prefixes)
+def _product(first: Any, second: Any, tree: Tree, prefixes: list[str], *, is_go: bool) -> Iterator[Parameters]:
+    """Yield every combination; the second generator may use what the first one gives, which has the last word."""
+    for given in _parameters(first, tree, prefixes, is_go=is_go):
+        filled = _filled_in(second, given, tree.budget, is_go=is_go) if given else second
+        for values in _parameters(filled, tree, prefixes, is_go=is_go):
+            if is_go:
+                yield _overridden(values, given)
+                continue
+            for name in given.keys() & values.keys():
+                if given[name] != values[name] and not isinstance(given[name], dict):
+                    raise _NoneMadeError(f"both generators of its matrix give {name}, and not the same")
+            yield {**given, **values}
 
 
-def _merged(generator: Any, tree: Tree, prefixes: list[str]) -> Iterator[Parameters]:
+def _merged(generator: Any, tree: Tree, prefixes: list[str], *, is_go: bool) -> Iterator[Parameters]:
     """Yield the first generator's parameters, each with those of the others that have the same keys."""
-    sources = [list(_parameters(mapping(part), tree, prefixes)) for part in sequence(generator.get("generators"))]
     keys = [f".{text(key)}" for key in sequence(generator.get("mergeKeys"))]
-    others: dict[tuple[object, ...], list[Parameters]] = defaultdict(list)
-    for values in chain.from_iterable(sources[1:]) if keys else ():
-        others[_identity(values, keys)].append(values)
-    for base in sources[0] if sources else ():
+    if not keys:
+        raise _NoneMadeError("its merge has no mergeKeys")
+    sources: list[dict[tuple[object, ...], Parameters]] = []
+    for part in sequence(generator.get("generators")):
+        sources.append({})
+        for values in _parameters(mapping(part), tree, prefixes, is_go=is_go):
+            if sources[-1].setdefault(_identity(values, keys), values) is not values:
+                named = ", ".join(key[1:] for key in keys)
+                raise _NoneMadeError(f"a generator of its merge gives the same {named} twice")
+    for key, base in sources[0].items() if sources else ():
         result = dict(base)
-        if keys and go_template.MISSING not in [go_template.lookup(base, key) for key in keys]:
-            for values in others.get(_identity(base, keys), ()):
-                tree.budget.spend(_FOR_PARAMETERS + len(values))
-                result.update(values)
+        for other in sources[1:]:
+            values = other.get(key, {})
+            tree.budget.spend(_FOR_PARAMETERS + len(values))
+            result = _overridden(result, values) if is_go else {**result, **values}
         yield result
 
 
 def _identity(values: Parameters, keys: list[str]) -> tuple[object, ...]:
     """Return what two sets of parameters share if they have the same values at some keys."""
     found = [go_template.lookup(values, key) for key in keys]
-    return tuple(repr(value) if isinstance(value, (dict, list)) else value for value in found)
+    return tuple(
+        repr(value) if isinstance(value, (dict, list)) else None if value is go_template.MISSING else value
+        for value in found
+    )
 
 
-def _of_git(generator: Any, tree: Tree, prefix: str) -> Iterator[Parameters]:
+def _of_git(generator: Any, tree: Tree, prefix: str, *, is_go: bool) -> Iterator[Parameters]:
     """Yield the directories, or what the files hold, that globs choose; `values` may use what they give."""
     own = mapping(generator.get("values"))
     inside = text(generator.get("pathParamPrefix"))
@@ -166,7 +217,7 @@ def _of_git(generator: Any, tree: Tree, prefix: str) -> Iterator[Parameters]:
         if inside:
             values[inside] = {"path": values["path"]}
             del values["path"]
-        yield {**values, "values": _filled_in(dict(own), values, tree.budget)} if own else values
+        yield {**values, "values": _filled_in(dict(own), values, tree.budget, is_go=is_go)} if own else values
 
 
 def _directories(generator: Any, tree: Tree, prefix: str) -> Iterator[Parameters]:
@@ -174,20 +225,25 @@ def _directories(generator: Any, tree: Tree, prefix: str) -> Iterator[Parameters
     if included:
         tree.budget.spend((2 + len(included) + len(excluded)) * len(tree.all_directories()))
     for path in _below(prefix, tree.all_directories()) if included else ():
-        if _any_matches(included, path) and not _any_matches(excluded, path):
+        if _any_matches(included, path) and not _any_matches(excluded, path) and "/." not in f"/{path}":
             yield {"path": _path_parameters(path)}
 
 
 def _files(generator: Any, tree: Tree, prefix: str) -> Iterator[Parameters]:
     included, excluded = _globs(generator.get("files"))
+    found: set[str] = set()
     for pattern in included:
-        suffix = ".json" if pattern.endswith(".json") else ".yml" if pattern.endswith(".yml") else ".yaml"
-        tree.budget.spend((1 + len(excluded)) * len(tree.all_files(suffix)))
-        for path in _below(prefix, tree.all_files(suffix)):
-            if _any_matches([pattern], path) and not _any_matches(excluded, path):
-                directory, _, name = path.rpartition("/")
-                for content in _contents(tree, inside(prefix, path)):
-                    yield {**content, "path": {**_path_parameters(directory), "filename": name}}
+        for suffix in (".json", ".yml", ".yaml"):
+            if pattern.endswith(suffix) or not pattern.endswith((".json", ".yml", ".yaml")):
+                tree.budget.spend((1 + len(excluded)) * len(tree.all_files(suffix)))
+                found.update(path for path in _below(prefix, tree.all_files(suffix)) if _is_listed(pattern, path))
+    for path in sorted(found):
+        if not any(_is_listed(pattern, path) for pattern in excluded):
+            directory, _, name = path.rpartition("/")
+            place = {**_path_parameters(directory or "."), "filename": name}
+            place["filenameNormalized"] = go_template.normalized(name)
+            for content in _contents(tree, inside(prefix, path)):
+                yield {**content, "path": place}
 
 
 def _globs(entries: Any) -> tuple[list[str], list[str]]:
@@ -219,22 +275,25 @@ def _contents(tree: Tree, path: str) -> Iterator[Parameters]:
 
 def _path_parameters(directory: str) -> Parameters:
     base = directory.rpartition("/")[2]
-    normalized = re.sub(r"[^a-z0-9.-]", "-", base.lower())
+    normalized = go_template.normalized(base)
     return {"path": directory, "basename": base, "segments": directory.split("/"), "basenameNormalized": normalized}
 
 
 def _any_matches(patterns: list[str], path: str) -> bool:
-    return any(compiled(_translated(pattern)).is_whole(path) for pattern in patterns)
+    """Return whether a directory is one of those that globs name, as Go's `path.Match` has it: step by step."""
+    steps = path.split("/")
+    for pattern in patterns:
+        parts = pattern.split("/")
+        if len(parts) == len(steps) and all(glob(part).is_whole(step) for part, step in zip(parts, steps, strict=True)):
+            return True
+    return False
 
 
-@lru_cache(maxsize=256)
-def _translated(pattern: str) -> str:
-    """Return a glob in which `*` stays inside a step and `**` does not, as a regular expression."""
-    written = ""
-    for part in re.split(r"(\*\*/?|\*|\?)", pattern.strip("/").removeprefix("./")):
-        special = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(part)
-        written += re.escape(part) if special is None else special
-    return written
+def _is_listed(pattern: str, path: str) -> bool:
+    """Return whether `git ls-files` lists a file for a pattern: `*` stands for slashes, too, and a directory for what
+    lies in it."""
+    pattern = pattern.removeprefix("./")
+    return glob(pattern).is_whole(path) or path.startswith(f"{pattern.rstrip('/')}/")
 
 
 def _is_selected(selector: Any, values: Parameters) -> bool:
@@ -252,26 +311,48 @@ def _is_selected(selector: Any, values: Parameters) -> bool:
     return True
 
 
-def _filled_in(value: Any, values: Parameters, budget: Budget) -> Any:
-    """Return a template's value with the parameters in it; a text whose course is not certain stays as it is
-    written.
+def _filled_in(value: Any, values: Parameters, budget: Budget, *, is_go: bool) -> Any:
+    """Return a template's value with the parameters in it; a text whose course is not certain stays as it is written.
 
     Raises:
         ExhaustedError: it is more than the budget allows.
     """
-    budget.spend(1)
+    flat = {} if is_go else dict(_flat(values))
 
     def rendered(written: str) -> str:
+        if not is_go:
+            if "{{" in written:
+                budget.spend_on_text(len(written))
+                is_open = written.rpartition("{{")[2].find("}}") < 0
+                if is_open and "}}" in written:
+                    raise _NoneMadeError(f"`{written}` does not close")
+            return _ACTION.sub(lambda match: flat.get(match[1].strip(), match[0]), written)
         try:
             return go_template.filled_in(written, values, budget)
         except go_template.UncertainError:
             return written
 
-    if isinstance(value, dict):
-        return {rendered(name): _filled_in(inner, values, budget) for name, inner in value.items()}
-    return (
-        [_filled_in(item, values, budget) for item in value] if isinstance(value, list) else map_texts(value, rendered)
-    )
+    def filled(inner: Any) -> Any:
+        budget.spend(1)
+        if isinstance(inner, dict):
+            return {rendered(name): filled(each) for name, each in inner.items()}
+        return [filled(each) for each in inner] if isinstance(inner, list) else map_texts(inner, rendered)
+
+    return filled(value)
+
+
+def _flat(values: Any, start: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the names and texts that `{{name}}` stands for without Go templates."""
+    for name, value in values.items() if isinstance(values, dict) else enumerate(values):
+        place = f"{start}{name}"
+        if isinstance(value, dict) and "segments" in value:
+            yield place, value["path"]
+            yield from ((f"{place}[{index}]", step) for index, step in enumerate(value["segments"]) if step)
+            yield from ((f"{place}.{part}", value[part]) for part in value if part not in ("path", "segments"))
+        elif isinstance(value, (dict, list)):
+            yield from _flat(value, f"{place}.")
+        elif not isinstance(value, float) and value is not None and (isinstance(value, str) or abs(value) < _EXACT):
+            yield place, _as_text(value)
 
 
 def _as_text(value: Any) -> str:

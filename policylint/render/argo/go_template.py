@@ -286,7 +286,7 @@ def _replaced(old: str, new: str, value: str) -> str:
     return value.replace(old, new)
 
 
-def _normalized(value: str) -> str:
+def normalized(value: str) -> str:
     return re.sub(r"[^a-z0-9.-]", "-", value.lower())[:253].strip("-.")
 
 
@@ -300,7 +300,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "index": _index,
     "default": _default,
     "toYaml": json.dumps,  # JSON is YAML, and needs no indentation
-    "toJson": json.dumps,
+    "toJson": lambda value: json.dumps(value, separators=(",", ":"), sort_keys=True),
     "nindent": lambda count, value: "\n" + _indent(count, value),
     "indent": _indent,
     "quote": lambda value: json.dumps(str(value)),
@@ -315,5 +315,5 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "hasPrefix": lambda prefix, value: value.startswith(prefix),
     "hasSuffix": lambda suffix, value: value.endswith(suffix),
     "toString": str,
-    "normalize": _normalized,
+    "normalize": normalized,
 }

@@ -274,6 +274,18 @@ def test_a_backend_is_refused_for_its_address_and_its_certificate(spec: str, rea
     assert ends == ("fails" if reason else "reaches")
 
 
+@pytest.mark.parametrize(("named", "served"), [("up", True), ("down", False)])
+def test_a_policy_may_name_the_ca_that_a_backend_does_not(named: str, served: bool) -> None:
+    """What both say is joined before a CA is missed (applyBackendTLSSetting)."""
+    spec = f"spec: {{{HERE}, tls: {{insecureSkipVerify: false}}}}"
+    backend = manifest("gateway.envoyproxy.io/v1alpha1", "Backend", "up", "shop", spec)
+    target = f"targetRefs: [{{group: gateway.envoyproxy.io, kind: Backend, name: {named}}}]"
+    checks = "validation: {wellKnownCACertificates: System, hostname: up.example}"
+    tls = manifest("gateway.networking.k8s.io/v1", "BackendTLSPolicy", "tls", "shop", f"spec: {{{target}, {checks}}}")
+    rule = "{backendRefs: [{group: gateway.envoyproxy.io, kind: Backend, name: up}]}"
+    assert shop(rule, backend, tls)[1] == ("reaches" if served else "fails")
+
+
 @pytest.mark.parametrize(
     ("match", "kind", "more", "overlaps"),
     [

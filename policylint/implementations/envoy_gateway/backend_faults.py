@@ -93,19 +93,18 @@ def service_fault(key: ResourceKey, port: int | None, world: World) -> str:
 def _tls_fault(key: ResourceKey, port: int | None, world: World) -> str:
     """Return why there can be no TLS towards a backend that is to have it (applyBackendTLSSetting); "" for nothing."""
     own = world.get(key) if key[:2] == BACKEND else None
-    why = _of_tls(own, world) if own is not None else ""
-    policy = None if why else world.once(BackendPolicies).policy(key, port_name(world, key, port))
-    return why if policy is None else ca_fault_of_policy(policy, world)[1]
-
-
-def _of_tls(backend: Resource, world: World) -> str:
-    """Return why the CAs that a Backend names itself are of no use, "" where they are, or it names none."""
-    tls = mapping(backend.spec.get("tls"))
-    if not tls or tls.get("insecureSkipVerify") is True:
-        return ""
-    if not names_ca(tls):
-        return f"CACertificate must be specified when InsecureSkipVerify is false: Backend {backend.key.path}"
-    return ca_fault(backend, tls.get("caCertificateRefs"), world)[1]
+    tls = mapping(own.spec.get("tls")) if own is not None else {}
+    checks = bool(tls) and tls.get("insecureSkipVerify") is not True
+    if own is not None and checks and names_ca(tls):
+        why = ca_fault(own, tls.get("caCertificateRefs"), world)[1]
+        if why:
+            return why
+    policy = world.once(BackendPolicies).policy(key, port_name(world, key, port))
+    if policy is not None:
+        return ca_fault_of_policy(policy, world)[1]
+    if checks and not names_ca(tls):
+        return f"CACertificate must be specified when InsecureSkipVerify is false: Backend {key.path}"
+    return ""
 
 
 def client_certificate_fault(backend: Resource, world: World) -> str:

@@ -213,3 +213,15 @@ def test_generators_as_argo_cd_reads_them(
 ) -> None:
     found = workspace(tmp_path, plain_set(generators, path, is_go=is_go))
     assert deployed(found).get("in-cluster") == expected
+
+
+def test_a_field_that_must_be_there_and_is_not_leaves_the_text_as_it_is_written(tmp_path: Path) -> None:
+    """`missingkey=error` stops Argo CD even before `default`."""
+    path = "apps/{{ default `other` .none }}"
+    lenient = plain_set(_list("{a: x}"), path, is_go=True)
+    strict = {
+        name: text.replace("spec:\n", "spec:\n  goTemplateOptions: [missingkey=error]\n", 1)
+        for name, text in lenient.items()
+    }
+    assert deployed(workspace(tmp_path / "lenient", lenient)) == {"in-cluster": [ONE]}
+    assert "in-cluster" not in deployed(workspace(tmp_path / "strict", strict))

@@ -67,6 +67,8 @@ def _applications(manifest: Manifest, tree: Tree, journal: Journal) -> Iterator[
         overridden = _overridden(template, next(filter(None, own), {}))
         for values in _parameters(generator, tree, prefixes, is_go=is_go):
             tree.budget.spend(_FOR_AN_APPLICATION)
+            if "missingkey=error" in sequence(manifest.spec.get("goTemplateOptions")):
+                values = go_template.Strict(values)
             body = {
                 "apiVersion": "argoproj.io/v1alpha1",
                 "kind": "Application",
@@ -173,8 +175,9 @@ def _product(first: Any, second: Any, tree: Tree, prefixes: list[str], *, is_go:
             if is_go:
                 yield _overridden(values, given)
                 continue
-            for name in given.keys() & values.keys():
-                if given[name] != values[name] and not isinstance(given[name], dict):
+            texts, others = dict(_flat(given)), dict(_flat(values))
+            for name in texts.keys() & others.keys():
+                if texts[name] != others[name]:
                     raise _NoneMadeError(f"both generators of its matrix give {name}, and not the same")
             yield {**given, **values}
 

@@ -35,6 +35,10 @@ class _Missing:
 MISSING = _Missing()
 
 
+class Strict(dict[str, Any]):
+    """Parameters of a template that ends where one is not there (`missingkey=error`)."""
+
+
 def filled_in(text: str, parameters: Mapping[str, Any], budget: Budget) -> str:
     """Return the text with what is certain filled in.
 
@@ -231,7 +235,10 @@ def _operand(token: str, dot: Any, top: Mapping[str, Any]) -> Any:
         return token == "true"
     if not _PATH.match(token):
         raise UncertainError(f"`{token}`")
-    return lookup(dot if token[0] == "." else top, token)
+    value = lookup(dot if token[0] == "." else top, token)
+    if value is MISSING and isinstance(top, Strict):
+        raise UncertainError(f"`{token}` is not there")
+    return value
 
 
 def lookup(parameters: Any, path: str) -> Any:

@@ -118,6 +118,8 @@ def _against_events(data: bytes, reading: FileReading) -> None:
     problems = [problem for problem in reading.problems if problem.code != "duplicate-key"]
     if reading.form not in ("yaml", "json", "empty") or {problem.code for problem in problems} & {"binary", "not-utf8"}:
         return
+    if reading.templated:  # lines that envsubst fills in are no YAML before
+        return
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or data[:4] == b"\0\0\xfe\xff":
         return
     try:

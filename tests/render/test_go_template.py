@@ -42,7 +42,7 @@ CERTAIN = {
     "{{ range .none }}a{{ else }}b{{ end }}": "b",
     "{{ with .labels }}{{ .env }}{{ end }}": "prod",
     "{{/* a comment */}}a": "a",
-    "{{ toJson .list }}": '["one", "two"]',
+    "{{ toJson .list }}": '["one","two"]',
     "a: {{ .labels | toYaml | nindent 2 }}": 'a: \n  {"env": "prod", "x-y": "dashed"}',
     "no template": "no template",
 }

@@ -6,8 +6,7 @@ import copy
 import hashlib
 import json
 import re
-import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from policylint.schema.defaults import left_out
 from policylint.schema.explain import explain
 from policylint.schema.known import shipped_schema
 from tests.witness.facts import Facts
-from tests.witness.grammar import Manifest
+from tests.witness.grammar import Manifest, name_of
+from tests.witness.programs import Program
 
 CRDS = Path(__file__).parent / "crds"
 ABOUT = (
@@ -27,29 +27,31 @@ ABOUT = (
 )
 
 
-class Server:
-    """The running program; a context manager, so that it ends with what asks it."""
+class Server(Program):
+    """The running program, with the CRDs that it serves."""
 
     def __init__(self, program: Path, crds: Sequence[Any]) -> None:
-        self._started = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self._write("\n---\n".join(map(json.dumps, crds)))
-
-    def __enter__(self) -> Server:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._started.communicate()
-
-    def _write(self, value: Any) -> None:
-        assert self._started.stdin
-        self._started.stdin.write(json.dumps(value) + "\n")
-        self._started.stdin.flush()
+        super().__init__(program)
+        self.tell(json.dumps("\n---\n".join(map(json.dumps, crds))))
 
     def fates(self, objects: Sequence[Manifest]) -> list[dict[str, Any]]:
         """Return for each object why it is refused, or what is stored."""
-        self._write(objects)
-        assert self._started.stdout
-        return list(json.loads(self._started.stdout.readline()))
+        return list(self.answer(objects))
+
+
+def parted(objects: Sequence[Manifest], fates: Sequence[Mapping[str, Any]]) -> tuple[list[Manifest], tuple[str, ...]]:
+    """Return the objects as they are stored, and the names of those that are refused.
+
+    Args:
+        fates: of the objects by the API server; built-in kinds are stored as they are.
+    """
+    stored, refused = [], []
+    for body, fate in zip(objects, fates, strict=True):
+        if "stored" in fate or "/" not in body["apiVersion"]:
+            stored.append(fate.get("stored", body))
+        else:
+            refused.append(name_of(body))
+    return stored, tuple(refused)
 
 
 def name(body: Manifest) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import subprocess
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,27 +30,6 @@ class Witness(Protocol):
     ) -> tuple[Facts, Facts]: ...
 
     def head(self) -> dict[str, Any]: ...
-
-
-class Deployers:
-    """The running program; a context manager, so that it ends with what asks it."""
-
-    def __init__(self, program: Path) -> None:
-        pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
-        self._started = subprocess.Popen([program], stdin=pipe, stdout=pipe, stderr=quiet, text=True)
-
-    def __enter__(self) -> Deployers:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._started.communicate()
-
-    def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the objects that a deployer makes, or its error."""
-        assert self._started.stdin and self._started.stdout
-        self._started.stdin.write(json.dumps(question) + "\n")
-        self._started.stdin.flush()
-        return dict(json.loads(self._started.stdout.readline()))
 
 
 @contextmanager

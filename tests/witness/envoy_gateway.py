@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from policylint.workspace import open_workspace
 from tests.witness.envoy_gateway_worlds import CERTIFICATE, GATEWAY_API, GROUP, PRIVATE_KEY
 from tests.witness.facts import Facts, of_statuses
 from tests.witness.grammar import Manifest, manifest, name_of
+from tests.witness.programs import Program
 
 SOURCE = Path(__file__).parent / "envoy_gateway"
 NOT_WRITTEN = ("Programmed", "OverlappingTLSConfig")
@@ -54,18 +54,12 @@ _OWN = {
 """The Secrets that Envoy Gateway made for itself when it was installed."""
 
 
-class Controller:
-    """A running translator; a context manager, so that it ends with what asks it."""
+class Controller(Program):
+    """The running translator, with a real certificate."""
 
     def __init__(self, program: Path, certificate: str, key: str) -> None:
-        self._started = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        super().__init__(program)
         self._material = ((CERTIFICATE, certificate), (PRIVATE_KEY, key))
-
-    def __enter__(self) -> Controller:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._started.communicate()
 
     def ask(self, objects: Sequence[Manifest], **options: bool) -> dict[str, Any]:
         """Return the answer of envoy_gateway/main.go: which of all are refused, and what comes of the others."""
@@ -75,13 +69,15 @@ class Controller:
 
     def _ask(self, objects: Sequence[Manifest], **options: bool) -> dict[str, Any]:
         own = [manifest("v1", "Secret", name, "envoy-gateway-system", stringData=held) for name, held in _OWN.items()]
-        text = json.dumps({"objects": [*objects, *own], **options})
-        for placeholder, real in self._material:
-            text = text.replace(json.dumps(placeholder)[1:-1], json.dumps(real)[1:-1])
-        assert self._started.stdin and self._started.stdout
-        self._started.stdin.write(text + "\n")
-        self._started.stdin.flush()
-        return dict(json.loads(self._started.stdout.readline()))
+        return dict(self.answer(with_material({"objects": [*objects, *own], **options}, self._material)))
+
+
+def with_material(value: Any, material: Sequence[tuple[str, str]]) -> Any:
+    """Return a value with a real certificate and key in place of what stands for them."""
+    text = json.dumps(value)
+    for placeholder, real in material:
+        text = text.replace(json.dumps(placeholder)[1:-1], json.dumps(real)[1:-1])
+    return json.loads(text)
 
 
 def simulated(objects: Sequence[Manifest]) -> Simulation:

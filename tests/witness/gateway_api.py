@@ -6,10 +6,7 @@ of the asked implementation.
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
 from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -17,10 +14,12 @@ from typing import Any, NamedTuple
 
 from policylint.report.simulate.status import stanzas
 from tests.witness import envoy_gateway_wider
-from tests.witness.envoy_gateway import CLASS, simulated
+from tests.witness.api_server import parted
+from tests.witness.envoy_gateway import CLASS, simulated, with_material
 from tests.witness.envoy_gateway_worlds import CERTIFICATE, GATEWAY_API, PRIVATE_KEY
 from tests.witness.facts import Facts, of_statuses
 from tests.witness.grammar import Draw, Manifest, manifest, name_of
+from tests.witness.programs import Program
 
 _UNSAID = (
     "kgateway.dev/Programmed",
@@ -134,55 +133,26 @@ def world(name: str, seed: object, number: int) -> list[Manifest]:
     return objects + [dialect.policies(draw, policy) for policy in draw.some(("p1", "p2", "p3", "p4"), 4, 0)]
 
 
-class Controller:
-    """A running controller; a context manager, so that it ends with what asks it."""
+class Controller(Program):
+    """The running controller of a dialect, with a real certificate."""
 
     def __init__(self, dialect: Dialect, program: Path, certificate: str, key: str) -> None:
-        environment = {**os.environ, **dialect.switches}
-        self._started = subprocess.Popen(
-            [program],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env=environment,
-        )
+        super().__init__(program, switches=dialect.switches, quiet=True)
         self._dialect = dialect
         self._material = ((CERTIFICATE, certificate), (PRIVATE_KEY, key))
-
-    def __enter__(self) -> Controller:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._started.communicate()
 
     def facts(self, objects: Sequence[Manifest], fates: Sequence[Mapping[str, Any]]) -> tuple[Facts, tuple[str, ...]]:
         """Return what the controller says of a world, and the objects that the API server refuses.
 
         Args:
-            fates: of the objects by the API server; built-in kinds are stored as they are.
+            fates: of the objects by the API server.
         """
-        stored, refused = [], []
-        for body, fate in zip(objects, fates, strict=True):
-            if "stored" in fate or "/" not in body["apiVersion"]:
-                stored.append(fate.get("stored", body))
-            else:
-                refused.append(name_of(body))
-        return _real_facts(self._dialect, self._ask(stored)), tuple(refused)
-
-    def _ask(self, stored: Sequence[Manifest]) -> dict[str, Any]:
-        """Return the answer of the Go program about objects as the API server stores them."""
-        assert self._started.stdin and self._started.stdout
-        self._started.stdin.write(json.dumps([self._encoded(each) for each in stored]) + "\n")
-        self._started.stdin.flush()
-        return dict(json.loads(self._started.stdout.readline()))
+        stored, refused = parted(objects, fates)
+        return _real_facts(self._dialect, self.answer([self._encoded(each) for each in stored])), refused
 
     def _encoded(self, body: Manifest) -> Manifest:
         """Return an object with real certificates, a Secret as it is stored."""
-        text = json.dumps(body)
-        for placeholder, real in self._material:
-            text = text.replace(json.dumps(placeholder)[1:-1], json.dumps(real)[1:-1])
-        made = dict(json.loads(text))
+        made = dict(with_material(body, self._material))
         written = made.pop("stringData", {})
         if written:
             made["data"] = {name: b64encode(value.encode()).decode() for name, value in written.items()}

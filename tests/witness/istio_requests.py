@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from policylint.simulation import Simulation
 from policylint.trace import Tracer, request
+from tests.witness.api_server import parted
 from tests.witness.envoy import Asked, Proxy, Stubs, token
 from tests.witness.envoy_gateway import simulated
 from tests.witness.envoy_gateway_worlds import GATEWAY_API, KEY
 from tests.witness.facts import Facts
 from tests.witness.grammar import Draw, Manifest, manifest, name_of
-from tests.witness.programs import installed_envoy
+from tests.witness.programs import Program, installed_envoy
 
 ABOUT = (
     "The filters that Istio makes of AuthorizationPolicies and RequestAuthentications for a gateway, in the proxy"
@@ -200,19 +200,13 @@ def named(asked: Asked) -> str:
     return f"{asked['method']} {asked['host']}{asked['path']}{headers}{by} from {asked['address']} | answer"
 
 
-class Istio:
-    """The running program; a context manager, so that it ends with what asks it."""
+class Istio(Program):
+    """The running program, and the proxy that its filters are for."""
 
     def __init__(self, program: Path, directory: Path) -> None:
-        self._started = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        super().__init__(program)
         self._directory = directory
         self._envoy = installed_envoy()
-
-    def __enter__(self) -> Istio:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._started.communicate()
 
     def facts(
         self, objects: Sequence[Manifest], fates: Sequence[Mapping[str, Any]], asked: Sequence[Asked], stubs: Stubs
@@ -220,20 +214,12 @@ class Istio:
         """Return what requests get, and the objects that the API server refuses.
 
         Args:
-            fates: of the objects by the API server; built-in kinds are stored as they are.
+            fates: of the objects by the API server.
         """
-        stored, refused = [], []
-        for body, fate in zip(objects, fates, strict=True):
-            if "stored" in fate or "/" not in body["apiVersion"]:
-                stored.append(fate.get("stored", body))
-            else:
-                refused.append(name_of(body))
-        assert self._started.stdin and self._started.stdout
-        self._started.stdin.write(json.dumps(stored) + "\n")
-        self._started.stdin.flush()
-        answer = json.loads(self._started.stdout.readline())
+        stored, refused = parted(objects, fates)
+        answer = self.answer(stored)
         if answer.get("error"):
-            return {"| failed": str(answer["error"])}, tuple(refused)
+            return {"| failed": str(answer["error"])}, refused
         told = {
             f"{each['kind'].removeprefix(_REFUSED)} {each['namespace']}/{each['name']} | webhook": "refused"
             for each in answer["statuses"]
@@ -242,12 +228,12 @@ class Istio:
         (filters,) = (each["status"] for each in answer["statuses"] if each["kind"] == "Filters")
         with Proxy(self._envoy, {_LISTENER: [_listener(filters)]}, stubs, self._directory) as proxy:
             if proxy.refused:
-                return {"| Envoy": proxy.refused.strip().splitlines()[-1]}, tuple(refused)
+                return {"| Envoy": proxy.refused.strip().splitlines()[-1]}, refused
             for number, one in enumerate(asked):
                 bearing = {**one, "headers": {**one["headers"], **_bearer(one["with"])}}
                 status = proxy.ask(bearing, str(number))
                 told[named(one)] = _REFUSAL if status in ("401", "403") else status
-        return told, tuple(refused)
+        return told, refused
 
 
 def _bearer(name: str) -> dict[str, str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,11 @@ from policylint.policy.results import Group
 from policylint.report.simulate.status import stanzas
 from policylint.simulation import Simulation
 from policylint.topology.hostnames import covers
+from tests.witness.api_server import parted
 from tests.witness.envoy_gateway import simulated
 from tests.witness.facts import Facts, of_statuses
 from tests.witness.grammar import Draw, Manifest, manifest, name_of
+from tests.witness.programs import Program
 
 ABOUT = (
     "Its operator's own topology and reconcilers, with Istio below: the conditions of every policy, and of each rule"
@@ -179,38 +180,21 @@ def _proper(draw: Draw, kind: str, name: str) -> dict[str, Any]:
     return proper | draw.maybe(0.9, "rules", rules)
 
 
-class Operator:
-    """The running program; a context manager, so that it ends with what asks it."""
-
-    def __init__(self, program: Path) -> None:
-        self._started = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def __enter__(self) -> Operator:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._started.communicate()
+class Operator(Program):
+    """The running program."""
 
     def facts(self, objects: Sequence[Manifest], fates: Sequence[Mapping[str, Any]]) -> tuple[Facts, tuple[str, ...]]:
         """Return what the operator says of a world, and the objects that the API server refuses.
 
         Args:
-            fates: of the objects by the API server; built-in kinds are stored as they are.
+            fates: of the objects by the API server.
         """
-        stored, refused = [], []
-        for body, fate in zip(objects, fates, strict=True):
-            if "stored" in fate or "/" not in body["apiVersion"]:
-                stored.append(fate.get("stored", body))
-            else:
-                refused.append(name_of(body))
+        stored, refused = parted(objects, fates)
         simulation = simulated(stored)
-        assert self._started.stdin and self._started.stdout
-        self._started.stdin.write(json.dumps(list(_with_statuses(stored, simulation))) + "\n")
-        self._started.stdin.flush()
-        answer = json.loads(self._started.stdout.readline())
+        answer = self.answer(list(_with_statuses(stored, simulation)))
         if answer.get("error"):
-            return {"| failed": str(answer["error"])}, tuple(refused)
-        return _real_facts(answer["statuses"], _ways(simulation)), tuple(refused)
+            return {"| failed": str(answer["error"])}, refused
+        return _real_facts(answer["statuses"], _ways(simulation)), refused
 
 
 def _with_statuses(stored: Sequence[Manifest], simulation: Simulation) -> Iterator[Manifest]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +17,7 @@ from policylint.workspace.assumptions import Assumptions
 from tests.witness.facts import Facts
 from tests.witness.grammar import Manifest
 from tests.witness.network_worlds import NAMES, NODES, OUTSIDE, PODS, Packet
+from tests.witness.programs import Program
 
 SOURCE = Path(__file__).parent / "network"
 ABOUT = (
@@ -33,24 +33,12 @@ PACKETS = 230
 _KEPT = "all | packets"
 
 
-class Evaluator:
-    """The running program; a context manager, so that it ends with what asks it."""
-
-    def __init__(self, program: Path) -> None:
-        self._started = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def __enter__(self) -> Evaluator:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._started.communicate()
+class Evaluator(Program):
+    """The running program."""
 
     def ask(self, objects: Sequence[Manifest], packets: Sequence[Packet]) -> str:
         """Return one letter a packet: `+` for one that gets through, `-` for one that is dropped."""
-        assert self._started.stdin and self._started.stdout
-        self._started.stdin.write(json.dumps({"objects": objects, "names": NAMES, "packets": packets}) + "\n")
-        self._started.stdin.flush()
-        return self._started.stdout.readline().strip()
+        return self.line({"objects": objects, "names": NAMES, "packets": packets}).strip()
 
 
 def kept(letters: str) -> Facts:

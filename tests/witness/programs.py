@@ -3,14 +3,58 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Self
 
 HERE = Path(__file__).parent
 CACHE = Path(os.environ.get("POLICYLINT_WITNESS") or Path.home() / ".cache" / "policylint-witness")
+
+
+class Program:
+    """A running program that answers one line with one line; a context manager, so that it ends with what asks it."""
+
+    def __init__(self, program: Path, *, switches: Mapping[str, str] | None = None, quiet: bool = False) -> None:
+        """Start it.
+
+        Args:
+            switches: variables of its environment beside those of ours.
+            quiet: whether what it writes to stderr is thrown away.
+        """
+        self._started = subprocess.Popen(
+            [program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if quiet else None,
+            text=True,
+            env={**os.environ, **(switches or {})},
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._started.communicate()
+
+    def tell(self, line: str) -> None:
+        assert self._started.stdin
+        self._started.stdin.write(line + "\n")
+        self._started.stdin.flush()
+
+    def line(self, question: Any) -> str:
+        """Return the line that answers a question, which is told as JSON."""
+        self.tell(json.dumps(question))
+        assert self._started.stdout
+        return self._started.stdout.readline()
+
+    def answer(self, question: Any) -> Any:
+        """Return what the line says that answers a question, both of them JSON."""
+        return json.loads(self.line(question))
 
 
 def built(name: str, package: str = ".") -> Path:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from tests.witness import (
     api_server,
@@ -25,9 +26,9 @@ from tests.witness import (
     network_worlds,
 )
 from tests.witness.envoy_gateway_wider import world
-from tests.witness.facts import Difference, Facts, differences
+from tests.witness.facts import Difference, differences
 from tests.witness.grammar import Manifest, digest, name_of
-from tests.witness.programs import built, certificate, installed_envoy
+from tests.witness.programs import Program, built, certificate, installed_envoy
 from tests.witness.recording import RECORDED, Answer, written
 from tests.witness.replaying import DEPLOYERS, REQUESTS, replayed
 from tests.witness.shrinking import shrunk
@@ -73,26 +74,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return asked[options.witness](options)
 
 
+def _kept(options: argparse.Namespace, head: dict[str, Any], answers: list[Answer], tally: Tally) -> int:
+    """Keep the answers where that is asked for, print what differs, and return how the run ends."""
+    if options.record:
+        written(options.record, head, answers, append=options.append)
+    print(tally)
+    return int(bool(tally.wrong))
+
+
 def of_deployers(options: argparse.Namespace) -> int:
     """What deployers' own libraries make of generated trees."""
     tally, answers, (grown, witness, program) = Tally(), [], DEPLOYERS[options.witness]
-    with deployed.Deployers(built(program)) as asked:
+    with Program(built(program), quiet=True) as asked:
         for number in range(options.first, options.first + options.worlds):
             files = grown(options.seed, number)
-            answer = asked.ask(witness.asked(files))
+            answer = asked.answer(witness.asked(files))
             real = deployed.real_facts(answer)
             answers.append(Answer(options.seed, number, digest(files), real))
             tally.add(f"{options.seed}/{number}", files, *witness.compared(files, real, answer))
         if options.shrink:
             _shrink(tally, options, lambda files: _made(asked, witness, files))
-    if options.record:
-        written(options.record, witness.head(), answers)
-    print(tally)
-    return int(bool(tally.wrong))
+    return _kept(options, witness.head(), answers, tally)
 
 
-def _made(asked: deployed.Deployers, witness: deployed.Witness, files: list[Manifest]) -> list[Difference]:
-    answer = asked.ask(witness.asked(files))
+def _made(asked: Program, witness: deployed.Witness, files: list[Manifest]) -> list[Difference]:
+    answer = asked.answer(witness.asked(files))
     return differences(*witness.compared(files, deployed.real_facts(answer), answer))
 
 
@@ -125,10 +131,7 @@ def of_api_server(options: argparse.Namespace) -> int:
             real = api_server.real_facts(objects, server.fates(objects))
             answers.append(Answer(options.seed, number, digest(objects), real))
             tally.add(f"{options.seed}/{number}", objects, real, api_server.our_facts(objects, real))
-    if options.record:
-        written(options.record, api_server.head(), answers, append=options.append)
-    print(tally)
-    return int(bool(tally.wrong))
+    return _kept(options, api_server.head(), answers, tally)
 
 
 def of_gateway_api(options: argparse.Namespace) -> int:
@@ -148,10 +151,7 @@ def of_gateway_api(options: argparse.Namespace) -> int:
                 tally.add(f"{options.seed}/{number}", objects, real, ours)
         if options.shrink:
             _shrink(tally, options, lambda objects: _found(asked, server, dialect, objects))
-    if options.record:
-        written(options.record, gateway_api.head(options.witness), answers, append=options.append)
-    print(tally)
-    return int(bool(tally.wrong))
+    return _kept(options, gateway_api.head(options.witness), answers, tally)
 
 
 def of_istio_requests(options: argparse.Namespace) -> int:
@@ -168,10 +168,7 @@ def of_istio_requests(options: argparse.Namespace) -> int:
             real, refused = istio.facts(objects, server.fates(objects), asked, stubs)
             answers.append(Answer(options.seed, number, digest(objects), real, refused))
             tally.add(f"{options.seed}/{number}", objects, real, istio_requests.our_answers(objects, refused, asked))
-    if options.record:
-        written(options.record, istio_requests.head(), answers)
-    print(tally)
-    return int(bool(tally.wrong))
+    return _kept(options, istio_requests.head(), answers, tally)
 
 
 def of_kuadrant(options: argparse.Namespace) -> int:
@@ -181,26 +178,19 @@ def of_kuadrant(options: argparse.Namespace) -> int:
         kuadrant.Operator(built("kuadrant")) as operator,
         api_server.Server(built("api_server"), api_server.crds(options.crds)) as server,
     ):
-
-        def asked(objects: list[Manifest]) -> tuple[Facts, tuple[str, ...]]:
-            return operator.facts(objects, server.fates(objects))
-
         for number in range(options.first, options.first + options.worlds):
             objects = kuadrant.world(options.seed, number)
-            real, refused = asked(objects)
+            real, refused = operator.facts(objects, server.fates(objects))
             answers.append(Answer(options.seed, number, digest(objects), real, refused))
             tally.add(f"{options.seed}/{number}", objects, real, kuadrant.our_facts(objects, refused))
         if options.shrink:
 
             def found(objects: list[Manifest]) -> list[Difference]:
-                real, refused = asked(objects)
+                real, refused = operator.facts(objects, server.fates(objects))
                 return differences(real, kuadrant.our_facts(objects, refused))
 
             _shrink(tally, options, found)
-    if options.record:
-        written(options.record, kuadrant.head(), answers)
-    print(tally)
-    return int(bool(tally.wrong))
+    return _kept(options, kuadrant.head(), answers, tally)
 
 
 def of_network(options: argparse.Namespace) -> int:
@@ -213,10 +203,7 @@ def of_network(options: argparse.Namespace) -> int:
             told = network.kept(evaluator.ask(objects, packets))
             answers.append(Answer(options.seed, number, digest(objects), told))
             tally.add(f"{options.seed}/{number}", objects, *network.compared(objects, packets, told))
-    if options.record:
-        written(options.record, network.head(), answers, append=options.append)
-    print(tally)
-    return int(bool(tally.wrong))
+    return _kept(options, network.head(), answers, tally)
 
 
 def of_envoy(options: argparse.Namespace) -> int:

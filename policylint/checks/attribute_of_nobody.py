@@ -5,7 +5,7 @@ Which kinds expose and read attributes says the catalog (`exposes`, `expects`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.catalog.content import places
@@ -36,18 +36,15 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     numbers.setdefault(context, []).append(number)
         found = {number for context in group.contexts() for number in numbers.get(context, ())} if read else ()
         beside = [exposing[number] for number in sorted(found)]
-        if read and not beside and not simulation.world.unseen and group.routes():
-            for attachment, pointer, names in read:
-                if (attachment.key, names) not in told:
-                    told.add((attachment.key, names))
-                    yield _alone(attachment, pointer, group, (expects.root, *names), expects, simulation)
-        for attachment, pointer, names in read if beside else ():
-            if any(_is_meant(attachment, each, names, simulation) for each in beside):
-                continue
-            lacking = {_lacking(each.kind, each.effective.spec, names, simulation) for each in beside}
-            if len(lacking) == 1 and "" not in lacking and (attachment.key, names) not in told:
+        is_alone = not beside and not simulation.world.unseen and bool(group.routes())
+        for attachment, pointer, names in read:
+            whole_name, lacking = (expects.root, *names), _lacking_in_all(attachment, beside, names, simulation)
+            if (is_alone or lacking) and (attachment.key, names) not in told:
                 told.add((attachment.key, names))
-                yield _finding(attachment, pointer, (expects.root, *names), beside[0], lacking.pop(), expects)
+                if is_alone:
+                    yield _alone(attachment, pointer, group, whole_name, expects, simulation)
+                else:
+                    yield _finding(attachment, pointer, whole_name, beside[0], lacking, expects)
 
 
 def _read(attachment: Attachment, group: Group, expects: Attributes) -> Iterator[tuple[Pointer, tuple[str, ...]]]:
@@ -84,6 +81,16 @@ def _attributes(expression: object) -> Iterator[tuple[str, ...]]:
                 return
     if isinstance(inner, str) and names:
         yield inner, *names
+
+
+def _lacking_in_all(
+    attachment: Attachment, beside: Sequence[Group], names: tuple[str, ...], simulation: Simulation
+) -> str:
+    """Return the field in which no policy beside exposes an attribute; "" if one does, or may, or there is none."""
+    if any(_is_meant(attachment, each, names, simulation) for each in beside):
+        return ""
+    lacking = {_lacking(each.kind, each.effective.spec, names, simulation) for each in beside}
+    return lacking.pop() if len(lacking) == 1 else ""
 
 
 def _is_meant(attachment: Attachment, group: Group, names: tuple[str, ...], simulation: Simulation) -> bool:

@@ -51,13 +51,9 @@ def _misleading(simulation: Simulation) -> Iterator[Finding]:
     for state in simulation.policies.values():
         for misleading in () if state.invalid_code else state.kind.misleads:
             for pointer, value in places(state.policy.spec, misleading.path, ("spec",)):
-                if any(name not in mapping(value) for name in misleading.together):
-                    continue
-                from policylint.cel.evaluation import are_broken
-
-                if misleading.holds not in programs:
-                    programs[misleading.holds] = _program(misleading.holds)
-                if are_broken((programs[misleading.holds],), value):
+                if all(name in mapping(value) for name in misleading.together) and _is_broken(
+                    misleading.holds, value, programs
+                ):
                     yield Finding(
                         RULE,
                         "note",
@@ -70,11 +66,13 @@ def _misleading(simulation: Simulation) -> Iterator[Finding]:
                     )
 
 
-def _program(expression: str) -> Program | None:
-    """Return an expression of the catalog, ready to be asked; None where it is none."""
-    from policylint.cel.evaluation import Program
+def _is_broken(expression: str, value: object, programs: dict[str, Program | None]) -> bool:
+    """Tell whether an expression of the catalog is false of a value; what was read of it is kept in `programs`."""
+    from policylint.cel.evaluation import Program, are_broken
     from policylint.cel.nodes import Fuel
     from policylint.cel.syntax import tree
 
-    read = tree(expression)
-    return None if read is None else Program(read, {}, Fuel(_STEPS))
+    if expression not in programs:
+        read = tree(expression)
+        programs[expression] = None if read is None else Program(read, {}, Fuel(_STEPS))
+    return are_broken((programs[expression],), value)

@@ -5,13 +5,13 @@ A network policy isolates its pods, or their proxies take nothing from who is in
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence, text, value_at
 from policylint.network.hops import Hop
+from policylint.network.kinds import NETWORK_POLICY
 from policylint.network.rules import Pods
 from policylint.network.selecting import Labels
 from policylint.policy.authorizing import Checkpoint, Client, Decision, RequestFacts
@@ -91,18 +91,15 @@ def _tunnelled(simulation: Simulation, hops: list[Hop]) -> bool:
 def _selects_later(simulation: Simulation, hops: list[Hop]) -> bool:
     """Return whether a policy with rules selects the pods by a label that no template of their namespace has: what
     makes the pods may write it (a mesh labels those that it injects). That it selects nothing, says GWP601."""
-    targets = [hop.target for hop in hops]
-    written: defaultdict[str, set[str]] = defaultdict(set)
-    for endpoint in simulation.network.universe.endpoints:
-        written[endpoint.namespace].update(endpoint.labels)
-    for policy in simulation.world.of_kind("networking.k8s.io", "NetworkPolicy"):
-        namespace = policy.key.namespace
+    namespace = hops[0].target.namespace  # a Service's pods are all in one
+    endpoints = [each for each in simulation.network.universe.endpoints if each.namespace == namespace]
+    written = {name for each in endpoints for name in each.labels}
+    for policy in simulation.world.in_namespace(*NETWORK_POLICY, namespace):
         wanted = mapping(mapping(policy.spec.get("podSelector")).get("matchLabels"))
-        seen = {name: value for name, value in wanted.items() if name in written[namespace]}
-        if len(seen) < len(wanted) and policy.spec.get("ingress"):
-            here = (target for target in targets if target.namespace == namespace)
-            if any(all(target.labels.get(name) == value for name, value in seen.items()) for target in here):
-                return True
+        seen = {name: value for name, value in wanted.items() if name in written}
+        opens_later = len(seen) < len(wanted) and bool(policy.spec.get("ingress"))
+        if opens_later and any(seen.items() <= hop.target.labels.items() for hop in hops):
+            return True
     return False
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policylint.checks import run
+from policylint.implementations.kuadrant import conditions
 from policylint.simulation import Simulation
 from tests import worlds
 from tests.worlds import gateway, route, simulated, state
@@ -254,3 +255,22 @@ def test_listeners_that_share_a_secret(
     for name, _ in policies:
         enforced = {each.status for each in state(simulation, name).conditions if each.type == "Enforced"}
         assert enforced == {"False" if name in waiting else "True"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "predicate", "compiles"),
+    [
+        ("AuthPolicy", "request.path.startsWith('/a')", True),
+        ("AuthPolicy", "request.path.startWith('/a')", False),
+        ("AuthPolicy", "lower(request.path) == '/a'", False),
+        ("AuthPolicy", "request.headers.exists(name, name.lowerAscii() == 'x')", True),
+        ("AuthPolicy", "ratelimit.domain == 'a'", False),
+        ("RateLimitPolicy", "ratelimit.domain == 'a'", True),
+        ("RateLimitPolicy", "request.path.startWith('/a')", False),
+        ("TokenRateLimitPolicy", "requestBodyJSON('/model') == 'a'", True),
+        ("TokenRateLimitPolicy", "requestBody('/model') == 'a'", False),
+    ],
+)
+def test_what_predicates_may_name_and_call(kind: str, predicate: str, compiles: bool) -> None:
+    """As the operator's own checker has it (tests/witness, internal/cel/kuadrant_validator.go)."""
+    assert (conditions.fault(predicate, kind) == "") == compiles

@@ -115,6 +115,14 @@ def test_what_nobody_pushes_for_certain_is_not_seen(command: str, tmp_path: Path
     assert routes(tmp_path, "./", {"push.sh": command}) == []
 
 
+def missing_beside(place: Path, script: str, command: str) -> list[str]:
+    """Return how sure it is that the Service of a route is missing, where a script has a command."""
+    plain = {"gateway.yaml": GATEWAY.format(listener="http"), "route.yaml": ROUTE.format(section="")}
+    of_another = SERVICE.replace("checkout", "other")
+    findings = tree(place, {**plain, "service.yaml": of_another, script: command}).findings()
+    return [each.confidence for each in findings if each.rule == "GWP406"]
+
+
 INTO_SHOP = "helm upgrade --install checkout acme/checkout"
 
 
@@ -138,10 +146,7 @@ INTO_SHOP = "helm upgrade --install checkout acme/checkout"
 def test_a_service_of_a_chart_that_a_script_installs_is_not_missing(
     script: str, command: str, found: str, tmp_path: Path
 ) -> None:
-    plain = {"gateway.yaml": GATEWAY.format(listener="http"), "route.yaml": ROUTE.format(section="")}
-    of_another = SERVICE.replace("checkout", "other")
-    findings = tree(tmp_path, {**plain, "service.yaml": of_another, script: command}).findings()
-    assert [each.confidence for each in findings if each.rule == "GWP406"] == [found]
+    assert missing_beside(tmp_path, script, command) == [found]
 
 
 def test_what_a_script_installs_beside_a_deployer(tmp_path: Path) -> None:
@@ -178,7 +183,4 @@ QUICKSTART = "https://example.com/releases/download/v1.5.0"
 def test_a_service_that_a_script_holds_or_brings_is_not_missing(
     script: str, command: str, found: str, tmp_path: Path
 ) -> None:
-    plain = {"gateway.yaml": GATEWAY.format(listener="http"), "route.yaml": ROUTE.format(section="")}
-    of_another = SERVICE.replace("checkout", "other")
-    findings = tree(tmp_path, {**plain, "service.yaml": of_another, script: command}).findings()
-    assert [each.confidence for each in findings if each.rule == "GWP406"] == [found]
+    assert missing_beside(tmp_path, script, command) == [found]

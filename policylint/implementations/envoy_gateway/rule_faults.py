@@ -17,7 +17,7 @@ from policylint.model import Resource, ResourceKey, holds_variable, mapping, seq
 from policylint.patterns import Pattern
 from policylint.regex import expression
 from policylint.topology import Topology
-from policylint.topology.routes import Rule
+from policylint.topology.routes import Rule, rules
 
 UNSUPPORTED = "UnsupportedValue"
 _FIELDS = {
@@ -35,8 +35,14 @@ _REWRITTEN = ("hostname", "path")
 
 def drops(route: Resource, rule: Rule) -> str:
     """Return why a rule is left out with all of its matches; "" where it is not."""
-    found = (match.refusal for match in matches(rule.body, grpc=route.key.kind == "GRPCRoute"))
-    return next(filter(None, found), "")
+    return route.once(_dropped).get(rule.number, "")
+
+
+def _dropped(route: Resource) -> Mapping[int, str]:
+    """Return why rules are left out, by their numbers: it is asked for each backend and parent of a route."""
+    grpc = route.key.kind == "GRPCRoute"
+    found = {rule.number: (match.refusal for match in matches(rule.body, grpc=grpc)) for rule in rules(route)}
+    return {number: why for number, refusals in found.items() if (why := next(filter(None, refusals), ""))}
 
 
 def named_filter(route: Resource, route_filter: Mapping[str, Any]) -> ResourceKey | None:

@@ -65,6 +65,8 @@ class Kuadrant(Implementation):
     def __init__(self) -> None:
         self._shadowed: dict[ResourceKey, set[ResourceKey]] = defaultdict(set)
         """Per policy the refused policies of its listeners, to which it loses them."""
+        self._passed_over: frozenset[tuple[Node, Node]] = frozenset()
+        """The listeners, each with a route under it, at which no policy acts on requests."""
 
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Group DNS and TLS policies by listener, token limits on HTTPRoutes alone (docs/design/semantics.md §5).
@@ -72,7 +74,8 @@ class Kuadrant(Implementation):
         Up to 1.4 the others are on HTTPRoutes alone as well.
         """
         if kind.kind not in _BY_LISTENER:
-            idle = _to_listener_sets(topology) | hostnames.passed_over(topology)
+            self._passed_over = hostnames.passed_over(topology)
+            idle = _to_listener_sets(topology) | self._passed_over
             if kind.kind == "TokenRateLimitPolicy" or self.catalog.unread(self.name, "GRPCRoute"):
                 idle |= _to_grpc(topology)
             return self.effects(kind, kept, topology, idle).groups()
@@ -144,8 +147,6 @@ class Kuadrant(Implementation):
     def judge(self, states: list[PolicyState], topology: Topology) -> None:
         """Set the generic verdicts; a policy that loses a listener to a refused one is not fully enforced."""
         super().judge(states, topology)
-        by_way = any(state.kind.kind in _WITH_CONDITIONS for state in states)
-        pairs = hostnames.passed_over(topology) if by_way else frozenset()
         for state in states:
             by = self._shadowed.get(state.key)
             if by and state.verdict in ("Enforced", "NoEffect", "PartiallyEnforced"):
@@ -155,8 +156,8 @@ class Kuadrant(Implementation):
                 _refuse_predicates(state)
             if state.verdict == "NoEffect" and state.kind.kind in _BY_LISTENER:
                 state.idle = next(idle(state, topology), None)
-            elif pairs and state.verdict not in (*_REFUSED, "Unknown"):
-                state.idle = next(hostnames.idle(state, topology, pairs), None)
+            elif state.kind.kind in _WITH_CONDITIONS and state.verdict not in (*_REFUSED, "Unknown"):
+                state.idle = next(hostnames.idle(state, topology, self._passed_over), None)
         shared = shared_secrets(states, topology) if states and states[0].kind.kind == "TLSPolicy" else {}
         for state in states:
             if state.key in shared and state.verdict not in _REFUSED:

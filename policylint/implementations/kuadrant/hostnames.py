@@ -8,11 +8,11 @@ HostnamesFromListenerAndHTTPRoute (kuadrant-operator v1.5.1). The operator itsel
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from policylint.model import Node, holds_variable
 from policylint.policy.results import Idle, PolicyState
-from policylint.topology import RouteState, Topology, whole
+from policylint.topology import Candidate, RouteState, Topology, whole
 from policylint.topology.hostnames import covers
 
 
@@ -32,24 +32,21 @@ def _of(route: RouteState, topology: Topology) -> Iterator[Node]:
     if not written or any(map(holds_variable, written)):
         return
     for parent in route.parents:
-        heeded = [
-            hostname
-            for other in route.parents
-            if other.gateway == parent.gateway
-            for candidate in other.candidates
-            for hostname in written
-            if _is_within(hostname, candidate.node, topology)
-        ]
         for candidate in parent.candidates:
-            served = any(covers(hostname, each) for hostname in heeded for each in candidate.hostnames)
-            if not candidate.failure and not served:
+            if candidate.failure or _within(written, candidate, topology):
+                continue
+            others = (each for other in route.parents if other.gateway == parent.gateway for each in other.candidates)
+            heeded = (hostname for other in others for hostname in _within(written, other, topology))
+            if not any(covers(hostname, each) for hostname in heeded for each in candidate.hostnames):
                 yield candidate.node
 
 
-def _is_within(hostname: str, listener: Node, topology: Topology) -> bool:
-    """Tell whether a hostname of a route lies within that of a listener; a variable may be any name."""
-    state = topology.listener(listener)
-    return state is None or holds_variable(state.hostname) or covers(state.hostname, hostname)
+def _within(written: Sequence[str], candidate: Candidate, topology: Topology) -> Sequence[str]:
+    """Return the hostnames of a route that lie within that of a listener; a variable may be any name."""
+    state = topology.listener(candidate.node)
+    if state is None or holds_variable(state.hostname):
+        return written
+    return [hostname for hostname in written if covers(state.hostname, hostname)]
 
 
 def idle(state: PolicyState, topology: Topology, pairs: frozenset[tuple[Node, Node]]) -> Iterator[Idle]:

@@ -14,7 +14,7 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH
 if not sys.flags.safe_path and sys.path and sys.path[0] != _HERE:
     del sys.path[0]
 
-from policylint.cli import main  # noqa: E402 - not before
+from policylint.cli import program  # noqa: E402 - not before
 
 if __name__ == "__main__":
-    main(prog_name="policylint")
+    program()

@@ -45,7 +45,7 @@ class _Expression:
 
 def import_click() -> None:
     """Import click, if nobody has."""
-    if "click" in sys.modules or not _is_alone():
+    if "click" in sys.modules or not is_alone():
         return
     uuid = _Deferred("uuid", UUID=object)
     _import("click", {"inspect": _Deferred("inspect", cleandoc=cleandoc), "uuid": uuid, **_datetime()})
@@ -54,7 +54,7 @@ def import_click() -> None:
 
 def import_yaml() -> None:
     """Import PyYAML, if nobody has."""
-    if "yaml" not in sys.modules and _is_alone():
+    if "yaml" not in sys.modules and is_alone():
         import re
 
         expressions = _Deferred("re", **{**vars(re), "compile": _Expression})
@@ -66,7 +66,7 @@ def import_yaml() -> None:
             sys.modules["re"] = real
 
 
-def _is_alone() -> bool:
+def is_alone() -> bool:
     """Tell whether no other thread runs, which would get what stands for a module for good."""
     threading = sys.modules.get("threading")
     return threading is None or threading.active_count() == 1

@@ -29,7 +29,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         expects = group.kind.expects
         if expects is None:
             continue
-        read = [(each, *what) for each in group.effective.stack for what in _read(each, group, expects)]
+        # By place, not as the keys of a map are written: of several that read one attribute the first is told.
+        read = [
+            (each, *what)
+            for each in group.effective.stack
+            for what in sorted(_read(each, group, expects), key=lambda what: [str(step) for step in what[0]])
+        ]
         if read and not numbers:
             for number, each in enumerate(exposing):
                 for context in each.contexts():

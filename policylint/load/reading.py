@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from policylint.catalog.content import Edited, ReadSet
-from policylint.catalog.weakenings import may_decide
 from policylint.documents import ALIAS_BOMB, ENCRYPTED, MAX_ALIASED, Document, FileReading, Problem, Unread, loading
 from policylint.load.facts import Facts, is_kustomization_path
 from policylint.load.objects import places_objects
@@ -89,6 +88,8 @@ def load(
             return False
         if group in groups or kind == "List" or (kind in _CORE and (not slash or group in ("apps", "batch"))):
             return True
+        from policylint.catalog.weakenings import may_decide
+
         return may_decide(group, kind)
 
     documents: list[Document] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from policylint.documents import Document
 from policylint.model import Location, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.sources import SourceFile
 
 _RELEASE = ("helm.toolkit.fluxcd.io", "HelmRelease")
@@ -25,8 +25,9 @@ _HOLDERS = (
     *(("apps", kind) for kind in _WORKLOADS),
 )
 """Kinds of objects that may tell a release."""
-_ONE = re.compile(r"[~=]?\s*v?\d+\.\d+(\.(\d+|[xX*]))?([-+][\w.+-]+)?")
-_STANDARD = re.compile(r"/standard-install\.yaml|/config/crd(/standard)?/?\?")
+_ONE = Pattern(r"[~=]?\s*v?\d+\.\d+(\.(\d+|[xX*]))?([-+][\w.+-]+)?")
+_STANDARD = Pattern(r"/standard-install\.yaml|/config/crd(/standard)?/?\?")
+_TAG = Pattern(r"v?\d+\.\d+[\w.+-]*")
 Lines = Callable[[str], Sequence[str]]
 
 
@@ -249,7 +250,7 @@ def _of_kustomization(document: Document, repositories: tuple[str, ...], names: 
         named = next((name for name in repositories if f"{name}/" in address or f"{name}?" in address), "")
         release = version(address.partition(named)[2]) if named else None
         if release is not None:
-            tag = re.search(r"v?\d+\.\d+[\w.+-]*", address.partition(named)[2])
+            tag = _TAG.search(address.partition(named)[2])
             yield InUse(release, address, Location(document, ("resources", number)), tag[0] if tag else "")
     for number, listed in enumerate(sequence(content.get("helmCharts"))):
         chart = mapping(listed)

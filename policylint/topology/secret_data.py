@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Mapping
 from typing import Any
 
@@ -48,9 +46,11 @@ def _decoded(value: Any) -> str:
     written = text(value)
     if not written or hidden(written):
         return written
+    from base64 import b64decode
+
     try:
-        return base64.b64decode("".join(written.split()), validate=True).decode("utf-8", "replace")
-    except (binascii.Error, ValueError):
+        return b64decode("".join(written.split()), validate=True).decode("utf-8", "replace")
+    except ValueError:
         return written
 
 

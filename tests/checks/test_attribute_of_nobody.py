@@ -78,6 +78,17 @@ def test_what_asks_first_or_reads_the_request_is_not(tmp_path: Path, reads: str)
     assert not is_told(tmp_path, login(), limit(reads))
 
 
+def test_the_place_that_is_told_is_the_same_however_limits_are_ordered(tmp_path: Path) -> None:
+    several = [f"{name}: {{rates: [{{limit: 5, window: 10s}}], {COUNTS}}}" for name in ("free", "gold")]
+    told = set()
+    for order in (several, several[::-1]):
+        policy = kuadrant("RateLimitPolicy", "limit", "HTTPRoute/checkout", f"limits: {{{', '.join(order)}}}")
+        found = [finding for finding in lint(tmp_path, *WORLD, login(), policy) if finding.rule == "GWP319"]
+        told.add(tuple(finding.message for finding in found))
+    assert len(told) == 1
+    assert "spec.limits.free." in next(iter(told))[0]
+
+
 @pytest.mark.parametrize(
     ("policies", "told"),
     [

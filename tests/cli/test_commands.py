@@ -184,6 +184,25 @@ def test_exit_codes_of_the_process(world: Path, tmp_path: Path) -> None:
     assert process("lint", str(world), "--fail-on", "never").returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("beside", "is_taken_apart"),
+    [
+        ("pass", False),
+        ("sys.setprofile(lambda *_: None)", True),
+        ("threading.Thread(target=time.sleep, args=(1,)).start()", True),
+    ],
+)
+def test_a_process_ends_with_its_command(world: Path, beside: str, is_taken_apart: bool) -> None:
+    code = (
+        f"import atexit, sys, threading, time\nsys.argv = {['policylint', 'lint', str(world)]!r}\n"
+        f"from policylint.cli import program\natexit.register(print, 'taken apart')\n{beside}\nprogram()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=CHECKOUT, timeout=60)
+    assert done.returncode == 1
+    assert "GWP" in done.stdout
+    assert done.stdout.endswith("taken apart\n") == is_taken_apart
+
+
 def test_standard_input() -> None:
     manifests = "---\n".join((GATEWAY, ROUTE, POLICY))
     text = process("lint", "-", input=manifests)

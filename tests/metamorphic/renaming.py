@@ -57,15 +57,15 @@ def renaming(random: Random, bodies: Bodies) -> Renaming | None:
     for field in said:
         for value in re.findall(rf'"{field}": "([^"]+)"', text):
             words.update(f"{word}-" for word in re.findall(r"[\w-]+", value.lower()))
+    of_keys = {word for key in re.findall(r'"([^"]+)": ', text) for word in re.findall(r"[\w-]+", key)}
     names = {str(body.get("metadata", {}).get(field)) for body in bodies for field in ("name", "namespace")}
     names |= {f"{host.group(1)}" for host in re.finditer(r"([a-z0-9-]{4,})\.(?:com|org|net|io)\b", text)}
     free = [
         name
         for name in sorted(names)
         if re.fullmatch(r"[a-z][a-z0-9-]{3,30}", name)
-        and name not in _MEANT
+        and name not in _MEANT | of_keys
         and not any(word != name and (word.startswith(name) or name in re.split(r"[-_]", word)) for word in words)
         and f"{name}0" not in words
-        and text.count(f'"{name}":') == 0
     ]
     return Renaming(name := random.choice(free), f"{name}0") if free else None

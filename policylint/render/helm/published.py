@@ -11,10 +11,11 @@ from policylint.model import ROUTE_KINDS, mapping, text, texts
 from policylint.model.resource import value_at
 from policylint.model.shipped import shipped_data
 from policylint.model.unseen import Kind, UnseenSource
+from policylint.patterns import Pattern
 from policylint.render.helm.mentions import OFF, mentions
 
 ANY_ROUTE: Final = "*Route"
-_NEXT: Final = re.compile(rb"^  [^ ]", re.MULTILINE)
+_NEXT: Final = Pattern(rb"^  [^ ]", re.MULTILINE)
 
 
 def source(chart: str, values: Any, *, seen: bool = True) -> UnseenSource:

@@ -11,6 +11,7 @@ from policylint.spaces.dimension import Dimension
 from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate, rank
 
 EVERY_REQUEST = "every request"
+_WITH, _WITHOUT = "with claim ", "without claim "
 _MOST = 4
 _MOST_CONDITIONS = 5
 
@@ -18,9 +19,22 @@ _MOST_CONDITIONS = 5
 def described(dimensions: Sequence[Dimension], box: Box) -> str:
     """Return a box in words, "every request" where it is all of them."""
     narrowed = [(dimension, bits) for dimension, bits in zip(dimensions, box, strict=True) if bits != dimension.all]
-    parts = [words(dimension, bits) for dimension, bits in narrowed[:_MOST_CONDITIONS]]
+    parts = _claims_together([words(dimension, bits) for dimension, bits in narrowed[:_MOST_CONDITIONS]])
     more = [f"and {len(narrowed) - _MOST_CONDITIONS} more conditions"] if len(narrowed) > _MOST_CONDITIONS else []
     return " ".join(filter(None, (*parts, *more))) or EVERY_REQUEST
+
+
+def _claims_together(parts: Sequence[str]) -> Iterator[str]:
+    """Yield conditions, those on one claim together: `with claim sub other than a or b`, and no more than its value."""
+    valued = {part.partition(": ")[0] for part in parts if part.startswith(_WITH) and ": " in part}
+    brought = {part for part in parts if part.startswith(_WITH)} - valued
+    for part in parts:
+        if part in brought:
+            lacked = f"{_WITHOUT}{part.removeprefix(_WITH)}: "
+            others = [other.removeprefix(lacked) for other in parts if other.startswith(lacked)]
+            yield f"{part} other than {_listed(others)}" if others else part
+        elif part not in valued and part.partition(": ")[0].replace(_WITHOUT, _WITH) not in brought:
+            yield part
 
 
 def words(dimension: Dimension, bits: int) -> str:
@@ -34,7 +48,7 @@ def words(dimension: Dimension, bits: int) -> str:
     if dimension.ranges:
         return f"from {networks(dimension, bits)}"
     if dimension.name.startswith("claim "):
-        return f"{'with' if bits & 0b10 else 'without'} {dimension.name}"
+        return (_WITH if bits & 0b10 else _WITHOUT) + dimension.name.removeprefix("claim ")
     _, called, name = dimension.name.partition(" ")
     name = f"{name}: " if called else "host: " if dimension.name == "host" else ""
     stated, rest = _stated(dimension, bits)

@@ -14,8 +14,8 @@ from policylint.spaces.addresses import Range, address_of, address_set, cidrs, j
 from policylint.spaces.dimension import ABSENT, Dimension, addresses, paths, values
 from policylint.spaces.predicates import Predicate
 from policylint.spaces.samples import literal_start, sample, takes_all_below
+from policylint.spaces.words import described, words
 from policylint.spaces.words import networks as networks_in_words
-from policylint.spaces.words import words
 
 STEPS = ("a", "b", "ab", "other")
 PATHS = [
@@ -231,3 +231,19 @@ def test_how_two_predicates_relate_is_what_their_atoms_say(predicates: list[Pred
         assert one.overlaps(other) in (bool(own & others), None), (one, other)
         if "RegularExpression" not in (one.type, other.type):
             assert None not in (one.within(other), one.overlaps(other))
+
+
+@pytest.mark.parametrize(
+    ("brings", "told"),
+    [
+        ({"sub": True, "sub: alice": True}, "with claim sub: alice"),
+        ({"sub": True, "sub: alice": False}, "with claim sub other than alice"),
+        ({"sub": True, "sub: alice": False, "sub: bob": False}, "with claim sub other than alice or bob"),
+        ({"roles": True, "roles: a": True, "roles: b": False}, "with claim roles: a without claim roles: b"),
+        ({"sub": False}, "without claim sub"),
+        ({"roles: a": False, "sub": True}, "without claim roles: a with claim sub"),
+    ],
+)
+def test_conditions_on_one_claim_are_said_together(brings: dict[str, bool], told: str) -> None:
+    claims = [Dimension(f"claim {name}", (None, "x"), {Predicate("Present"): 0b10}) for name in brings]
+    assert described(claims, tuple(0b10 if brought else 0b01 for brought in brings.values())) == told

@@ -220,10 +220,6 @@ class Match(NamedTuple):
             return None
         return self.weights > other.weights
 
-    def ties(self, other: Match) -> bool:
-        """Return whether neither comes before the other by what they match, for any controller."""
-        return self.weights == other.weights and self._is_ranked(other)
-
     def _is_ranked(self, other: Match) -> bool:
         """Return whether all controllers agree which of two comes first."""
         own, others = (

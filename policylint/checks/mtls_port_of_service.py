@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.model import Finding, Resource, World, mapping, sequence
+from policylint.model import Finding, Resource, World, integer, mapping, sequence
 from policylint.model.selectors import matches
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
-from policylint.topology.references import port_number
 from policylint.topology.workloads import WORKLOADS, container_port, pod_labels, pod_spec, services_selecting
 
 RULE = "GWP310"
@@ -37,7 +36,7 @@ def _of_port(world: World, state: PolicyState, name: str, number: int) -> Iterat
         for service in services_selecting(world, workload):
             ports = [mapping(entry) for entry in sequence(service.spec.get("ports"))]
             targets = {container_port(workload, port.get("targetPort", port.get("port"))) for port in ports}
-            of_service = next((port for port in ports if port_number(port.get("port")) == number), None)
+            of_service = next((port for port in ports if integer(port.get("port")) == number), None)
             if of_service is None or number in targets or None in targets:
                 continue
             meant = container_port(workload, of_service.get("targetPort"))
@@ -66,4 +65,4 @@ def _selected(world: World, policy: Resource) -> Iterator[Resource]:
 def _ports(workload: Resource) -> set[int | None]:
     containers = map(mapping, sequence(pod_spec(workload).get("containers")))
     listed = (mapping(port) for container in containers for port in sequence(container.get("ports")))
-    return {port_number(port.get("containerPort")) for port in listed}
+    return {integer(port.get("containerPort")) for port in listed}

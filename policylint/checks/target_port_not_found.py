@@ -12,6 +12,7 @@ from policylint.model import (
     Related,
     Resource,
     ResourceKey,
+    integer,
     is_symbolic,
     mapping,
     sequence,
@@ -20,7 +21,6 @@ from policylint.model import (
 from policylint.model.selectors import Labelled
 from policylint.model.words import listing
 from policylint.simulation import Simulation
-from policylint.topology.references import port_number
 from policylint.topology.workloads import by_pod_labels, container_ports
 
 RULE = "GWP410"
@@ -48,7 +48,7 @@ def _of_service(
     named = [
         (index, entry, text(entry.get("targetPort")))
         for index, entry in enumerate(map(mapping, sequence(service.spec.get("ports"))))
-        if port_number(entry.get("port")) in routes
+        if integer(entry.get("port")) in routes
         and text(entry.get("targetPort"))
         and not is_symbolic(entry["targetPort"])
     ]

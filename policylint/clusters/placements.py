@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.clusters.fleet import DEFAULT, GLOBAL, ClusterFleet, decisions
 from policylint.clusters.kinds import CLUSTER_SET, DECISION, PLACEMENT, SET_BINDING
-from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, integer, is_symbolic, mapping, sequence, text
 from policylint.model.words import series
 from policylint.namedtuple import NamedTuple
 from policylint.network.selecting import Chosen
@@ -90,8 +90,8 @@ def _computed(fleet: ClusterFleet, placement: Resource, words: str) -> Placement
     if not reason and chosen.sure != chosen.maybe:
         reason = doubt or ("labels-unknown" if matched.sure != matched.maybe else "may-leave")
     more = fleet.may_be_larger
-    most = spec.get("numberOfClusters")
-    if isinstance(most, int) and not isinstance(most, bool):
+    most = integer(spec.get("numberOfClusters"))
+    if most is not None:
         number = chosen.maybe.bit_count()
         if most <= 0:
             chosen, more, reason = Chosen(), False, ""

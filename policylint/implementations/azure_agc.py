@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from policylint.implementations.generic import Implementation
-from policylint.model import PolicyKind, Resolution, Resource, World, mapping, sequence
+from policylint.model import PolicyKind, Resolution, Resource, World, integer, mapping, sequence
 from policylint.model.resource import value_at
 from policylint.policy.results import Target, TargetProblem
 from policylint.topology import Topology
 from policylint.topology.backends import port_node, ports_by_number
 from policylint.topology.grants import Grants
-from policylint.topology.references import port_number
 
 
 class AzureAgc(Implementation):
@@ -38,7 +37,7 @@ def _beside(target: Target, policy: Resource) -> Any:
 def _at_ports(target: Target, ports: Any, world: World) -> Target:
     """Return a target with the named ports of its Service in place of all of it."""
     service = world.get(target.key)
-    wanted = {port_number(mapping(entry).get("port")) for entry in sequence(ports)}
+    wanted = {integer(mapping(entry).get("port")) for entry in sequence(ports)}
     if not wanted or service is None or target.section or not target.nodes or target.key.kind != "Service":
         return target
     there = ports_by_number(service)

@@ -14,7 +14,7 @@ from policylint.model.keys import (
 )
 from policylint.model.policy_kind import PolicyKind
 from policylint.model.resolution import Resolution
-from policylint.model.resource import Location, Resource, Spot, mapping, sequence, text, texts, value_at
+from policylint.model.resource import Location, Resource, Spot, integer, mapping, sequence, text, texts, value_at
 from policylint.model.unseen import Unseen
 from policylint.model.world import World
 
@@ -37,6 +37,7 @@ __all__ = [
     "Unseen",
     "World",
     "holds_variable",
+    "integer",
     "is_symbolic",
     "mapping",
     "sequence",

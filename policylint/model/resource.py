@@ -217,6 +217,11 @@ def texts(value: object) -> list[str]:
     return [entry for entry in sequence(value) if isinstance(entry, str)]
 
 
+def integer(value: object) -> int | None:
+    """Return the value if it is a number, None if it is something else: YAML's `yes` is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def value_at(body: object, pointer: Pointer) -> Any:
     """Return the value at a pointer, None where nothing is."""
     for step in pointer:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, integer, mapping, sequence, text
 from policylint.model.kinds import ADDRESSES_OF, EACH
 from policylint.namedtuple import NamedTuple
-from policylint.topology.references import port_number
 
 SERVICE = ("", "Service")
 _HOSTS = ("hostname", "host", "address")
@@ -81,7 +80,7 @@ def _of_service(world: World, service: Resource, port: int | None) -> Iterator[D
 def _of_subset(subset: Any, field: str, name: str, protocol: str) -> Iterator[Destination]:
     """Yield the addresses of an EndpointSlice, or of a subset of Endpoints, for the port of a name."""
     ports = [port for port in map(mapping, sequence(mapping(subset).get("ports"))) if text(port.get("name")) == name]
-    number = port_number(ports[0].get("port")) if ports else None
+    number = integer(ports[0].get("port")) if ports else None
     for entry in map(mapping, sequence(mapping(subset).get(field))):
         for address in sequence(entry.get("addresses")) or [entry.get("ip")]:
             if isinstance(address, str):
@@ -93,7 +92,7 @@ def _of_backend(backend: Resource, places: Iterable[tuple[str, ...]]) -> Iterato
         for entry in map(mapping, _at(backend.spec, place)):
             host = next((text(entry.get(field)) for field in _HOSTS if text(entry.get(field))), "")
             if host:
-                yield Destination(host, "TCP", port_number(entry.get("port")))
+                yield Destination(host, "TCP", integer(entry.get("port")))
 
 
 def _at(value: Any, place: tuple[str, ...]) -> Iterator[Any]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, integer, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import OTHER_WORKLOADS
 from policylint.network.ports import LAST, PROTOCOLS
-from policylint.topology.references import port_number
 from policylint.topology.workloads import WORKLOADS, pod_template
 
 KINDS = (*WORKLOADS, *OTHER_WORKLOADS)
@@ -171,7 +170,7 @@ def _container_ports(spec: Mapping[str, Any]) -> list[NamedPort]:
         for port in ports if isinstance(ports, list) else ():
             if not isinstance(port, dict):
                 continue
-            number, protocol = port_number(port.get("containerPort")), port.get("protocol") or "TCP"
+            number, protocol = integer(port.get("containerPort")), port.get("protocol") or "TCP"
             if number is not None and 0 < number <= LAST and protocol in PROTOCOLS:
                 found.append(NamedPort(text(port.get("name")), protocol, number))
     return found

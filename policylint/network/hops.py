@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from policylint.documents import loading
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, integer, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.network.addressed import SERVICE, Destination, destinations, service_named
 from policylint.network.endpoints import Endpoint, behind, stand_ins, workloads
@@ -366,8 +366,8 @@ def target_ports(endpoint: Endpoint, entry: Any) -> list[int]:
     if isinstance(target, str) and not target.isdigit():
         protocol = text(entry.get("protocol"), "TCP")
         return [port.number for port in endpoint.named if port.name == target and port.protocol == protocol]
-    value = number if target is None else int(target) if isinstance(target, str) else target
-    return [value] if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 65536 else []
+    value = integer(number if target is None else int(target) if isinstance(target, str) else target)
+    return [] if value is None or not 0 < value < 65536 else [value]
 
 
 def _doubt(ends: tuple[Endpoint, Endpoint], steps: Iterable[TierStep], ports: Sequence[int]) -> str:

@@ -16,6 +16,7 @@ from policylint.model import (
     Resource,
     ResourceKey,
     World,
+    integer,
     mapping,
     sequence,
     text,
@@ -209,7 +210,7 @@ def _is_virtual(kind: PolicyKind, group: str, name: str, world: World) -> bool:
 
 def _section(value: object) -> str:
     """Return the section that a reference names; a bare number is a name too, of a section that is hardly there."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else text(value)
+    return text(value) if integer(value) is None else str(value)
 
 
 def _with_section(target: Target, kind: PolicyKind, topology: Topology) -> Target:

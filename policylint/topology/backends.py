@@ -18,6 +18,7 @@ from policylint.model import (
     Resource,
     ResourceKey,
     World,
+    integer,
     is_symbolic,
     mapping,
     sequence,
@@ -26,7 +27,7 @@ from policylint.model import (
 from policylint.model.kinds import BACKEND_KINDS, OF_PROVIDERS, ROUTE_SELECTORS, SERVICE, SERVICE_IMPORT, VIRTUAL_KINDS
 from policylint.namedtuple import NamedTuple
 from policylint.topology.grants import Grants
-from policylint.topology.references import backend_target, port_number, resolve, resolve_outer
+from policylint.topology.references import backend_target, resolve, resolve_outer
 from policylint.topology.state import BackendRole, BackendState
 
 VIRTUAL = Resolution("unknown", "the reference names a host, no object")
@@ -56,7 +57,7 @@ def _ports(resource: Resource) -> list[Port]:
     if (resource.key.group, resource.key.kind) not in (SERVICE, SERVICE_IMPORT):
         return []
     return [
-        Port(text(port.get("name")), port_number(port.get("port")), text(port.get("protocol"), "TCP"))
+        Port(text(port.get("name")), integer(port.get("port")), text(port.get("protocol"), "TCP"))
         for port in map(mapping, sequence(resource.spec.get("ports")))
     ]
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import GATEWAY_GROUP, Node, Resource, is_symbolic, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Node, Resource, integer, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.topology.hostnames import patterns
-from policylint.topology.references import is_listener_set, port_number
+from policylint.topology.references import is_listener_set
 
 PROTOCOL_KINDS: Mapping[str, tuple[str, ...]] = {
     "HTTP": ("HTTPRoute", "GRPCRoute"),
@@ -77,11 +77,11 @@ def _listener(holder: Resource, role: str, index: int, name: str, value: Mapping
         pointer=pointer,
         value=value,
         protocol=protocol,
-        port=port_number(value.get("port")),
+        port=integer(value.get("port")),
         hostname=patterns([hostname])[0],
         kinds=kinds,
         invalid=invalid,
-        certain=not (is_symbolic(hostname) or is_symbolic(protocol) or port_number(value.get("port")) is None),
+        certain=not (is_symbolic(hostname) or is_symbolic(protocol) or integer(value.get("port")) is None),
     )
 
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resolution, ResourceKey, World, is_symbolic, text
+from policylint.model import (
+    GATEWAY_GROUP,
+    UNKNOWN_NAMESPACE,
+    Resolution,
+    ResourceKey,
+    World,
+    integer,
+    is_symbolic,
+    text,
+)
 from policylint.model.kinds import CLUSTER_SCOPED
 from policylint.namedtuple import NamedTuple
 
@@ -34,7 +43,7 @@ def target(reference: Mapping[str, Any], namespace: str, group: str, kind: str) 
     if (wanted_group, wanted_kind) in CLUSTER_SCOPED:
         wanted_namespace = ""
     key = ResourceKey(wanted_group, wanted_kind, wanted_namespace, text(reference.get("name")))
-    return ReferenceTarget(key, text(reference.get("sectionName")), port_number(reference.get("port")))
+    return ReferenceTarget(key, text(reference.get("sectionName")), integer(reference.get("port")))
 
 
 def parent_target(reference: Mapping[str, Any], namespace: str) -> ReferenceTarget:
@@ -51,11 +60,6 @@ def parent_target(reference: Mapping[str, Any], namespace: str) -> ReferenceTarg
 def backend_target(reference: Mapping[str, Any], namespace: str) -> ReferenceTarget:
     """Return the target of a backendRef: by default a core Service in the route's namespace."""
     return target(reference, namespace, "", "Service")
-
-
-def port_number(value: object) -> int | None:
-    """Return a port, None if the manifest holds anything but a number."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def resolve(world: World, key: ResourceKey) -> Resolution:

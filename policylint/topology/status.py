@@ -13,6 +13,7 @@ from policylint.model import (
     Resource,
     ResourceKey,
     World,
+    integer,
     is_symbolic,
     mapping,
     sequence,
@@ -24,7 +25,7 @@ from policylint.topology.certificates import Certificates
 from policylint.topology.gateways import Holder, Holders
 from policylint.topology.listeners import Listener
 from policylint.topology.parents import ParentClaim
-from policylint.topology.references import NAMELESS, port_number
+from policylint.topology.references import NAMELESS
 from policylint.topology.routes import RouteFault
 from policylint.topology.state import (
     BackendState,
@@ -297,7 +298,7 @@ def client_validations(gateway: Resource) -> list[ClientValidation]:
     for index, config in enumerate(map(mapping, sequence(frontend.get("perPort")))):
         pointer = (*place, "perPort", index, "tls", "validation")
         value = mapping(mapping(config.get("tls")).get("validation"))
-        validations.append(ClientValidation(pointer, value, port_number(config.get("port"))))
+        validations.append(ClientValidation(pointer, value, integer(config.get("port"))))
     return validations
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from policylint.model import GATEWAY_GROUP, Resource, World, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Resource, World, integer, mapping, sequence, text
 from policylint.model.kinds import MACHINE, SERVER
 from policylint.model.selectors import Labelled, matches
-from policylint.topology.references import port_number
 
 WORKLOADS = (
     ("apps", "Deployment"),
@@ -93,11 +92,11 @@ def container_ports(workload: Resource) -> list[tuple[str, str]] | None:
 
 def container_port(workload: Resource, port: object) -> int | None:
     """Return the number of a port of a workload's Pods that is given by number or name, None where none has it."""
-    if (number := port_number(port)) is not None:
+    if (number := integer(port)) is not None:
         return number
     containers = map(mapping, sequence(pod_spec(workload).get("containers")))
     of_pod = [mapping(entry) for container in containers for entry in sequence(container.get("ports"))]
-    return next((port_number(entry.get("containerPort")) for entry in of_pod if entry.get("name") == port), None)
+    return next((integer(entry.get("containerPort")) for entry in of_pod if entry.get("name") == port), None)
 
 
 def services_selecting(world: World, workload: Resource) -> list[Resource]:

@@ -10,7 +10,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors import is_door
 from policylint.implementations import Implementation, implementation
-from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text, value_at
+from policylint.model import Node, Resource, ResourceKey, integer, mapping, sequence, text, value_at
 from policylint.model.policy_kind import Answer
 from policylint.policy.authorizing import RequestQuestion
 from policylint.policy.units import at_path
@@ -295,8 +295,7 @@ class Responder:
         holder = next((unit.value for unit in at_path(resource.spec, above)), None) if above else resource.spec
         if not isinstance(holder, dict):
             return None
-        status = holder.get(field, kind.answers.unset)
-        return kind.answers, status if isinstance(status, int) and not isinstance(status, bool) else None
+        return kind.answers, integer(holder.get(field, kind.answers.unset))
 
     def _state(self, candidate: RuleCandidate) -> RouteState:
         state = self._topology.route(candidate.route.key)

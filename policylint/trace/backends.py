@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from policylint.model import GATEWAY_GROUP, Node, Resource, World, mapping, sequence, text, value_at
+from policylint.model import GATEWAY_GROUP, Node, Resource, World, integer, mapping, sequence, text, value_at
 from policylint.model.kinds import SERVICE
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
@@ -71,8 +71,8 @@ def shares(world: World, route: RouteState, rule: int, tls: BackendTls | None = 
     backend_shares = []
     for backend in route.backends:
         if backend.rule == rule and backend.role == "backend" and not is_delegation(backend.wanted):
-            weight = mapping(value_at(route.route.body, backend.pointer)).get("weight", 1)
-            weight = weight if isinstance(weight, int) and not isinstance(weight, bool) and weight > 0 else 0
+            stated = mapping(value_at(route.route.body, backend.pointer)).get("weight", 1)
+            weight = max(integer(stated) or 0, 0)
             fault = problem(backend) or _filter_problem(world, route.route, backend)
             share = Share(backend.wanted, backend.port, weight, 0.0, backend.pointer, backend.section, fault)
             backend_shares.append(share if share.problem or tls is None else _secured(share, tls))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import Resource, ResourceKey, mapping, sequence, text, texts
+from policylint.model import Resource, ResourceKey, integer, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
 from policylint.policy.handling import Handling, Redirect
 from policylint.trace.request import Request, split_host
@@ -105,7 +105,8 @@ class Message:
         match text(http_filter.get("type")):
             case "RequestHeaderModifier":
                 self._modify(self.request_headers, mapping(http_filter.get("requestHeaderModifier")), "", place)
-                self._host_header()
+                if host := self.request_headers.pop("host", None):
+                    self.host = host[1]
             case "ResponseHeaderModifier":
                 modifier = mapping(http_filter.get("responseHeaderModifier"))
                 self._modify(self.response_headers, modifier, " of the response", place)
@@ -154,12 +155,6 @@ class Message:
             headers.pop(str(entry).lower(), None)
             self.steps.append(Step(f"remove header {entry}{words}", place))
 
-    def _host_header(self) -> None:
-        """Change the host if a modifier changed the `Host` header."""
-        host = self.request_headers.pop("host", None)
-        if host is not None:
-            self.host = host[1]
-
     def _rewrite(self, rewrite: Mapping[str, Any], place: Pointer) -> None:
         host = text(rewrite.get("hostname"))
         if host:
@@ -186,13 +181,12 @@ class Message:
         """Return the redirect with its Location (HTTPRequestRedirectFilter)."""
         redirect_scheme = text(redirect.get("scheme"))
         scheme = redirect_scheme or self._request.scheme
-        redirect_port = redirect.get("port")
-        if isinstance(redirect_port, bool) or not isinstance(redirect_port, int):
+        redirect_port = integer(redirect.get("port"))
+        if redirect_port is None:
             redirect_port = WELL_KNOWN.get(redirect_scheme.lower()) if redirect_scheme else port
         path = self._new_path(mapping(redirect["path"])) if redirect.get("path") else self._request.bare_path
-        status = redirect.get("statusCode")
         return Redirect(
-            status=status if isinstance(status, int) and not isinstance(status, bool) else 302,
+            status=integer(redirect.get("statusCode")) or 302,
             scheme=scheme,
             host=text(redirect.get("hostname")) or split_host(self.host)[0],
             port=None if redirect_port == WELL_KNOWN.get(scheme.lower()) else redirect_port,
@@ -212,7 +206,7 @@ class Message:
             cors_headers["Access-Control-Allow-Origin"] = allowed
             if cors.get("allowCredentials") is True:
                 cors_headers["Access-Control-Allow-Credentials"] = "true"
-            exposed = _list(cors, "exposeHeaders")
+            exposed = texts(cors.get("exposeHeaders"))
             if exposed:
                 cors_headers["Access-Control-Expose-Headers"] = ", ".join(exposed)
             if preflight:
@@ -226,19 +220,16 @@ class Message:
 
 def _part(mirror: Mapping[str, Any]) -> float | None:
     """Return the percentage of requests that are mirrored; None where none is stated, which means all."""
-    percent, fraction = mirror.get("percent"), mapping(mirror.get("fraction"))
-    if isinstance(percent, int) and not isinstance(percent, bool):
+    percent, fraction = integer(mirror.get("percent")), mapping(mirror.get("fraction"))
+    if percent is not None:
         return float(percent)
-    numerator, denominator = fraction.get("numerator"), fraction.get("denominator", 100)
-    numbers = [
-        number for number in (numerator, denominator) if isinstance(number, int) and not isinstance(number, bool)
-    ]
-    return 100 * numbers[0] / numbers[1] if len(numbers) == 2 and numbers[1] > 0 else None
+    numerator, denominator = integer(fraction.get("numerator")), integer(fraction.get("denominator", 100))
+    return None if numerator is None or denominator is None or denominator <= 0 else 100 * numerator / denominator
 
 
 def allowed_origin(cors: Mapping[str, Any], origin: str) -> str:
     """Return the value of Access-Control-Allow-Origin for an origin, "" where it is not allowed."""
-    for pattern in _list(cors, "allowOrigins"):
+    for pattern in texts(cors.get("allowOrigins")):
         if pattern == "*":
             return origin if cors.get("allowCredentials") is True else "*"
         if pattern == origin or _wildcard(pattern, origin):
@@ -261,8 +252,8 @@ def _wildcard(pattern: str, origin: str) -> bool:
 
 
 def _preflight(cors: Mapping[str, Any], requested_method: str, request: Request) -> dict[str, str]:
-    methods = _list(cors, "allowMethods") or ["GET", "HEAD", "POST"]
-    names = _list(cors, "allowHeaders")
+    methods = texts(cors.get("allowMethods")) or ["GET", "HEAD", "POST"]
+    names = texts(cors.get("allowHeaders"))
     requested_headers = request.header("Access-Control-Request-Headers")
     credentials = cors.get("allowCredentials") is True
     cors_headers = {
@@ -272,13 +263,9 @@ def _preflight(cors: Mapping[str, Any], requested_method: str, request: Request)
         cors_headers["Access-Control-Allow-Headers"] = requested_headers
     elif names:
         cors_headers["Access-Control-Allow-Headers"] = ", ".join(names)
-    age = cors.get("maxAge")
-    cors_headers["Access-Control-Max-Age"] = str(age if isinstance(age, int) and not isinstance(age, bool) else 5)
+    age = integer(cors.get("maxAge"))
+    cors_headers["Access-Control-Max-Age"] = str(5 if age is None else age)
     return cors_headers
-
-
-def _list(value: Mapping[str, Any], name: str) -> list[str]:
-    return texts(value.get(name))
 
 
 def _headers(pairs: tuple[tuple[str, str], ...]) -> Headers:

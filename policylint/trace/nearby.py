@@ -60,7 +60,7 @@ def nearest_hosts(routes: Iterable[tuple[Resource, Sequence[str]]], request: Req
 
 def nearest_listeners(listeners: Iterable[ListenerState], request: Request) -> tuple[Nearest, ...]:
     """Return the listeners of a Gateway, with what a request needs to reach them."""
-    scored_listeners = []
+    found = []
     for listener in listeners:
         needs = []
         if listener.port is not None and listener.port != request.port:
@@ -70,11 +70,8 @@ def nearest_listeners(listeners: Iterable[ListenerState], request: Request) -> t
         if listener.protocol.lower() != request.scheme:
             needs.append(f"protocol {listener.protocol}")
         if needs:
-            scored_listeners.append(
-                (len(needs), Nearest(listener.node, tuple(needs), listener.holder, listener.pointer))
-            )
-    scored_listeners.sort(key=lambda scored: (scored[0], scored[1].node))
-    return tuple(nearest for _, nearest in scored_listeners[:_MOST])
+            found.append(Nearest(listener.node, tuple(needs), listener.holder, listener.pointer))
+    return tuple(sorted(found, key=lambda nearest: (len(nearest.needs), nearest.node))[:_MOST])
 
 
 def _host_fits(pattern: str, request: Request) -> bool:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
+from policylint.model import Resource, World, integer, is_symbolic, mapping, sequence, text, texts
 from policylint.model.hosts import is_exported, names_service
 from policylint.model.selectors import matches
 from policylint.namedtuple import NamedTuple
 from policylint.policy.order import order_stated
-from policylint.topology.references import port_number
 
 _OF_THE_MESH = ("", "ISTIO_MUTUAL")
 _WITHOUT_CERTIFICATE = ("DISABLE", "SIMPLE")
@@ -119,7 +118,7 @@ def _shows_identity(rule: Resource, port: int | None) -> bool | None:
     """
     policy = mapping(rule.spec.get("trafficPolicy"))
     of_ports = [mapping(each) for each in sequence(policy.get("portLevelSettings"))]
-    numbers = [port_number(mapping(each.get("port")).get("number")) for each in of_ports]
+    numbers = [integer(mapping(each.get("port")).get("number")) for each in of_ports]
     if port is None and of_ports:
         modes = [_mode(policy), *map(_mode, of_ports)]
     else:

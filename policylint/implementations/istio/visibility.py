@@ -12,13 +12,12 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.istio.protocols import carries_connections
-from policylint.model import Resource, World, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, World, integer, is_symbolic, mapping, sequence, text
 from policylint.model.hosts import names_service
 from policylint.model.selectors import matches
 from policylint.model.ternary import some
 from policylint.namedtuple import NamedTuple
 from policylint.policy.order import order_stated
-from policylint.topology.references import port_number
 
 _EXPORT_TO = "networking.istio.io/exportTo"
 _DOMAIN = "svc.cluster.local"
@@ -90,7 +89,7 @@ class Sidecars:
     def hears(self, port: int | None, namespace: str, pod_labels: Mapping[str, Any] | None, root: str) -> bool:
         """Tell whether a sidecar listens for requests at a port because of any Service that it sees."""
         return any(
-            any(port_number(mapping(each).get("port")) == port for each in sequence(service.spec.get("ports")))
+            any(integer(mapping(each).get("port")) == port for each in sequence(service.spec.get("ports")))
             and not carries_connections(service, port)
             and self.view(service, port, namespace, pod_labels, root).seen
             for service in self._world.of_kind("", "Service")
@@ -146,7 +145,7 @@ def _through(sidecar: Resource, service: Resource, port: int | None, namespace: 
 def _lists(listener: Mapping[str, Any], service: Resource, port: int | None, namespace: str) -> bool | None:
     """Return whether an egress listener has a port of a Service."""
     own = mapping(listener.get("port"))
-    number = port_number(own.get("number")) or 0
+    number = integer(own.get("number")) or 0
     if number and text(own.get("protocol")).upper() != "HTTP_PROXY" and port is not None and number != port:
         return False
     answer = some(_names(text(host), service, namespace) for host in sequence(listener.get("hosts")))

@@ -23,8 +23,8 @@ class PlacementSelection(NamedTuple):
     Args:
         chosen: those among the known clusters.
         more: whether clusters that nothing names may be among them.
-        reason: why there are none (`no-clusterset-bound`, `no-match`, `misconfigured`, `placement-missing`), or why it
-            is not known which (`any-1-of-2`, `cel-selector`, `claims-unknown`, `clusters-unknown` …); "" where it is.
+        reason: why there are none (`no-clusterset-bound`, `no-match`, `placement-missing`, `placement-refused` …), or
+            why it is not known which (`any-1-of-2`, `cel-selector`, `clusters-unknown` …); "" where it is.
         words: what is asked of a cluster.
         detail: the reason in a sentence, where it needs one.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from policylint.clusters.bindings import ClusterBinding, bindings, exclusions, is_replica, members, resolve
@@ -14,7 +14,7 @@ from policylint.model import Resource, ResourceKey, World, is_symbolic, text
 from policylint.namedtuple import NamedTuple
 from policylint.network.selecting import Chosen
 
-_NOWHERE = frozenset({"", "no-clusterset-bound", "no-match", "misconfigured", "placement-missing"})
+_NOWHERE = frozenset({"", "no-clusterset-bound", "no-match", "misconfigured", "placement-missing", "placement-refused"})
 """Reasons of selections that are known."""
 PER_TEMPLATE = "per-template"
 
@@ -100,23 +100,23 @@ class Hub:
         bindings: all PlacementBindings, by namespace and name.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, refused: Collection[ResourceKey] = ()) -> None:
         self.world = world
+        self._refused = refused
         self.fleet = ClusterFleet(world)
         self.bindings = tuple(bindings(world))
         self._by_subject: dict[ResourceKey, list[ClusterBinding]] = defaultdict(list)
         for binding in self.bindings:
-            for subject in binding.subjects if binding.placement is not None else ():
+            for subject in binding.subjects if binding.placement and binding.key not in refused else ():
                 self._by_subject[subject.key].append(binding)
         self._sets_of: dict[ResourceKey, list[Resource]] = defaultdict(list)
-        self._vague = {
+        self._vague = {  # namespaces in which a name holds a variable, and so may mean any policy
             binding.key.namespace
             for binding in self.bindings
             if any(is_symbolic(subject.key.name) for subject in binding.subjects)
         }
-        """Namespaces in which a name holds a variable, and so may mean any policy."""
         self._excluded: dict[tuple[ResourceKey, ResourceKey], int] = defaultdict(int)
-        for policy_set in world.of_kind(*POLICY_SET):
+        for policy_set in (each for each in world.of_kind(*POLICY_SET) if each.key not in refused):
             for member in members(policy_set):
                 self._sets_of[member.key].append(policy_set)
                 if is_symbolic(member.key.name):
@@ -148,7 +148,9 @@ class Hub:
         known = self._selections.get(placement)
         if known is None:
             resolution = resolve(self.world, placement)
-            if resolution.resource is not None:
+            if placement in self._refused:
+                known = PlacementSelection(reason="placement-refused")
+            elif resolution.resource is not None:
                 known = select(self.fleet, resolution.resource)
             elif resolution.missing:
                 known = PlacementSelection(reason="placement-missing")
@@ -203,8 +205,8 @@ class Hub:
         key, spec = policy.key, policy.spec
         cover = self.of_policy(key)
         words = " or ".join(filter(None, cover.words))
-        if spec.get("disabled") is True:
-            yield PolicyPlacement(key, 0, 0, False, "", "disabled", words, cover.via)
+        if stopped := "refused" if key in self._refused else "disabled" if spec.get("disabled") is True else "":
+            yield PolicyPlacement(key, 0, 0, False, "", stopped, words, cover.via)
             return
         unseen = self.unseen_bindings(key)
         placed, more = cover.placed, cover.more

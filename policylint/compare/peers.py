@@ -149,7 +149,7 @@ def _parts(subject: Pods) -> list[Pods]:
 
 def lets_in_more(before: World, after: World) -> bool:
     """Tell whether the network policies of a world allow more than those of another one, or close less, to anybody."""
-    old, new, comparison = read_policies(before), read_policies(after), _Comparison(after, ())
+    old, new, comparison = read_policies(before, {}), read_policies(after, {}), _Comparison(after, ())
     closed, closes = ({(each.key, way) for each in side for way in each.isolates} for side in (old, new))
     ways = (
         (policy, others, action, direction)

@@ -22,7 +22,17 @@ from policylint.model import Resource, ResourceKey, text
 from policylint.model.words import leading
 
 _MOST = 12
-_BAD = frozenset({"misconfigured", "no-clusterset-bound", "no-match", "not-bound", "placement-missing"})
+_BAD = frozenset(
+    {
+        "misconfigured",
+        "no-clusterset-bound",
+        "no-match",
+        "not-bound",
+        "placement-missing",
+        "placement-refused",
+        "refused",
+    }
+)
 
 
 def facts(subject: Subject) -> Iterator[Fact]:

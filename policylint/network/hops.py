@@ -129,7 +129,7 @@ class Hops:
             ):
                 more.append(behind(service, seen))
         if policies is None:
-            policies = read_policies(world)
+            policies = read_policies(world, {})
         namespaces = {endpoint.namespace for endpoint in (*found, *more) if endpoint.namespace}
         namespaces |= {policy.key.namespace for policy in policies if policy.key.namespace}
         self.network = Network(world, policies, (*found, *stand_ins(world, namespaces), *more), tunnel=tunnel)

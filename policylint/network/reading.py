@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from policylint.model import Resource, World
+from policylint.model import Resource, ResourceKey, World
 from policylint.network import cilium
 from policylint.network.engines import unread_policy
 from policylint.network.facts import closing
 from policylint.network.kinds import CILIUM, EVALUATED, NETWORK_POLICY, unevaluated
 from policylint.network.rules import (
     DIRECTIONS,
+    TOGETHER,
     Entity,
     Pods,
     PolicySpec,
@@ -19,16 +21,27 @@ from policylint.network.rules import (
     read_policy,
 )
 
+if TYPE_CHECKING:
+    from policylint.schema.broken import BrokenObject
 
-def read_policies(world: World) -> tuple[PolicySpec, ...]:
+
+def read_policies(world: World, refused: Mapping[ResourceKey, BrokenObject]) -> tuple[PolicySpec, ...]:
     """Return the network policies of a world, by kind, namespace and name; those that are refused are marked.
 
     What closes all pods, Cilium's mode `always`, stands after them as a policy of the object that sets it.
+
+    Args:
+        refused: what the API server refuses for its schema.
     """
     found: list[PolicySpec] = []
     for group, kind in EVALUATED:
         for resource in world.of_kind(group, kind):
-            found += _read(resource, world)
+            broken = refused.get(resource.key)
+            found += (
+                _read(resource, world)
+                if broken is None
+                else [PolicySpec(resource, TOGETHER, 0, None, refused=broken.because)]
+            )
     return (*found, *map(unread_policy, unevaluated(world)), *_closing(world))
 
 

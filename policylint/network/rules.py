@@ -20,6 +20,7 @@ from policylint.spaces.addresses import Range, cidr
 
 Direction = Literal["ingress", "egress"]
 DIRECTIONS: tuple[Direction, ...] = ("ingress", "egress")
+_PEERS: tuple[tuple[Direction, str], ...] = (("ingress", "from"), ("egress", "to"))
 Action = Literal["Allow", "Deny", "Pass"]
 Tier = Literal["Admin", "NetworkPolicy", "Baseline"]
 TOGETHER: Tier = "NetworkPolicy"
@@ -154,7 +155,7 @@ def network_policy(resource: Resource) -> PolicySpec:
         types = ["Ingress", "Egress"] if listed(spec, "egress") else ["Ingress"]
     isolates: frozenset[Direction] = frozenset(name for name in DIRECTIONS if name.capitalize() in types)
     rules = []
-    for direction, field in (("ingress", "from"), ("egress", "to")):
+    for direction, field in _PEERS:
         for index, rule in enumerate(mappings(spec, direction)):
             pointer: Pointer = (direction, index)
             peers = [
@@ -169,12 +170,7 @@ def network_policy(resource: Resource) -> PolicySpec:
                 anybody: tuple[tuple[tuple[Peer, ...], Pointer], ...] = (((ANYBODY,), ()),)
                 rules.append(
                     RuleSpec(
-                        "ingress" if direction == "ingress" else "egress",
-                        index,
-                        "Allow",
-                        tuple(peers) or anybody,
-                        tuple(ports) or None,
-                        ("spec", *pointer),
+                        direction, index, "Allow", tuple(peers) or anybody, tuple(ports) or None, ("spec", *pointer)
                     )
                 )
     subject = Pods(home, {}, selector(spec.get("podSelector"), "podSelector"))
@@ -206,10 +202,8 @@ def cluster_policy(resource: Resource) -> PolicySpec:
         actions["Pass"] = "Pass"
     subject = _cluster_pods(one_of(spec.get("subject"), ("namespaces", "pods"), "subject"), old, "subject")
     rules = []
-    for direction, field in (("ingress", "from"), ("egress", "to")):
+    for direction, field in _PEERS:
         written = mappings(spec, direction)
-        if len(written) > (100 if old else 25):
-            raise UnacceptableError(f"{direction}: {len(written)} rules are more than {100 if old else 25}", direction)
         for index, rule in enumerate(written):
             action = rule.get("action")
             if not isinstance(action, str) or action not in actions:
@@ -224,7 +218,7 @@ def cluster_policy(resource: Resource) -> PolicySpec:
                 peers = [peer for peer in peers if all(isinstance(part, Pods) for part in peer[0])]
             rules.append(
                 RuleSpec(
-                    "ingress" if direction == "ingress" else "egress",
+                    direction,
                     index,
                     actions[action],
                     tuple(peers),
@@ -289,10 +283,6 @@ def _cluster_peers(
     written = mappings(rule, field, direction, index)
     if not written:
         raise UnacceptableError(f"{field}: at least one peer is needed", direction, index, field)
-    if len(written) > (100 if old else 25):
-        raise UnacceptableError(
-            f"{field}: {len(written)} peers are more than {100 if old else 25}", direction, index, field
-        )
     kinds = (
         ("namespaces", "pods") if direction == "ingress" else ("namespaces", "pods", "networks", "nodes", "domainNames")
     )
@@ -303,8 +293,6 @@ def _cluster_peers(
             yield (_cluster_pods((kind, value), old, *place),), (field, number)
         elif kind == "networks":
             networks = value if isinstance(value, list) else []
-            if not 0 < len(networks) <= 25:
-                raise UnacceptableError("networks: 1 to 25 CIDRs are needed", *place, kind)
             for position, network in enumerate(networks):
                 address_range(network, *place, kind, position)
                 yield (Block(text(network), family="cluster"),), (field, number, kind, position)
@@ -329,8 +317,6 @@ def _cluster_ports(rule: Mapping[str, Any], old: bool, *pointer: str | int) -> t
     if rule.get(field) is None:
         return None
     written = mappings(rule, field, *pointer)
-    if not 0 < len(written) <= (100 if old else 25):
-        raise UnacceptableError(f"{field}: 1 to {100 if old else 25} are needed", *pointer, field)
     read = _old_port if old else _port
     return tuple(read(port, (*pointer, field, number)) for number, port in enumerate(written))
 

@@ -181,7 +181,7 @@ class Simulation:
         if self.kept_network_policies is None:
             from policylint.network.reading import read_policies
 
-            self.kept_network_policies = read_policies(self.world)
+            self.kept_network_policies = read_policies(self.world, self.refused)
         return self.kept_network_policies
 
     @property
@@ -195,7 +195,7 @@ class Simulation:
         if self.kept_hub is None:
             from policylint.clusters.state import Hub
 
-            self.kept_hub = Hub(self.world)
+            self.kept_hub = Hub(self.world, self.refused)
         return self.kept_hub
 
     def give_back(self) -> None:
@@ -320,11 +320,10 @@ def _of_shape(policies: Mapping[ResourceKey, PolicyState]) -> Iterator[ObjectBin
 
 def _is_refused(broken: BrokenObject, catalog: Catalog) -> bool:
     """Tell whether an object is in no computation: whatever it is where a CRD of the tree or its name says so; for a
-    shipped schema policies alone, the cluster's may differ."""
+    shipped schema the kinds of the catalog alone, the cluster's may differ."""
     if broken.refusal is None or broken.schema.origin is not None or _is_misnamed(broken):
         return broken.refusal is not None
-    kind = catalog.get(*broken.resource.key[:2])
-    return kind is not None and (broken.certain or kind.policy_class != "Other" or kind.extension_ref)
+    return catalog.get(*broken.resource.key[:2]) is not None
 
 
 def _is_misnamed(broken: BrokenObject) -> bool:

@@ -135,7 +135,9 @@ def test_what_a_policy_generator_makes_is_not_missing(tmp_path: Path) -> None:
     assert {row[2] for row in found(tmp_path, *own, tree=True)} == {"unknown"}, "the plugin refuses it"
 
 
-WAITS = [{"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy", "name": "base"}]
+WAITS = [
+    {"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy", "name": "base", "compliance": "Compliant"}
+]
 
 
 def wrapping(

@@ -44,7 +44,13 @@ def decision(place: str, *names: str) -> Manifest:
 
 
 def policy(name: str = "pod", **spec: Any) -> Manifest:
-    return manifest(f"{POLICIES}/v1", "Policy", name, "policies", spec={"remediationAction": "inform", **spec})
+    return manifest(
+        f"{POLICIES}/v1",
+        "Policy",
+        name,
+        "policies",
+        spec={"disabled": False, "remediationAction": "inform", "policy-templates": [], **spec},
+    )
 
 
 def policy_set(*names: str, exclusions: Any = None) -> Manifest:

@@ -136,6 +136,42 @@ AFTER: dict[str, tuple[str, ...]] = {
 }
 """What becomes of a Service: itself, and whom the network policy isolates."""
 
+OF_ALL_TIERS = manifest(
+    "policy.networking.k8s.io/v1alpha2",
+    "ClusterNetworkPolicy",
+    "deny",
+    body="spec: {tier: Admin, priority: 1, subject: {namespaces: {}}, "
+    "ingress: [{name: 1, action: Deny, from: [{namespaces: {}}]}]}",
+)
+"""Refused: the name of a rule is text."""
+FOR_CLUSTERS = (
+    manifest(
+        "policy.open-cluster-management.io/v1",
+        "Policy",
+        "etcd",
+        "policies",
+        "spec: {remediationAction: enforce, policy-templates: []}",
+    ),
+    manifest(
+        "policy.open-cluster-management.io/v1",
+        "PlacementBinding",
+        "etcd",
+        "policies",
+        "placementRef: {apiGroup: cluster.open-cluster-management.io, kind: Placement, name: all}\n"
+        "subjects: [{apiGroup: policy.open-cluster-management.io, kind: Policy, name: etcd}]",
+    ),
+    manifest("cluster.open-cluster-management.io/v1beta1", "Placement", "all", "policies", "spec: {}"),
+    manifest(
+        "cluster.open-cluster-management.io/v1beta2",
+        "ManagedClusterSetBinding",
+        "global",
+        "policies",
+        "spec: {clusterSet: global}",
+    ),
+    manifest("cluster.open-cluster-management.io/v1", "ManagedCluster", "eu", body="spec: {hubAcceptsClient: true}"),
+)
+"""Refused: the policy does not say whether it is disabled."""
+
 WORLDS: dict[str, tuple[str, ...]] = {
     "a network policy cuts the backend off": (*SHOP, CUT_OFF),
     "nothing says what stands behind a Service beside network policies": to_pods(service(more="selector: {}")),
@@ -186,6 +222,8 @@ WORLDS: dict[str, tuple[str, ...]] = {
             "shop",
         ),
     ),
+    "a network policy of the tiers that the API server refuses": (*SHOP, OF_ALL_TIERS),
+    "a policy for clusters that the API server refuses": FOR_CLUSTERS,
     "an external authorizer that the API server refuses": (
         *SHOP,
         policy(*SECURITY, "odd", "HTTPRoute/checkout", "extAuth: {http: {backendRefs: 7}}", "shop"),

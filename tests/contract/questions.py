@@ -24,6 +24,7 @@ from policylint.implementations.istio.mesh import Mesh
 from policylint.model import SEVERITIES, Finding, Node, ResourceKey, mapping, sequence
 from policylint.model.spelling import spelled
 from policylint.network.endpoints import workloads
+from policylint.network.kinds import has_policies
 from policylint.policy.authorizing import CLAIM, CLIENT
 from policylint.reach import WayIn, asked, end_in_words, is_grpc
 from policylint.report.diff.comment import OPENING, CommentRow, comment
@@ -458,6 +459,16 @@ def _refused_by_simulate(world: Environment) -> Answers:
     return {state.key: "acts" for state in states if state.verdict in acting}
 
 
+def _refused_by_network(world: Environment) -> Answers:
+    statuses = world.simulation.network.statuses.policies if has_policies(world.simulation.world) else ()
+    return {status.key: "acts" for status in statuses if status.verdict in ("Enforced", "PartiallyEnforced")}
+
+
+def _refused_by_hub(world: Environment) -> Answers:
+    placed = world.simulation.hub.policies.items()
+    return {key: "acts" for key, several in placed if any(not each.nowhere for each in several)}
+
+
 # Is a workload in a mesh
 
 
@@ -645,6 +656,8 @@ QUESTIONS: dict[str, Mapping[str, Callable[[Environment], Answers]]] = {
         "trace": _refused_by_trace,
         "reach": _refused_by_reach,
         "simulate": _refused_by_simulate,
+        "network": _refused_by_network,
+        "hub": _refused_by_hub,
     },
     "is it in a mesh": {
         "trace": _meshed_by_trace,

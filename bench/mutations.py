@@ -7,6 +7,7 @@ random generator that is handed in.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from random import Random
 from typing import Any
@@ -19,7 +20,8 @@ TEXTS = (
     "", " ", "x", "-", "*", "/", ".", "..", "../..", "0", "-1", "null", "true", "~", "[", "(", "a{1000}", "(a+)+$",
     "%s",
     "${NAME}", "${NAME:=x}", "{{ .Values.x }}", "$(x)", "a/b", "a.b", "A", "é", "😀", "\u202e", "\x1b[31m", "\u0000",
-    "\u2028", "a\nb", "a" * 5000, "http://[", "1.2.3.4/99", "2020-99-99T00:00:00Z", "v1", "*.example.com", "has(",
+    "\u2028", "a\nb", "a" * 5000, "9" * 5000, "²",
+    "http://[", "1.2.3.4/99", "2020-99-99T00:00:00Z", "v1", "*.example.com", "has(",
     "self.x == ", "#/$defs/x", "sha256:", "---", "<script>", "::error::", "|", "`", "\ud7ff",
 )  # fmt: skip
 NUMBERS = (0, 1, -1, 65536, 2**31, 2**63, -(2**63), 10**40, 0.5, -0.0, 1e300, float("inf"), float("-inf"), float("nan"))
@@ -158,6 +160,7 @@ class Mutator:
                 value * 2,
                 value.upper(),
                 f"{value}/{other}",
+                re.sub(r"\d+", random.choice(("²", "9" * 5000)), value, count=1),
             )
         )
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final
 
+from policylint.digits import whole_number
 from policylint.patterns import Pattern
 
 _MAX_MEMORY: Final = 1 << 20
@@ -90,7 +91,7 @@ def expanded(pattern: str, text: str, template: str, *, most: int = 0) -> str:
             if reference[0] == "$$":
                 return "$"
             name = reference[1] or reference[2]
-            number = int(name) if name.isdigit() else compiled.groupindex.get(_encoded(name))
+            number = whole_number(name) if name.isdigit() else compiled.groupindex.get(_encoded(name))
             value = found.group(number) if number is not None and number <= compiled.groups else None
             return "" if value is None else str(value.decode("utf-8", "surrogatepass"))
 

@@ -18,7 +18,7 @@ from policylint.patterns import Pattern
 POLICY_LABEL = "gateway.networking.k8s.io/policy"
 
 _ANYTHING = (TargetKind("*", "*", sections=True),)
-_VERSION = Pattern(r"v(\d+)(?:(alpha|beta)(\d+))?$")
+_VERSION = Pattern(r"v([0-9]{1,18})(?:(alpha|beta)([0-9]{1,18}))?$")
 
 
 def kind_of_crd(
@@ -65,7 +65,6 @@ def kind_of_crd(
         shadowed_by_section=direct,
         effective_at=base.effective_at if base is not None else "",
         synthetic_rule_names=base is not None and base.synthetic_rule_names,
-        any_case=base is not None and base.any_case,
         settings=shape.settings(merge.wrappers),
         status=shape.status(),
         bound_by="none" if policy_class == "Other" else "reference",

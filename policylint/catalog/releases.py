@@ -133,7 +133,7 @@ class ReleasedProduct(NamedTuple):
 
 def version(written: str) -> Version | None:
     """Return the minor release of a version, a tag, or a range such as `1.8.x` or `~1.8.2`; None where it says none."""
-    found = re.search(r"(?<![\d.])v?(\d+)\.(\d+)(?![\d])", written)
+    found = re.search(r"(?<![\d.])v?([0-9]{1,9})\.([0-9]{1,9})(?![\d])", written)
     return (int(found[1]), int(found[2])) if found else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from policylint.model import Finding, Resource, World, mapping, sequence, text
 from policylint.model.fix import Change, Fix
@@ -22,28 +22,45 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     if not applications:
         return
     schemas = Schemas(world.definitions, world.is_deployed)
+    deploying = _deploying(applications, world)
     for resource in world.resources.values():
         known = schemas.of(resource) if "." in resource.key.group else ()
         if not known:
             continue
         missing = [each for each in left_out(known[0].schema, resource.body) if each.listed]
-        application = (
-            next((each for each in applications if _deploys(each, resource, world)), None) if missing else None
-        )
+        application = _of(resource.document.file, deploying) if missing else None
         if application is not None and not _ignores(application, resource):
             yield _finding(resource, missing, application)
 
 
-def _deploys(application: Resource, resource: Resource, world: World) -> bool:
-    """Return whether an Application deploys an object from a directory of this tree."""
-    entry = next((each for each in world.entries if application.document.file.endswith(f"/{each}")), "")
-    root = application.document.file.removesuffix(entry)
-    sources = [mapping(application.spec.get("source")), *map(mapping, sequence(application.spec.get("sources")))]
-    directories = [text(source.get("path")).strip("./") for source in sources if source.get("path")]
-    file = resource.document.file
-    return bool(entry) and any(
-        each in world.entries[entry] and file.startswith(f"{root}{each}/") for each in directories
-    )
+def _deploying(applications: Iterable[Resource], world: World) -> dict[str, Resource]:
+    """Return the directories of this tree that Applications deploy, each with the first one that does."""
+    found: dict[str, Resource] = {}
+    for application in applications:
+        file = application.document.file
+        entry = next((each for each in _ends(file) if each in world.entries), "")
+        sources = [mapping(application.spec.get("source")), *map(mapping, sequence(application.spec.get("sources")))]
+        for source in sources if entry else ():
+            directory = text(source.get("path")).strip("./")
+            if directory and directory in world.entries[entry]:
+                found.setdefault(file.removesuffix(entry) + directory, application)
+    return found
+
+
+def _ends(path: str) -> Iterator[str]:
+    """Yield what is left of a path behind each of its slashes, the longest first."""
+    while path:
+        path = path.partition("/")[2]
+        yield path
+
+
+def _of(file: str, deploying: Mapping[str, Resource]) -> Resource | None:
+    """Return what deploys the innermost of the directories of a file that anything does."""
+    while file:
+        file = file.rpartition("/")[0]
+        if file in deploying:
+            return deploying[file]
+    return None
 
 
 def _ignores(application: Resource, resource: Resource) -> bool:

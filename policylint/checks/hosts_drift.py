@@ -54,7 +54,7 @@ def _at(askers: Askers, gateway: ResourceKey, states: list[PolicyState]) -> Iter
     known = [each for each in entries(tracer, [gateway]) if each.port is not None and each.scheme in ("http", "https")]
     served = {pattern for route in _routes(tracer, gateway) for pattern in route.hostnames or (EVERY,)}
     hosts = {each.host for each in known} & served
-    repeating = {each.key for each in states if sum(host in words[each.key] for host in hosts) >= _FEWEST}
+    repeating = {each.key for each in states if len(hosts & words[each.key].keys()) >= _FEWEST}
     misspelt = misspelt_hosts({word for each in states for word in words[each.key]}, hosts)
     states = [each for each in states if each.key in repeating or not misspelt.isdisjoint(words[each.key])]
     if not states:

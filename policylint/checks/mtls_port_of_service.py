@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policylint.digits import whole_number
 from policylint.model import Finding, Resource, World, integer, mapping, sequence
 from policylint.model.selectors import matches
 from policylint.policy.results import PolicyState
@@ -23,7 +24,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for state in simulation.policies.values():
         if state.key.kind == "PeerAuthentication":
             for name in mapping(state.policy.spec.get(_FIELD)):
-                number = int(name) if str(name).isdigit() else None
+                number = whole_number(str(name))
                 if number is not None:
                     yield from _of_port(simulation.world, state, str(name), number)
 

@@ -115,15 +115,14 @@ def authorizing_at_gateways(simulation: Simulation) -> bool:
     from policylint.checks.kit.wording import misspelt_hosts
 
     hosts = {host for route in simulation.topology.routes for host in route.hostnames if host}
-
-    def names(policy: PolicyState) -> bool:
-        if not policy.kind.settings.authorization or all(each.key.kind != "Gateway" for each in policy.targets):
-            return False
-        spec = str(policy.policy.spec)
-        words = {word for word in re.split(r"[^\w.-]+", spec) if "." in word}
-        return sum(host in spec for host in hosts) > 1 or bool(misspelt_hosts(words, hosts))
-
-    return bool(hosts) and any(map(names, simulation.policies.values()))
+    said: set[str] = set()
+    for policy in simulation.policies.values() if hosts else ():
+        if policy.kind.settings.authorization and any(each.key.kind == "Gateway" for each in policy.targets):
+            words = {word for word in re.split(r"[^\w.*-]+", str(policy.policy.spec)) if "." in word}
+            if len(words & hosts) > 1:
+                return True
+            said |= words
+    return bool(said and misspelt_hosts(said, hosts))
 
 
 def some_policy(condition: Callable[[PolicyState], bool]) -> Need:

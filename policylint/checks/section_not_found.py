@@ -11,6 +11,7 @@ from policylint.checks.kit.sections import NOUN
 from policylint.checks.kit.suggestions import Nearby
 from policylint.checks.kit.wording import near
 from policylint.checks.target_not_found import is_elsewhere
+from policylint.digits import whole_number
 from policylint.model import Finding, Resource, mapping, sequence, text
 from policylint.model.words import quoted
 from policylint.policy.results import PolicyState, Target
@@ -72,9 +73,9 @@ def _explain(resource: Resource, section: str, noun: str, names: list[str], gues
     help_ = (present,) if names else (f"note: none of its {noun}s has a name",)
     if guess:
         return f'no {noun} "{section}" (did you mean "{guess}"?)', help_
-    if section.isdigit() and noun == "port":
+    if (number := whole_number(section)) is not None and noun == "port":
         ports = map(mapping, sequence(resource.spec.get("ports")))
-        port = next((port for port in ports if port.get("port") == int(section)), None)
+        port = next((port for port in ports if port.get("port") == number), None)
         named = text(mapping(port).get("name"))
         fix = f"write `sectionName: {named}`" if named else f"give port {section} a name"
         if port is not None:

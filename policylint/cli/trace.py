@@ -10,6 +10,7 @@ from policylint.cli.commands import FOUND, INCOMPLETE, OK
 from policylint.cli.completing import of_kind, workloads
 from policylint.cli.options import Command, at, form_option, option
 from policylint.cli.run import Run, reading, showing
+from policylint.digits import whole_number
 from policylint.report.formats import FORMATS
 
 TYPE_CHECKING = False
@@ -175,10 +176,10 @@ def _connection(client: str, target: str, port: str) -> Request:
     from policylint.trace import request
 
     protocol, _, number = port.rpartition("/")
-    if not client or not target or not number.isdecimal():
+    if not client or not target or (wanted := whole_number(number)) is None:
         raise click.UsageError("--port asks about a connection: --from WORKLOAD --to WORKLOAD --port 5432 (or udp/53)")
     role = "service" if same_kind(spelling(target).kind or "Service", "Service") else "pod"
-    return request({"scheme": protocol or "tcp", "client": client, role: target, "port": int(number)})
+    return request({"scheme": protocol or "tcp", "client": client, role: target, "port": wanted})
 
 
 def _from_file(file: str) -> list[tuple[Request, dict[str, Any]]]:

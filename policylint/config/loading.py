@@ -76,6 +76,8 @@ def _toml(data: bytes, file: str) -> tuple[Mapping[str, Any], Positions]:
         content = tomllib.loads(text)
     except ValueError as error:
         raise ConfigError(f"{file}: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{file}: nested too deep") from None
     is_pyproject = os.path.basename(file) == PYPROJECT or "tool" in content
     table = content.get("tool", {}).get("policylint", {}) if is_pyproject else content
     if not isinstance(table, dict):

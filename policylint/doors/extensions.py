@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.digits import whole_number
 from policylint.documents import Pointer, read
 from policylint.doors.lowered import Guard
 from policylint.doors.vendors import Vendor
@@ -77,13 +78,13 @@ def action(vendor: Vendor, ingress: Resource, backend: Mapping[str, Any]) -> tup
             moved["hostname"] = host
         if path and "#" not in path:
             moved["path"] = {"type": "ReplaceFullPath", "replaceFullPath": path}
-        if port.isdigit() and port not in ("80", "443"):
-            moved["port"] = int(port)
+        if (number := whole_number(port)) is not None and port not in ("80", "443"):
+            moved["port"] = number
         return moved, None
     fixed = mapping(stated.get("fixedResponseConfig"))
     if fixed:
-        status = str(fixed.get("statusCode", fixed.get("StatusCode", "503")))
-        return None, answering(ingress, int(status) if status.isdigit() else 503)
+        status = whole_number(str(fixed.get("statusCode", fixed.get("StatusCode", "503"))))
+        return None, answering(ingress, 503 if status is None else status)
     return None, None
 
 

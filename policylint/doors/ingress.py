@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from policylint.digits import whole_number
 from policylint.documents import Pointer, read
 from policylint.doors.controllers import CLASS, classes_of_charts, default_class, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
@@ -654,7 +655,7 @@ def _as_listed(vendor: Vendor, entries: Iterable[_Entry]) -> dict[tuple[Resource
         ingress = entry.ingress
         group = vendor.value(ingress, text(vendor.order.get("group"))) or ingress.key.path
         order = vendor.value(ingress, text(vendor.order.get("by"))) or "0"
-        number = int(order) if order.removeprefix("-").isdigit() else 0
+        number = (whole_number(order.removeprefix("-")) or 0) * (-1 if order.startswith("-") else 1)
         is_last = entry.pointer == ("spec", "defaultBackend")
         kind = {"Exact": 0, "Prefix": 1}.get(entry.kind, 2)
         own = (kind, -len(entry.path) if kind < 2 else 0)
@@ -704,7 +705,8 @@ def _redirected(path: str) -> dict[str, Any]:
 
 
 def _number(value: str, unset: int) -> int:
-    return int(value) if value.isdigit() and len(value) < 10 else unset
+    number = whole_number(value)
+    return unset if number is None else number
 
 
 def _moved(vendor: Vendor, ingress: Resource) -> dict[str, Any] | None:

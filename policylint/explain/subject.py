@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from policylint.digits import whole_number
 from policylint.errors import UsageError
 from policylint.model import ROUTE_KINDS, Node, ResourceKey
 from policylint.model.spelling import alike, find, readings, spelled
@@ -78,8 +79,9 @@ def _node(simulation: Simulation, key: ResourceKey, section: str) -> Node:
     if not section:
         return whole(key)
     topology = simulation.topology
-    name = f"rule-{section}" if section.isdigit() and key.kind in ROUTE_KINDS else section
-    node = topology.node_for(key, name) or (_numbered(simulation, key, int(section)) if section.isdigit() else None)
+    number = whole_number(section)
+    name = section if number is None or key.kind not in ROUTE_KINDS else f"rule-{section}"
+    node = topology.node_for(key, name) or (None if number is None else _numbered(simulation, key, number))
     if node is not None:
         return node
     sections = [*topology.sections(key), *topology.synthetic_sections(key)]

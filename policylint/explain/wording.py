@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from policylint.digits import whole_number
 from policylint.explain.contexts import ContextAnswer
 from policylint.explain.doors import at_doors
 from policylint.explain.subject import Subject
@@ -104,8 +105,8 @@ def where(answer: ContextAnswer, every: Crowd, subject: Node) -> str:
 def rule_names(rules: Iterable[Node]) -> str:
     """Return rules in words: `rules 1-3`, `rule pay`."""
     names = [rule.section.removeprefix("rule-") if _numbered(rule) else rule.section for rule in rules]
-    numbers = sorted({int(name) for name in names if name.isdigit()})
-    words = [name for name in names if not name.isdigit()]
+    numbers = sorted({number for name in names if (number := whole_number(name)) is not None})
+    words = [name for name in names if whole_number(name) is None]
     spans: list[list[int]] = []
     for number in numbers:
         if spans and spans[-1][-1] == number - 1:
@@ -156,12 +157,12 @@ def _distinct(paths: Iterable[Path], matches: Callable[[Node], bool]) -> list[No
 
 def _order(node: Node) -> tuple[object, ...]:
     """Return the sort key of a node: rules without a name by number."""
-    number = int(node.section.removeprefix("rule-")) if _numbered(node) else 0
-    return (node.key, number, node.section)
+    number = whole_number(node.section.removeprefix("rule-")) if _numbered(node) else None
+    return (node.key, number or 0, node.section)
 
 
 def _numbered(node: Node) -> bool:
-    return node.section.startswith("rule-") and node.section[5:].isdigit()
+    return node.section.startswith("rule-") and whole_number(node.section[5:]) is not None
 
 
 def _is_rule(node: Node) -> bool:

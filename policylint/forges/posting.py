@@ -62,7 +62,7 @@ def post(
         raise PostingError(_refusal(error)) from None
     except BusyError as error:
         raise PostingError(_one_line(str(error))) from None
-    except (OSError, AttributeError, KeyError, TypeError, ValueError) as error:
+    except (OSError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise PostingError(f"the API answers otherwise than it should: {_one_line(str(error))}") from None
 
 

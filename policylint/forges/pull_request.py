@@ -79,8 +79,16 @@ def place_of(forge: str, environment: Mapping[str, str]) -> PullRequest:
 
 
 def token_of(forge: str, environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return the token and the name of the variable that holds it, "" twice where none does."""
-    return next(((value, name) for name in TOKENS[forge] if (value := environment.get(name, "").strip())), ("", ""))
+    """Return the token and the name of the variable that holds it, "" twice where none does.
+
+    Raises:
+        UsageError: it cannot be sent, and whoever tried would quote it.
+    """
+    held = ((environment.get(name, "").strip(), name) for name in TOKENS[forge])
+    token, variable = next((each for each in held if each[0]), ("", ""))
+    if not (token.isascii() and token.isprintable()):
+        raise UsageError(f"{variable} holds characters that no token has, such as a line break")
+    return token, variable
 
 
 def checked(place: PullRequest) -> PullRequest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from policylint.patterns import Pattern
 
-_QUANTITY = Pattern(r"(\d+)(k|M|G|Ki|Mi|Gi)?")
+_QUANTITY = Pattern(r"([0-9]{1,18})(k|M|G|Ki|Mi|Gi)?")
 _UNITS = {"k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 _DURATION = Pattern(r"([0-9]{1,5}(h|ms|m|s)){1,4}")
 _PART = Pattern(r"([0-9]+)(h|ms|m|s)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, value_at
 
 RELEASE = ("helm.toolkit.fluxcd.io", "HelmRelease")
 APPLICATION = ("argoproj.io", "Application")
@@ -41,6 +41,4 @@ def charts_of(world: World, release: Resource) -> Iterator[str]:
 
 def at(value: object, path: str) -> Any:
     """Return what stands at a dotted path, None where nothing does."""
-    for step in path.split("."):
-        value = mapping(value).get(step)
-    return value
+    return value_at(value, tuple(path.split(".")))

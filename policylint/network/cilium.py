@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from policylint.digits import whole_number
 from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.selectors import matches
@@ -339,12 +340,12 @@ def _port(port: Mapping[str, Any], pointer: Pointer) -> PortSpec | None:
     protocol = text(protocol) if protocol != "ANY" else ""
     if not isinstance(value, str) or not value:
         raise UnacceptableError(f"port: {value!r} is no text" if value is not None else "port is missing", *pointer)
-    if not (value.isascii() and value.isdigit()):
+    if (number := whole_number(value)) is None:
         if not is_port_name(value.lower()):
             raise UnacceptableError(f"port: {value!r} is neither a number nor a port name", *pointer, "port")
         return PortSpec(protocol, name=value.lower())
-    if not int(value):
+    if not number:
         return PortSpec(protocol)
-    low = whole(int(value), 1, LAST, *pointer, "port")
+    low = whole(number, 1, LAST, *pointer, "port")
     end = port.get("endPort")
     return PortSpec(protocol, low, low if end in (None, 0) else whole(end, low, LAST, *pointer, "endPort"))

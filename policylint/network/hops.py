@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from policylint.digits import whole_number
 from policylint.documents import loading
 from policylint.model import Resource, ResourceKey, World, integer, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
@@ -363,10 +364,10 @@ def joined(hops: Sequence[Hop]) -> Way:
 def target_ports(endpoint: Endpoint, entry: Any) -> list[int]:
     """Return what a port of a Service is on a pod; nothing where that is not known."""
     target, number = entry.get("targetPort"), entry.get("port")
-    if isinstance(target, str) and not target.isdigit():
+    if isinstance(target, str) and whole_number(target) is None:
         protocol = text(entry.get("protocol"), "TCP")
         return [port.number for port in endpoint.named if port.name == target and port.protocol == protocol]
-    value = integer(number if target is None else int(target) if isinstance(target, str) else target)
+    value = integer(number if target is None else whole_number(target) if isinstance(target, str) else target)
     return [] if value is None or not 0 < value < 65536 else [value]
 
 

@@ -78,8 +78,8 @@ class Tree:
         self._listed = set(self._relative.values())
         self._idle = {self._relative[file] for file in loaded.idle}
         self._fetched: dict[str, bytes | None] = {}
-        self._config_maps: tuple[int, dict[object, list[tuple[str, Any]]]] | None = None
-        """How many files were known when the ConfigMaps were put in order, and they by name."""
+        self._indexed: dict[str, tuple[int, Any]] = {}
+        """What was put in order of all documents, with how many files were known then."""
         self._sorted: dict[str, tuple[int, list[str]]] = {}
         """What was listed already, by suffix or name, with how many files and directories were known then."""
         self._everything: list[str] | None = None
@@ -227,6 +227,7 @@ class Tree:
         """Return the same tree with every document parsed when it is asked for, also those that no rule reads."""
         whole = copy(self)
         whole._documents = defaultdict(list)
+        whole._indexed = {}
         whole._idle = self._listed
         return whole
 
@@ -238,16 +239,25 @@ class Tree:
 
     def config_maps(self, name: str) -> list[tuple[str, Any]]:
         """Return the ConfigMaps of a name among all parsed documents, with their paths, sorted by path."""
-        if self._config_maps is None or self._config_maps[0] != len(self._documents):
-            self.budget.spend(2 * len(self._documents))
-            by_name: dict[object, list[tuple[str, Any]]] = defaultdict(list)
-            for path, document in self.all_documents():
-                body = mapping(document.value)
-                written = mapping(body.get("metadata")).get("name")
-                if body.get("kind") == "ConfigMap" and isinstance(written, str):
-                    by_name[written].append((path, body))
-            self._config_maps = (len(self._documents), by_name)
-        return self._config_maps[1].get(name, [])
+        found: list[tuple[str, Any]] = self.indexed("ConfigMap", self._config_maps_by_name).get(name, [])
+        return found
+
+    def _config_maps_by_name(self) -> dict[object, list[tuple[str, Any]]]:
+        self.budget.spend(2 * len(self._documents))
+        by_name: dict[object, list[tuple[str, Any]]] = defaultdict(list)
+        for path, document in self.all_documents():
+            body = mapping(document.value)
+            written = mapping(body.get("metadata")).get("name")
+            if body.get("kind") == "ConfigMap" and isinstance(written, str):
+                by_name[written].append((path, body))
+        return by_name
+
+    def indexed(self, what: str, find: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
+        """Return what is found among all parsed documents, which is looked for again where there are more of them."""
+        known = self._indexed.get(what)
+        if known is None or known[0] != len(self._documents):
+            known = self._indexed[what] = (len(self._documents), find())
+        return known[1]
 
     def all_directories(self) -> list[str]:
         """Return every directory with YAML in or below it but the top, sorted."""

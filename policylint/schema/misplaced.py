@@ -22,7 +22,7 @@ def belonging(schema: Mapping[str, Any], body: Any, pointer: Pointer) -> Pointer
         return ()
     *above, (place, holder_schema, holder) = levels
     written = holder[name]
-    beside = list(_below(holder_schema, holder, name, written, place, frozenset(holder)))
+    beside = list(_below(holder_schema, holder, name, written, place, holder))
     certain = [found for found, is_spelt_out in beside if is_spelt_out] or [found for found, _ in beside]
     if len(certain) == 1:
         return certain[0]

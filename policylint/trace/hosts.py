@@ -6,7 +6,7 @@ from typing import Final
 
 from policylint.model import is_symbolic
 from policylint.model.keys import VARIABLES, taken_between
-from policylint.topology.hostnames import matches
+from policylint.topology.hostnames import matches, without_port
 
 _LONGEST: Final = 2_000
 """Characters of a host with variables that is looked at: a host without has 253 at most."""
@@ -24,11 +24,10 @@ def may_be(host: str, pattern: str) -> bool:
     """Return whether some values for a pattern's variables would make it cover a host that it does not cover as is."""
     if not is_symbolic(pattern) or matches(host, pattern):
         return False
-    name, colon, port = host.rpartition(":")
     if len(pattern) > _LONGEST:
         return True
     first, *rest = parts_of(pattern)
-    return taken_between(first, rest, (name if colon and port.isdigit() else host).lower()) is not None
+    return taken_between(first, rest, without_port(host)) is not None
 
 
 def parts_of(pattern: str) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from policylint.digits import whole_number
 from policylint.errors import UsageError
-from policylint.model import mapping, text
+from policylint.model import integer, mapping, text
 from policylint.model.spelling import same_kind, spelling
 from policylint.namedtuple import NamedTuple
 from policylint.spaces.addresses import number_of
@@ -286,7 +287,8 @@ def _service_of(host: str, client: str) -> str:
 def split_host(host: str) -> tuple[str, int | None]:
     """Return the name and port of a Host header."""
     name, colon, port = host.rpartition(":")
-    return (name, int(port)) if colon and port.isdigit() and len(port) < 6 else (host, None)
+    number = whole_number(port) if colon and len(port) < 6 else None
+    return (host, None) if number is None else (name, number)
 
 
 def _headers(value: object, field: str) -> tuple[tuple[str, str], ...]:
@@ -306,10 +308,9 @@ def _address(value: object) -> str:
 
 
 def _port(value: object, host: str, default: int | None) -> int | None:
-    if isinstance(value, str) and value.isdigit():
-        value = int(value)
     if value is None:
         return split_host(host)[1] or default
-    if isinstance(value, bool) or not isinstance(value, int):
+    number = whole_number(value) if isinstance(value, str) else integer(value)
+    if number is None:
         raise RequestError(f"port {value!r} is not a number")
-    return value
+    return number

@@ -79,6 +79,8 @@ def read(file: str, data: bytes | None = None) -> dict[str, BaselineEntry]:
         raise BaselineError(f"cannot read baseline {file!r}: {(error.strerror or str(error)).lower()}{hint}") from None
     except ValueError as error:
         raise BaselineError(f"{file}: not JSON: {error}") from None
+    except RecursionError:
+        raise BaselineError(f"{file}: nested too deep") from None
     if not isinstance(content, dict) or content.get("version") != VERSION:
         raise BaselineError(f"{file}: not a baseline that this version can read ({VERSION})")
     try:

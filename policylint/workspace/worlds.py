@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from policylint.budget import Budget
 from policylint.catalog.kinds import Catalog, CatalogError, load_catalog
 from policylint.config import PROGRAMS
-from policylint.documents import Document, Problem
+from policylint.documents import Document
 from policylint.documents.problem import DUPLICATE_KEY, YAML_SYNTAX
 from policylint.errors import UsageError
 from policylint.load.definitions import Definitions
@@ -217,7 +217,12 @@ class ReadTree(NamedTuple):
         not_rendered = (*not_seen, *not_rendered)
         worlds = list(self._worlds(objects, groups_of_files, catalog, alternatives=alternatives))
         _check_names(env, [world.name for world in worlds])
-        problems = [problem for problem in loaded.problems if problem.file not in tests and self._is_ours(problem)]
+        is_ours = cache(self._would_hold_manifests)
+        problems = [
+            problem
+            for problem in loaded.problems
+            if problem.file not in tests and (problem.code not in (YAML_SYNTAX, DUPLICATE_KEY) or is_ours(problem.file))
+        ]
         simulations = []
         for name, own, elsewhere, is_alternative in worlds:
             if env and name not in env:
@@ -238,12 +243,12 @@ class ReadTree(NamedTuple):
             simulations.append(simulate(world, self._judged(world, catalog)))
         return simulations
 
-    def _is_ours(self, problem: Problem) -> bool:
-        """Return whether a file with a problem would hold manifests: not the index of a chart, or an OpenAPI
+    def _would_hold_manifests(self, file: str) -> bool:
+        """Return whether a file that cannot be read would hold manifests: not the index of a chart, or an OpenAPI
         document."""
-        if problem.code not in (YAML_SYNTAX, DUPLICATE_KEY) or self.source.named or self.source.root is None:
+        if self.source.named or self.source.root is None:
             return True
-        lines = self.source.text(problem.file)
+        lines = self.source.text(file)
         if any(map(_OF_AN_API.match, lines)):  # its objects have kinds, too
             return any(line.startswith("apiVersion:") for line in lines)
         return any(map(_OF_MANIFESTS.match, lines))

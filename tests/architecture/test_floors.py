@@ -52,6 +52,7 @@ FLOORS = {
     "cel": 1.2,
     "lean": -2,
     "patterns": -2,
+    "digits": -2,
     "regex": -1,
 }
 """Room (package or module right below `policylint`) → floor."""

@@ -131,6 +131,8 @@ def test_mistakes_in_toml() -> None:
         loaded("[tool.policylint]\nfail-on = 'note'\nsevrity.GWP1 = 'x'\n", "pyproject.toml")
     with pytest.raises(ConfigError, match=r"^pyproject.toml: "):
         loaded("[tool.policylint\n", "pyproject.toml")
+    with pytest.raises(ConfigError, match=r"^pyproject.toml: nested too deep$"):
+        loaded(f"[tool.policylint]\nignore = {'[' * 20_000}", "pyproject.toml")
 
 
 @pytest.mark.usefixtures("repository")

@@ -94,6 +94,8 @@ def test_nobody_waits_for_a_day(header: dict[str, str]) -> None:
         (Fault("POST", 422), "422 "),
         (Fault("GET", 200, body=b'{"message": "no list"}'), "the API answers otherwise than it should"),
         (Fault("GET", 200, body=b'[{"user": 7}]'), "the API answers otherwise than it should"),
+        (Fault("GET", 200, body=b"[" * 200_000), "the API answers otherwise than it should"),
+        (Fault("GET", 200, body=b"\xff"), "the API answers otherwise than it should"),
     ],
 )
 def test_a_refusal_is_said_once(fault: Fault, why: str) -> None:

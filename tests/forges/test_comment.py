@@ -197,6 +197,17 @@ def test_the_token_is_sent_as_each_forge_wants_it(job: Job) -> None:
         assert set(stub.headers) == {header}
 
 
+@pytest.mark.parametrize("forge", FORGES)
+@pytest.mark.parametrize("broken", ["glpat-se\ncret", "se\r\nX-Sudo: root", "sécret", "se\u2028cret"])
+def test_a_token_that_is_none_is_said_by_its_variable_alone(job: Job, forge: str, broken: str) -> None:
+    """A secret that was pasted with a line break: Python would quote the header in its complaint."""
+    stub = Stub(forge)
+    code, out, err = job.comment(stub, POLICYLINT_TOKEN=broken)
+    assert (code, stub.headers) == (2, [])
+    assert "POLICYLINT_TOKEN holds characters that no token has" in err
+    assert "cret" not in out + err and "Sudo" not in out + err
+
+
 def test_the_token_goes_nowhere_else(job: Job) -> None:
     assert "must begin with https://" in job.comment(Stub("gitlab"), CI_API_V4_URL="http://gitlab.example.com")[2]
     other, stub = Stub("gitlab"), Stub("gitlab")

@@ -113,6 +113,7 @@ def test_suppressed_findings_are_not_accepted(tree: Path) -> None:
     [
         (None, "cannot read baseline '.policylint-baseline.json': no such file or directory; `policylint baseline`"),
         ("{", ".policylint-baseline.json: not JSON"),
+        ("[" * 100_000, ".policylint-baseline.json: nested too deep"),
         ("[]", ".policylint-baseline.json: not a baseline that this version can read"),
         ('{"version": "baseline-v1", "findings": [{"rule": "x"}]}', "an entry lacks its fingerprint"),
     ],

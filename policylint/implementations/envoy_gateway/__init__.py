@@ -22,7 +22,7 @@ from policylint.implementations.envoy_gateway import (
 from policylint.implementations.envoy_gateway import route_policy_status as route_policies
 from policylint.implementations.envoy_gateway.claims import of_attachments, of_states
 from policylint.implementations.envoy_gateway.isolation import Isolation
-from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order, refusal
+from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, merges, order, refusal
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.implementations.generic import Attachments, Implementation, placed, resolved_to
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
@@ -359,8 +359,10 @@ class EnvoyGateway(Implementation):
 
     def sharing(self, gateway: GatewayState, topology: Topology, catalog: Catalog) -> Collection[ResourceKey]:
         """Return the Gateways of a class with `mergeGateways`: the listeners of a port are one of Envoy (§6)."""
+        if not merges(gateway, topology.world):
+            return ()
         fleet = Fleet(topology, catalog)
-        if gateway.gateway.key not in fleet.gateways or not fleet.merges(gateway):
+        if gateway.gateway.key not in fleet.gateways:
             return ()
         return [key for key, other in fleet.gateways.items() if other.class_key == gateway.class_key]
 

@@ -89,7 +89,7 @@ class Fleet:
 
     def merges(self, gateway: GatewayState) -> bool:
         """Tell whether the Gateways of its class share one proxy (EnvoyProxy spec.mergeGateways)."""
-        return bool(self.parameters(gateway.class_key).get("mergeGateways"))
+        return merges(gateway, self.world)
 
     def parameters(self, class_key: ResourceKey) -> dict[str, object]:
         """Return the spec of the EnvoyProxy that a GatewayClass names; empty without one."""
@@ -124,6 +124,11 @@ class Fleet:
             return True
         listener_set = self.listener_sets.get(parent.wanted)
         return listener_set is not None and listener_set.allowed is not False and bool(listener_set.listeners)
+
+
+def merges(gateway: GatewayState, world: World) -> bool:
+    """Tell whether the Gateways of a class share one proxy (EnvoyProxy spec.mergeGateways)."""
+    return bool(_parameters(world, gateway.class_key).get("mergeGateways"))
 
 
 def order(resource: Resource) -> tuple[str, str, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from itertools import chain
+from itertools import chain, islice
 
 from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.listener_faults import PARTLY
@@ -17,8 +17,11 @@ from policylint.model import Node, Resource, ResourceKey, mapping, sequence
 from policylint.topology import Condition, ListenerState, ParentState, Topology
 from policylint.topology.routes import Rule, rules
 
-Overlaps = Mapping[Node, Mapping[ResourceKey, frozenset[ResourceKey]]]
-"""By listener and route the other routes that take the same requests there."""
+Overlaps = Mapping[Node, Mapping[ResourceKey, list[list[str]]]]
+"""By listener and route the names of those that take the same requests there, its own among them: one list for each set
+of routes, which they share."""
+_MOST_NAMED = 100
+"""Other routes that a condition names; where all routes of a host overlap, all their names are the square of them."""
 
 
 def overlaps(topology: Topology, isolation: Isolation) -> Overlaps:
@@ -36,18 +39,22 @@ def overlaps(topology: Topology, isolation: Isolation) -> Overlaps:
             for hostname in {*candidate.hostnames} - isolation.left_to_others(candidate):
                 for key in written:
                     buckets[candidate.node, hostname, key].add(state.route.key)
-    found: dict[Node, dict[ResourceKey, frozenset[ResourceKey]]] = defaultdict(dict)
-    for (node, _, _), routes in buckets.items():
-        for route in routes if len(routes) > 1 else ():
-            found[node][route] = found[node].get(route, frozenset()) | (routes - {route})
+    found: dict[Node, dict[ResourceKey, list[list[str]]]] = defaultdict(lambda: defaultdict(list))
+    for node, routes in {(node, frozenset(routes)) for (node, _, _), routes in buckets.items() if len(routes) > 1}:
+        names = sorted(map(str, routes))
+        for route in routes:
+            found[node][route].append(names)
     return found
 
 
 def condition(route: Resource, parent: ParentState, found: Overlaps) -> Condition | None:
     """Return what is said of a route at a parent; None where no other route takes its requests there."""
     nodes = (each.node for each in parent.candidates if parent.accepted and not each.failure)
-    others = sorted({str(other) for node in nodes for other in found.get(node, {}).get(route.key, ())})
-    message = f"Overlapping match conditions with route(s): {', '.join(others)}"
+    alike = [names for node in nodes for names in found.get(node, {}).get(route.key, ())]
+    own, most = str(route.key), _MOST_NAMED + 1
+    others = sorted({name for names in alike for name in islice(names, most + 1)} - {own})
+    named = others[:_MOST_NAMED] + (["…"] if len(others) > _MOST_NAMED else [])
+    message = f"Overlapping match conditions with route(s): {', '.join(named)}"
     return Condition("RouteRulesOverlap", "True", "RouteRulesOverlap", message) if others else None
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from policylint.digits import whole_number
 from policylint.documents import Pointer
 from policylint.implementations.istio import labels
 from policylint.model import PolicyKind, Resource, is_symbolic, mapping, sequence, text, texts
@@ -158,7 +159,7 @@ def _value_fault(name: str, value: str) -> str:
         return "an empty value is not allowed"
     if name in _ADDRESSES and (cidr(value) if "/" in value else number_of(value)) is None:
         return f"{value} is neither an address nor a CIDR"
-    if name in ("ports", "notPorts") and not (value.isascii() and value.isdecimal() and int(value) <= max(_PORTS)):
+    if name in ("ports", "notPorts") and whole_number(value) not in range(65536):
         return f"{value} is no port: they are numbers up to 65535"
     if name in ("paths", "notPaths") and ("{*}" in value or "{**}" in value) and _OTHER_TEMPLATE.search(value):
         return f"{value} is no path template: but for {{*}} and {{**}} it may hold neither names nor stars"
@@ -182,7 +183,7 @@ def _peer_authentication(policy: Resource) -> Iterator[Reading]:
     if ports and not labels.match_labels(policy):
         yield Reading(code="ports-without-selector", reason="portLevelMtls needs a selector", pointer=place)
     for port in ports:
-        if not is_symbolic(str(port)) and not (str(port).isdecimal() and int(port) in _PORTS):
+        if not is_symbolic(str(port)) and whole_number(str(port)) not in _PORTS:
             reason = f"{port} is no port: they are between 1 and 65535"
             yield Reading(code="port", reason=reason, pointer=(*place, port))
 

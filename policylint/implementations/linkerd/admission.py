@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from policylint.digits import whole_number
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.selectors import matches
 from policylint.model.ternary import every, negated, some
@@ -148,7 +149,7 @@ def _names(annotation: str, workload: Resource, port: int | None, world: World) 
         return False
     for entry in _stated(annotation, workload, world)[1].split(","):
         first, _, last = (part.strip() for part in entry.partition("-"))
-        numbers = [int(part) for part in (first, last or first) if part.isdecimal() and len(part) <= 5]
+        numbers = [number for part in (first, last or first) if (number := whole_number(part)) is not None]
         if len(numbers) == 2 and numbers[0] <= port <= numbers[1]:
             return True
     return False
@@ -321,5 +322,5 @@ def _has_port(server: Resource, workload: Resource, call: RequestFacts) -> bool 
     if call.port is None:
         return None
     port = server.spec.get("port")
-    number = container_port(workload, int(port) if isinstance(port, str) and port.isdecimal() else port)
+    number = container_port(workload, (whole_number(port) or port) if isinstance(port, str) else port)
     return None if number is None and not container_ports(workload) else number == call.port

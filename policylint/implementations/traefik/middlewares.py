@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from policylint.digits import whole_number
 from policylint.implementations.traefik.urls import address_of, decided, location, replaced, slashed
 from policylint.model import Resource, mapping, sequence, text, texts
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
@@ -70,7 +71,7 @@ def _redirect_scheme(stated: Mapping[str, Any], message: RequestFacts) -> Handli
     if scheme == message.scheme and not port:
         return _as_parsed(message)
     status = 308 if stated.get("forcePermanentRedirect") is True else _status(stated, message)
-    number = int(port) if port.isdigit() else None
+    number = whole_number(port)
     return Handling(redirect=Redirect(status, scheme, message.host, number, slashed(message.path)))
 
 

@@ -57,7 +57,6 @@ class FluxSources:
     def __init__(self, kustomizer: Kustomizer, prefix: str) -> None:
         self._kustomizer = kustomizer
         self._prefix = prefix
-        self._written: dict[tuple[str, str], list[Manifest]] | None = None
         self._seen: dict[Source, Manifest] = {}
         self._own: Manifest | None = None
         self._pushed: dict[str, str] | None = None
@@ -168,15 +167,17 @@ class FluxSources:
 
     def _all(self) -> dict[tuple[str, str], list[Manifest]]:
         """Return the sources that are written anywhere in the tree, by kind and name."""
-        if self._written is None:
-            self._written = defaultdict(list)
-            tree = self._kustomizer.tree
-            for path, document in tree.all_documents():
-                group = text(mapping(document.value).get("apiVersion")).partition("/")[0]
-                if group in (GROUP, _GENERATORS) and tree.is_live(path):
-                    for manifest in manifests_of([document]):
-                        self._written[manifest.kind, manifest.name].append(manifest)
-        return self._written
+        return self._kustomizer.tree.indexed("source", self._written)
+
+    def _written(self) -> dict[tuple[str, str], list[Manifest]]:
+        found: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
+        tree = self._kustomizer.tree
+        for path, document in tree.all_documents():
+            group = text(mapping(document.value).get("apiVersion")).partition("/")[0]
+            if group in (GROUP, _GENERATORS) and tree.is_live(path):
+                for manifest in manifests_of([document]):
+                    found[manifest.kind, manifest.name].append(manifest)
+        return found
 
 
 def _origin(pattern: str, place: str, wanted: str) -> str | None:

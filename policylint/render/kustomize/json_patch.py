@@ -6,6 +6,7 @@ from copy import copy
 from typing import Any
 
 from policylint.budget import Budget, size_of
+from policylint.digits import whole_number
 from policylint.documents import MAX_DEPTH, Pointer
 from policylint.render.provenance import Provenance
 
@@ -127,7 +128,7 @@ def _typed(body: Any, steps: list[str]) -> Pointer:
     typed: list[str | int] = []
     for step in steps:
         if isinstance(body, list):
-            index = len(body) if step == "-" else int(step) if step.isdigit() else 0
+            index = len(body) if step == "-" else whole_number(step) or 0
             typed.append(index)
             body = body[index] if index < len(body) else None
         else:

@@ -97,7 +97,9 @@ def _texts(selector: Any) -> dict[str, str]:
 
 def _source_value(objects: Targets, source: Any) -> tuple[Any, Provenance]:
     selector = {name: text(source.get(name)) for name in ("group", "version", "kind", "name", "namespace")}
-    found = [manifest for manifest in objects.manifests() if _is_source(manifest, selector)]
+    name = selector["name"]
+    among = [manifest for _, manifest in objects.named(name)] if name else objects.manifests()
+    found = [manifest for manifest in among if _is_source(manifest, selector)]
     words = ", ".join(f"{name}: {value}" for name, value in selector.items() if value) or "nothing selected"
     if not found:
         raise ReplacementError(f"no object is its source ({words})", certain=bool(selector["kind"]))

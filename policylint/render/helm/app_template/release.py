@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.budget import Budget, size_of
+from policylint.digits import whole_number
 from policylint.model import mapping, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
@@ -196,7 +197,8 @@ def _printed(values: Any, path: str) -> str | None:
 
 def as_number(value: Any) -> Any:
     """Return a value as it is read again after a template printed it: a text of digits is a number."""
-    return int(value) if isinstance(value, str) and value.isdecimal() and value.isascii() else value
+    number = whole_number(value) if isinstance(value, str) else None
+    return value if number is None else number
 
 
 def made(

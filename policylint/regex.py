@@ -101,6 +101,30 @@ def expanded(pattern: str, text: str, template: str, *, most: int = 0) -> str:
     return str(changed.decode("utf-8", "surrogatepass"))
 
 
+def pieces(pattern: str, text: str) -> list[str] | None:
+    """Return the parts of a text between the places that an expression finds, and those places, by turns.
+
+    It is None where the expression is refused, or where deciding would take too much. What is empty is no place right
+    behind another one, as in Go.
+    """
+    import re2
+
+    encoded = _encoded(text)
+    if expression(pattern).is_within(text) is None:
+        return None
+    options = re2.Options()
+    options.max_mem = _MAX_MEMORY
+    options.log_errors = False
+    made, at, last = [], 0, -1
+    for found in re2.compile(_encoded(pattern), options).finditer(encoded):
+        start, end = found.span()
+        if start == end == last or (start == end and 0 < start < len(encoded) and encoded[start] & 0xC0 == 0x80):
+            continue
+        made += [encoded[at:start], encoded[start:end]]
+        at = last = end
+    return [part.decode("utf-8", "replace") for part in (*made, encoded[at:])]
+
+
 def quoted(text: str) -> str:
     """Return the expression that matches a text and nothing else."""
     import re2

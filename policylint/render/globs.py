@@ -21,7 +21,8 @@ def glob(pattern: str, *, braces: bool = False) -> Expression:
     """Return a pattern as an expression over a whole text; one that matches nothing for a malformed one.
 
     Args:
-        braces: whether `{a,b}` is one or the other, and `[!a]` what `[^a]` is (gobwas/glob, which has no separators).
+        braces: whether `{a,b}` is one or the other, and `[!a]` what `[^a]` is without (gobwas/glob, which has no
+            separators).
     """
     parts: list[str] = []
     index = depth = 0
@@ -33,7 +34,7 @@ def glob(pattern: str, *, braces: bool = False) -> Expression:
         elif character == "?":
             parts.append(".")
         elif character == "[":
-            negation = pattern[index : index + 1] in (("!", "^") if braces else ("^",))
+            negation = pattern[index : index + 1] == ("!" if braces else "^")
             end = pattern.find("]", index + 1 + negation)
             inner = pattern[index + negation : end]
             index = end + 1 or len(pattern)
@@ -51,7 +52,7 @@ def glob(pattern: str, *, braces: bool = False) -> Expression:
                 character = pattern[index]
                 index += 1
             parts.append(re.escape(character))
-    return expression(f"(?s){''.join(parts)}")
+    return expression(f"(?s){''.join(parts)}{')' * depth}")
 
 
 def _escaped(match: re.Match[str]) -> str:

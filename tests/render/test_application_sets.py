@@ -22,6 +22,10 @@ TEMPLATE = (
     "  template:\n    metadata: {name: '{{ .path.basename }}'}\n    spec:\n      source: {path: '{{ .path.path }}'}\n"
     "      destination: {server: 'https://kubernetes.default.svc', namespace: web}\n"
 )
+IN_ITSELF = (
+    "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: b, namespace: argocd}\n"
+    "spec: {source: {path: apps/other}, destination: {name: in-cluster, namespace: web}}\n"
+)
 DIRECTORIES = "  generators: [{git: {directories: [{path: apps/*}]}}]\n"
 FILES = "  generators: [{git: {files: [{path: apps/*/config.yaml}]}}]\n"
 
@@ -64,8 +68,7 @@ def test_lists_of_a_patch_replace_those_of_the_template(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "patch",
     [
-        '{{ if lookup "v1" "Secret" "a" "b" }}\nspec: {destination: {namespace: x}}\n{{ end }}',
-        "{{ if .path }}\nspec: {}",
+        '{{ if genCA "a" 1 }}\nspec: {destination: {namespace: x}}\n{{ end }}',
         "spec: {destination: [",
     ],
 )
@@ -76,6 +79,20 @@ def test_a_patch_that_is_not_certain_is_noted_and_leaves_things_unknown(tmp_path
     assert {state for each in found.simulations for state in [each.topology.routes[0].parents[0].resolution.state]} == {
         "unknown"
     }
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        '{{ if lookup "v1" "Secret" "a" "b" }}\nspec: {destination: {namespace: x}}\n{{ end }}',
+        "{{ if .path }}\nspec: {}",
+    ],
+)
+def test_a_patch_that_argo_cd_refuses_makes_no_application(tmp_path: Path, patch: str) -> None:
+    other = {"argo/b.yaml": IN_ITSELF}
+    found = workspace(tmp_path, {**application_set(DIRECTORIES, patched(patch)), **other})
+    assert deployed(found) == {"in-cluster": ["Service web/other"]}
+    assert codes(found) == ["not-generated"]
 
 
 GENERATORS = {

@@ -199,13 +199,13 @@ def test_a_file_in_the_directory_overrides_the_source(tmp_path: Path, file: str,
     assert by_argo(tmp_path, **{f"app/{file}": "directory: {exclude: policy.yaml}\npath: elsewhere\n"}) == expected
 
 
-def test_an_override_adds_to_a_kustomization(tmp_path: Path) -> None:
+def test_an_override_adds_to_a_kustomization_and_null_takes_nothing_away(tmp_path: Path) -> None:
     files = {
         "app/kustomization.yaml": "resources: [route.yaml, policy.yaml]\n",
-        "app/.argocd-source.yaml": "kustomize: {commonAnnotations: {argocd.argoproj.io/hook: Skip}}\n",
-        "app/.argocd-source-app.yaml": "kustomize: {commonAnnotations: null, namePrefix: a-}\n",
+        "app/.argocd-source.yaml": "kustomize: {nameSuffix: -b}\n",
+        "app/.argocd-source-app.yaml": "kustomize: {nameSuffix: null, namePrefix: a-}\n",
     }
-    assert by_argo(tmp_path, **files) == ["HTTPRoute default/a-shop", "SecurityPolicy default/a-shop"]
+    assert by_argo(tmp_path, **files) == ["HTTPRoute default/a-shop-b", "SecurityPolicy default/a-shop-b"]
 
 
 def test_a_file_called_kustomization_is_one(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def test_what_a_generator_asks_the_cluster_for_stays_symbolic(tmp_path: Path) ->
     [
         ("{repoURL: 'https://charts.example.com', chart: something}", "chart"),
         ("{repoURL: 'https://git.example.com/else', path: gone}", "remote-base"),
-        ("{path: ../../out}", "remote-base"),
+        ("{path: ../../out}", "source-refused"),
     ],
 )
 def test_what_is_noted(tmp_path: Path, source: str, code: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from policylint.model.kinds import CLUSTER_SCOPED
 from tests.witness.facts import Facts
 from tests.witness.grammar import Manifest
-from tests.witness.kustomize_trees import texts
+from tests.witness.kustomize_trees import links, texts
 
 BUILD = "Build of the tree | ends"
 BUILT, FAILED = "built", "fails"
@@ -40,6 +40,10 @@ def written(files: Sequence[Manifest]) -> Iterator[str]:
             file = Path(place) / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
+        for path, target in links(files).items():
+            file = Path(place) / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.symlink_to(target)
         yield place
 
 

@@ -29,6 +29,16 @@ def file(path: str, *documents: Any, text: str = "") -> Manifest:
     return {"apiVersion": "v1", "kind": "File", "metadata": {"name": path}, **content}
 
 
+def link(path: str, target: str) -> Manifest:
+    """Return a symbolic link of a tree."""
+    return {"apiVersion": "v1", "kind": "File", "metadata": {"name": path}, "link": target}
+
+
+def links(files: Sequence[Manifest]) -> dict[str, str]:
+    """Return where the links of a tree lead, by path."""
+    return {each["metadata"]["name"]: each["link"] for each in files if "link" in each}
+
+
 def texts(files: Sequence[Manifest]) -> dict[str, str]:
     """Return what the files hold, by path."""
     return {
@@ -37,6 +47,7 @@ def texts(files: Sequence[Manifest]) -> dict[str, str]:
             for document in each.get("documents", [each.get("text", "")])
         )
         for each in files
+        if "link" not in each
     }
 
 
@@ -69,7 +80,7 @@ def _directory(
     """Add a directory with its kustomization to the files, and its objects to the known ones."""
     own: list[Manifest] = []
     for _ in range(draw.number(0 if bases or is_component else 2, 1 if is_component else 4)):
-        made = _object(draw)
+        made = an_object(draw)
         if all(_id(made) != _id(each) for each in (*own, *known)) or draw.often(0.02):
             own.append(made)
     named = []
@@ -119,7 +130,7 @@ def _id(made: Manifest) -> str:
     return name_of(made).replace(" default/", " /")
 
 
-def _object(draw: Draw) -> Manifest:
+def an_object(draw: Draw) -> Manifest:
     name, namespace = draw.of(NAMES), draw.of(NAMESPACES)
     version, kind, make = draw.of(_KINDS)
     namespace = "" if kind in _WITHOUT_NAMESPACE else namespace

@@ -14,6 +14,8 @@ from tests.witness import (
     api_server,
     api_server_objects,
     argo,
+    argo_source_trees,
+    argo_sources,
     argo_trees,
     deployed,
     envoy,
@@ -21,6 +23,8 @@ from tests.witness import (
     flux,
     flux_trees,
     gateway_api,
+    go_template_texts,
+    go_templates,
     istio_requests,
     kuadrant,
     kustomize,
@@ -38,6 +42,8 @@ REQUESTS = 40
 """Per world."""
 DEPLOYERS: Mapping[str, tuple[Callable[[str, int], list[Manifest]], deployed.Witness, str]] = {
     "argo": (argo_trees.tree, argo, "argo"),
+    "argo-sources": (argo_source_trees.tree, argo_sources, "argo"),
+    "go-templates": (go_template_texts.texts, go_templates, "argo"),
     "flux": (flux_trees.tree, flux, "deployers"),
     "kustomize": (kustomize_trees.tree, kustomize, "deployers"),
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -34,6 +35,9 @@ from tests.witness.replaying import DEPLOYERS, REQUESTS, replayed
 from tests.witness.shrinking import shrunk
 from tests.witness.tally import Tally
 
+KUSTOMIZE, HELM = "sigs.k8s.io/kustomize/kustomize/v5", "helm.sh/helm/v3/cmd/helm"
+_TOOLS = {"argo-sources": (KUSTOMIZE, HELM)}
+"""The programs that a deployer runs itself."""
 _DEFAULT = Path("-")
 """Stands for the record of the witness in recorded/."""
 
@@ -85,7 +89,9 @@ def _kept(options: argparse.Namespace, head: dict[str, Any], answers: list[Answe
 def of_deployers(options: argparse.Namespace) -> int:
     """What deployers' own libraries make of generated trees."""
     tally, answers, (grown, witness, program) = Tally(), [], DEPLOYERS[options.witness]
-    with Program(built(program), quiet=True) as asked:
+    tools = [built("deployers", package) for package in _TOOLS.get(options.witness, ())]
+    path = os.pathsep.join([*(str(each.parent) for each in tools), os.environ["PATH"]])
+    with Program(built(program), switches={"PATH": path}, quiet=True) as asked:
         for number in range(options.first, options.first + options.worlds):
             files = grown(options.seed, number)
             answer = asked.answer(witness.asked(files))
@@ -106,8 +112,8 @@ def of_trees(options: argparse.Namespace) -> int:
     """Build what trees deploy, with the real kustomize and with policylint; helm is built along with it."""
     from bench.rendering import compare
 
-    built("deployers", "helm.sh/helm/v3/cmd/helm")
-    program = built("deployers", "sigs.k8s.io/kustomize/kustomize/v5")
+    built("deployers", HELM)
+    program = built("deployers", KUSTOMIZE)
     equal = number = unbuilt = 0
     for tree in sorted(each for folder in options.trees for each in folder.iterdir() if each.is_dir()):
         rows, refused, _ = compare(

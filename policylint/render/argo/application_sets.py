@@ -15,9 +15,15 @@ from typing import Any
 from policylint.budget import Budget, size_of
 from policylint.documents import read
 from policylint.model import mapping, sequence, text
+from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.render.argo import go_template
+from policylint.render.argo import templates
+from policylint.render.argo.templates import MISSING, value_at
 from policylint.render.globs import glob
+from policylint.render.go_template.functions import Open
+from policylint.render.go_template.parsing import TemplateError
+from policylint.render.go_template.printing import UncertainError, shown
+from policylint.render.go_template.running import of_json
 from policylint.render.journal import Journal
 from policylint.render.kustomize.strategic_merge import merge
 from policylint.render.provenance import Manifest
@@ -36,6 +42,18 @@ Parameters = dict[str, Any]
 
 class _NoneMadeError(Exception):
     """Argo CD makes no Application of the whole set."""
+
+
+class _Language(NamedTuple):
+    """In which language the templates of a set are: Go's, with its options, or a simpler one."""
+
+    is_go: bool
+    options: tuple[str, ...] = ()
+
+
+def _language(manifest: Manifest) -> _Language:
+    options = tuple(str(option) for option in sequence(manifest.spec.get("goTemplateOptions")))
+    return _Language(manifest.spec.get("goTemplate") is True, options)
 
 
 def applications(manifest: Manifest, tree: Tree, journal: Journal) -> Iterator[Manifest]:
@@ -61,19 +79,14 @@ def _applications(manifest: Manifest, tree: Tree, journal: Journal) -> Iterator[
     template = mapping(manifest.spec.get("template"))
     place = manifest.origin.at("spec", "template")
     prefixes = directories_above(tree.path_of(manifest.file))  # where the repository may begin
-    is_go = manifest.spec.get("goTemplate") is True
+    language = _language(manifest)
     for generator in map(mapping, sequence(manifest.spec.get("generators"))):
         own = [mapping(mapping(generator.get(kind)).get("template")) for kind in _WITH_TEMPLATES]
         overridden = _overridden(template, next(filter(None, own), {}))
-        for values in _parameters(generator, tree, prefixes, is_go=is_go):
+        for values in _parameters(generator, tree, prefixes, language):
             tree.budget.spend(_FOR_AN_APPLICATION)
-            if "missingkey=error" in sequence(manifest.spec.get("goTemplateOptions")):
-                values = go_template.Strict(values)
-            body = {
-                "apiVersion": "argoproj.io/v1alpha1",
-                "kind": "Application",
-                **_filled_in(overridden, values, tree.budget, is_go=is_go),
-            }
+            made = _filled_in(overridden, values, tree.budget, language)
+            body = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", **made}
             application = Manifest(body, place)
             if text(manifest.spec.get("templatePatch")):
                 project = application.spec.get("project")
@@ -98,15 +111,15 @@ def _patch(application: Manifest, values: Parameters, owner: Manifest, tree: Tre
     where that is not certain: the Application then stands as the template has it, and may deploy other things, too."""
     place = owner.origin.at("spec", "templatePatch")
     try:
-        patch = owner.spec["templatePatch"]
-        if owner.spec.get("goTemplate") is True:
-            patch = go_template.filled_in(patch, values, tree.budget)
+        patch, language = owner.spec["templatePatch"], _language(owner)
+        if language.is_go:
+            patch = _rendered(patch, values, tree.budget, language)
         else:
-            patch = _filled_in(patch, values, tree.budget, is_go=False)
+            patch = _filled_in(patch, values, tree.budget, language)
         documents, problem = tree.texts.documents(patch, place)
         if problem:
-            raise go_template.UncertainError(problem.message)
-    except go_template.UncertainError as error:
+            raise UncertainError(problem.message)
+    except UncertainError as error:
         journal.note(f"the effect of this patch on {owner} is not known: {error}", place, code="template-patch")
         journal.gap(f"{owner}, whose templatePatch is not rendered, may deploy it")
         return
@@ -116,27 +129,28 @@ def _patch(application: Manifest, values: Parameters, owner: Manifest, tree: Tre
             application.body, application.origin = merge(application.body, application.origin, value, place, core=False)
 
 
-def _parameters(generator: Any, tree: Tree, prefixes: list[str], *, is_go: bool) -> Iterator[Parameters]:
+def _parameters(generator: Any, tree: Tree, prefixes: list[str], language: _Language) -> Iterator[Parameters]:
     """Yield the parameters that one generator puts into the template, where its `selector` lets it.
 
     Args:
         prefixes: directories at which the repository may begin.
-        is_go: whether parameters nest; they are texts, otherwise.
+        language: whether parameters nest (Go's); they are texts, otherwise.
     """
     selector = mapping(generator.get("selector"))
     steps = _FOR_PARAMETERS + (size_of(selector)[0] if selector else 0)
-    for values in _made(generator, tree, prefixes, is_go=is_go):
+    for values in _made(generator, tree, prefixes, language):
         tree.budget.spend(steps + len(values))
+        values = of_json(values) if language.is_go else values
         if not selector or _is_selected(selector, values):
             yield values
 
 
-def _made(generator: Any, tree: Tree, prefixes: list[str], *, is_go: bool) -> Iterator[Parameters]:
+def _made(generator: Any, tree: Tree, prefixes: list[str], language: _Language) -> Iterator[Parameters]:
     if "list" in generator:
-        yield from _of_list(mapping(generator["list"]), is_go=is_go)
+        yield from _of_list(mapping(generator["list"]), language)
     elif "git" in generator:
         for prefix in prefixes:
-            made = list(_of_git(mapping(generator["git"]), tree, prefix, is_go=is_go))
+            made = list(_of_git(mapping(generator["git"]), tree, prefix, language))
             if made:
                 yield from made
                 return
@@ -144,17 +158,17 @@ def _made(generator: Any, tree: Tree, prefixes: list[str], *, is_go: bool) -> It
         inner = [mapping(part) for part in sequence(mapping(generator["matrix"]).get("generators"))]
         if len(inner) != 2:
             raise _NoneMadeError("a matrix has two generators")
-        yield from _product(inner[0], inner[1], tree, prefixes, is_go=is_go)
+        yield from _product(inner[0], inner[1], tree, prefixes, language)
     elif "merge" in generator:
-        yield from _merged(mapping(generator["merge"]), tree, prefixes, is_go=is_go)
+        yield from _merged(mapping(generator["merge"]), tree, prefixes, language)
     else:
-        yield {}
+        yield Open()
 
 
-def _of_list(generator: Any, *, is_go: bool) -> Iterator[Parameters]:
+def _of_list(generator: Any, language: _Language) -> Iterator[Parameters]:
     """Yield `elements`, and those that `elementsYaml` is the text of."""
     elements = [*sequence(generator.get("elements"))]
-    for element in elements if not is_go else ():
+    for element in elements if not language.is_go else ():
         for name, value in mapping(element).items():
             texts = mapping(value).values() if name == "values" else [value]
             if not all(isinstance(each, str) for each in texts):
@@ -167,22 +181,24 @@ def _of_list(generator: Any, *, is_go: bool) -> Iterator[Parameters]:
         yield dict(mapping(element))
 
 
-def _product(first: Any, second: Any, tree: Tree, prefixes: list[str], *, is_go: bool) -> Iterator[Parameters]:
+def _product(first: Any, second: Any, tree: Tree, prefixes: list[str], language: _Language) -> Iterator[Parameters]:
     """Yield every combination; the second generator may use what the first one gives, which has the last word."""
-    for given in _parameters(first, tree, prefixes, is_go=is_go):
-        filled = _filled_in(second, given, tree.budget, is_go=is_go) if given else second
-        for values in _parameters(filled, tree, prefixes, is_go=is_go):
-            if is_go:
-                yield _overridden(values, given)
+    for given in _parameters(first, tree, prefixes, language):
+        filled = _filled_in(second, given, tree.budget, language) if given else second
+        for values in _parameters(filled, tree, prefixes, language):
+            is_open = isinstance(given, Open) or isinstance(values, Open)
+            if language.is_go:
+                made = _overridden(values, given)
+                yield Open(made) if is_open else made
                 continue
             texts, others = dict(_flat(given)), dict(_flat(values))
             for name in texts.keys() & others.keys():
                 if texts[name] != others[name]:
                     raise _NoneMadeError(f"both generators of its matrix give {name}, and not the same")
-            yield {**given, **values}
+            yield Open({**given, **values}) if is_open else {**given, **values}
 
 
-def _merged(generator: Any, tree: Tree, prefixes: list[str], *, is_go: bool) -> Iterator[Parameters]:
+def _merged(generator: Any, tree: Tree, prefixes: list[str], language: _Language) -> Iterator[Parameters]:
     """Yield the first generator's parameters, each with those of the others that have the same keys."""
     keys = [f".{text(key)}" for key in sequence(generator.get("mergeKeys"))]
     if not keys:
@@ -190,7 +206,7 @@ def _merged(generator: Any, tree: Tree, prefixes: list[str], *, is_go: bool) -> 
     sources: list[dict[tuple[object, ...], Parameters]] = []
     for part in sequence(generator.get("generators")):
         sources.append({})
-        for values in _parameters(mapping(part), tree, prefixes, is_go=is_go):
+        for values in _parameters(mapping(part), tree, prefixes, language):
             if sources[-1].setdefault(_identity(values, keys), values) is not values:
                 named = ", ".join(key[1:] for key in keys)
                 raise _NoneMadeError(f"a generator of its merge gives the same {named} twice")
@@ -199,20 +215,19 @@ def _merged(generator: Any, tree: Tree, prefixes: list[str], *, is_go: bool) -> 
         for other in sources[1:]:
             values = other.get(key, {})
             tree.budget.spend(_FOR_PARAMETERS + len(values))
-            result = _overridden(result, values) if is_go else {**result, **values}
+            result = _overridden(result, values) if language.is_go else {**result, **values}
         yield result
 
 
 def _identity(values: Parameters, keys: list[str]) -> tuple[object, ...]:
     """Return what two sets of parameters share if they have the same values at some keys."""
-    found = [go_template.lookup(values, key) for key in keys]
+    found = [value_at(values, key) for key in keys]
     return tuple(
-        repr(value) if isinstance(value, (dict, list)) else None if value is go_template.MISSING else value
-        for value in found
+        repr(value) if isinstance(value, (dict, list)) else None if value is MISSING else value for value in found
     )
 
 
-def _of_git(generator: Any, tree: Tree, prefix: str, *, is_go: bool) -> Iterator[Parameters]:
+def _of_git(generator: Any, tree: Tree, prefix: str, language: _Language) -> Iterator[Parameters]:
     """Yield the directories, or what the files hold, that globs choose; `values` may use what they give."""
     own = mapping(generator.get("values"))
     inside = text(generator.get("pathParamPrefix"))
@@ -220,7 +235,7 @@ def _of_git(generator: Any, tree: Tree, prefix: str, *, is_go: bool) -> Iterator
         if inside:
             values[inside] = {"path": values["path"]}
             del values["path"]
-        yield {**values, "values": _filled_in(dict(own), values, tree.budget, is_go=is_go)} if own else values
+        yield {**values, "values": _filled_in(dict(own), values, tree.budget, language)} if own else values
 
 
 def _directories(generator: Any, tree: Tree, prefix: str) -> Iterator[Parameters]:
@@ -244,7 +259,7 @@ def _files(generator: Any, tree: Tree, prefix: str) -> Iterator[Parameters]:
         if not any(_is_listed(pattern, path) for pattern in excluded):
             directory, _, name = path.rpartition("/")
             place = {**_path_parameters(directory or "."), "filename": name}
-            place["filenameNormalized"] = go_template.normalized(name)
+            place["filenameNormalized"] = templates.normalized(name)
             for content in _contents(tree, inside(prefix, path)):
                 yield {**content, "path": place}
 
@@ -278,7 +293,7 @@ def _contents(tree: Tree, path: str) -> Iterator[Parameters]:
 
 def _path_parameters(directory: str) -> Parameters:
     base = directory.rpartition("/")[2]
-    normalized = go_template.normalized(base)
+    normalized = templates.normalized(base)
     return {"path": directory, "basename": base, "segments": directory.split("/"), "basenameNormalized": normalized}
 
 
@@ -305,8 +320,10 @@ def _is_selected(selector: Any, values: Parameters) -> bool:
     for key, expected in mapping(selector.get("matchLabels")).items():
         expressions.append({"key": key, "operator": "In", "values": [expected] if isinstance(expected, str) else []})
     for expression in expressions if values else ():
-        value = go_template.lookup(values, f".{text(expression.get('key'))}")
-        is_known = isinstance(value, (str, int, bool))
+        value = value_at(values, f".{text(expression.get('key'))}")
+        if value is MISSING and isinstance(values, Open):
+            continue
+        is_known = isinstance(value, (str, int, float))
         is_listed = is_known and _as_text(value) in [_as_text(one) for one in sequence(expression.get("values"))]
         results = {"In": is_listed, "NotIn": not is_listed, "Exists": is_known, "DoesNotExist": not is_known}
         if not results.get(text(expression.get("operator")), True):
@@ -314,16 +331,18 @@ def _is_selected(selector: Any, values: Parameters) -> bool:
     return True
 
 
-def _filled_in(value: Any, values: Parameters, budget: Budget, *, is_go: bool) -> Any:
+def _filled_in(value: Any, values: Parameters, budget: Budget, language: _Language) -> Any:
     """Return a template's value with the parameters in it; a text whose course is not certain stays as it is written.
 
     Raises:
         ExhaustedError: it is more than the budget allows.
     """
-    flat = {} if is_go else dict(_flat(values))
+    if language.is_go and not values and not isinstance(values, Open):
+        return value
+    flat = {} if language.is_go else dict(_flat(values))
 
     def rendered(written: str) -> str:
-        if not is_go:
+        if not language.is_go:
             if "{{" in written:
                 budget.spend_on_text(len(written))
                 is_open = written.rpartition("{{")[2].find("}}") < 0
@@ -331,8 +350,8 @@ def _filled_in(value: Any, values: Parameters, budget: Budget, *, is_go: bool) -
                     raise _NoneMadeError(f"`{written}` does not close")
             return _ACTION.sub(lambda match: flat.get(match[1].strip(), match[0]), written)
         try:
-            return go_template.filled_in(written, values, budget)
-        except go_template.UncertainError:
+            return _rendered(written, values, budget, language)
+        except UncertainError:
             return written
 
     def filled(inner: Any) -> Any:
@@ -342,6 +361,18 @@ def _filled_in(value: Any, values: Parameters, budget: Budget, *, is_go: bool) -
         return [filled(each) for each in inner] if isinstance(inner, list) else map_texts(inner, rendered)
 
     return filled(value)
+
+
+def _rendered(written: str, values: Parameters, budget: Budget, language: _Language) -> str:
+    """Return what a template in Go's language makes.
+
+    Raises:
+        UncertainError: that is not known.
+    """
+    try:
+        return templates.filled_in(written, values, budget, language.options)
+    except TemplateError as error:
+        raise _NoneMadeError(f"`{written[:60]}`: {error}") from None
 
 
 def _flat(values: Any, start: str = "") -> Iterator[tuple[str, str]]:
@@ -359,4 +390,4 @@ def _flat(values: Any, start: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _as_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return shown(value)

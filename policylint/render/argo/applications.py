@@ -7,7 +7,7 @@ destination namespace fills in what objects do not say; it never overwrites.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.budget import size_of
@@ -15,8 +15,22 @@ from policylint.load.facts import is_kustomization_path
 from policylint.model import is_symbolic, mapping, sequence, text
 from policylint.model.kinds import HOMES_OF_ARGO
 from policylint.patterns import Pattern
-from policylint.render.argo.applied import applied, is_explicit, overridden, plain_files
-from policylint.render.flux.deployment import Build, Deployed, Kustomization, amended
+from policylint.render.argo.applied import applied
+from policylint.render.argo.sources import (
+    DIRECTORY,
+    HELM,
+    KUSTOMIZE,
+    PLUGIN,
+    RefusedSourceError,
+    check,
+    is_jsonnet,
+    looks_like_a_manifest,
+    overridden,
+    plain_files,
+    type_of,
+    with_options,
+)
+from policylint.render.flux.deployment import Build, Deployed
 from policylint.render.flux.helm_releases import speaks_of_routes
 from policylint.render.flux.roots import is_below, live_manifests
 from policylint.render.helm import app_template, published
@@ -42,6 +56,8 @@ _USUAL_BRANCHES = frozenset({"HEAD", "main", "master"})
 _TAG_OR_COMMIT = Pattern(r"(?:refs/tags/.*|[0-9a-f]{7,40}|[v~^<>=]*\d+(?:\.[\dx*]+)+.*)")
 _HERE = frozenset({"https://kubernetes.default.svc", "https://kubernetes.default.svc.cluster.local", "in-cluster", ""})
 
+_REFERENCE = Pattern(r"[a-zA-Z0-9_-]+")
+_CANNOT = "Argo CD cannot apply"
 _LOCAL = "in-cluster"
 """The cluster in which the Argo CD runs that an Application is applied to."""
 
@@ -137,83 +153,162 @@ class Argo:
         cluster.reached.add(self._tree.path_of(manifest.file))
         spec, place = manifest.spec, manifest.origin.child("spec")
         namespace = text(mapping(spec.get("destination")).get("namespace"))
-        sources = [(spec["source"], place.child("source"))] if spec.get("source") else []
-        for stated, origin in (*sources, *entries(spec, place, "sources")):
-            source = mapping(stated)
+        several = [(mapping(source), origin) for source, origin in entries(spec, place, "sources")]
+        sources = several or [(mapping(spec["source"]), place.child("source"))] if several or spec.get("source") else []
+        whole: list[Manifest] = []
+        before = len(cluster.builds)
+        if message := _refused_references(source for source, _ in several):
+            self._refuse(sources, message, place.child("sources"), cluster)
+        for source, origin in sources:
+            if several and not source.get("path") and not source.get("chart"):
+                continue  # others refer to it
             made = self._source(manifest, source, origin, namespace, cluster)
             made = applied(made, cluster.journal, namespace)
-            self._pin(manifest, source, origin, made, cluster)
+            if self._pin(manifest, source, origin, made, cluster):
+                del cluster.builds[before:]
             if namespace:
                 fill_in_namespace(
                     made, namespace, self._kustomizer.cluster_scoped, place.at("destination", "namespace")
                 )
             self._budget.spend(_FOR_AN_OBJECT * len(made))
-            applications: list[Manifest] = []
-            for resource in made:
-                (applications if is_application(resource) else cluster.manifests).append(resource)
+            whole += made
+            applications = [resource for resource in made if is_application(resource)]
             self._waiting.extend(applications)
             path = text(source.get("path"))
             if applications and path.strip("./") == self._directory_of(manifest, path):
                 self._taken_from.update(dict.fromkeys(applications, _repository(source)))
+        # What several sources take from one place, the last one of them has the say on.
+        last = {(id(each.origin.document), each.origin.pointer, str(each)): each for each in whole}
+        cluster.manifests.extend(
+            each
+            for each in whole
+            if not is_application(each) and last[id(each.origin.document), each.origin.pointer, str(each)] is each
+        )
+        # All sources of an Application are applied, or none.
+        cluster.builds[before:] = [build._replace(manifests=whole) for build in cluster.builds[before:]]
 
-    def _pin(self, owner: Manifest, source: Any, place: Provenance, made: list[Manifest], cluster: Deployed) -> None:
+    def _refuse(
+        self, sources: Sequence[tuple[Any, Provenance]], message: str, place: Provenance, cluster: Deployed
+    ) -> None:
+        """Record that Argo CD makes nothing of some sources."""
+        journal = Journal()
+        journal.fail(message, place, code="source-refused")
+        directory = ", ".join(dict.fromkeys(text(source.get("path")) for source, _ in sources if source.get("path")))
+        cluster.builds.append(Build(_CANNOT, directory, journal.failures, set(), []))
+
+    def _pin(self, owner: Manifest, source: Any, place: Provenance, made: list[Manifest], cluster: Deployed) -> bool:
         """Leave open what an Application deploys as it is at another revision than that of this tree: a tag or a
-        commit, or a branch beside that from which the Application itself is deployed."""
+        commit, or a branch beside that from which the Application itself is deployed. Return whether it is."""
         address, revision = _repository(source)
         from_address, from_revision = self._taken_from.get(owner, (address, revision))
         is_branch_beside = address == from_address and len({revision, from_revision} - _USUAL_BRANCHES) > (
             revision == from_revision
         )
-        if not made or source.get("chart") or is_symbolic(revision):
-            return
-        if _TAG_OR_COMMIT.fullmatch(revision) or is_branch_beside:
+        if source.get("chart") or is_symbolic(revision):
+            return False
+        if not (_TAG_OR_COMMIT.fullmatch(revision) or is_branch_beside):
+            return False
+        if made:
             message = f"{owner} deploys revision {revision}, which may differ from these files"
             cluster.journal.note(message, place.child("targetRevision"), code="other-revision")
             for manifest in made:
                 manifest.leave_open(f"it is deployed from revision {revision}")
+        return True
 
     def _source(
         self, owner: Manifest, source: Any, place: Provenance, namespace: str, cluster: Deployed
     ) -> list[Manifest]:
         """Return what one source of an Application holds."""
-        directory = self._directory_of(owner, text(source.get("path")))
-        if directory is not None and source.get("path") and not source.get("chart"):
-            source, place = overridden(source, place, self._tree, directory, owner.name)
-        if self._charts is not None and not source.get("chart"):
-            made = self._installed(owner, source, place, namespace, self._charts, cluster)
-            if made is not None:
-                return made
-        if source.get("chart") or source.get("helm"):
-            return self._chart(owner, source, place, namespace, cluster)
-        if source.get("ref") and not source.get("path"):
+        path = text(source.get("path"))
+        try:
+            if path.startswith("/") or (join("", path) is None and not is_symbolic(path)):
+                raise RefusedSourceError(f"path {path} leads out of the repository", place.child("path"))
+            return self._made(owner, source, place, namespace, cluster)
+        except RefusedSourceError as error:
+            self._refuse([(source, place)], str(error), error.place, cluster)
             return []
+
+    def _made(
+        self, owner: Manifest, source: Any, place: Provenance, namespace: str, cluster: Deployed
+    ) -> list[Manifest]:
+        """Return what a source holds whose path is one.
+
+        Raises:
+            RefusedSourceError: Argo CD makes nothing of it.
+        """
+        directory = self._directory_of(owner, text(source.get("path")))
+        if source.get("chart") or (directory is None and source.get("helm")):
+            return self._chart(owner, source, place, namespace, cluster)
         if directory is None:
             if not self._is_absent(owner, source, place, cluster):
                 cluster.journal.remote(f"{owner} from {text(source.get('repoURL'))}", place, namespace)
             return []
+        source, place = overridden(source, place, self._tree, directory, owner.name)
+        kind = type_of(source, place, self._tree, directory)
+        if kind in (HELM, PLUGIN):
+            if kind == HELM and self._charts is not None:
+                made = self._installed(owner, source, place, namespace, self._charts, cluster)
+                if made is not None:
+                    return made
+            if source.get("helm"):
+                return self._chart(owner, source, place, namespace, cluster)
         self._in_this_tree = True
         cluster.reach(self._tree.path_of(owner.file), (directory,))
-        options = mapping(source.get("directory"))
-        known = None if is_explicit(options) else self._tree.kustomization(directory)
-        if known is not None:
-            kustomization = _amended(known, mapping(source.get("kustomize")), place.child("kustomize"))
-            built = self._kustomizer.build(directory, kustomization)
-            self._budget.spend(len(built.reached) + built.journal.size)
-            cluster.journal.add(built.journal)
-            cluster.reach(directory, {*built.reached, self._tree.kustomization_file(directory) or ""})
-            build = Build("Argo CD cannot apply", directory, built.journal.failures, built.reached, built.manifests)
-            cluster.builds.append(build)
-            return built.manifests
-        if self._tree.read(f"{directory}/Chart.yaml") is not None or source.get("plugin"):
+        if kind in (HELM, PLUGIN):
+            what = "chart" if kind == HELM else "plugin's output"
             cluster.journal.gap(f"{owner} may create it; its source is not rendered", namespace)
-            cluster.journal.note(f"the chart of {owner} is not rendered", place, code="chart")
+            cluster.journal.note(f"the {what} of {owner} is not rendered", place, code="chart")
             return []
+        if kind == KUSTOMIZE:
+            return self._built(owner, source, place, directory, cluster)
+        return self._plain(owner, source, directory, namespace, cluster)
+
+    def _built(
+        self, owner: Manifest, source: Any, place: Provenance, directory: str, cluster: Deployed
+    ) -> list[Manifest]:
+        """Return what the kustomization in a directory makes, given the options of its source."""
+        known = self._tree.kustomization(directory)
+        if known is None:
+            return []
+        spec = owner.spec
+        variables = {
+            "ARGOCD_APP_NAME": owner.name,
+            "ARGOCD_APP_NAMESPACE": text(mapping(spec.get("destination")).get("namespace")),
+            "ARGOCD_APP_PROJECT_NAME": text(spec.get("project")),
+            "ARGOCD_APP_SOURCE_REPO_URL": text(source.get("repoURL")),
+            "ARGOCD_APP_SOURCE_PATH": text(source.get("path")),
+            "ARGOCD_APP_SOURCE_TARGET_REVISION": text(source.get("targetRevision")),
+        }
+        options = mapping(source.get(KUSTOMIZE))
+        kustomization = with_options(known, options, place.child(KUSTOMIZE), self._tree, directory, variables)
+        built = self._kustomizer.build(directory, kustomization)
+        self._budget.spend(len(built.reached) + built.journal.size)
+        cluster.journal.add(built.journal)
+        cluster.reach(directory, {*built.reached, self._tree.kustomization_file(directory) or ""})
+        cluster.builds.append(Build(_CANNOT, directory, built.journal.failures, built.reached, built.manifests))
+        return built.manifests
+
+    def _plain(self, owner: Manifest, source: Any, directory: str, namespace: str, cluster: Deployed) -> list[Manifest]:
+        """Return what the plain files of a directory hold; none of them is applied where one cannot be read."""
+        journal = Journal()
         written: list[Manifest] = []
-        for path in plain_files(self._tree, directory, options):
+        needed: set[str] = set()
+        for path in plain_files(self._tree, directory, mapping(source.get(DIRECTORY))):
             self._budget.spend(_FOR_AN_OBJECT)
+            if is_jsonnet(path):
+                shown = self._tree.shown(path)
+                cluster.journal.gap(f"{owner} may create it; {shown} is not rendered", namespace)
+                continue
             cluster.reach(directory, (path,))
+            try:
+                check(self._tree, path)
+            except RefusedSourceError as error:
+                journal.fail(str(error), error.place, code="source-refused")
+            if looks_like_a_manifest(self._tree, path):
+                needed.add(path)
             if not is_kustomization_path(path):
                 written += manifests_of(self._tree.documents(path) or ())
+        cluster.builds.append(Build(_CANNOT, directory, journal.failures, needed, written))
         return written
 
     def _directory_of(self, owner: Manifest, path: str) -> str | None:
@@ -227,13 +322,20 @@ class Argo:
 
     def _is_absent(self, owner: Manifest, source: Any, place: Provenance, cluster: Deployed) -> bool:
         """Record an Application that deploys nothing because its path is not there, if it must be in this tree: the
-        Application that brings it along takes it from the same repository and revision («app path does not exist»)."""
+        Application that brings it along takes it from the same repository and revision, or another source of its own is
+        of these and here («app path does not exist»)."""
         path = text(source.get("path"))
         directory = join("", path)
         if directory is None or is_symbolic(path) or owner.provisional:
             return False
         repository = _repository(source)
-        if self._taken_from.get(owner) != repository or any(map(str.isdigit, repository[1])):  # a tag or a commit
+        beside = [mapping(each) for each in sequence(owner.spec.get("sources"))]
+        is_beside = any(
+            _repository(each) == repository and each.get("path") and self._directory_of(owner, text(each["path"]))
+            for each in beside
+        )
+        is_here = is_beside or self._taken_from.get(owner) == repository
+        if not is_here or any(map(str.isdigit, repository[1])):  # a tag or a commit
             return False
         message = f"path {path} of {owner} does not exist"
         cluster.journal.note(message, place.at("path"), code="missing-path")
@@ -242,7 +344,7 @@ class Argo:
         )
         journal = Journal()
         journal.note(message, place.at("path"), code="missing-path", lacking=f"{directory}/")
-        cluster.builds.append(Build("Argo CD cannot apply", directory, journal.failures, set(), []))
+        cluster.builds.append(Build(_CANNOT, directory, journal.failures, set(), []))
         return True
 
     def _directories(self, owner: Manifest) -> set[str]:
@@ -364,20 +466,15 @@ def _destination(manifest: Manifest) -> str:
     return "each-cluster" if is_symbolic(cluster) else cluster.removeprefix("https://")
 
 
-def _amended(kustomization: Kustomization, options: Any, place: Provenance) -> Kustomization:
-    """Return a kustomization with what the Application's own kustomize options add."""
-    body, origin = amended(kustomization, options, place)
-    if text(options.get("namespace")):
-        body = {**body, "namespace": options["namespace"]}
-        origin = origin.with_child("namespace", place.child("namespace"))
-    for field in ("commonLabels", "commonAnnotations"):
-        pairs = mapping(options.get(field))
-        if pairs:
-            body = {**body, field: {**mapping(body.get(field)), **pairs}}
-            own = origin.child(field)
-            added = {name: place.at(field, name) for name in pairs}
-            origin = origin.with_child(field, own.with_children({**own.children, **added}))
-    return body, origin
+def _refused_references(sources: Iterable[Any]) -> str:
+    """Return why Argo CD does not take the names that sources refer to each other by; "" where it does."""
+    names = [text(source.get("ref")) for source in sources]
+    for name in filter(None, names if len(names) > 1 else ()):
+        if not _REFERENCE.fullmatch(name):
+            return f"the name {name} of a source has other characters than letters, digits, `_` and `-`"
+        if names.count(name) > 1:
+            return f"two sources have the name {name}"
+    return ""
 
 
 def _sites(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:

@@ -41,7 +41,7 @@ from policylint.render.kustomize.metadata import (
 )
 from policylint.render.kustomize.name_references import BUILT_IN, NameReference, NameReferenceError, configured, follow
 from policylint.render.kustomize.patches import KustomizePatch, apply_patches, patches
-from policylint.render.kustomize.refusals import refusals
+from policylint.render.kustomize.refusals import refusals, refused_objects
 from policylint.render.kustomize.replacements import ReplacementError, replace
 from policylint.render.kustomize.targets import Targets
 from policylint.render.origins import locate
@@ -465,6 +465,8 @@ class _Run:
             if documents is not None:
                 manifests = manifests_of(documents)
                 self._budget.spend(_FOR_AN_OBJECT * len(manifests))
+                for message, where in refused_objects(documents, manifests):
+                    self._journal.fail(message, where, code="kustomization-refused")
                 self._admit(manifests, place)
                 self._manifests.extend(manifests)
                 self._reached.add(path)

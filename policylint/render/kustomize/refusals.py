@@ -5,10 +5,11 @@ Source: kustomize, `api/types/kustomization.go` and `api/internal/target/kusttar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from policylint.render.provenance import Provenance
+from policylint.documents import Document
+from policylint.render.provenance import Manifest, Provenance
 
 _HEAD = frozenset({"apiversion", "kind"})
 _LISTS = frozenset(
@@ -48,3 +49,18 @@ def refusals(body: dict[str, Any], origin: Provenance) -> Iterator[tuple[str, Pr
             yield f"kustomize knows no field {name!r}, and refuses to build it", origin.child(name)
         elif known in _LISTS and value is not None and not isinstance(value, list):
             yield f"`{name}` is no list: kustomize refuses to build it", origin.child(name)
+
+
+def refused_objects(documents: Iterable[Document], manifests: Iterable[Manifest]) -> Iterator[tuple[str, Provenance]]:
+    """Yield what in a file of resources kustomize does not take for an object, and where."""
+    for document in documents:
+        if document.value is not None and not isinstance(document.value, dict):
+            yield "this is no object: kustomize refuses to build it", Provenance(document)
+            return
+    for manifest in manifests:
+        if not manifest.body or manifest.kind.endswith("List"):
+            continue
+        if not manifest.kind:
+            yield "this is no object: it has no kind, and kustomize refuses to build it", manifest.origin
+        elif not manifest.metadata.get("name"):
+            yield f"this {manifest.kind} has no name: kustomize refuses to build it", manifest.origin

@@ -1,5 +1,5 @@
-// Reads trees with an ApplicationSet as JSON, one a line, and writes for each the Applications that Argo CD makes of
-// it, or why it makes none.
+// Reads trees as JSON, one a line. Of one with an ApplicationSet it writes the Applications that Argo CD makes of it, or
+// why it makes none; of one with Applications what Argo CD applies of them; of templates the texts that they make.
 package main
 
 import (
@@ -26,12 +26,22 @@ import (
 
 type tree struct {
 	Files map[string]string       `json:"files"`
+	Links map[string]string       `json:"links"`
 	Owner v1alpha1.ApplicationSet `json:"owner"`
+	// Owners are Applications; without any, the tree is asked for what its ApplicationSet makes.
+	Owners        []map[string]any `json:"owners"`
+	ClusterScoped [][2]string      `json:"clusterScoped"`
+	// Templates are texts in Go's language, each with a name, filled in with Parameters; Options are goTemplateOptions.
+	Templates  []string        `json:"templates"`
+	Names      []string        `json:"names"`
+	Parameters json.RawMessage `json:"parameters"`
+	Options    []string        `json:"options"`
 }
 
 type answer struct {
-	Objects []map[string]any `json:"objects,omitempty"`
-	Error   string           `json:"error,omitempty"`
+	Objects []map[string]any  `json:"objects,omitempty"`
+	Failed  map[string]string `json:"failed,omitempty"`
+	Error   string            `json:"error,omitempty"`
 }
 
 // cluster has every AppProject, without signature keys, and nothing else.
@@ -80,6 +90,7 @@ func (held repository) GetDirectories(context.Context, string, string, string, b
 
 func main() {
 	logrus.SetOutput(io.Discard)
+	logrus.SetLevel(logrus.PanicLevel)
 	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
 	written := json.NewEncoder(os.Stdout)
 	for {
@@ -91,6 +102,10 @@ func main() {
 		told := answer{}
 		if err := json.Unmarshal(line, &asked); err != nil {
 			told.Error = err.Error()
+		} else if len(asked.Templates) > 0 {
+			told = rendered(asked)
+		} else if len(asked.Owners) > 0 {
+			told = deployed(asked)
 		} else {
 			told = made(asked)
 		}
@@ -182,14 +197,8 @@ func checkout(files map[string]string) (string, error) {
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return root, err
 	}
-	for path, text := range files {
-		path = filepath.Join(root, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return root, err
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			return root, err
-		}
+	if err := write(root, tree{Files: files}); err != nil {
+		return root, err
 	}
 	for _, arguments := range [][]string{{"init", "-q"}, {"add", "-A"}} {
 		command := exec.Command("git", arguments...)

@@ -1,0 +1,205 @@
+"""Sources of Argo CD: of which type, with which options, of which files, and what keeps all of it from being applied.
+
+Each case is what Argo CD's repo server does (tests/witness/argo_sources.py asks it about thousands more).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import policylint
+from policylint.model import Finding
+from tests.render.test_argo import application
+from tests.render.trees import ROUTE, SERVICE, deployed, workspace
+
+ROUTE_ALONE = {"in-cluster": ["HTTPRoute web/shop"]}
+BOTH = {"in-cluster": ["HTTPRoute web/shop", "Service web/shop"]}
+KUSTOMIZATION = "resources: [route.yaml]\n"
+
+
+def tree(source: str, **files: str) -> dict[str, str]:
+    """An Application of `app/` with a source, and its route."""
+    return {"argo/app.yaml": application("app", source), "app/route.yaml": ROUTE, **files}
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "expected"),
+    [
+        ("*.yaml", "", True),
+        ("sub/*", "", True),
+        ("**/*.yaml", "", True),
+        ("*", "", True),
+        ("service.yaml", "", False),
+        ("{sub,other}/*", "", True),
+        ("{sub/{a,service}.*,x}", "", True),
+        ("sub/[!s]*", "", False),
+        ("sub/[^s]*", "", True),  # a `^` is a letter like others
+        ("sub/{service.yaml", "", True),  # an open brace closes at the end
+        ("[", "", False),
+        ("/sub/*", "", False),
+        ("", "sub/*", False),
+        ("", "*.yml", True),
+        ("sub/*", "sub/s*", False),
+    ],
+)
+def test_globs_of_a_directory(tmp_path: Path, include: str, exclude: str, expected: bool) -> None:
+    options = json.dumps({"recurse": True, **({"include": include} if include else {}), "exclude": exclude})
+    files = {
+        "argo/app.yaml": application("app", f"{{path: app, directory: {options}}}"),
+        "app/sub/service.yaml": SERVICE,
+    }
+    assert deployed(workspace(tmp_path, files)) == {"in-cluster": ["Service web/shop"] if expected else []}
+
+
+@pytest.mark.parametrize(
+    ("source", "more", "expected"),
+    [
+        ("{path: app}", {"app/kustomization.yml": KUSTOMIZATION}, ROUTE_ALONE),
+        ("{path: app, directory: {}}", {"app/kustomization.yml": KUSTOMIZATION}, BOTH),  # said is said, with no option
+        ("{path: app, directory: {recurse: false}}", {"app/kustomization.yml": KUSTOMIZATION}, BOTH),
+        ("{path: app}", {"app/Kustomization.yaml": KUSTOMIZATION}, BOTH),  # no name of a kustomization
+        ("{path: app, kustomize: {namePrefix: a-}}", {"app/kustomization.yaml": KUSTOMIZATION},
+         {"in-cluster": ["HTTPRoute web/a-shop"]}),
+        ("{path: ./app/}", {}, BOTH),
+        ("{path: other/../app}", {}, BOTH),
+    ],
+)  # fmt: skip
+def test_the_type_of_a_source(
+    tmp_path: Path, source: str, more: dict[str, str], expected: dict[str, list[str]]
+) -> None:
+    assert deployed(workspace(tmp_path, tree(source, **{"app/service.yaml": SERVICE}, **more))) == expected
+
+
+REFUSED = {
+    "a document without kind behind an object": ("{path: app}", {"app/route.yaml": f"{ROUTE}---\nname: x\n"}),
+    "an object without kind": ("{path: app}", {"app/x.yaml": "apiVersion: v1\nmetadata: {name: x}\n# kind: A\n"}),
+    "JSON that is no object": ("{path: app}", {"app/dashboard.json": '{"panels": []}'}),
+    "several objects in JSON": ("{path: app}", {"app/x.json": '{"kind": "A"}{"kind": "B"}'}),
+    "a template": (
+        "{path: app, directory: {recurse: true}}",
+        {"app/t/x.yaml": "{{ if .x }}\napiVersion: v1\nkind: A\nmetadata: {}\n{{ end }}\n"},
+    ),
+    "two types": ("{path: app, directory: {}, kustomize: {}}", {}),
+    "kustomize without a kustomization": ("{path: app, kustomize: {namePrefix: a-}}", {}),
+    "helm without a chart": ("{path: app, helm: {}}", {}),
+    "an absolute path": ("{path: /app}", {}),
+    "a path out of the repository": ("{path: ../app}", {}),
+    "parameters that are no mapping": ("{path: app}", {"app/.argocd-source.yaml": "- a\n"}),
+    "parameters without anything": ("{path: app}", {"app/.argocd-source-app.yaml": "# nothing\n"}),
+    "parameters of another shape": ("{path: app}", {"app/.argocd-source.yaml": "directory: {recurse: 'yes'}\n"}),
+    "an image without a change": (
+        "{path: app, kustomize: {images: [nginx]}}",
+        {"app/kustomization.yaml": KUSTOMIZATION},
+    ),
+    "a label that is there": (
+        "{path: app, kustomize: {commonLabels: {a: b}}}",
+        {"app/kustomization.yaml": f"{KUSTOMIZATION}commonLabels: {{a: c}}\n"},
+    ),
+    "an object without a name in a kustomization": (
+        "{path: app}",
+        {
+            "app/kustomization.yaml": "resources: [route.yaml, x.yaml]\n",
+            "app/x.yaml": "apiVersion: v1\nkind: Service\n",
+        },
+    ),
+}
+
+
+def refusals(directory: Path, files: dict[str, str]) -> list[Finding]:
+    workspace(directory, files)
+    return [each for each in policylint.lint(directory).findings if each.rule == "GWP914"]
+
+
+@pytest.mark.parametrize(("source", "more"), REFUSED.values(), ids=REFUSED)
+def test_what_keeps_argo_cd_from_applying_anything(tmp_path: Path, source: str, more: dict[str, str]) -> None:
+    other = {"argo/other.yaml": application("other", "{path: other}"), "other/service.yaml": SERVICE}
+    (found,) = refusals(tmp_path, {**tree(source), **other, **more})
+    assert found.message.startswith("Argo CD cannot apply")
+
+
+TAKEN = {
+    "values beside it": ("{path: app}", {"app/values.yaml": "image: {tag: x}\nkind:\n  a: b\n"}),
+    "what is no YAML and no manifest": ("{path: app}", {"app/notes.yml": "a: [b\n"}),
+    "a file that is skipped": ("{path: app}", {"app/x.json": "[] // +argocd:skip-file-rendering"}),
+    "a file that is excluded": ("{path: app, directory: {exclude: '*.json'}}", {"app/x.json": "[]"}),
+    "documents of comments": ("{path: app}", {"app/x.yaml": f"# a\n---\n# b\n---\n{SERVICE}---\n"}),
+    "a forced label": (
+        "{path: app, kustomize: {commonLabels: {a: b}, forceCommonLabels: true}}",
+        {"app/kustomization.yaml": f"{KUSTOMIZATION}commonLabels: {{a: c}}\n"},
+    ),
+    "another revision": ("{path: app, targetRevision: v1.0.0}", {"app/dashboard.json": "{}"}),
+    "another Application's parameters": ("{path: app}", {"app/.argocd-source-b.yaml": "- a\n"}),
+}
+
+
+@pytest.mark.parametrize(("source", "more"), TAKEN.values(), ids=TAKEN)
+def test_what_does_not_keep_it_from_that(tmp_path: Path, source: str, more: dict[str, str]) -> None:
+    assert refusals(tmp_path, tree(source, **more)) == []
+
+
+def test_one_source_that_is_refused_takes_the_others_with_it(tmp_path: Path) -> None:
+    sources = "spec:\n  sources: [{path: app}, {path: more}]\n  destination: {name: in-cluster, namespace: web}\n"
+    head = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: app, namespace: argocd}\n"
+    files = {"argo/app.yaml": head + sources, "app/route.yaml": ROUTE, "more/x.json": "[]"}
+    found = workspace(tmp_path, files)
+    assert [
+        each.provisional for each in found.simulations[0].world.resources.values() if each.key.kind != "Application"
+    ]
+
+
+def test_sources_take_the_place_of_a_source(tmp_path: Path) -> None:
+    spec = "spec:\n  source: {path: app}\n  sources: [{path: more}, {ref: values}]\n  destination: {namespace: web}\n"
+    head = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: app, namespace: argocd}\n"
+    files = {"argo/app.yaml": head + spec, "app/route.yaml": ROUTE, "more/service.yaml": SERVICE}
+    assert deployed(workspace(tmp_path, files)) == {"in-cluster": ["Service web/shop"]}
+
+
+def test_kustomize_options_as_kustomize_edits_them(tmp_path: Path) -> None:
+    options = (
+        "{images: ['nginx=mirror/nginx:2', 'redis:$ARGOCD_APP_NAME'], replicas: [{name: shop, count: '3'}],"
+        " commonAnnotations: {by: $ARGOCD_APP_NAME}, commonLabels: {by: $ARGOCD_APP_NAME}, labelWithoutSelector: true}"
+    )
+    pod = "spec: {template: {spec: {containers: [{name: a, image: nginx}, {name: b, image: redis}]}}}"
+    files = {
+        "argo/app.yaml": application("app", f"{{path: app, kustomize: {options}}}"),
+        "app/kustomization.yaml": "resources: [d.yaml]\nimages: [{name: nginx, newTag: '1'}]\n",
+        "app/d.yaml": f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: shop}}\n{pod}\n",
+    }
+    (made,) = workspace(tmp_path, files).simulations[0].world.of_kind("apps", "Deployment")
+    assert [each["image"] for each in made.body["spec"]["template"]["spec"]["containers"]] == [
+        "mirror/nginx:2",
+        "redis:app",
+    ]
+    assert made.body["spec"]["replicas"] == 3
+    assert made.body["metadata"]["labels"] == {"by": "app"}
+    assert made.body["metadata"]["annotations"] == {"by": "$ARGOCD_APP_NAME"}
+
+
+@pytest.mark.parametrize(
+    ("annotations", "expected"),
+    [
+        ("argocd.argoproj.io/hook: 'Sync, Skip'", True),
+        ("argocd.argoproj.io/hook: Nothing", False),
+        ("helm.sh/hook: post-install, helm.sh/hook-delete-policy: HookSucceeded", True),  # no name of Helm's
+        ("argocd.argoproj.io/hook: PostSync, helm.sh/hook-delete-policy: hook-succeeded", False),
+        ("argocd.argoproj.io/hook-delete-policy: HookSucceeded", True),  # no hook
+        ("helm.sh/hook: ''", False),
+        ("helm.sh/hook: crd-install", True),
+        ("helm.sh/hook: 'pre-install,test'", True),
+        ("helm.sh/hook: test", False),
+    ],
+)
+def test_hooks_that_stay(tmp_path: Path, annotations: str, expected: bool) -> None:
+    route = ROUTE.replace("metadata: {", f"metadata: {{annotations: {{{annotations}}}, ")
+    if route == ROUTE:
+        route = ROUTE.replace("  name: shop", f"  name: shop\n  annotations: {{{annotations}}}")
+    files = tree("{path: app}", **{"app/route.yaml": route, "app/service.yaml": SERVICE})
+    assert deployed(workspace(tmp_path, files)) == (BOTH if expected else {"in-cluster": ["Service web/shop"]})
+
+
+def test_jsonnet_may_make_anything(tmp_path: Path) -> None:
+    found = workspace(tmp_path, tree("{path: app}", **{"app/main.jsonnet": "{}"}))
+    assert {each.parents[0].resolution.state for each in found.simulations[0].topology.routes} == {"unknown"}

@@ -20,6 +20,8 @@ from policylint.render.flux.deployment import Build, Deployed
 from policylint.render.tree import Tree
 
 STOPPED = "GWP914"
+REFUSED = "source-refused"
+"""The code of what keeps Argo CD from reading a source: whatever else is in the tree, it would not be of that one."""
 _MOST = 3
 """Directories and objects that a sentence names; the others are counted."""
 _MADE_LATER = Pattern(r"[*?$<>{}\[\]]|\b(?:sops|enc|age|gpg|asc|vault)\b|encrypted|secret|credential", re.IGNORECASE)
@@ -86,6 +88,11 @@ def stops(
         name: Stops([notes[note] for note in notes if note in first], all_notes, {file: said[file] for file in broken})
         for name, (first, all_notes, broken) in told.items()
     }
+
+
+def explains(note: Note) -> bool:
+    """Return whether a build that fails may be why objects of the tree are not deployed."""
+    return note.rule == STOPPED and (note.code != REFUSED or bool(note.help))
 
 
 def _is_reached(path: str, reached: Collection[str]) -> bool:

@@ -281,10 +281,10 @@ def _not_deployed(coverage: Coverage, simulations: Sequence[Simulation]) -> str:
     """Return a sentence for the coverage line on what nothing deploys; "" where nothing is, where a build that fails is
     why, and where requests come in by what is deployed: Ingresses, Services that are published."""
     from policylint.doors import has_doors
-    from policylint.render.stops import STOPPED
+    from policylint.render.stops import explains
 
     number = coverage.orphans
-    if not number or any(note.rule == STOPPED for simulation in simulations for note in simulation.world.notes):
+    if not number or any(explains(note) for simulation in simulations for note in simulation.world.notes):
         return ""
     if any(map(has_doors, simulations)):
         return ""

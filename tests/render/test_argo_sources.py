@@ -203,3 +203,9 @@ def test_hooks_that_stay(tmp_path: Path, annotations: str, expected: bool) -> No
 def test_jsonnet_may_make_anything(tmp_path: Path) -> None:
     found = workspace(tmp_path, tree("{path: app}", **{"app/main.jsonnet": "{}"}))
     assert {each.parents[0].resolution.state for each in found.simulations[0].topology.routes} == {"unknown"}
+
+
+def test_files_that_no_application_deploys_are_judged_as_they_are_where_another_one_is_refused(tmp_path: Path) -> None:
+    files = {"argo/app.yaml": application("app", "{path: app}"), "app/x.json": "[]", "infra/route.yaml": ROUTE}
+    workspace(tmp_path, files)
+    assert policylint.lint(tmp_path).coverage.checked == 1

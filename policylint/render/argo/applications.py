@@ -40,6 +40,7 @@ from policylint.render.helm.layers import Layers, merged
 from policylint.render.journal import Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.provenance import Manifest, Provenance, entries, fill_in_namespace, manifests_of
+from policylint.render.stops import REFUSED
 from policylint.render.tree import Tree, directories_above, join
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class Argo:
         whole: list[Manifest] = []
         before = len(cluster.builds)
         if message := _refused_references(source for source, _ in several):
-            self._refuse(sources, message, place.child("sources"), cluster)
+            self._refuse(manifest, sources, message, place.child("sources"), cluster)
         for source, origin in sources:
             if several and not source.get("path") and not source.get("chart"):
                 continue  # others refer to it
@@ -185,16 +186,31 @@ class Argo:
             if not is_application(each) and last[id(each.origin.document), each.origin.pointer, str(each)] is each
         )
         # All sources of an Application are applied, or none.
-        cluster.builds[before:] = [build._replace(manifests=whole) for build in cluster.builds[before:]]
+        known = set(map(id, whole))
+        cluster.builds[before:] = [
+            build._replace(manifests=[*whole, *(each for each in build.manifests if id(each) not in known)])
+            for build in cluster.builds[before:]
+        ]
 
     def _refuse(
-        self, sources: Sequence[tuple[Any, Provenance]], message: str, place: Provenance, cluster: Deployed
+        self,
+        owner: Manifest,
+        sources: Sequence[tuple[Any, Provenance]],
+        message: str,
+        place: Provenance,
+        cluster: Deployed,
     ) -> None:
-        """Record that Argo CD makes nothing of some sources."""
+        """Record that Argo CD makes nothing of some sources, whatever lies in their directories."""
         journal = Journal()
-        journal.fail(message, place, code="source-refused")
-        directory = ", ".join(dict.fromkeys(text(source.get("path")) for source, _ in sources if source.get("path")))
-        cluster.builds.append(Build(_CANNOT, directory, journal.failures, set(), []))
+        journal.fail(message, place, code=REFUSED)
+        paths = dict.fromkeys(text(source.get("path")) for source, _ in sources if source.get("path"))
+        lost: list[Manifest] = []
+        for directory in filter(None, (self._directory_of(owner, path) for path in paths)):
+            for path in plain_files(self._tree, directory, {"recurse": True}):
+                self._budget.spend(_FOR_AN_OBJECT)
+                cluster.reach(directory, (path,))
+                lost += manifests_of(self._tree.documents(path) or ())
+        cluster.builds.append(Build(_CANNOT, ", ".join(paths), journal.failures, set(), lost))
 
     def _pin(self, owner: Manifest, source: Any, place: Provenance, made: list[Manifest], cluster: Deployed) -> bool:
         """Leave open what an Application deploys as it is at another revision than that of this tree: a tag or a
@@ -225,7 +241,7 @@ class Argo:
                 raise RefusedSourceError(f"path {path} leads out of the repository", place.child("path"))
             return self._made(owner, source, place, namespace, cluster)
         except RefusedSourceError as error:
-            self._refuse([(source, place)], str(error), error.place, cluster)
+            self._refuse(owner, [(source, place)], str(error), error.place, cluster)
             return []
 
     def _made(
@@ -303,7 +319,7 @@ class Argo:
             try:
                 check(self._tree, path)
             except RefusedSourceError as error:
-                journal.fail(str(error), error.place, code="source-refused")
+                journal.fail(str(error), error.place, code=REFUSED)
             if looks_like_a_manifest(self._tree, path):
                 needed.add(path)
             if not is_kustomization_path(path):

@@ -27,7 +27,7 @@ from policylint.render.go_template.parsing import (
 )
 from policylint.render.go_template.printing import NO_VALUE, UncertainError, in_order, shown
 
-__all__ = ["FUNCTIONS", "MAX_LENGTH", "Open", "TemplateError", "UncertainError", "filled_in", "of_json"]
+__all__ = ["FUNCTIONS", "MAX_LENGTH", "Engine", "Open", "TemplateError", "UncertainError", "filled_in", "of_json"]
 
 MAX_LENGTH: Final = 200_000
 FUNCTIONS: Final[Mapping[str, Function | None]] = {**sprig.FUNCTIONS, **BUILTIN}
@@ -56,18 +56,8 @@ def filled_in(
     """
     if "{{" not in text:
         return text
-    budget.spend(len(text))
-    run = _Run(budget, missing, functions)
-    nodes = parsed(text, functions, run.defined)
-    printed: list[str] = []
-    try:
-        run.walk(nodes, parameters, [("$", parameters)], printed, 0)
-    except RecursionError:  # `set` can put a mapping into itself
-        raise UncertainError("it nests too deeply") from None
-    made = "".join(printed)
-    if len(made) > MAX_LENGTH:
-        raise UncertainError("it grows too long")
-    return made
+    engine = Engine(budget, functions, missing=missing)
+    return engine.text(engine.parsed(text), parameters)
 
 
 def of_json(value: Any) -> Any:
@@ -91,14 +81,58 @@ class _JumpError(Exception):
 _Scope = list[tuple[str, Any]]
 
 
-class _Run:
-    """One run of a template."""
+class Engine:
+    """Runs templates that know each other by name.
 
-    def __init__(self, budget: Budget, missing: str, functions: Mapping[str, Function | None]) -> None:
+    Attributes:
+        defined: the named templates.
+    """
+
+    def __init__(
+        self,
+        budget: Budget,
+        functions: Mapping[str, Function | None],
+        *,
+        missing: str = "default",
+        symbolic: bool = True,
+    ) -> None:
+        """Know no template yet.
+
+        Args:
+            missing, functions: as of `filled_in`.
+            symbolic: whether an action whose value is not known stays as it is written; nothing is known of the whole,
+                otherwise.
+        """
         self._budget = budget
         self._missing = missing
         self._functions = functions
+        self._symbolic = symbolic
+        self._depth = 0
         self.defined: dict[str, list[Any]] = {}
+
+    def parsed(self, text: str) -> list[Any]:
+        """Return the nodes of a template, and know what it defines.
+
+        Raises:
+            TemplateError: Go refuses it.
+        """
+        self._budget.spend(len(text))
+        return parsed(text, self._functions, self.defined)
+
+    def text(self, nodes: Sequence[Any], dot: Any) -> str:
+        """Return what nodes print where `.` is `dot`; raises as `filled_in`."""
+        printed: list[str] = []
+        self._depth += 1
+        try:
+            self.walk(nodes, dot, [("$", dot)], printed, self._depth)
+        except RecursionError:  # `set` can put a mapping into itself
+            raise UncertainError("it nests too deeply") from None
+        finally:
+            self._depth -= 1
+        made = "".join(printed)
+        if len(made) > MAX_LENGTH:
+            raise UncertainError("it grows too long")
+        return made
 
     def walk(self, nodes: Sequence[Any], dot: Any, scope: _Scope, printed: list[str], depth: int) -> None:
         """Print what nodes make where `.` is `dot`."""
@@ -127,7 +161,7 @@ class _Run:
             value = self._value(node.pipeline, dot, scope)
             made = "" if node.pipeline.variables else NO_VALUE if value is MISSING else shown(value)
         except UncertainError:
-            if node.pipeline.variables:
+            if node.pipeline.variables or not self._symbolic:
                 raise
             made = node.written
         self._print(made, printed)
@@ -201,9 +235,12 @@ class _Run:
         self._budget.spend(2)
         first, *rest = command
         if not isinstance(first, Call):
+            value = self._operand(first, dot, scope)
+            if isinstance(value, Function):
+                return value("a method", [*(self._operand(each, dot, scope) for each in rest), *piped])
             if rest or piped:
                 raise TemplateError("what is no function takes no arguments")
-            return self._operand(first, dot, scope)
+            return value
         if first.name in LAZY:
             return self._lazily(first.name, rest, dot, scope, piped)
         arguments = [*(self._operand(each, dot, scope) for each in rest), *piped]

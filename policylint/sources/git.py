@@ -18,7 +18,7 @@ from weakref import finalize, ref
 from policylint.errors import AbsentError, UsageError
 from policylint.namedtuple import NamedTuple
 from policylint.outside import git_command, git_environment, git_root
-from policylint.sources.listing import GIT_TIMEOUT
+from policylint.sources.listing import GIT_TIMEOUT, refusal
 from policylint.sources.regular_file import too_large
 from policylint.sources.source import MAX_BYTES, SourceError
 
@@ -72,7 +72,7 @@ class Repository:
         self.top = git_root(directory)
         answer = self._git("rev-parse", "--is-bare-repository", "--is-shallow-repository")
         if answer is None:
-            raise RevisionError(f"not a git repository: {os.path.realpath(directory)}")
+            raise RevisionError(refusal(directory) or f"not a git repository: {os.path.realpath(directory)}")
         bare, shallow = answer.decode().split()
         self.shallow = shallow == "true"
         if bare == "true":

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
-from policylint.outside import git_command, git_environment, is_below
+from policylint.outside import git_command, git_environment, git_root, is_below
 from policylint.sources.regular_file import in_words
 from policylint.sources.selection import MANIFESTS
 from policylint.sources.source import GIT, SPARSE, SourceProblem
@@ -31,6 +31,9 @@ def git_files(directory: str, shown: str) -> tuple[list[str], list[SourceProblem
     try:
         listing = ("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard")
         answer = _git(directory, *_own_ignores(directory), *listing)
+        if answer is None and (why := refusal(directory)):
+            message = f"{why}; the directory was walked instead, with the files that git ignores"
+            return walk(directory, lambda _: shown)[0], [SourceProblem(GIT, message, shown)]
         if answer is None or (not answer and _git(directory, "check-ignore", "-q", ".") is not None):
             return None
     except TimeoutError:
@@ -56,6 +59,23 @@ _SCRIPTS: Final = (
     ":(glob)**/skaffold*", ":(glob)**/Dockerfile*", ":(glob)**/*.tf", ":(glob)**/*.toml", ":(glob)**/package.json",
 )  # fmt: skip
 """Files that may make others, as pathspecs."""
+
+
+def refusal(directory: str) -> str:
+    """Return why git reads no repository though one is there, and what makes it; "" where it reads it, or none is."""
+    import subprocess
+
+    top, command = git_root(directory), git_command(directory)
+    if top is None or command is None:
+        return ""
+    asked = [*command, "rev-parse", "--git-dir"]
+    try:
+        done = subprocess.run(asked, capture_output=True, timeout=GIT_TIMEOUT, check=False, env=git_environment())
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    if b"dubious ownership" not in done.stderr:
+        return ""
+    return f"git refuses {top}, which is another user's, until `git config --global --add safe.directory {top}`"
 
 
 def committed(top: str) -> tuple[list[str], set[str]]:

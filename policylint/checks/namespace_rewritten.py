@@ -9,7 +9,6 @@ from policylint.checks.kit.locations import path
 from policylint.documents import Document
 from policylint.model import Finding, Location, Related, Resource, ResourceKey, is_symbolic, mapping, text
 from policylint.model.resource import value_at
-from policylint.model.selectors import Labelled
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
 from policylint.topology.workloads import by_pod_labels
@@ -19,7 +18,6 @@ _PLACE = ("metadata", "namespace")
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    pods: dict[str, Labelled[Resource]] = {}
     for state in simulation.policies.values():
         home = _written(state.policy)
         if home in ("", state.key.namespace) or state.invalid_code or state.groups or state.key.unplaced:
@@ -30,7 +28,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             continue  # one base that is deployed to both
         if not state.targets or not all(map(_is_local, state.targets)) or not _is_rewritten(state.policy):
             continue
-        meant = [resource for target in state.targets for resource in _meant(simulation, target, home, pods)]
+        meant = [resource for target in state.targets for resource in _meant(simulation, target, home)]
         if meant or all(target.selector is not None for target in state.targets):
             yield _finding(simulation, state, home, meant)
 
@@ -82,13 +80,9 @@ def _finding(simulation: Simulation, state: PolicyState, home: str, meant: list[
     )
 
 
-def _meant(
-    simulation: Simulation, target: Target, home: str, pods: dict[str, Labelled[Resource]]
-) -> tuple[Resource, ...]:
+def _meant(simulation: Simulation, target: Target, home: str) -> tuple[Resource, ...]:
     """Return what a target would select in the namespace that the policy was written for."""
     kind = target.key.group, target.key.kind
     if target.selector is not None and kind != ("", "Pod"):
         return simulation.world.selected(*kind, target.selector, home)
-    if home not in pods:
-        pods[home] = by_pod_labels(simulation.world, home)
-    return pods[home].matching(target.selector or {})
+    return by_pod_labels(simulation.world, home).matching(target.selector or {})

@@ -32,14 +32,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         for backend in state.backends:
             if backend.wanted[:2] == ("", "Service") and backend.port_found and backend.port is not None:
                 used.setdefault(backend.wanted, {}).setdefault(backend.port, state.route.key)
-    pods: dict[str, Labelled[Resource]] = {}
     for key, routes in used.items():
         service = simulation.world.get(key)
         if service is None or service.spec.get("type") == "ExternalName":
             continue
-        if key.namespace not in pods:
-            pods[key.namespace] = by_pod_labels(simulation.world, key.namespace)
-        yield from _of_service(simulation, service, routes, pods[key.namespace])
+        yield from _of_service(simulation, service, routes, by_pod_labels(simulation.world, key.namespace))
 
 
 def _of_service(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Resource, World, integer, mapping, sequence, text
@@ -62,15 +63,11 @@ def server_routes(world: World, server: Resource) -> list[Resource]:
     kinds = ((SERVER[0], "HTTPRoute"), (GATEWAY_GROUP, "HTTPRoute"))
     routes = (route for kind in kinds for route in world.in_namespace(*kind, server.key.namespace))
     wanted = ("Server", server.key.name)
-    return [
-        route
-        for route in routes
-        if any((each.get("kind"), each.get("name")) == wanted for each in map(mapping, _parents(route)))
-    ]
 
+    def parents(route: Resource) -> Iterator[tuple[Any, Any]]:
+        return ((each.get("kind"), each.get("name")) for each in map(mapping, sequence(route.spec.get("parentRefs"))))
 
-def _parents(route: Resource) -> Sequence[Any]:
-    return sequence(route.spec.get("parentRefs"))
+    return [route for route in routes if wanted in parents(route)]
 
 
 def pod_labels(workload: Resource) -> Mapping[str, Any]:
@@ -102,22 +99,24 @@ def container_port(workload: Resource, port: object) -> int | None:
 def services_selecting(world: World, workload: Resource) -> list[Resource]:
     """Return the Services that select a workload's Pods, the one with the most demanding selector first."""
     labels = pod_labels(workload)
-    services = [
-        service for service in world.in_namespace("", "Service", workload.key.namespace) if _selects(service, labels)
-    ]
+    services = [each for each in world.in_namespace("", "Service", workload.key.namespace) if _selects(each, labels)]
     services.sort(key=lambda service: (service.key.name != workload.key.name, service.key))
     return sorted(services, key=lambda service: len(mapping(service.spec.get("selector"))), reverse=True)
 
 
 def by_pod_labels(world: World, namespace: str) -> Labelled[Resource]:
-    """Return the workloads of a namespace, to be selected by the labels of their Pods: for many Services."""
-    return Labelled([workload for kind in WORKLOADS for workload in world.in_namespace(*kind, namespace)], pod_labels)
+    """Return the workloads of a namespace, to be selected by the labels of their Pods."""
+    return world.once(_by_pod_labels)(namespace)
+
+
+def _by_pod_labels(world: World) -> Callable[[str], Labelled[Resource]]:
+    return cache(lambda name: Labelled((one for of in WORKLOADS for one in world.in_namespace(*of, name)), pod_labels))
 
 
 def workloads_selected(world: World, service: Resource) -> list[Resource]:
     """Return the workloads whose Pods a Service selects."""
-    workloads = (workload for kind in WORKLOADS for workload in world.in_namespace(*kind, service.key.namespace))
-    return [workload for workload in workloads if _selects(service, pod_labels(workload))]
+    selector = mapping(service.spec.get("selector"))
+    return [*by_pod_labels(world, service.key.namespace).matching({"matchLabels": selector})] if selector else []
 
 
 def servers_behind(world: World, service: Resource) -> list[Resource]:

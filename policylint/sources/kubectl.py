@@ -17,6 +17,7 @@ from typing import IO, Final
 from policylint.errors import AbsentError, UsageError
 from policylint.namedtuple import NamedTuple
 from policylint.outside import find_program
+from policylint.patterns import Pattern
 
 CLUSTER: Final = "<cluster>"
 """The name that reports give to the file of all objects."""
@@ -34,6 +35,8 @@ _MORE: Final = (
     "validatingwebhookconfigurations.admissionregistration.k8s.io",
 )  # fmt: skip
 """Resources that policies act on or are about, beside those of the groups that the catalog knows."""
+_NAME: Final = Pattern(r"[a-z0-9][a-z0-9.-]*")
+"""Of a resource. An aggregated API calls its own as it likes: `--server=…`, or `secrets,x`, which asks for two."""
 
 
 class Kubectl(NamedTuple):
@@ -57,7 +60,8 @@ class Kubectl(NamedTuple):
             UsageError: there is no such program.
             AbsentError: it does not answer, may not list what is asked for, or answers with more than MAX_BYTES.
         """
-        listed = self._run("api-resources", "--verbs=list", "--output=name", "--no-headers=true").decode().split()
+        answer = self._run("api-resources", "--verbs=list", "--output=name", "--no-headers=true")
+        listed = filter(_NAME.fullmatch, answer.decode(errors="replace").split())
         wanted = [name for name in listed if name in _MORE or name.partition(".")[2] in groups]
         if not wanted:
             raise AbsentError("the cluster has no resources of a kind that policylint knows")

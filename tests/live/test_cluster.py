@@ -13,10 +13,11 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from policylint.cli import kubectl_plugin, main
+from policylint.cli import main
 from policylint.sources import kubectl
 
-SHOP = Path(__file__).parents[2] / "fixtures" / "envoy-gateway-shop"
+ROOT = Path(__file__).parents[2]
+SHOP = ROOT / "fixtures" / "envoy-gateway-shop"
 UNWANTED = ("bindings", "configmaps", "pods", "secrets", "widgets.example.com", "helmreleases.helm.toolkit.fluxcd.io")
 STAND_IN = """#!{python}
 import sys
@@ -99,6 +100,16 @@ def test_what_acts_on_a_route_of_the_cluster(cluster: Cluster) -> None:
         "api-resources --verbs=list --output=name --no-headers=true",
         f"get {WANTED} --all-namespaces --output=yaml",
     ], "no Secrets, no ConfigMaps, and nothing that changes anything"
+
+
+@pytest.mark.parametrize(
+    "name", [b"secrets,x", b"--server=http://evil/x", b"-f=/etc/passwd", b"--kubeconfig=x", "sécrets".encode()]
+)
+def test_what_an_aggregated_api_calls_its_resources_is_no_option_and_no_list(cluster: Cluster, name: bytes) -> None:
+    file = cluster.place / "api-resources"
+    file.write_bytes(file.read_bytes() + name + b".gateway.networking.k8s.io\n")
+    assert run("explain", "HTTPRoute/shop/checkout", "--live").exit_code == 0
+    assert cluster.asked[1] == f"get {WANTED} --all-namespaces --output=yaml"
 
 
 @pytest.mark.usefixtures("cluster")
@@ -188,14 +199,13 @@ def test_a_configuration_cannot_ask_for_it(cluster: Cluster) -> None:
     assert not (cluster.place / "asked").exists()
 
 
-def test_kubectl_finds_the_plugin_by_its_name(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["kubectl-policylint", "explain", "--help"])
-    with pytest.raises(SystemExit) as ended:
-        kubectl_plugin()
-    assert ended.value.code == 0
-    assert capsys.readouterr().out.startswith("Usage: kubectl policylint explain ")
+def test_kubectl_finds_the_plugin_by_its_name() -> None:
+    """As a program, whose process ends with it."""
+    source = "from policylint.cli import kubectl_plugin; kubectl_plugin()"
+    command = [sys.executable, "-c", source, "explain", "--help"]
+    known = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(command, capture_output=True, text=True, env=known, check=True)
+    assert ended.stdout.startswith("Usage: kubectl policylint explain ")
 
 
 def plugin(*arguments: str) -> Result:

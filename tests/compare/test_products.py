@@ -457,6 +457,22 @@ CASES += [
         "",
         "interceptors",
     ),
+    (
+        "projectcalico.org",
+        "NetworkPolicy",
+        "{selector: app == 'db', ingress: [{action: Allow, source: {selector: app == 'web'}}]}",
+        "app == 'web'",
+        "all()",
+        "source.selector",
+    ),
+    (
+        "crd.projectcalico.org",
+        "GlobalNetworkPolicy",
+        "{egress: [{action: Allow, destination: {selector: app == 'db', ports: [5432]}}]}",
+        "selector: app == 'db', ",
+        "",
+        "destination.selector",
+    ),
 ]
 NOTED: list[tuple[str, str, str, str, str, str]] = [
     (
@@ -487,6 +503,26 @@ def test_a_field_of_a_product(group: str, kind: str, before: str, old: str, new:
     assert not any(sure for _, sure in directed_changes((group, kind), *reversed(states))), "its reverse is stronger"
     twin = spec("# written otherwise\n" + before.replace("{", "{ "))
     assert not list(directed_changes((group, kind), states[0], twin))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("action: Deny, source: {selector: app == 'web'}", "action: Deny, source: {selector: all()}"),
+        ("action: Allow, source: {selector: app == 'web'}", 'action: Allow, source: {selector: app == "web"}'),
+        ("action: Allow, destination: {ports: ['5432']}", "action: Allow, destination: {ports: [5432]}"),
+    ],
+)
+def test_a_denial_of_more_and_another_way_to_write_it_are_silent(tmp_path: Path, before: str, after: str) -> None:
+    policy = (
+        "apiVersion: projectcalico.org/v3\nkind: NetworkPolicy\nmetadata: {name: db, namespace: shop}\n"
+        "spec: {selector: app == 'db', ingress: [{RULE}]}\n"
+    )
+    for rule in (before, after):
+        commit(tmp_path, {"policy.yaml": policy.replace("RULE", rule)})
+    _, out, _ = run(tmp_path, "diff", "HEAD~1..HEAD")
+    assert "warning[" not in out
+    assert "note[" not in out or before.startswith("action: Deny")
 
 
 def test_every_kind_of_a_product_has_a_case() -> None:

@@ -273,10 +273,15 @@ def _is_same(old: Any, new: Any) -> bool:
     if old == new or (not isinstance(old, (dict, list)) and str(old) == str(new) and old is not None):
         return True
     if isinstance(old, str) and isinstance(new, str):
-        return bool(_plain(old) == _plain(new))
+        return bool(_plain(old) == _plain(new)) or _is_expression(old, new)
     if isinstance(old, list) and isinstance(new, list):
         return sorted(map(_text, old)) == sorted(map(_text, new))
     return False
+
+
+def _is_expression(old: str, new: str) -> bool:
+    """Tell whether two expressions of one line have the same strings, in quotes of either sort."""
+    return "\n" not in old and "$" not in old and old.replace("'", '"') == new.replace("'", '"')
 
 
 def _is_turned(old: Any, new: Any) -> bool:
@@ -294,7 +299,8 @@ def _plain(value: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, default=str)
+    plain = str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+    return json.dumps(plain, sort_keys=True, default=str)
 
 
 def _is_telling_value(words: Access, old: Any, new: Any) -> bool:

@@ -21,7 +21,7 @@ from policylint.render.by_hand import applied
 from policylint.render.flux.deployment import Cluster, Deployed
 from policylint.render.flux.helm_releases import released
 from policylint.render.flux.roots import cluster_roots, is_below, outermost
-from policylint.render.journal import Gap, Journal
+from policylint.render.journal import WITHOUT_HELM, Gap, Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.external import external
 from policylint.render.overlays import overlays, plain
@@ -256,7 +256,7 @@ def _environment(
     by_hand: Sequence[Gap],
 ) -> Environment:
     made, known, unknown = released(deployed.manifests, tree, deployed.journal, charts, name)
-    lacks_helm = charts is not None and not charts.available
+    lacks_helm = any(note.code == "chart" and WITHOUT_HELM in note.message for note in deployed.journal.notes)
     notes = [*stopped.notes, *(note for note in deployed.journal.notes if note not in stopped.causes)]
     sentences = [*_sentences(notes, "not rendered: helm is not installed" if lacks_helm else "not rendered")]
     if unknown:

@@ -17,22 +17,25 @@ _SPECIAL = Pattern(r"[\\\[\]^&~|]")
 
 
 @lru_cache(maxsize=256)
-def glob(pattern: str, *, braces: bool = False) -> Expression:
+def glob(pattern: str, *, braces: bool = False, slashes: bool = True) -> Expression:
     """Return a pattern as an expression over a whole text; one that matches nothing for a malformed one.
 
     Args:
         braces: whether `{a,b}` is one or the other, and `[!a]` what `[^a]` is without (gobwas/glob, which has no
             separators).
+        slashes: whether `*` and `?` stand for them; where they do not, `**` does.
     """
     parts: list[str] = []
     index = depth = 0
+    any_text = ".*" if slashes else "[^/]*"
     while index < len(pattern):
         character = pattern[index]
         index += 1
         if character == "*":
-            parts += [".*"] if parts[-1:] != [".*"] else []
+            is_double = parts[-1:] == [any_text]
+            parts[len(parts) - is_double :] = [".*" if is_double else any_text]
         elif character == "?":
-            parts.append(".")
+            parts.append("." if slashes else "[^/]")
         elif character == "[":
             negation = pattern[index : index + 1] == ("!" if braces else "^")
             end = pattern.find("]", index + 1 + negation)

@@ -14,6 +14,8 @@ from policylint.patterns import Pattern
 from policylint.render.provenance import Manifest, Provenance
 
 NOT_RENDERED = "GWP911"
+WITHOUT_HELM = "without helm it is not known what it makes"
+"""Begins why a chart is not rendered where helm is not installed."""
 _Place = tuple[str, str, tuple[str | int, ...]]
 """Message, file and pointer."""
 _ONLY_CRDS = Pattern(r"crds?\b|standard-install|experimental-install", re.IGNORECASE)

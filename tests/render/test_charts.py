@@ -1,11 +1,10 @@
-"""Charts that lie in the tree, rendered with the user's own helm where they ask for it (`--render helm`), never else.
+"""Charts that lie in the tree, rendered where the user asks for it (`--render helm`), never else.
 
-With the real helm where it is installed, as on GitHub's runners; test_helm.py has what holds without it.
+With the real helm where it is installed, as on GitHub's runners; elsewhere as policylint does it itself.
 """
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -18,8 +17,6 @@ from policylint.sources.git import Repository
 from policylint.sources.revision import at_revision
 from policylint.workspace import Workspace, open_workspace
 from tests.render.trees import KUSTOMIZATION, codes, deployed, place, written
-
-real = pytest.mark.skipif(shutil.which("helm") is None, reason="helm is not installed")
 
 CHART = {
     "charts/shop/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 0.1.0\n",
@@ -97,14 +94,12 @@ def route_of(found: Workspace) -> dict[str, object]:
     return dict(world.of_kind("gateway.networking.k8s.io", "HTTPRoute")[0].spec)
 
 
-@real
 def test_a_release_of_a_chart_in_the_tree(tmp_path: Path) -> None:
     found = rendered(tmp_path, {**FLUX, "clusters/prod/shop.yaml": RELEASE})
     assert deployed(found) == {"prod": ["Gateway infra/edge", *MADE]}
     assert (codes(found), found.coverage.not_rendered) == ([], ())
 
 
-@real
 def test_what_is_wrong_with_it_is_shown_in_the_line_a_person_edits(tmp_path: Path) -> None:
     """The section is in the release's values, the gateway in the chart's own, the port in the template."""
     found = rendered(tmp_path, {**FLUX, "clusters/prod/shop.yaml": RELEASE})
@@ -125,7 +120,6 @@ def test_what_is_wrong_with_it_is_shown_in_the_line_a_person_edits(tmp_path: Pat
     ]
 
 
-@real
 @pytest.mark.parametrize("render", ["builtin", "external"])
 def test_without_asking_a_chart_is_unknown(tmp_path: Path, render: str) -> None:
     found = rendered(tmp_path, {**FLUX, "clusters/prod/shop.yaml": RELEASE}, render)
@@ -133,7 +127,6 @@ def test_without_asking_a_chart_is_unknown(tmp_path: Path, render: str) -> None:
     assert found.coverage.not_rendered == ("1 HelmRelease of 1 not rendered",)
 
 
-@real
 def test_values_of_config_maps_are_below_those_of_the_release(tmp_path: Path) -> None:
     maps = (
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shared, namespace: shop}\n"
@@ -151,14 +144,12 @@ def test_values_of_config_maps_are_below_those_of_the_release(tmp_path: Path) ->
     assert place(route.location("spec", "parentRefs", 0, "name"), tmp_path) == "clusters/prod/maps.yaml:6"
 
 
-@real
 def test_values_files_of_the_chart_stand_in_for_its_own(tmp_path: Path) -> None:
     more = RELEASE.replace("      sourceRef", "      valuesFiles: [./charts/shop/prod.yaml]\n      sourceRef")
     files = {**FLUX, "clusters/prod/shop.yaml": more, "charts/shop/prod.yaml": "gateway: edge\n"}
     assert "hostnames" not in route_of(rendered(tmp_path, files))
 
 
-@real
 def test_a_chart_of_another_repository_stays_unknown(tmp_path: Path) -> None:
     source = (
         "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: else, namespace: shop}\n"
@@ -169,7 +160,6 @@ def test_a_chart_of_another_repository_stays_unknown(tmp_path: Path) -> None:
     assert deployed(found) == {"prod": ["Gateway infra/edge"]}
 
 
-@real
 def test_post_renderers_of_a_release_change_what_its_chart_makes(tmp_path: Path) -> None:
     patch = (
         "  postRenderers:\n  - kustomize:\n      patches:\n      - target: {kind: HTTPRoute}\n"
@@ -198,7 +188,6 @@ spec:
 """
 
 
-@real
 def test_an_application_of_a_chart_in_the_tree(tmp_path: Path) -> None:
     """Parameters win over the values, they over the value files, the later file over the earlier one."""
     files = {
@@ -214,13 +203,11 @@ def test_an_application_of_a_chart_in_the_tree(tmp_path: Path) -> None:
     assert codes(found) == []
 
 
-@real
 def test_an_application_of_a_chart_without_options(tmp_path: Path) -> None:
     bare = APPLICATION.partition("    helm:")[0] + APPLICATION[APPLICATION.index("  destination") :]
     assert deployed(rendered(tmp_path, {**CHART, "argo/shop.yaml": bare})) == {"in-cluster": MADE}
 
 
-@real
 def test_charts_of_a_kustomization(tmp_path: Path) -> None:
     kustomization = KUSTOMIZATION + (
         "namespace: moved\nresources: [gateway.yaml]\nhelmGlobals: {chartHome: ../charts}\n"
@@ -237,7 +224,6 @@ def test_charts_of_a_kustomization(tmp_path: Path) -> None:
     assert (codes(found), found.coverage.not_rendered) == (["chart"], ("1 chart not rendered",))
 
 
-@real
 def test_charts_that_nothing_installs_are_installed_once_beside_plain_manifests(tmp_path: Path) -> None:
     files = {
         **CHART,
@@ -250,7 +236,6 @@ def test_charts_that_nothing_installs_are_installed_once_beside_plain_manifests(
     }
 
 
-@real
 def test_a_chart_takes_charts_of_the_tree_that_it_depends_on(tmp_path: Path) -> None:
     umbrella = "apiVersion: v2\nname: all\nversion: 0.1.0\n"
     umbrella += "dependencies: [{name: shop, version: 0.1.0, repository: 'file://../shop'}]\n"
@@ -258,7 +243,6 @@ def test_a_chart_takes_charts_of_the_tree_that_it_depends_on(tmp_path: Path) -> 
     assert "HTTPRoute default/all-web" in deployed(found)["default"]
 
 
-@real
 def test_charts_of_a_revision_are_rendered_as_those_of_the_work_tree(tmp_path: Path) -> None:
     written(tmp_path, {**FLUX, "clusters/prod/shop.yaml": RELEASE})
     for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
@@ -268,7 +252,6 @@ def test_charts_of_a_revision_are_rendered_as_those_of_the_work_tree(tmp_path: P
     assert deployed(found) == {"prod": ["Gateway infra/edge", *MADE]}
 
 
-@real
 @pytest.mark.parametrize(
     ("template", "words"),
     [

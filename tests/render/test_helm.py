@@ -81,14 +81,15 @@ def test_without_helm_the_coverage_says_so(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").symlink_to(git)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    found = rendered(tmp_path / "tree", {**FLUX, "clusters/prod/shop.yaml": RELEASE})
+    chance = {"charts/shop/templates/secret.yaml": "a: {{ randAlpha 3 }}\n"}
+    found = rendered(tmp_path / "tree", {**FLUX, "clusters/prod/shop.yaml": RELEASE, **chance})
     assert deployed(found) == {"prod": ["Gateway infra/edge"]}
     assert found.coverage.not_rendered == (
         "1 HelmRelease of 1 not rendered",
         "1 chart not rendered: helm is not installed",
     )
     assert [each.message for each in found.findings() if each.rule == "GWP911"] == [
-        "chart charts/shop is not rendered: helm is not installed (no `helm` in PATH)"
+        "chart charts/shop is not rendered: without helm it is not known what it makes: `randAlpha`"
     ]
 
 

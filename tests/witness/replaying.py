@@ -25,6 +25,8 @@ from tests.witness import (
     gateway_api,
     go_template_texts,
     go_templates,
+    helm,
+    helm_charts,
     istio_requests,
     kuadrant,
     kustomize,
@@ -44,6 +46,7 @@ DEPLOYERS: Mapping[str, tuple[Callable[[str, int], list[Manifest]], deployed.Wit
     "argo": (argo_trees.tree, argo, "argo"),
     "argo-sources": (argo_source_trees.tree, argo_sources, "argo"),
     "go-templates": (go_template_texts.texts, go_templates, "argo"),
+    "helm": (helm_charts.tree, helm, "deployers"),
     "flux": (flux_trees.tree, flux, "deployers"),
     "kustomize": (kustomize_trees.tree, kustomize, "deployers"),
 }

@@ -32,6 +32,18 @@ class TextMap(dict[str, Any]):
     __slots__ = ()
 
 
+class WithMethods(dict[str, Any]):
+    """A mapping with methods.
+
+    Attributes:
+        methods: by name.
+    """
+
+    def __init__(self, values: Mapping[str, Any], methods: Mapping[str, Function]) -> None:
+        super().__init__(values)
+        self.methods = methods
+
+
 class Open(dict[str, Any]):
     """A mapping of which not every key was seen."""
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from policylint.budget import Budget, size_of
 from policylint.render.go_template import sprig
-from policylint.render.go_template.functions import BUILTIN, LAZY, MISSING, Function, Open, is_true
+from policylint.render.go_template.functions import BUILTIN, LAZY, MISSING, Function, Open, WithMethods, is_true
 from policylint.render.go_template.parsing import (
     MAX_NESTING,
     Action,
@@ -95,6 +95,7 @@ class Engine:
         *,
         missing: str = "default",
         symbolic: bool = True,
+        most: int = MAX_LENGTH,
     ) -> None:
         """Know no template yet.
 
@@ -102,7 +103,9 @@ class Engine:
             missing, functions: as of `filled_in`.
             symbolic: whether an action whose value is not known stays as it is written; nothing is known of the whole,
                 otherwise.
+            most: characters that a template may make.
         """
+        self._most = most
         self._budget = budget
         self._missing = missing
         self._functions = functions
@@ -130,7 +133,7 @@ class Engine:
         finally:
             self._depth -= 1
         made = "".join(printed)
-        if len(made) > MAX_LENGTH:
+        if len(made) > self._most:
             raise UncertainError("it grows too long")
         return made
 
@@ -152,7 +155,7 @@ class Engine:
 
     def _print(self, text: str, printed: list[str]) -> None:
         self._budget.spend_on_text(len(text))
-        if len(text) > MAX_LENGTH:
+        if len(text) > self._most:
             raise UncertainError("it grows too long")
         printed.append(text)
 
@@ -278,8 +281,12 @@ class Engine:
     def _field(self, value: Any, step: str) -> Any:
         if value is MISSING and self._missing != "error":
             return MISSING
+        if value is None:
+            raise TemplateError(f"nil pointer evaluating interface {{}}.{step}")
         if not isinstance(value, dict):
             raise TemplateError(f"{shown(value)[:40] if value is not MISSING else NO_VALUE} has no field {step}")
+        if isinstance(value, WithMethods) and step in value.methods:
+            return value.methods[step]
         if step in value:
             return value[step]
         if isinstance(value, Open):

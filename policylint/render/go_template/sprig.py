@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from policylint import regex
 from policylint.patterns import Pattern
-from policylint.render.go_template.functions import Function, Int64, Open, TextMap, is_true
+from policylint.render.go_template.functions import Function, Int64, Open, TextMap, WithMethods, is_true
 from policylint.render.go_template.parsing import TemplateError
 from policylint.render.go_template.printing import NilList, UncertainError, Unordered, as_json, in_order, quoted, shown
 from policylint.render.go_template.semver import SemverError, compared
@@ -299,7 +299,7 @@ def _merged(mapping: dict[str, Any], *others: dict[str, Any], over: bool) -> dic
 
 
 def _copied(value: Any) -> Any:
-    if isinstance(value, dict):
+    if isinstance(value, dict) and not isinstance(value, WithMethods):
         return type(value)({key: _copied(inner) for key, inner in value.items()})
     return [_copied(inner) for inner in value] if isinstance(value, list) else value
 
@@ -359,6 +359,14 @@ def _kind(value: Any) -> str:
         return "int64"
     kinds = ((str, "string"), (int, "int"), (float, "float64"), (dict, "map"), (list, "slice"))
     return next(kind for of, kind in kinds if isinstance(value, of))
+
+
+def _type(value: Any) -> str:
+    if isinstance(value, (TextMap, Unordered)) or (isinstance(value, list) and value and isinstance(value[0], int)):
+        raise UncertainError("the type of a value")
+    return {"map": "map[string]interface {}", "slice": "[]interface {}", "invalid": "<nil>"}.get(
+        _kind(value), _kind(value)
+    )
 
 
 def _pieces(pattern: str, text: str, *, must: bool = False) -> list[str]:
@@ -631,6 +639,8 @@ FUNCTIONS: Final[Mapping[str, Function | None]] = {
     "all": Function("a*", lambda *values: all(map(is_true, values))),
     "any": Function("a*", lambda *values: any(map(is_true, values))),
     "ternary": Function("aab", lambda one, other, condition: one if condition else other),
+    "typeOf": Function("a", _type),
+    "typeIs": Function("sa", lambda kind, value: _type(value) == kind),
     "kindOf": Function("a", _kind),
     "kindIs": Function("sa", lambda kind, value: _kind(value) == kind),
     "deepEqual": Function("aa", lambda one, other: _holds([_whole(one)], _whole(other))),

@@ -12,7 +12,7 @@ from policylint.load.objects import objects_of
 from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.render.helm.program import HelmError, is_installed, template
+from policylint.render.helm.program import HelmError, template
 from policylint.render.helm.value_places import HelmValues, Template, placed
 from policylint.render.journal import Journal
 from policylint.render.provenance import Manifest, Provenance
@@ -53,11 +53,6 @@ class Charts:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._templates: dict[str, Template] = {}
-
-    @property
-    def available(self) -> bool:
-        """Whether helm is installed."""
-        return is_installed()
 
     def holds(self, directory: str) -> bool:
         """Return whether there is a chart that can be installed in a directory below the top."""

@@ -39,11 +39,6 @@ class HelmError(Exception):
     """Why a chart cannot be rendered, in one line for users."""
 
 
-def is_installed() -> bool:
-    """Return whether helm is installed."""
-    return find_program("helm") is not None
-
-
 def template(
     files: Mapping[str, bytes],
     chart: str,
@@ -52,7 +47,7 @@ def template(
     values: Sequence[Any],
     settings: Iterable[tuple[str, str]] = (),
 ) -> str:
-    """Return what `helm template` prints.
+    """Return what `helm template` prints; where helm is not installed, as far as that is certain without it.
 
     Args:
         files: path → content of everything the chart needs, below one root.
@@ -61,18 +56,20 @@ def template(
         settings: pairs for `--set-string` (and `--set`, where the flag says so): flag and `name=value`.
 
     Raises:
-        HelmError: helm is not installed, cannot render the chart, or takes too long; or a name or a path is not one.
+        HelmError: helm cannot render the chart, or takes too long; or a name or a path is not one.
     """
     from json import dumps
     from tempfile import TemporaryDirectory
 
-    program = find_program("helm")
-    if program is None:
-        raise HelmError("helm is not installed (no `helm` in PATH)")
     if len(release) > MAX_RELEASE or not _NAME.fullmatch(release):
         raise HelmError(f"release {release[:60]!r} is no name that Kubernetes allows")
     if not _NAMESPACE.fullmatch(namespace):
         raise HelmError(f"namespace {namespace[:60]!r} is no name that Kubernetes allows")
+    program = find_program("helm")
+    if program is None:
+        from policylint.render.helm.own import template as without_helm
+
+        return without_helm(files, chart, release, namespace, values, settings)
     with TemporaryDirectory(prefix="policylint-helm-") as top:
         try:
             for path, content in files.items():

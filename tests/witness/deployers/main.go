@@ -14,12 +14,13 @@ import (
 )
 
 // tree is what a deployer is asked about: with a directory kustomize, with an owner (a Kustomization) Flux, whose source
-// leaves out what Ignore says.
+// leaves out what Ignore says, and with a Chart helm.
 type tree struct {
 	Files     map[string]string `json:"files"`
 	Directory string            `json:"directory"`
 	Owner     map[string]any    `json:"owner"`
 	Ignore    string            `json:"ignore"`
+	Chart     *chart            `json:"chart"`
 }
 
 // answer has the objects, or why there are none; Failed, by namespace and name, the Kustomizations that are not applied.
@@ -57,6 +58,8 @@ func made(asked tree) (told answer) {
 	by := kustomized
 	if asked.Owner != nil {
 		by = fluxed
+	} else if asked.Chart != nil {
+		by = helmed
 	}
 	told, err := by(asked)
 	if err != nil {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from policylint.model.keys import ResourceKey
+from policylint.model.keys import GATEWAY_GROUP, ResourceKey
 from policylint.namedtuple import NamedTuple
 
 SHORT = {
@@ -101,8 +101,9 @@ def alike(text: str, keys: Iterable[ResourceKey], most: int = 3) -> list[Resourc
 
 
 def spelled(key: ResourceKey, *, group: bool = False) -> str:
-    """Return an object as the command line takes it: `HTTPRoute/shop/checkout`."""
-    kind = f"{key.kind}.{key.group}" if group and key.group else key.kind
+    """Return an object as the command line takes it: `HTTPRoute/shop/checkout`; Gateways of others with their group."""
+    own = key.kind == "Gateway" and key.group != GATEWAY_GROUP
+    kind = f"{key.kind}.{key.group}" if key.group and (group or own) else key.kind
     return f"{kind}/{key.path}"
 
 

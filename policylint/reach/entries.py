@@ -87,7 +87,7 @@ def doors(tracer: Tracer, gateways: Iterable[ResourceKey] | None = None) -> dict
         if chosen is None or key in chosen:
             named = found[key, "http", None] = {}
             for route in topology.routes:
-                if any(_is_at(parent, key) for parent in route.parents):
+                if any(parent.unseen is not None and parent.unseen.key == key for parent in route.parents):
                     for hostname in route.hostnames:
                         named.setdefault(hostname, set()).add(route.route.key)
     return found
@@ -101,11 +101,6 @@ def entries_at(door: Door, patterns: Iterable[str]) -> Iterator[EntryPoint]:
         return
     for hostname, host in _hosts(patterns):
         yield EntryPoint(key, scheme, port, hostname, host)
-
-
-def _is_at(parent: object, gateway: ResourceKey) -> bool:
-    unseen = getattr(parent, "unseen", None)
-    return unseen is not None and unseen.key == gateway
 
 
 def _hosts(patterns: Iterable[str]) -> Iterator[tuple[str, str]]:

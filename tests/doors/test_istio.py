@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import pytest
 
+from policylint.model import ResourceKey
+from policylint.model.spelling import spelled
+from policylint.reach.ways import all_ways
+from tests import worlds
 from tests.doors.asking import answer
 from tests.worlds import manifest, service, simulated
 
@@ -380,3 +384,10 @@ POST = "[{match: [{uri: {prefix: /}, method: {exact: POST}}], route: [{destinati
 def test_rules_that_take_everything(objects: tuple[str, ...], path: str, method: str, end: str) -> None:
     simulation = simulated(service("web"), service("next"), gateway(), *objects)
     assert answer(simulation, f"{SHOP}{path}", method=method)[0] == end
+
+
+def test_a_gateway_is_told_from_one_of_the_same_name_in_gateway_api() -> None:
+    """Whoever moves from one API to the other has both for a while."""
+    both = worlds.gateway("public", "istio-system"), gateway(f"[{HTTP}]"), virtual(), service("web")
+    ways = [(spelled(way.entry.gateway), *way.trace.outcome.backends) for way in all_ways(simulated(*both))]
+    assert ways[1:2] == [("Gateway.networking.istio.io/istio-system/public", ResourceKey("", "Service", "shop", "web"))]

@@ -65,6 +65,7 @@ def kind_of_crd(
         shadowed_by_section=direct,
         effective_at=base.effective_at if base is not None else "",
         synthetic_rule_names=base is not None and base.synthetic_rule_names,
+        any_case=base is not None and base.any_case,
         settings=shape.settings(merge.wrappers),
         status=shape.status(),
         bound_by="none" if policy_class == "Other" else "reference",

@@ -71,6 +71,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
         shadowedBySection=kind.shadowed_by_section,
         effectiveAt=kind.effective_at,
         syntheticRuleNames=kind.synthetic_rule_names,
+        anyCase=kind.any_case,
         required=list(kind.required),
         settings=_set(
             authentication=list(kind.settings.authentication),

@@ -144,6 +144,11 @@ class Catalog:
             self._by_controller[controller_name] = next(answering, None)
         return self._by_controller[controller_name]
 
+    def controller(self, implementation: str) -> str:
+        """Return a name that a controller of an implementation answers to, "" where it serves no Gateways."""
+        files = (file for file in self._files if file.implementation == implementation)
+        return next((name.replace("*", "gateway") for file in files for name in file.texts("controllers")), "")
+
     def enrolling(self) -> Mapping[str, str]:
         """Return the meshes by the labels and annotations with which Namespaces and pods become part of them.
 

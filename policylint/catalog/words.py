@@ -175,6 +175,8 @@ def _targets(kind: PolicyKind) -> Iterator[str]:
         yield "A sectionName is not allowed."
     if kind.synthetic_rule_names:
         yield "`rule-N` names an unnamed rule of a route."
+    if kind.any_case:
+        yield "Group and kind of a target may be written in any case."
     if kind.cross_namespace == "grant":
         yield "Another namespace may be named if a ReferenceGrant there allows it."
     elif kind.cross_namespace == "yes":

@@ -45,11 +45,17 @@ def _refused(simulation: Simulation) -> Iterator[Finding]:
 
 def _is_reported(state: PolicyState) -> bool:
     """Return whether another rule says why: by its code, for one of its targets (GWP101 to GWP104), or GWP106."""
-    if state.idle is not None:
+    if state.idle is not None or _is_never_looked_at(state):
         return True
     if state.invalid_code:
         return state.invalid_code in _REPORTED
     return any(target.problem for target in state.targets)
+
+
+def _is_never_looked_at(state: PolicyState) -> bool:
+    """Tell whether a policy selects nothing, and its controller judges it at what it selects: GWP105 says so."""
+    selecting = all(target.problem == "no-match" and target.selector is not None for target in state.targets)
+    return state.kind.status == "ancestors" and bool(state.targets) and selecting
 
 
 def _finding(simulation: Simulation, state: PolicyState, failing: int, told: str) -> Finding:

@@ -7,6 +7,7 @@ from typing import Any
 
 from policylint.checks.kit.locations import entry, path, targets, unknown_target
 from policylint.checks.namespace_rewritten import reported_policies
+from policylint.documents import Pointer
 from policylint.model import Finding, Location, Related, Resource, mapping
 from policylint.model.selectors import matches, unmet
 from policylint.model.words import listing
@@ -17,9 +18,12 @@ from policylint.topology.workloads import is_workload, pod_labels
 
 RULE = "GWP105"
 _MOST_COMPARED = 2_000
+_Manifest = tuple[object, Pointer]
+"""Where a policy is written: its document, and its place there."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    acting: dict[_Manifest, PolicyState] | None = None
     for state, target in targets(simulation):
         if target.selector is not None and "namespaces" in entry(state.policy, target):
             continue  # only the implementations that support other namespaces know what is selected there
@@ -29,12 +33,26 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield _no_workload(simulation, state, target)
         elif target.problem == "no-match":
             candidates = simulation.world.in_namespace(target.key.group, target.key.kind, target.key.namespace)
-            yield _no_object(state, target, candidates[:_MOST_COMPARED])
+            finding = _no_object(state, target, candidates[:_MOST_COMPARED])
+            if acting is None:
+                acting = {_manifest(each): each for each in simulation.policies.values() if each.groups}
+            twin = acting.get(_manifest(state))
+            yield finding if twin is None else _in_vain_here(finding, twin)
         elif target.selector is not None and target.resolution.unknown and target.resolution.reason != LEFT_OUT:
             message = f"{state.key} selects {target.key.kind}s that were not seen"
             location = _label_location(state, target, {})
             finding = unknown_target(RULE, message, state, target, location, target.resolution.reason)
             yield finding._replace(resources=(state.key,))
+
+
+def _manifest(state: PolicyState) -> _Manifest:
+    return state.policy.document, state.policy.root
+
+
+def _in_vain_here(finding: Finding, twin: PolicyState) -> Finding:
+    """Return a finding on a policy that stands in one manifest for many places: there its labels choose, elsewhere."""
+    note = f"note: {twin.key}, of the same manifest, selects what it is for"
+    return finding._replace(severity="note", help=(*finding.help, note))
 
 
 def _no_object(state: PolicyState, target: Target, candidates: list[Resource]) -> Finding:

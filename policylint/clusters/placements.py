@@ -110,24 +110,24 @@ def bound_sets(world: World, placement: Resource) -> tuple[list[str], str]:
     webhook/v1beta2/managedclustersetbinding_validating.go.
     """
     namespace = placement.key.namespace
+    wanted = sequence(placement.spec.get("clusterSets"))
     names = {GLOBAL} if namespace == _GLOBAL_NAMESPACE else set()
+    unseen = ""
     for binding in world.in_namespace(*SET_BINDING, namespace):
         name = text(binding.spec.get("clusterSet"))
-        if name == binding.key.name and (name in (GLOBAL, DEFAULT) or not _is_missing_set(world, name)):
+        key = ResourceKey(*CLUSTER_SET, "", name)
+        if name != binding.key.name:
+            continue
+        if name in (GLOBAL, DEFAULT) or not world.of_kind(*CLUSTER_SET) or not world.resolve(key).missing:
             names.add(name)
-    wanted = sequence(placement.spec.get("clusterSets"))
-    unseen = ""
+        elif name in wanted and not world.is_misspelt(key):
+            unseen = "cluster-sets-unknown"  # whoever binds it and asks for it has it: it was made by hand
     elsewhere = not names and world.partial and not world.of_kind(*SET_BINDING)
     if elsewhere or placement.key.unplaced or world.unseen.reason(ResourceKey(*SET_BINDING, namespace, "")):
         unseen = "set-bindings-unknown"
     elif any(map(is_symbolic, wanted)):
         unseen = "cluster-sets-unknown"
     return sorted(name for name in names if not wanted or name in wanted), unseen
-
-
-def _is_missing_set(world: World, name: str) -> bool:
-    """Return whether a set is certainly not there: others are in the input, and nothing else can have made it."""
-    return bool(world.of_kind(*CLUSTER_SET)) and world.resolve(ResourceKey(*CLUSTER_SET, "", name)).missing
 
 
 def _predicates(fleet: ClusterFleet, spec: Mapping[str, Any]) -> tuple[Chosen, str]:

@@ -159,6 +159,7 @@ def removed_protections(
     rules = OF_CHANGES if chosen is None else OF_CHANGES.intersection(chosen)
     of_requests = rules & {"GWP302", "GWP304", "GWP324"}
     others = list(beside)
+    worlds = [side.world for pair in sides for side in (pair.before, pair.after)]
     findings: list[Finding] = []
     if "GWP304" in rules:
         from policylint.compare.protection.values import values_weakened
@@ -166,6 +167,7 @@ def removed_protections(
         findings += [*commands_given(texts), *values_weakened(texts, [pair.after.world for pair in sides])]
     for pair, environment in zip(sides, environments, strict=True):
         if of_requests:
+            from policylint.compare.protection.assumed import assumed_weaker
             from policylint.compare.protection.placed import placed_less
             from policylint.compare.protection.revisions import revisions_moved
             from policylint.compare.protection.settings import weakened
@@ -182,6 +184,9 @@ def removed_protections(
                 told = findings_of_requests(pair, environment, weaker, others)
                 findings += (finding for finding in told if finding.rule in of_requests)
             if "GWP304" in rules:
+                with guarded("GWP304", pair.after):
+                    known = {key for finding in findings for key in finding.resources}
+                    findings += assumed_weaker(pair, texts, worlds, known, first=pair is sides[0])
                 with guarded("GWP304", pair.after):
                     findings += unjudged(pair, {key for finding in findings for key in finding.resources})
         if "GWP325" in rules:

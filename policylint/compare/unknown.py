@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterator
 from policylint.compare.change import SubjectChange
 from policylint.compare.pairing import Sides, differs
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model.selectors import matches
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
-from policylint.topology.workloads import is_workload
+from policylint.topology.workloads import is_workload, pod_labels
 
 _NAMESPACE = ("", "Namespace")
 _GATEWAY = (GATEWAY_GROUP, "Gateway")
@@ -52,27 +53,41 @@ def _of_policy(state: PolicyState, side: Simulation) -> Iterator[SubjectChange]:
             else:  # what it selects has no name
                 key, reason = state.key, f"what it selects was not seen: {target.resolution.reason}"
             yield SubjectChange(side.world.name, key, "unknown", location, reason=reason)
-        elif _is_of_unseen(target, state):
+        elif is_of_unseen(target, state, side):
             location = state.policy.location(*target.pointer)
-            reason = f"{state.key} changes, and no pods of it were seen"
-            yield SubjectChange(side.world.name, target.key, "unknown", location, reason=reason)
+            if target.key[:2] == _NAMESPACE:
+                key, reason = target.key, f"{state.key} changes, and no pods of it were seen"
+            else:  # what it says is known, who is behind it is not
+                key, reason = state.key, f"no pods of {target.key} were seen"
+            yield SubjectChange(side.world.name, key, "unknown", location, reason=reason)
         else:
-            for gateway in _without_routes(target, side):
+            for gateway in without_routes(target, side):
                 location = state.policy.location(*target.pointer)
                 reason = f"{state.key} changes, and no route of it was seen"
                 yield SubjectChange(side.world.name, gateway, "unknown", location, reason=reason)
 
 
-def _without_routes(target: Target, side: Simulation) -> Iterator[ResourceKey]:
+def without_routes(target: Target, side: Simulation) -> Iterator[ResourceKey]:
     """Yield the Gateways that a policy is for and that no route seen is attached to: who gets in is asked of none."""
     for key in dict.fromkeys(node.key for node in target.nodes if node.key[:2] == _GATEWAY):
         if not any(node.key == key for route in side.topology.routes for node in route.attached):
             yield key
 
 
-def _is_of_unseen(target: Target, state: PolicyState) -> bool:
-    """Tell whether a target is a namespace of which nothing was seen that a policy could act on."""
-    return target.key[:2] == _NAMESPACE and bool(target.nodes) and not state.groups
+def is_of_unseen(target: Target, state: PolicyState, side: Simulation) -> bool:
+    """Tell whether a target is a namespace of which nothing was seen that a policy could act on, or selects pods of
+    which none was."""
+    if target.key[:2] == _NAMESPACE:
+        return bool(target.nodes) and not state.groups
+    named = side.world.get(target.key) if target.nodes else None
+    if named is None or "podSelector" not in named.spec:
+        return False
+    selector = mapping(named.spec["podSelector"])
+    beside = side.world.resources.values() if named.key.namespace else ()
+    return not any(
+        is_workload(*each.key[:2]) and each.key.namespace == named.key.namespace and matches(selector, pod_labels(each))
+        for each in beside
+    )
 
 
 def _is_at_workloads(state: PolicyState) -> bool:
@@ -113,20 +128,25 @@ def undeployed_subjects(sides: Sides, others: Collection[World]) -> list[Subject
     Args:
         others: the environments of the side after, where an object may be deployed now.
     """
-    before, after = sides.before.world, sides.after.world
-    catalog = sides.after.catalog
+    after = sides.after.world
     subjects = []
-    for key, was in sorted(() if after.plain else before.orphans.items()):
-        now = after.orphans.get(key)
-        if key[0] != GATEWAY_GROUP and catalog.get(*key[:2]) is None:
-            continue
+    for key, was, now in undeployed(sides):
         if now is None and any(key in other.resources for other in others):
             continue
-        if now is None or differs(was, now):
-            place = was if now is None else now
-            reason = f"{'goes' if now is None else 'changes'}, and nothing here deploys {place.document.file}"
-            subjects.append(SubjectChange(after.name, key, "unknown", place.name_location, reason=reason))
+        place = was if now is None else now
+        reason = f"{'goes' if now is None else 'changes'}, and nothing here deploys {place.document.file}"
+        subjects.append(SubjectChange(after.name, key, "unknown", place.name_location, reason=reason))
     return subjects
+
+
+def undeployed(sides: Sides) -> Iterator[tuple[ResourceKey, Resource, Resource | None]]:
+    """Yield the policies and objects of Gateway API that nothing here deploys and that differ, or are gone, sorted."""
+    before, after = sides.before.world, sides.after.world
+    for key, was in sorted(() if after.plain else before.orphans.items()):
+        now = after.orphans.get(key)
+        is_kept = key.group == GATEWAY_GROUP or sides.after.catalog.get(*key[:2]) is not None
+        if is_kept and (now is None or differs(was, now)):
+            yield key, was, now
 
 
 def _charts(sides: Sides, changed: Collection[str]) -> Iterator[SubjectChange]:

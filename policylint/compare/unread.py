@@ -13,7 +13,7 @@ from policylint.compare.change import SubjectChange
 from policylint.compare.texts import TextChanges
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Location, ResourceKey, Spot, World
 from policylint.namedtuple import NamedTuple
-from policylint.network.kinds import EVALUATED
+from policylint.network.kinds import KINDS
 from policylint.patterns import Pattern
 from policylint.render.live import is_out_of_use
 
@@ -24,12 +24,31 @@ _API_VERSION = Pattern(r"(?m)^[ \t]*apiVersion:[ \t]*[\"']?(?:([\w.-]+)/)?[\w-]+
 _KIND = Pattern(r"(?m)^[ \t]*kind:[ \t]*[\"']?(\w+)[\"']?[ \t]*\r?$")
 
 
-class _Text(NamedTuple):
-    """A document by its text: what it seems to be, where it begins, and all of it but comments."""
+class UnreadText(NamedTuple):
+    """A document by its text.
+
+    Args:
+        key: what it seems to be.
+        line: where it says so.
+        content: all of it but comments.
+        body: the text itself.
+        first: the line before its first one.
+    """
 
     key: ResourceKey
     line: int
     content: str
+    body: str
+    first: int
+
+
+class UnreadChange(NamedTuple):
+    """A document that changes, or goes (`now` is None), and why nothing here reads it."""
+
+    file: str
+    why: str
+    was: UnreadText
+    now: UnreadText | None
 
 
 def unread_subjects(
@@ -41,22 +60,28 @@ def unread_subjects(
         worlds: the environments of both sides.
         told: files of which something is told already.
     """
-    read = {resource.document.file for world in worlds for resource in world.resources.values()}
     found: dict[ResourceKey, SubjectChange] = {}
+    for change in unread_changes(texts, worlds, catalog):
+        if change.file not in told:
+            location = Location(Spot(change.file, (change.now or change.was).line, 1))
+            reason = f"{'goes' if change.now is None else 'changes'}, and {change.why}"
+            subject = SubjectChange(environment, change.was.key, "unknown", location, reason=reason)
+            found.setdefault(change.was.key, subject)
+    return [found[key] for key in islice(sorted(found), _MOST)]
+
+
+def unread_changes(texts: TextChanges, worlds: Collection[World], catalog: Catalog) -> Iterator[UnreadChange]:
+    """Yield the policies and objects of Gateway API in such files whose text differs between the sides."""
+    read = {resource.document.file for world in worlds for resource in world.resources.values()}
     for file, before, after, is_template in texts.beside:
-        if file in told or (file in read and not is_template) or _is_deployed(file, worlds) or is_out_of_use(file):
+        if (file in read and not is_template) or _is_deployed(file, worlds) or is_out_of_use(file):
             continue
         why = f"{file} is a template that is not rendered" if is_template else f"nothing here deploys {file}"
         now = {text.key: text for text in _documents(after, file, catalog)}
         kept = {text.content for text in now.values()}
         for was in _documents(before, file, catalog):
             if was.content not in kept:
-                place = now.get(was.key)
-                location = Location(Spot(file, (place or was).line, 1))
-                reason = f"{'goes' if place is None else 'changes'}, and {why}"
-                change = SubjectChange(environment, was.key, "unknown", location, reason=reason)
-                found.setdefault(was.key, change)
-    return [found[key] for key in islice(sorted(found), _MOST)]
+                yield UnreadChange(file, why, was, now.get(was.key))
 
 
 def _is_deployed(file: str, worlds: Collection[World]) -> bool:
@@ -66,7 +91,7 @@ def _is_deployed(file: str, worlds: Collection[World]) -> bool:
     )
 
 
-def _documents(content: str, file: str, catalog: Catalog) -> Iterator[_Text]:
+def _documents(content: str, file: str, catalog: Catalog) -> Iterator[UnreadText]:
     """Yield the documents of a text that seem to be policies, network policies, or objects of Gateway API."""
     start = 0
     for end in [*_END.finditer(content), None]:
@@ -76,7 +101,9 @@ def _documents(content: str, file: str, catalog: Catalog) -> Iterator[_Text]:
         if version is not None and kind is not None and _is_kept(group, kind[1], catalog):
             namespace = f"{UNKNOWN_NAMESPACE}{file.rpartition('/')[0]}"
             key = ResourceKey(group, kind[1], namespace, _name(body))
-            yield _Text(key, content.count("\n", 0, start + kind.start()) + 1, _COMMENT.sub("", f"{body}\n"))
+            first = content.count("\n", 0, start)
+            line = first + body.count("\n", 0, kind.start()) + 1
+            yield UnreadText(key, line, _COMMENT.sub("", f"{body}\n"), body, first)
         start = len(content) if end is None else end.end()
 
 
@@ -91,4 +118,4 @@ def _name(body: str) -> str:
 
 
 def _is_kept(group: str, kind: str, catalog: Catalog) -> bool:
-    return group == GATEWAY_GROUP or (group, kind) in EVALUATED or catalog.get(group, kind) is not None
+    return group == GATEWAY_GROUP or (group, kind) in KINDS or catalog.get(group, kind) is not None

@@ -362,6 +362,7 @@ class PolicyKind(NamedTuple):
     shadowed_by_section: bool = False
     effective_at: str = ""
     synthetic_rule_names: bool = False
+    any_case: bool = False
     required: tuple[str, ...] = ()
     settings: SettingPurposes = SettingPurposes()
     weaker: tuple[Weakness, ...] = ()
@@ -490,6 +491,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         shadowed_by_section=bool(entry.get("shadowedBySection", False)),
         effective_at=entry.get("effectiveAt", ""),
         synthetic_rule_names=bool(entry.get("syntheticRuleNames", False)),
+        any_case=bool(entry.get("anyCase", False)),
         required=_texts(entry.get("required")),
         settings=SettingPurposes(
             _texts(settings.get("authentication")),

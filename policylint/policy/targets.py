@@ -98,15 +98,13 @@ def _malformed(pointer: Pointer, policy: Resource, detail: str) -> Target:
 def _kind_of(kind: PolicyKind, body: Mapping[str, Any]) -> tuple[str, str, TargetKind | None, str]:
     """Group, kind, the catalog's entry that allows them, and what was read leniently."""
     group, name = text(body.get("group")), text(body.get("kind"))
+    if kind.any_case:
+        group, name = group.lower(), _proper_kind(kind, group.lower(), name)
     if group == "core":  # some vendors write the core group by name
         group = ""
     if "group" not in body and kind.origin == "crd" and name in _OF_GATEWAY_API:
-        return (
-            GATEWAY_GROUP,
-            name,
-            kind.may_target(GATEWAY_GROUP, name),
-            f"no group is given, {name} is of {GATEWAY_GROUP}",
-        )
+        why = f"no group is given, {name} is of {GATEWAY_GROUP}"
+        return GATEWAY_GROUP, name, kind.may_target(GATEWAY_GROUP, name), why
     allowed = kind.may_target(group, name)
     if allowed is not None and name and name[0].isupper() and "/" not in group:
         return group, name, allowed, ""

@@ -225,3 +225,12 @@ def test_words() -> None:
     predicates = [*labelled(env="prod"), requires(claimSelector=AWS)]
     (place,) = world([placement(predicates=predicates, clusterSets=["a", "b"])]).resources.values()
     assert in_words(place) == "env=prod or platform In (AWS) in sets a and b"
+
+
+@pytest.mark.parametrize(("name", "reason"), [("aws", "cluster-sets-unknown"), ("all-cluster", "no-clusterset-bound")])
+def test_a_set_that_is_bound_and_named_may_be_made_by_hand(name: str, reason: str) -> None:
+    """Unless a set of nearly that name is there: then it is misspelt."""
+    there = manifest("cluster.open-cluster-management.io/v1beta2", "ManagedClusterSet", "all-clusters")
+    asked = hub(*FLEET, there, set_binding(name), placement(clusterSets=[name]), policy(), binding())
+    (place,) = asked.fleet.world.of_kind("cluster.open-cluster-management.io", "Placement")
+    assert asked.selection(place.key).reason == reason

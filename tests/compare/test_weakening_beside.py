@@ -201,7 +201,23 @@ spec:
       metadata: {name: deny, namespace: shop}
       spec: {podSelector: {}}
 """
+SET_OF_WORKS = """
+apiVersion: work.open-cluster-management.io/v1alpha1
+kind: ManifestWorkReplicaSet
+metadata: {name: walls, namespace: hub}
+spec:
+  placementRefs: [{name: all}]
+  manifestWorkTemplate:
+    workload:
+      manifests:
+      - apiVersion: networking.k8s.io/v1
+        kind: NetworkPolicy
+        metadata: {name: deny, namespace: shop}
+        spec: {podSelector: {}}
+"""
 CLUSTERS = [
+    (SET_OF_WORKS, "{podSelector: {}}", "{podSelector: {}, ingress: [{}]}", "a weaker NetworkPolicy shop/deny"),
+    (SET_OF_WORKS, "name: all", "name: 'all'", ""),
     (WALLS, "disabled: false", "disabled: true", "is no longer enforced on 1 cluster: it is not placed there any more"),
     (WALLS, "remediationAction: enforce\n  policy", "remediationAction: inform\n  policy", "is no longer enforced on"),
     (

@@ -100,3 +100,16 @@ def test_a_namespace_means_every_server_of_the_policys_own(
 def test_what_an_authorization_may_ask_for(tmp_path: Path, asked: tuple[str, ...], valid: bool) -> None:
     found = opened(tmp_path, SERVER, authorization("one", WEB, *asked))
     assert [state.verdict for state in found.policies.values()] == ["Enforced" if valid else "Invalid"]
+
+
+@pytest.mark.parametrize(("group", "kind"), [("policy.linkerd.io", "server"), ("POLICY.Linkerd.io", "SERVER")])
+def test_group_and_kind_of_a_target_are_compared_without_case(tmp_path: Path, group: str, kind: str) -> None:
+    """policy-controller/k8s/api/src/policy/target_ref.rs: eq_ignore_ascii_case."""
+    spec = f"spec: {{targetRef: {{group: {group}, kind: {kind}, name: web}}, requiredAuthenticationRefs: []}}"
+    simulation = opened(
+        tmp_path, SERVER, manifest("policy.linkerd.io/v1alpha1", "AuthorizationPolicy", "all", "default", spec)
+    )
+    (state,) = simulation.policies.values()
+    assert [(str(target.key), target.lenient, target.problem) for target in state.targets] == [
+        ("Server default/web", "", "")
+    ]

@@ -17,7 +17,10 @@ from policylint.model.words import count, listing
 from policylint.network.kinds import KINDS as NETWORK_POLICIES
 
 _OF_POLICIES = "policy.open-cluster-management.io"
-_WORK = ("work.open-cluster-management.io", "ManifestWork")
+_WORKS = (
+    ("work.open-cluster-management.io", "ManifestWork"),
+    ("work.open-cluster-management.io", "ManifestWorkReplicaSet"),
+)
 _PROTECTING = frozenset(
     {"rbac.authorization.k8s.io", "admissionregistration.k8s.io", "kyverno.io", "constraints.gatekeeper.sh"}
 )
@@ -61,7 +64,7 @@ def _enforced(state: str) -> int:
 
 def _fewer_templates(sides: Sides) -> Iterator[Finding]:
     """Yield the objects that bring clusters something that protects no longer, or with another content."""
-    for kind in ((_OF_POLICIES, "Policy"), (_OF_POLICIES, "ConfigurationPolicy"), _WORK):
+    for kind in ((_OF_POLICIES, "Policy"), (_OF_POLICIES, "ConfigurationPolicy"), *_WORKS):
         for old, new in sides.edited(*kind):
             if new.spec == old.spec:
                 continue
@@ -139,7 +142,8 @@ def _templates(sides: Sides, resource: Resource) -> Iterator[tuple[_Template, An
         for _, body in _bodies(resource)
         for entry in sequence(mapping(body.get("spec")).get("object-templates"))[:_MOST]
     ]
-    listed += (("", each) for each in sequence(mapping(resource.spec.get("workload")).get("manifests"))[:_MOST])
+    work = mapping(resource.spec.get("manifestWorkTemplate")) or resource.spec
+    listed += (("", each) for each in sequence(mapping(work.get("workload")).get("manifests"))[:_MOST])
     for made, value in listed:
         body = mapping(value)
         group = text(body.get("apiVersion")).rpartition("/")[0]

@@ -23,6 +23,8 @@ from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.topology.workloads import WORKLOADS
 
+NOT_JUDGED = "it may bear on who gets in"
+"""The label of what was not judged."""
 _MOST_VALUES = 4_000
 _LONGEST_VALUE = 80
 _MOST_LINES = 2_000
@@ -108,7 +110,7 @@ def unjudged(sides: Sides, told: Collection[ResourceKey] = ()) -> Iterator[Findi
                 f"{one.resource.key} {one.change}{fields}: the effect on access is not known",
                 one.location,
                 resources=(one.resource.key,),
-                label="it may bear on who gets in",
+                label=NOT_JUDGED,
                 field=",".join(one.fields),
                 environments=(sides.after.world.name,),
             )
@@ -318,4 +320,4 @@ def _short(value: Any) -> Iterable[str]:
     return (each for each in listed if isinstance(each, str) and len(each) <= _LONGEST_VALUE)
 
 
-__all__ = ["changes_beside", "unjudged"]
+__all__ = ["NOT_JUDGED", "changes_beside", "unjudged"]

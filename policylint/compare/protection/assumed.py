@@ -1,0 +1,317 @@
+"""GWP304 for policies where nothing shows what they act on: each is judged where what it names is there.
+
+They stand in files that nothing here deploys, in templates that are not rendered, or are for Gateways, routes and pods
+of another repository. What is weaker in such a policy is weaker wherever it acts: both states of it are compared as
+any others are, in a world of their own with what they name, and the finding says what was not seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from policylint.checks.kit.locations import value_at
+from policylint.compare.pairing import Sides, differs
+from policylint.compare.protection.unjudged import NOT_JUDGED
+from policylint.compare.texts import TextChanges
+from policylint.compare.unknown import is_of_unseen, undeployed, without_routes
+from policylint.compare.unread import UnreadText, unread_changes
+from policylint.documents import read
+from policylint.load.objects import resources
+from policylint.model import (
+    GATEWAY_GROUP,
+    ROUTE_KINDS,
+    Finding,
+    PolicyKind,
+    Resource,
+    ResourceKey,
+    World,
+    mapping,
+)
+from policylint.namedtuple import NamedTuple
+from policylint.network.kinds import KINDS as NETWORK_POLICIES
+from policylint.patterns import Pattern
+from policylint.policy.content import content_references
+from policylint.policy.results import PolicyState, Target
+from policylint.simulation import Simulation, simulate
+from policylint.topology.workloads import is_workload
+
+_MOST = 40
+"""Policies of one change: each takes a simulation or two."""
+_FILE = "what was not seen"
+_ANY, _PLACE = "any-of-them", "some-namespace"
+_ACTION = Pattern(r"\{\{.*?\}\}")
+_BLOCK = Pattern(r"\s*(?:\{\{[^}]*\}\}\s*)+$")
+_GATEWAY, _SERVICE, _NAMESPACE = (GATEWAY_GROUP, "Gateway"), ("", "Service"), ("", "Namespace")
+_STAND_IN = Pattern(r"(\w+) [\w.-]+/any-of-them\b")
+"""What stands for what was not seen: an object, and its host in the mesh."""
+_HOST = Pattern(r"any-of-them\.[\w.-]+,? ")
+
+
+class _Pair(NamedTuple):
+    """One policy on both sides.
+
+    Args:
+        key: by which the row names it.
+        ground: why it is judged apart.
+        beside: what else acts at its targets on each side.
+        names: what stands for the actions of a template in it.
+    """
+
+    key: ResourceKey
+    was: Resource
+    now: Resource | None
+    ground: str
+    beside: tuple[Sequence[Resource], Sequence[Resource]] = ((), ())
+    names: Mapping[str, str] = {}
+
+
+def assumed_weaker(
+    sides: Sides, texts: TextChanges, worlds: Collection[World], told: Collection[ResourceKey], *, first: bool
+) -> Iterator[Finding]:
+    """Yield what is weaker in such policies, as far as they show it.
+
+    Args:
+        worlds: the environments of both sides.
+        told: the policies of which something is said already.
+        first: whether this is the first environment: what nothing deploys is told there.
+    """
+    pairs = [*_at_unseen_targets(sides), *(_beside(sides, texts, worlds) if first else ())]
+    for pair in islice((each for each in pairs if each.was.key not in told), _MOST):
+        yield from _weaker(sides, pair)
+
+
+def _at_unseen_targets(sides: Sides) -> Iterator[_Pair]:
+    """Yield the policies that differ, or are gone, with a target behind which nothing was seen."""
+    for key, was in sides.before.policies.items():
+        now = sides.after.policies.get(sides.pairing.key(key))
+        if now is not None and not differs(was.policy, now.policy):
+            continue
+        unseen = [(target.key, why) for target in was.targets if (why := _unseen(target, was, sides.before))]
+        if was.invalid or not unseen:
+            continue
+        if now is None and not any(each.namespace == key.namespace for each in sides.after.world.resources):
+            continue  # it went with all that was there
+        targets = {target for target, _ in unseen}
+        beside = _others(sides.before, key, targets), _others(sides.after, sides.pairing.key(key), targets)
+        now_policy = None if now is None else now.policy
+        yield _Pair(key, was.policy, now_policy, unseen[0][1], beside)
+
+
+def _unseen(target: Target, state: PolicyState, side: Simulation) -> str:
+    """Return what was not seen of a target, "" where something was."""
+    if target.resolution.unknown and not (target.nodes and state.groups):
+        return target.resolution.reason
+    if is_of_unseen(target, state, side):
+        return f"no pods of {target.key} were seen"
+    return next((f"no route of {gateway} was seen" for gateway in without_routes(target, side)), "")
+
+
+def _others(side: Simulation, key: ResourceKey, targets: Collection[ResourceKey]) -> list[Resource]:
+    states = (state for each, state in side.policies.items() if each != key)
+    named = filter(None, map(side.world.get, targets))
+    return [
+        *(each for each in named if "podSelector" in each.spec),
+        *(state.policy for state in states if any(target.key in targets for target in state.targets)),
+    ]
+
+
+def _beside(sides: Sides, texts: TextChanges, worlds: Collection[World]) -> Iterator[_Pair]:
+    """Yield the policies that differ where nothing deploys them."""
+    files = set()
+    for key, was, now in undeployed(sides):
+        files.add((was if now is None else now).document.file)
+        if now is not None and _is_policy(sides, key):
+            yield _Pair(key, _placed(was), _placed(now), f"nothing here deploys {now.document.file}")
+    for change in unread_changes(texts, worlds, sides.after.catalog):
+        if change.now is not None and _is_policy(sides, change.was.key) and change.file not in files:
+            names: dict[str, str] = {}
+            old, new = (_read(text, change.file, names) for text in (change.was, change.now))
+            if old is not None and new is not None:
+                yield _Pair(change.was.key, old, new, change.why, names=names)
+
+
+def _is_policy(sides: Sides, key: ResourceKey) -> bool:
+    return key[:2] in NETWORK_POLICIES or sides.after.catalog.get(*key[:2]) is not None
+
+
+def _placed(resource: Resource) -> Resource:
+    """Return an object in some namespace where it is not known in which."""
+    if not resource.key.unplaced:
+        return resource
+    key = resource.key._replace(namespace=_PLACE)
+    return Resource(key, resource.version, resource.body, resource.document, resource.root, resource.sources)
+
+
+def _read(text: UnreadText, file: str, names: dict[str, str]) -> Resource | None:
+    """Return the object of a text, of a template with a name for each action: the same one stands for the same value.
+
+    Args:
+        names: to which those names are added, with the actions.
+    """
+
+    def name(action: Any) -> str:
+        made = f"v-{hashlib.sha256(action[0].strip('{}- ').encode()).hexdigest()[:6]}"
+        names[made] = action[0]
+        return made
+
+    lines = ("" if _BLOCK.match(line) else _ACTION.sub(name, line) for line in text.body.splitlines())
+    documents = read(("\n" * text.first + "\n".join(lines)).encode(), file).documents
+    found = resources(documents, cluster_scoped=frozenset(), movable=True)
+    return _placed(found[0]) if len(found) == 1 else None
+
+
+def _weaker(sides: Sides, pair: _Pair) -> Iterator[Finding]:
+    from policylint.compare import compare, pair_sides, removed_protections
+
+    catalog, name = sides.after.catalog, sides.after.world.name
+    policies = [(pair.was, *pair.beside[0]), (*(() if pair.now is None else (pair.now,)), *pair.beside[1])]
+    bare = [simulate(World(name, each, partial=True), catalog) for each in policies]
+    there = _Companions(bare[0])
+    for each in bare:
+        there.meet(each)
+    made = there.made()
+    both = [simulate(World(name, (*made, *each), partial=True), catalog) for each in policies]
+    pairs = pair_sides(both[:1], both[1:])
+    said: set[str] = set()
+    for finding in removed_protections(pairs, compare(pairs)):
+        message = _STAND_IN.sub(r"every \1 that it is for", _HOST.sub("", finding.message))
+        message = message.replace(f"{_PLACE}/", "").replace(f".{_PLACE}", "")
+        for stand_in, word in pair.names.items():
+            message = message.replace(stand_in, word)
+        if message in said or finding.label == NOT_JUDGED:
+            continue
+        said.add(message)
+        subject = (pair.was if pair.now is None else pair.now).name_location
+        yield Finding(
+            finding.rule,
+            "note" if finding.severity == "note" else "warning",
+            message,
+            subject if finding.location.file == _FILE else finding.location,
+            resources=(pair.key,),
+            label="as far as the policy itself shows",
+            confidence="assumed",
+            ground=pair.ground,
+            field=finding.field,
+            environments=(name,),
+        )
+
+
+class _Companions:
+    """What policies name and what no manifest shows: one object of each, and a route with a backend behind it."""
+
+    def __init__(self, side: Simulation) -> None:
+        self._side = side
+        self._bodies: dict[ResourceKey, dict[str, Any]] = {}
+
+    def made(self) -> list[Resource]:
+        text = "\n---\n".join(json.dumps(body, default=str) for body in self._bodies.values())
+        documents = read(text.encode(), _FILE).documents
+        return resources(documents, cluster_scoped=frozenset(), movable=False)
+
+    def meet(self, side: Simulation) -> None:
+        """Add what the policies of a side are for."""
+        for key, state in side.policies.items():
+            for target in state.targets:
+                self._meet(state, target)
+            for reference in content_references(state.policy, side.world, state.kind.refers or None):
+                if reference.wanted[:2] == _SERVICE:
+                    port = mapping(value_at(state.policy.body, reference.pointer)).get("port", 80)
+                    spec = {"selector": {"app": reference.wanted.name}, "ports": [{"port": port}]}
+                    self._add("v1", "Service", reference.wanted.namespace, reference.wanted.name, spec)
+            if not state.targets:
+                self._workload(state.kind, key.namespace or _PLACE, {})
+        for key in side.world.resources:
+            if key[:2] in NETWORK_POLICIES:
+                self._add("v1", "ConfigMap", key.namespace or _PLACE, _ANY, {})
+
+    def _meet(self, state: PolicyState, target: Target) -> None:
+        kind, key = state.kind, target.key
+        place = state.key.namespace if key.unplaced or not key.namespace else key.namespace
+        labels = mapping(mapping(target.selector).get("matchLabels")) if target.selector else {}
+        name = key.name or _ANY
+        named = self._side.world.get(key)
+        if named is not None and "podSelector" in named.spec:
+            labels = mapping(mapping(named.spec["podSelector"]).get("matchLabels"))
+            self._workload(kind, place, labels, port=str(named.spec.get("port", "")))
+        elif key[:2] == _GATEWAY or key.kind in ("ListenerSet", "GatewayClass"):
+            gateway = name if key[:2] == _GATEWAY else _ANY
+            self._route(
+                "HTTPRoute", place, _ANY, gateway=gateway, of=kind, section=target.section, gateway_labels=labels
+            )
+        elif key.kind in ROUTE_KINDS:
+            self._route(key.kind, place, name, of=kind, rule=target.section, labels=labels)
+        elif key[:2] == _SERVICE:
+            self._route("HTTPRoute", place, _ANY, of=kind, service=name, port=target.section)
+        elif is_workload(*key[:2]) or key.kind == "Pod" or key[:2] == _NAMESPACE:
+            self._workload(kind, name if key[:2] == _NAMESPACE and key.name else place, labels)
+        elif key.group == state.key.group and key.name:  # of the same API, where it stands for a port of pods
+            known = self._side.catalog.get(*key[:2])
+            version = next(iter(known.versions), "v1") if known is not None else "v1"
+            pods = {"app": name}
+            self._add(
+                f"{key.group}/{version}", key.kind, place, name, {"podSelector": {"matchLabels": pods}, "port": 80}
+            )
+            self._workload(kind, place, pods, port="80")
+
+    def _route(
+        self,
+        kind: str,
+        place: str,
+        name: str,
+        *,
+        of: PolicyKind,
+        gateway: str = _ANY,
+        section: str = "",
+        rule: str = "",
+        service: str = _ANY,
+        port: str = "",
+        labels: Mapping[str, Any] | None = None,
+        gateway_labels: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Add a route through a Gateway to a Service with its workload."""
+        controller = self._side.catalog.controller(of.implementation) or "example.com/gateway"
+        self._add("gateway.networking.k8s.io/v1", "GatewayClass", "", _ANY, {"controllerName": controller})
+        listener = {"name": section or "http", "port": 80, "protocol": "HTTP"}
+        listeners = [{**listener, "allowedRoutes": {"namespaces": {"from": "All"}}}]
+        spec = {"gatewayClassName": _ANY, "listeners": listeners}
+        self._add("gateway.networking.k8s.io/v1", "Gateway", place, gateway, spec, gateway_labels)
+        reference = {"name": service, "port": 80}
+        rules = [{**({"name": rule} if rule else {}), "backendRefs": [reference]}]
+        parents = [{"name": gateway, "namespace": place}]
+        self._add("gateway.networking.k8s.io/v1", kind, place, name, {"parentRefs": parents, "rules": rules}, labels)
+        self._workload(of, place, {"app": service}, service, port)
+
+    def _workload(
+        self, kind: PolicyKind, place: str, labels: Mapping[str, Any], service: str = "", port: str = ""
+    ) -> None:
+        """Add pods with labels behind a Service, in a namespace that is in the mesh that reads a kind."""
+        told = {str(name): str(value) for name, value in labels.items()} or {"app": _ANY}
+        workload = service or next((value for name, value in told.items() if name.endswith(("app", "name"))), _ANY)
+        enrolling = self._side.catalog.enrolling()
+        mesh = next((name for name, whose in enrolling.items() if whose == kind.implementation), "")
+        self._add("v1", "Namespace", "", place, None, {mesh: "enabled"} if mesh else {})
+        number = int(port) if port.isdigit() else 80
+        container = {"name": "app", "image": "app", "ports": [{"containerPort": number}]}
+        if port and not port.isdigit():
+            container["ports"] = [{"name": port, "containerPort": number}]
+        template = {"metadata": {"labels": told}, "spec": {"containers": [container]}}
+        self._add("apps/v1", "Deployment", place, workload, {"selector": {"matchLabels": told}, "template": template})
+        ports = [{"name": "http" if port.isdigit() or not port else port, "port": 80, "targetPort": number}]
+        self._add("v1", "Service", place, service or workload, {"selector": told, "ports": ports})
+
+    def _add(
+        self, version: str, kind: str, place: str, name: str, spec: Any, labels: Mapping[str, Any] | None = None
+    ) -> None:
+        metadata: dict[str, Any] = {"name": name, **({"namespace": place} if place else {})}
+        if labels:  # whichever of both a mesh reads
+            metadata |= {"labels": dict(labels), "annotations": dict(labels)}
+        key = ResourceKey(version.rpartition("/")[0], kind, place, name)
+        body: dict[str, Any] = {"apiVersion": version, "kind": kind, "metadata": metadata}
+        self._bodies.setdefault(key, {**body, "spec": spec} if spec is not None else body)
+
+
+__all__ = ["assumed_weaker"]

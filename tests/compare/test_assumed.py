@@ -1,0 +1,199 @@
+"""A policy whose targets nothing shows is judged where what it names is there, with what was not seen."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = """
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec: {path: ./apps, interval: 5m, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+"""
+ROUTE = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec: {parentRefs: [{name: edge, namespace: infra}]}
+"""
+CHART = "apiVersion: v2\nname: shop\nversion: 0.1.0\n"
+
+
+def policy(kind: str, spec: str, namespace: str = "  namespace: pay\n") -> str:
+    version, _, name = kind.partition(" ")
+    return f"apiVersion: {version}\nkind: {name}\nmetadata:\n  name: p\n{namespace}spec:\n{spec}"
+
+
+TO_ROUTE = "  targetRefs:\n    - {group: gateway.networking.k8s.io, kind: HTTPRoute, name: pay}\n"
+TO_GATEWAY = TO_ROUTE.replace("HTTPRoute, name: pay", "Gateway, name: edge")
+EG = "gateway.envoyproxy.io/v1alpha1 SecurityPolicy"
+KUADRANT = "kuadrant.io/v1 AuthPolicy"
+ISTIO = "security.istio.io/v1 AuthorizationPolicy"
+KGATEWAY = "gateway.kgateway.dev/v1alpha1 TrafficPolicy"
+TLS = "gateway.networking.k8s.io/v1 BackendTLSPolicy"
+KEYS = "  apiKeyAuth:\n    credentialRefs: [{name: keys}]\n    extractFrom: [{headers: [x-key]}]\n"
+BASIC = (
+    "  defaults:\n    rules:\n      authentication:\n        keys: {apiKey: {selector: {matchLabels: {app: pay}}}}\n"
+)
+CALLERS = """
+  selector: {matchLabels: {app: pay}}
+  rules:
+    - from: [{source: {principals: [cluster.local/ns/shop/sa/web]}}]
+      to: [{operation: {methods: [GET]}}]
+"""
+TLS_OF = """
+  targetRefs: [{group: "", kind: Service, name: pay}]
+  validation: {hostname: pay.pay.svc, wellKnownCACertificates: System}
+"""
+DATABASE = """
+  podSelector: {matchLabels: {app: db}}
+  ingress:
+    - from: [{podSelector: {matchLabels: {app: pay}}}]
+"""
+
+CASES = [
+    pytest.param(EG, TO_ROUTE + KEYS, "name: pay}", "name: other}", "HTTPRoute pay/pay loses", id="retargeted"),
+    pytest.param(EG, TO_GATEWAY + KEYS, KEYS, "  cors: {allowOrigins: ['https://a.example']}\n", "loses", id="login"),
+    pytest.param(
+        KUADRANT,
+        TO_GATEWAY.replace("targetRefs:\n    - ", "targetRef: ") + BASIC,
+        "kind: Gateway, name: edge",
+        "kind: Gateway, name: edges",
+        "every HTTPRoute that it is for loses its authentication",
+        id="kuadrant",
+    ),
+    pytest.param(ISTIO, CALLERS, "cluster.local/ns/shop/sa/web", "'*'", "turns fewer requests away", id="principals"),
+    pytest.param(ISTIO, CALLERS, "app: pay", "app: pays", "turns fewer requests away", id="selector"),
+    pytest.param(
+        "security.istio.io/v1 PeerAuthentication",
+        "  mtls: {mode: STRICT}\n",
+        "STRICT",
+        "PERMISSIVE",
+        "goes from STRICT to PERMISSIVE",
+        id="transport",
+    ),
+    pytest.param(TLS, TLS_OF, "name: pay}", "name: payed}", "nobody verifies who answers", id="backend"),
+    pytest.param(
+        "networking.k8s.io/v1 NetworkPolicy",
+        DATABASE,
+        "podSelector: {matchLabels: {app: pay}}",
+        "namespaceSelector: {}",
+        "allows connections that were not allowed before",
+        id="network",
+    ),
+    pytest.param(
+        KGATEWAY,
+        TO_ROUTE + "  extAuth: {extensionRef: {name: login}}\n",
+        "extAuth: {extensionRef: {name: login}}",
+        "extAuth: {disable: {}}",
+        "loses its",
+        id="kgateway",
+    ),
+]
+CASES += [
+    pytest.param(
+        EG,
+        TO_ROUTE + "  extAuth:\n    failOpen: false\n    http: {backendRefs: [{name: auth, port: 80}]}\n",
+        "failOpen: false",
+        "failOpen: true",
+        "goes from false to true",
+        id="backend-of-a-login",
+    ),
+    pytest.param(
+        "policy.linkerd.io/v1alpha1 AuthorizationPolicy",
+        "  targetRef: {group: policy.linkerd.io, kind: Server, name: pay}\n"
+        "  requiredAuthenticationRefs: [{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: web}]\n",
+        "[{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: web}]",
+        "[]",
+        "loses its authorization",
+        id="linkerd",
+    ),
+    pytest.param(
+        "projectcalico.org/v3 NetworkPolicy",
+        "  selector: app == 'pay'\n  types: [Ingress]\n  ingress: [{action: Deny}]\n",
+        "action: Deny",
+        "action: Allow",
+        "what it turned away passes",
+        id="calico",
+    ),
+]
+TWINS = [
+    pytest.param(EG, TO_ROUTE + KEYS, "[x-key]", '["x-key"]', id="quotes"),
+    pytest.param(ISTIO, CALLERS, "methods: [GET]", "methods: [GET], paths: [/api]", id="narrower"),
+    pytest.param("networking.k8s.io/v1 NetworkPolicy", DATABASE, "podSelector: {matchLabels: {app: pay}}",
+                 "podSelector: {matchLabels: {app: pay, tier: web}}", id="fewer"),
+]  # fmt: skip
+
+
+def diff(root: Path, before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """What `policylint diff` prints of two states of a repository."""
+
+    def git(*arguments: str) -> None:
+        name = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
+        subprocess.run(["git", *name, *arguments], cwd=root, check=True, capture_output=True)
+
+    git("init", "-q")
+    for files in (before, after):
+        for path, text in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text, encoding="utf-8")
+        if files is before:
+            git("add", ".")
+            git("commit", "-qm", "before")
+    command = [sys.executable, "-m", "policylint", "diff", "HEAD", "--color", "never"]
+    run = subprocess.run(command, cwd=root, check=False, capture_output=True, text=True)
+    return " ".join(run.stdout.split())
+
+
+def places(tmp_path: Path, kind: str, spec: str, old: str, new: str) -> dict[str, str]:
+    """What the diff says of one change at three places: in a file that nothing deploys, in a template, and deployed
+    beside nothing that it is for."""
+    assert old in spec
+    deployed = {"clusters/prod/apps.yaml": ROOT, "apps/route.yaml": ROUTE}
+    sides = [policy(kind, each) for each in (spec, spec.replace(old, new))]
+    templates = [
+        policy(kind, each, "  namespace: {{ .Release.Namespace }}\n") for each in (spec, spec.replace(old, new))
+    ]
+    said = {}
+    for place, path, tree, (before, after) in (
+        ("unused", "old/p.yaml", deployed, sides),
+        ("template", "chart/templates/p.yaml", {**deployed, "chart/Chart.yaml": CHART}, templates),
+        ("deployed", "apps/p.yaml", deployed, sides),
+    ):
+        root = tmp_path / place
+        root.mkdir()
+        said[place] = diff(root, {**tree, path: before}, {path: after})
+    return said
+
+
+@pytest.mark.parametrize(("kind", "spec", "old", "new", "sentence"), CASES)
+def test_what_is_weaker_is_said_with_its_ground(
+    tmp_path: Path, kind: str, spec: str, old: str, new: str, sentence: str
+) -> None:
+    said = places(tmp_path, kind, spec, old, new)
+    wanted = sentence.replace("pay/pay", "pay")
+    assert sentence in said["unused"], said["unused"]
+    assert "this is assumed: nothing here deploys old/p.yaml" in said["unused"]
+    assert wanted in said["template"].replace("{{ .Release.Namespace }}/", ""), said["template"]
+    assert "this is assumed: chart/templates/p.yaml is a template that is not rendered" in said["template"]
+    assert "warning[GWP3" in said["deployed"], said["deployed"]
+
+
+@pytest.mark.parametrize(("kind", "spec", "old", "new"), TWINS)
+def test_what_is_not_weaker_is_a_row_at_most(tmp_path: Path, kind: str, spec: str, old: str, new: str) -> None:
+    for said in places(tmp_path, kind, spec, old, new).values():
+        assert "warning[" not in said, said
+        assert "error[" not in said, said
+
+
+def test_what_is_deleted_where_nothing_deploys_it_is_a_row(tmp_path: Path) -> None:
+    tree = {"clusters/prod/apps.yaml": ROOT, "apps/route.yaml": ROUTE}
+    before = {**tree, "old/p.yaml": policy(EG, TO_ROUTE + KEYS)}
+    said = diff(tmp_path, before, {"old/p.yaml": ""})
+    assert "goes, and nothing here deploys old/p.yaml" in said
+    assert "warning[" not in said

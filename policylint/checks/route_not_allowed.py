@@ -20,7 +20,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         for parent in state.parents:
             if parent.candidates and all(candidate.failure == REFUSED for candidate in parent.candidates):
                 yield _finding(state.route, parent)
-    from policylint.simulation.ranking import unserved_listeners
+    from policylint.simulation.serving import unserved_listeners
 
     unserved = unserved_listeners(simulation)
     for gateway in simulation.topology.gateways:

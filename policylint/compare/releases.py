@@ -16,7 +16,8 @@ from policylint.model.resource import Spot
 from policylint.namedtuple import NamedTuple
 from policylint.render.in_use import InUse, Lines, Naming, in_use, may_tell
 from policylint.simulation import Simulation
-from policylint.simulation.ranking import unread_route, unserved_listeners
+from policylint.simulation.ranking import unread_route
+from policylint.simulation.serving import unserved_listeners
 from policylint.topology.ancestry import implementation_of
 from policylint.upgrade import Move
 

@@ -59,7 +59,7 @@ def answers(simulation: Simulation, nodes: Sequence[Node]) -> ContextAnswers:
         seen, group = 0, acting.groups[number]
         # What is attached to the object acts there, also where contexts begin below it, as those of a mesh do.
         attached = any(attachment.node in subjects for attachment in group.effective.stack)
-        for context in group.contexts():
+        for context in filter(acting.is_open, group.contexts()):
             path = _without_namespaces(context, subjects)
             if path not in covered and not attached and subjects.isdisjoint(context):
                 for backend in acting.backends(path) & behind.keys():

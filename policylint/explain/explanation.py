@@ -22,9 +22,10 @@ from policylint.policy.paths import Path
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.simulation.acting import leads_down
-from policylint.simulation.certificates import CertificateDemands, served
+from policylint.simulation.certificates import CertificateDemands
+from policylint.simulation.serving import served
 from policylint.simulation.winning import Taken, taken
-from policylint.topology import GatewayState, ListenerState, RouteState, Topology, whole
+from policylint.topology import GatewayState, ListenerState, RouteState, whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.backends import ports
 from policylint.topology.routes import rules
@@ -115,7 +116,7 @@ def _facts(subject: Subject) -> Iterable[Fact]:
     topology = simulation.topology
     route = topology.route(key)
     if route is not None:
-        yield from _of_route(route, topology)
+        yield from _of_route(route, simulation)
     if key in topology.unseen:
         yield Fact("seen", "no: its listeners and policies of its own in other repositories are not known")
     gateway = topology.gateway(key)
@@ -175,7 +176,7 @@ def _certificates(simulation: Simulation, node: Node, route: RouteState | None) 
             yield Fact("clients", words)
 
 
-def _of_route(state: RouteState, topology: Topology) -> Iterable[Fact]:
+def _of_route(state: RouteState, simulation: Simulation) -> Iterable[Fact]:
     """Yield the hosts, parents, rules and broken backends of a route."""
     names = [hostname or "every host" for hostname in state.hostnames]
     yield Fact("hosts", ", ".join(names))
@@ -191,7 +192,7 @@ def _of_route(state: RouteState, topology: Topology) -> Iterable[Fact]:
         missing = f" ({parent.resolution.reason})" if parent.resolution.unknown else ""
         yield Fact("parent", f"{parent.text}{extra}{missing}" + (f", perhaps: {unknown}" if unknown else ""))
         for candidate in parent.candidates:
-            nearer = "" if candidate.failure else _nearer(candidate, parent, topology)
+            nearer = "" if candidate.failure else _nearer(candidate, parent, simulation)
             if nearer:
                 yield Fact("idle", f"listener {candidate.node.section} gets none of its requests: {nearer}")
     yield Fact("rules", str(len(rules(state.route))))
@@ -200,15 +201,15 @@ def _of_route(state: RouteState, topology: Topology) -> Iterable[Fact]:
             yield Fact("backend", backend.message, bad=True)
 
 
-def _nearer(candidate: Candidate, parent: ParentState, topology: Topology) -> str:
+def _nearer(candidate: Candidate, parent: ParentState, simulation: Simulation) -> str:
     """Return which listeners take all requests for the hosts of a route in place of one that it is attached to.
 
     Of the listeners on a port the most specific one for a host takes its requests, whichever routes it has
     (GatewaySpec.Listeners); "" where the listener keeps some of the hosts.
     """
     from policylint.topology.hostnames import covers, specificity
-    from policylint.trace.listeners import fault
 
+    topology, shut = simulation.topology, simulation.acting.closed.nodes
     own = topology.listener(candidate.node)
     if own is None or parent.gateway is None or own.protocol not in ("HTTP", "HTTPS", "TLS"):
         return ""
@@ -218,7 +219,7 @@ def _nearer(candidate: Candidate, parent: ParentState, topology: Topology) -> st
         if gateway.gateway.key == parent.gateway
         and (listener.port, listener.protocol) == (own.port, own.protocol)
         and specificity(listener.hostname) > specificity(own.hostname)
-        and not fault(listener)
+        and listener.node not in shut
     ]
     hosts = candidate.hostnames
     takers = [next((taker.name for taker in nearer if covers(taker.hostname, host)), "") for host in hosts]

@@ -30,10 +30,11 @@ _STRATEGIES = {
 _LEVELS = {"gatewayclass": "class", "workload": "object"}
 
 
-def none_acts(subject: Subject, *, others: bool = False) -> str:
+def none_acts(subject: Subject, paths: Iterable[Path], *, others: bool = False) -> str:
     """Return that no policy acts on a subject; of what was not seen above it, only that none here does.
 
     Args:
+        paths: those through it.
         others: whether something that is not evaluated may act on it all the same.
     """
     topology = subject.simulation.topology
@@ -41,6 +42,8 @@ def none_acts(subject: Subject, *, others: bool = False) -> str:
     unseen = [key for key in topology.unseen if key in above]
     if at_doors(subject) is not subject.simulation:
         return "no policy names it"
+    if why := subject.simulation.acting.why_closed(paths):
+        return f"no policy acts on it: {why}"
     if not unseen:
         return "no policy that policylint evaluates acts on it" if others else "no policy acts on it"
     return f"no policy here acts on it; what policies elsewhere do to {listing(unseen)} is not known"

@@ -137,7 +137,7 @@ class Simulation:
         if self.kept_acting is None:
             from policylint.simulation.acting import ActingIndex
 
-            self.kept_acting = ActingIndex(self.world, self.topology, self.groups, self.meshes)
+            self.kept_acting = ActingIndex(self)
         return self.kept_acting
 
     @property

@@ -2,30 +2,32 @@
 
 An effective policy holds for contexts. A request meets it where it passes one of them as a whole, whatever it passes
 besides (`along`). It acts at the objects and sections through which such requests go (`places`): at and below a target,
-and where routes lead to it from above, through a proxy or to the pods behind a Service as well.
+and where routes lead to it from above, through a proxy or to the pods behind a Service as well; nowhere below a
+listener that takes none.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from policylint.model import Node, Resource, ResourceKey, World
+from policylint.model import Node, Resource, ResourceKey
 from policylint.policy.authorizing import Checkpoint
 from policylint.policy.effective import ContextPaths
 from policylint.policy.level import level
-from policylint.policy.paths import Path
+from policylint.policy.paths import Path, is_open
 from policylint.policy.results import Group
-from policylint.topology import Topology, whole
+from policylint.simulation.serving import Closed, closed
+from policylint.topology import whole
 from policylint.topology.ancestry import gateways_above
 from policylint.topology.graph import walk
 from policylint.topology.workloads import is_workload, server_routes, servers_behind, servers_selecting
 
 if TYPE_CHECKING:
-    from policylint.simulation.meshes import Meshes
+    from policylint.simulation import Simulation
 
 MOST_PATHS = 5_000
 """Most contexts of an effective policy, or paths through an object, that are looked at one by one."""
@@ -38,9 +40,10 @@ class ActingIndex:
         groups: the effective policies; they are named by their numbers.
     """
 
-    def __init__(self, world: World, topology: Topology, groups: Sequence[Group], meshes: Meshes) -> None:
-        self.groups = groups
-        self._world, self._topology, self._meshes = world, topology, meshes
+    def __init__(self, simulation: Simulation) -> None:
+        self.groups = groups = simulation.groups
+        self._world, self._topology, self._meshes = simulation.world, simulation.topology, simulation.meshes
+        self._simulation = simulation
         self._by_end: dict[Node, list[int]] = defaultdict(list)
         for number, group in enumerate(groups):
             for node in dict.fromkeys(group.contexts.ends()):
@@ -131,11 +134,11 @@ class ActingIndex:
         elsewhere all of the stack: a request of a route meets what is attached to the backend as well.
         """
         if number not in self._places:
-            group = self.groups[number]
+            group, inside = self.groups[number], self._inside(number)
             stack = frozenset(attachment.key for attachment in group.effective.stack)
-            around = self._below(group) | self._above(group) | self._before(group)
-            places = dict.fromkeys((node for node in (*group.nodes, *around) if not leads_down(node)), stack)
-            places.update((node, keys) for node, keys in group.nodes.items() if leads_down(node))
+            around = self._below(inside) | self._above(group) | self._before(group)
+            places = dict.fromkeys((node for node in (*inside, *around) if not leads_down(node)), stack)
+            places.update((node, keys) for node, keys in inside.items() if leads_down(node))
             places.update((node, stack) for node in around if leads_down(node) and node not in places)
             self._places[number] = places
         return self._places[number]
@@ -144,6 +147,46 @@ class ActingIndex:
         """Return the effective policies with a context through any of the nodes, or through what is behind backends."""
         behind = (node for key in backends for node in self._beside.get(key, ()))
         return {number for node in chain(nodes, behind) for number in self._by_node.get(node, ())}
+
+    def is_open(self, context: Path) -> bool:
+        """Return whether requests pass all of a context."""
+        return is_open(context, self.closed.bars)
+
+    def why_closed(self, contexts: Iterable[Path]) -> str:
+        """Return why no request passes any of some contexts; "" where some do, or there are none."""
+        first = ""
+        for context in islice(contexts, MOST_PATHS):
+            if self.is_open(context):
+                return ""
+            shut = next((node for node in context if self.closed.nodes.get(node)), None)
+            why = "no listener sends it requests" if shut is None else f"{shut} takes none: {self.closed.nodes[shut]}"
+            first = first or f"no request gets there, {why}"
+        return first
+
+    def _inside(self, number: int) -> Mapping[Node, frozenset[ResourceKey]]:
+        """Return the nodes of an effective policy that requests get to, with the policies at each or above it."""
+        group = self.groups[number]
+        if not any(self.closed):
+            return group.nodes
+        inside = group.contexts.open_nodes(self.closed.bars)
+        return {node: keys for node, keys in group.nodes.items() if node in inside}
+
+    @cached_property
+    def closed(self) -> Closed:
+        """Where no request goes on."""
+        return closed(self._simulation)
+
+    @cached_property
+    def _children(self) -> Sequence[Sequence[int]]:
+        """By vertex where requests go on to."""
+        topology, bars = self._topology, self.closed.bars
+        if not any(self.closed):
+            return topology.children
+        nodes = [vertex.nodes for vertex in topology.vertices]
+        return [
+            [child for child in children if not bars(nodes[above][-1], nodes[child][0])]
+            for above, children in enumerate(topology.children)
+        ]
 
     def of_policy(self, key: ResourceKey) -> list[int]:
         """Return the effective policies that a policy takes part in."""
@@ -184,12 +227,12 @@ class ActingIndex:
         Further down than contexts go these are the policies of the whole context, unless their kind is Direct.
         """
         affected: dict[Node, set[ResourceKey]] = defaultdict(set)
-        for group in self.groups:
-            sources = frozenset(group.effective.owners.values())
-            for node, above in group.nodes.items():
+        for number, group in enumerate(self.groups):
+            sources, inside = frozenset(group.effective.owners.values()), self._inside(number)
+            for node, above in inside.items():
                 affected[node] |= sources & above
             inherited = sources and group.kind.policy_class != "Direct"
-            for node in self._below(group) - group.nodes.keys() if inherited else ():
+            for node in self._below(inside) - inside.keys() if inherited else ():
                 affected[node] |= sources
         return {node: tuple(sorted(keys)) for node, keys in sorted(affected.items())}
 
@@ -239,23 +282,26 @@ class ActingIndex:
         """Return the routes and rules on contexts whose policies stand further down, at a rule or a backend."""
         if any(leads_down(attachment.node) for attachment in group.effective.stack):
             return set()  # what lies below those is in `group.nodes`
-        return {node for path in islice(group.contexts(), MOST_PATHS) for node in path if not leads_down(node)}
+        return {node for path in self._contexts(group) for node in path if not leads_down(node)}
 
-    def _below(self, group: Group) -> set[Node]:
+    def _contexts(self, group: Group) -> Iterator[Path]:
+        return filter(self.is_open, islice(group.contexts(), MOST_PATHS))
+
+    def _below(self, inside: Mapping[Node, object]) -> set[Node]:
         """Return what lies below contexts that end early: a kind that knows no routes acts on their requests, too."""
-        topology, inside = self._topology, group.nodes.keys()
+        topology, children = self._topology, self._children
 
         def goes_on(vertex: int) -> bool:
-            return any(not inside.isdisjoint(topology.vertices[child].nodes) for child in topology.children[vertex])
+            return any(node in inside for child in children[vertex] for node in topology.vertices[child].nodes)
 
-        vertices = {vertex for node in group.nodes for vertex in topology.vertices_of(node)}
-        below = (child for vertex in vertices if not goes_on(vertex) for child in topology.children[vertex])
-        return self._nodes(walk(topology.children, below))
+        vertices = {vertex for node in inside for vertex in topology.vertices_of(node)}
+        below = (child for vertex in vertices if not goes_on(vertex) for child in children[vertex])
+        return self._nodes(walk(children, below))
 
     def _before(self, group: Group) -> set[Node]:
         """Return the routes, rules and Services whose requests pass contexts that begin at a backend or behind one."""
         found: set[Node] = set()
-        for context in islice(group.contexts(), MOST_PATHS):
+        for context in self._contexts(group):
             for backend in self.backends(context):
                 ends = next((node for node in reversed(context) if node.key == backend), whole(backend))
                 vertices = self._topology.vertices_of(ends)
@@ -277,7 +323,14 @@ class ActingIndex:
 
     def _nodes(self, vertices: Iterable[int]) -> set[Node]:
         topology = self._topology
-        return {node for vertex in vertices if topology.reachable[vertex] for node in topology.vertices[vertex].nodes}
+        return {node for vertex in vertices if vertex in self._reached for node in topology.vertices[vertex].nodes}
+
+    @cached_property
+    def _reached(self) -> Collection[int]:
+        """The vertices that requests get to."""
+        topology = self._topology
+        starts = (root for root in topology.roots if not self.closed.bars(None, topology.vertices[root].nodes[0]))
+        return walk(self._children, starts)
 
 
 def _passed(node: Node) -> Node:

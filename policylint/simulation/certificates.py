@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 
 from policylint.documents import Pointer
 from policylint.implementations import implementation
@@ -11,7 +10,7 @@ from policylint.model import Location, Node, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
-from policylint.topology import GatewayState, ListenerState, Topology
+from policylint.topology import GatewayState, ListenerState
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.status import client_validation, is_passthrough
 
@@ -29,18 +28,6 @@ class CertificateDemand(NamedTuple):
     holder: ResourceKey
     pointer: Pointer
     location: Location
-
-
-def served(topology: Topology) -> Iterator[tuple[GatewayState, ListenerState]]:
-    """Yield every listener with the Gateway that serves it: its own, and those of the ListenerSets that it lets in."""
-    for gateway in topology.gateways:
-        for listener in gateway.listeners:
-            yield gateway, listener
-    for listener_set in topology.listener_sets:
-        parent = topology.gateway(listener_set.parent) if listener_set.allowed is not False else None
-        if parent is not None:
-            for listener in listener_set.listeners:
-                yield parent, listener
 
 
 class CertificateDemands:

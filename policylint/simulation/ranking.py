@@ -71,21 +71,6 @@ def sharing(simulation: Simulation, gateway: GatewayState) -> Collection[Resourc
     return behaviour.sharing(gateway, simulation.topology, simulation.catalog)
 
 
-def unserved_listeners(simulation: Simulation) -> Mapping[Node, str]:
-    """Return the listeners that are accepted and that their proxies do not serve, with why."""
-    catalog = simulation.catalog
-    served = [(gateway, implementation_of(gateway, catalog)) for gateway in simulation.topology.gateways]
-    found: dict[Node, str] = {}
-    for own in dict.fromkeys(each for _, each in served if each is not None):
-        behaviour = implementation(own, catalog.settings(own))
-        found.update(behaviour.unserved_listeners(simulation.topology, catalog))
-    for gateway, name in served if catalog.releases else ():
-        for listener in gateway.listeners:
-            if why := catalog.unread(name, f"protocol {listener.protocol}"):
-                found[listener.node] = why
-    return found
-
-
 def unread_route(simulation: Simulation, route: Resource, gateway: GatewayState | None) -> str:
     """Return why the release that serves a Gateway does not read routes of a kind; "" where it does, or may."""
     if gateway is None or not simulation.catalog.releases:

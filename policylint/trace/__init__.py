@@ -8,7 +8,7 @@ from __future__ import annotations
 from policylint.trace.request import Request, RequestError, from_url, request
 from policylint.trace.requirements import PURPOSES, Asked, Asker, Requirements, login_in_words
 from policylint.trace.result import Considered, Forwarded, Met, Nearest, Outcome, Share, Trace
-from policylint.trace.tracing import Tracer, not_served
+from policylint.trace.tracing import Tracer
 
 __all__ = [
     "PURPOSES",
@@ -27,6 +27,5 @@ __all__ = [
     "Tracer",
     "from_url",
     "login_in_words",
-    "not_served",
     "request",
 ]

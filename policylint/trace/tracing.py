@@ -18,10 +18,10 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import Client, RequestFacts, RequestQuestion
 from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands
-from policylint.simulation.ranking import Ranking, narrowing, ranking, sharing, unserved_listeners, withheld
+from policylint.simulation.ranking import Ranking, narrowing, ranking, sharing, withheld
+from policylint.simulation.serving import assumed, attached, closed_listeners, not_served
 from policylint.topology import Candidate, GatewayState, ListenerState, ParentState, RouteState, whole
 from policylint.topology.hostnames import EVERY, specificity, without_port
-from policylint.topology.state import rejection
 from policylint.trace import layer4, mesh, network
 from policylint.trace.admissions import Admissions
 from policylint.trace.answering import Responder
@@ -37,7 +37,7 @@ from policylint.trace.considered import (
 )
 from policylint.trace.consumed import consumed, without
 from policylint.trace.hosts import may_be, serves
-from policylint.trace.listeners import Selection, assumed, select
+from policylint.trace.listeners import Selection, select
 from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_rules
 from policylint.trace.policies import Policies, facts
 from policylint.trace.precedence import (
@@ -75,14 +75,6 @@ class _Served(NamedTuple):
     matches: Sequence[RuleCandidate]
 
 
-def not_served(gateway: GatewayState) -> str:
-    """Return why no controller serves a Gateway; "" where one does, or may."""
-    fault = rejection(gateway.conditions)
-    if fault is None or fault.reason == "ListenersNotValid":
-        return ""
-    return f"{gateway.gateway.key} is not served: {fault.message or fault.reason}"
-
-
 class Tracer:
     """Traces requests through one environment; what many requests need is indexed once.
 
@@ -115,18 +107,13 @@ class Tracer:
         self._attached: dict[Node, list[tuple[RouteState, Candidate]]] = defaultdict(list)
         self._of_kinds: dict[tuple[Node, tuple[str, ...]], list[tuple[RouteState, Candidate]]] = {}
         self._open: dict[ResourceKey, list[RouteState]] = defaultdict(list)
-        self._withheld = others = withheld(simulation)
+        self._withheld = withheld(simulation)
+        for state, candidate in attached(simulation):
+            self._attached[candidate.node].append((state, candidate))
         for state in simulation.topology.routes:
             for parent in state.parents:
                 if parent.section_found is None and is_symbolic(parent.section):
                     self._open[parent.wanted].append(state)
-            for candidate in (each for parent in state.parents if parent.accepted for each in parent.candidates):
-                taken = others.get((candidate.node, whole(state.route.key)), frozenset())
-                left = (
-                    tuple(name for name in candidate.hostnames if name not in taken) if taken else candidate.hostnames
-                )
-                if not candidate.failure and (left or not taken):
-                    self._attached[candidate.node].append((state, candidate._replace(hostnames=left)))
             for parent in (parent for parent in state.parents if parent.mesh):
                 self.in_mesh[parent.wanted].append((parent, state))
         self._exact: dict[tuple[Node, str], dict[str, list[int]]] = {}
@@ -320,8 +307,8 @@ class Tracer:
         return self._proxies[key]
 
     @cached_property
-    def _unserved_listeners(self) -> Mapping[Node, str]:
-        return unserved_listeners(self.simulation)
+    def _closed(self) -> Mapping[Node, str]:
+        return closed_listeners(self.simulation)
 
     def _holding(self, listener: ListenerState, asked: GatewayState) -> GatewayState:
         """Return the Gateway of a listener, which shares a proxy with the one that was asked."""
@@ -334,14 +321,13 @@ class Tracer:
         if place not in self._selections:
             if len(self._selections) >= _MOST_SERVED:
                 self._selections.clear()
-            unserved = self._unserved_listeners
             near = (
-                select(self._near(gateway, request), request, unserved)
+                select(self._near(gateway, request), request, self._closed)
                 if request.scheme not in ("tcp", "udp")
                 else None
             )
             settled = near is not None and near.listener is not None and near.status is None
-            chosen = near if settled and near else select(self._at_proxy(gateway), request, unserved)
+            chosen = near if settled and near else select(self._at_proxy(gateway), request, self._closed)
             if chosen.others and request.scheme == "http" and self._ranking(gateway).hosts_of_port:
                 chosen = self._by_routes(chosen, request.host)
             self._selections[place] = chosen
@@ -381,9 +367,8 @@ class Tracer:
         gateway = self.topology.gateway(key)
         if gateway is None:
             return self._at_unseen(start, key, among)
-        unserved = not_served(gateway)
-        if unserved:
-            return start._replace(outcome=Outcome(refused=True, reason=unserved))
+        if why := not_served(gateway):
+            return start._replace(outcome=Outcome(refused=True, reason=why))
         chosen = self._selected(gateway, request)
         if chosen.listener is not None:
             gateway = self._holding(chosen.listener, gateway)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.worlds import gateway, gateway_class, labelled, manifest, policy, route, service
 
 ENVOY_GATEWAY = gateway_class("any", "gateway.envoyproxy.io/gatewayclass-controller")
@@ -172,7 +174,71 @@ FOR_CLUSTERS = (
 )
 """Refused: the policy does not say whether it is disabled."""
 
+
+def at_closed(
+    listeners: str,
+    of_class: str = ENVOY_GATEWAY,
+    kind: tuple[str, str] = SECURITY,
+    spec: str = JWT,
+    more: str = "",
+) -> tuple[str, ...]:
+    """A shop with a policy at its Gateway, at each of its listeners, and at a route of each."""
+    names = re.findall(r"\{name: (\w+), port", listeners)
+    attached = (
+        each
+        for name in names
+        for each in (
+            route(
+                f"to-{name}",
+                parents=f"[{{name: edge, namespace: infra, sectionName: {name}}}]",
+                more=f"hostnames: [shop.example.com], {TO_CHECKOUT}",
+            ),
+            policy(*kind, f"at-{name}", f"Gateway/edge#{name}", spec, "infra"),
+            policy(*kind, f"of-{name}", f"HTTPRoute/to-{name}", spec, "shop"),
+        )
+    )
+    everywhere = policy(*kind, "everywhere", "Gateway/edge", spec, "infra")
+    return of_class, gateway(listeners=listeners, more=more), *attached, SERVICE, everywhere
+
+
+FROM_ALL = "allowedRoutes: {namespaces: {from: All}}"
+CLOSED = {
+    "without a usable certificate": f"""[
+        {{name: open, port: 80, protocol: HTTP, {FROM_ALL}}},
+        {{name: shut, port: 443, protocol: HTTPS, {FROM_ALL},
+          tls: {{certificateRefs: [{{kind: ConfigMap, name: own}}]}}}}]""",
+    "with a certificate that is not here": f"""[
+        {{name: tls, port: 443, protocol: HTTPS, {FROM_ALL}, tls: {{certificateRefs: [{{name: own}}]}}}}]""",
+    "with a certificate that nobody grants": f"""[
+        {{name: open, port: 80, protocol: HTTP, {FROM_ALL}}},
+        {{name: shut, port: 443, protocol: HTTPS, {FROM_ALL},
+          tls: {{certificateRefs: [{{namespace: keys, name: own}}]}}}}]""",
+    "in conflict": f"""[
+        {{name: one, port: 80, protocol: HTTP, {FROM_ALL}}}, {{name: two, port: 80, protocol: HTTP, {FROM_ALL}}},
+        {{name: open, port: 81, protocol: HTTP, {FROM_ALL}}}]""",
+    "of two protocols on a port": f"""[
+        {{name: one, port: 80, protocol: HTTP, {FROM_ALL}}}, {{name: two, port: 80, protocol: TCP, {FROM_ALL}}}]""",
+    "of an unknown protocol": f"""[
+        {{name: open, port: 80, protocol: HTTP, {FROM_ALL}}}, {{name: shut, port: 81, protocol: SMTP, {FROM_ALL}}}]""",
+}
+"""Listeners that serve nothing, and one that nothing proves to be closed."""
 WORLDS: dict[str, tuple[str, ...]] = {
+    **{f"policies at listeners {what}": at_closed(listeners) for what, listeners in CLOSED.items()},
+    **{
+        f"policies of {kind[1]} at listeners {what}": at_closed(listeners, of_class, kind, spec)
+        for what, listeners in CLOSED.items()
+        for of_class, kind, spec in (
+            (KGATEWAY, ("gateway.kgateway.dev/v1alpha1", "TrafficPolicy"), "timeouts: {request: 1s}"),
+            (
+                gateway_class("any", "istio.io/gateway-controller"),
+                ("kuadrant.io/v1", "AuthPolicy"),
+                "rules: {authentication: {id: {jwt: {issuerUrl: 'https://id.example.com'}}}}",
+            ),
+        )
+    },
+    "policies at a Gateway whose addresses nobody takes": at_closed(
+        CLOSED["in conflict"], more="addresses: [{type: example.net/none, value: here}]"
+    ),
     "a network policy cuts the backend off": (*SHOP, CUT_OFF),
     "nothing says what stands behind a Service beside network policies": to_pods(service(more="selector: {}")),
     "a network policy cuts off pods that nobody saw": without_pods(to_pods()),

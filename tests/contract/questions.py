@@ -38,7 +38,7 @@ from policylint.session.lint import LintResult
 from policylint.simulation import Simulation, simulate
 from policylint.spaces.addresses import address_set
 from policylint.spaces.boxes import meetings
-from policylint.topology import whole
+from policylint.topology import ListenerState, whole
 from policylint.topology.routes import rules
 from policylint.topology.workloads import is_workload
 from policylint.trace import Trace
@@ -342,6 +342,35 @@ def _acts_by_trace(world: Environment) -> Answers:
     return told
 
 
+def _acts_by_closed_listeners(world: Environment) -> Answers:
+    """Where no listener of a route takes a request for its own host, nothing acts on the route."""
+    told: dict[object, str] = {}
+    topology = world.simulation.topology
+    below = {delegation.child for delegation in topology.delegations}
+    for state in topology.routes[:_MOST_OBJECTS]:
+        listeners = [listener for node in state.attached if (listener := topology.listener(node)) is not None]
+        others = any(parent.mesh or parent.unseen is not None for parent in state.parents)
+        if (
+            listeners
+            and not others
+            and state.route.key not in below
+            and all(_is_closed(world, each) for each in listeners)
+        ):
+            told.update({(key, state.route.key): "does not act" for key in world.simulation.policies})
+    return told
+
+
+def _is_closed(world: Environment, listener: ListenerState) -> bool:
+    """Return whether a listener turns away a request of its own protocol for its own host."""
+    scheme = {"HTTP": "http", "HTTPS": "https", "TLS": "tls", "TCP": "tcp", "UDP": "udp"}.get(listener.protocol)
+    if scheme is None or listener.gateway is None or listener.port is None:
+        return scheme is None
+    host = listener.hostname.replace("*", "any") or "any.example.com"
+    asks = {"gateway": spelled(listener.gateway), "scheme": scheme, "port": listener.port, "host": host, "path": "/"}
+    trace = world.traced(as_request(asks))
+    return trace.outcome.refused and trace.listener is None
+
+
 def _acts_by_explain(world: Environment) -> Answers:
     told: dict[object, str] = {}
     routes = [state.route.key for state in world.simulation.topology.routes]
@@ -642,6 +671,7 @@ QUESTIONS: dict[str, Mapping[str, Callable[[Environment], Answers]]] = {
     },
     "on which routes does it act": {
         "trace": _acts_by_trace,
+        "trace at closed listeners": _acts_by_closed_listeners,
         "explain": _acts_by_explain,
         "explain of the route": _acts_by_explained_route,
         "list": _acts_by_list,

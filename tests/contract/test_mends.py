@@ -20,8 +20,9 @@ from policylint.implementations.istio import Istio
 from policylint.load.left_unread import LeftUnread
 from policylint.network.meshes import Tunnel
 from policylint.reach import EntryPoint, Stated, WayIn, ways
-from policylint.simulation import meshes
+from policylint.simulation import acting, meshes
 from policylint.simulation.acting import ActingIndex
+from policylint.simulation.serving import Closed
 from policylint.trace import Request, Requirements, Trace, Tracer, network
 from tests import worlds
 from tests.contract.own import CHANGES, WORLDS
@@ -84,6 +85,15 @@ def _by_crds_alone(broken: Any, _: object) -> bool:
 
 
 IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
+    **{
+        f"the index does not know what serves nothing: {world}": (
+            world,
+            "on which routes does it act",
+            _of(acting, "closed", lambda _: Closed({}, frozenset())),
+        )
+        for world in WORLDS
+        if world.startswith("policies at listeners") and not world.endswith(("that is not here", "unknown protocol"))
+    },
     "GWP320 does not see the network policy that GWP604 reports": (
         "a network policy cuts the backend off",
         "does it get to the pods",

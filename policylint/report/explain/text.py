@@ -119,14 +119,17 @@ class ExplanationText:
                 context = where(answer, every, subject) or count(len(answer.paths), "context")
                 heading = f"Effective policy: {context}"
             yield "\n" + self.paint("strong", one_line(heading)) + "\n"
-            yield from self._table(rows) if rows else ["  no policy acts here\n"]
+            why = "" if rows else explanation.subject.simulation.acting.why_closed(answer.paths)
+            none = f"no policy acts here: {why}" if why else "no policy acts here"
+            yield from self._table(rows) if rows else (f"  {line}\n" for line in wrapped(one_line(none), self.room - 2))
         if not shown and (self.field or not explanation.other_systems):
             nothing = (
                 f"no policy sets {self.field}"
                 if self.field
-                else none_acts(explanation.subject, others=bool(explanation.extensions))
+                else none_acts(explanation.subject, answers.paths, others=bool(explanation.extensions))
             )
-            yield f"\n{one_line(nothing)}\n"
+            yield "\n"
+            yield from (f"{line}\n" for line in wrapped(one_line(nothing), self.room))
             rest = self._unattached(explanation)
             yield from self._table(rest) if rest else ()
         if answers.truncated:
@@ -264,7 +267,9 @@ class ExplanationText:
         if not parts and explanation.state is not None and explanation.state.is_of_shape:
             return "What it reaches is not known: policies of its kind are not evaluated"
         if not parts:
-            return self.paint("warning", "Reaches nothing") + ": " + _nowhere(explanation)
+            return "\n".join(
+                wrapped(self.paint("warning", "Reaches nothing") + ": " + _nowhere(explanation), self.room)
+            )
         namespaces = reach.namespaces
         spaces = f" in namespace{'s' if len(namespaces) > 1 else ''} {leading(namespaces, 6)}" if namespaces else ""
         return f"{self.paint('strong', 'Reaches')} {', '.join(parts)}{spaces}"
@@ -380,7 +385,8 @@ def _nowhere(explanation: Explanation) -> str:
         return "its targets do not resolve"
     if any(finding.rule == "GWP108" for finding in explanation.findings):
         return "the controllers of the Gateways there do not read it"
-    return "nothing lies at or below its targets"
+    paths = (path for group in state.groups for path in group.contexts())
+    return explanation.subject.simulation.acting.why_closed(paths) or "nothing lies at or below its targets"
 
 
 def _style(verdict: str) -> str:

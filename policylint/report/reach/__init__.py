@@ -27,8 +27,9 @@ from policylint.report.kit.identity import MOST_INDENTED, Names, json_lines, jso
 from policylint.report.kit.tables import table_head, table_row
 from policylint.report.trace.trace_v1 import outcome
 from policylint.simulation import Simulation
+from policylint.simulation.serving import not_served
 from policylint.topology import GatewayState
-from policylint.trace import PURPOSES, Asked, Request, Requirements, Tracer, not_served
+from policylint.trace import PURPOSES, Asked, Request, Requirements, Tracer
 from policylint.trace.request import claims_of
 
 VERSION = "reach-v1"

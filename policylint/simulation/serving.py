@@ -1,0 +1,173 @@
+"""What is served: which Gateways and listeners take requests, and which routes get some there.
+
+A Secret that is not here, or whose text holds no certificate, is no proof that a listener is closed: few repositories
+hold private keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from policylint.implementations import implementation
+from policylint.model import Node
+from policylint.model.world import LEFT_OUT
+from policylint.namedtuple import NamedTuple
+from policylint.simulation.ranking import withheld
+from policylint.topology import (
+    Candidate,
+    GatewayState,
+    ListenerSetState,
+    ListenerState,
+    ReferenceState,
+    RouteState,
+    Topology,
+    whole,
+)
+from policylint.topology.ancestry import implementation_of
+from policylint.topology.state import rejection
+from policylint.topology.status import is_passthrough
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+
+class Closed(NamedTuple):
+    """Where no request goes on, although the topology leads there.
+
+    Args:
+        nodes: Gateways and listeners, with why they take none.
+        links: listeners with routes that they send none.
+    """
+
+    nodes: Mapping[Node, str]
+    links: frozenset[tuple[Node, Node]]
+
+    def bars(self, above: Node | None, node: Node) -> bool:
+        """Return whether no request goes on to a node from the one above it, None for where they begin."""
+        return node in self.nodes or (above, node) in self.links
+
+
+def closed(simulation: Simulation) -> Closed:
+    """Return where no request of an environment goes on."""
+    topology = simulation.topology
+    nodes = closed_listeners(simulation)
+    held = {gateway.gateway.key for gateway, _ in served(topology)}
+    open_ones = {gateway.gateway.key for gateway, listener in served(topology) if listener.node not in nodes}
+    for gateway in topology.gateways:
+        key = gateway.gateway.key
+        why = not_served(gateway).replace(str(key), "it", 1) or (
+            "none of its listeners does" if key in held - open_ones else ""
+        )
+        if why:
+            nodes[whole(key)] = why
+    going_on = {(candidate.node, state.route.key) for state, candidate in attached(simulation)}
+    links = frozenset(
+        (node, whole(state.route.key))
+        for state in topology.routes
+        for parent in state.parents
+        if not any(condition.type == "Accepted" and condition.status == "Unknown" for condition in parent.conditions)
+        for node in parent.attached
+        if (node, state.route.key) not in going_on
+    )
+    return Closed(nodes, links)
+
+
+def attached(simulation: Simulation) -> Iterator[tuple[RouteState, Candidate]]:
+    """Yield every route at each listener that sends it requests, with the hostnames that are left to it there."""
+    others = withheld(simulation)
+    for state in simulation.topology.routes:
+        node = whole(state.route.key)
+        for candidate in (each for parent in state.parents if parent.accepted for each in parent.candidates):
+            taken = others.get((candidate.node, node), frozenset())
+            left = tuple(name for name in candidate.hostnames if name not in taken) if taken else candidate.hostnames
+            if not candidate.failure and (left or not taken):
+                yield state, candidate._replace(hostnames=left)
+
+
+def closed_listeners(simulation: Simulation) -> dict[Node, str]:
+    """Return the listeners that take no requests, with why."""
+    holders: list[GatewayState | ListenerSetState]
+    holders = [*simulation.topology.gateways, *simulation.topology.listener_sets]
+    listeners = chain.from_iterable(holder.listeners for holder in holders)
+    return unserved_listeners(simulation) | {each.node: why for each in listeners if (why := fault(each))}
+
+
+def not_served(gateway: GatewayState) -> str:
+    """Return why no controller serves a Gateway; "" where one does, or may."""
+    fault = rejection(gateway.conditions)
+    if fault is None or fault.reason == "ListenersNotValid":
+        return ""
+    return f"{gateway.gateway.key} is not served: {fault.message or fault.reason}"
+
+
+def fault(listener: ListenerState) -> str:
+    """Return why a listener takes no requests at all, "" when it does."""
+    certificates = [reference for reference in listener.references if reference.role == "certificate"]
+    spared = {reference.message for reference in certificates if reference.message and _kept_elsewhere(reference)}
+    for condition in listener.conditions:
+        if condition.type == "Accepted" and condition.status == "False" and condition.message not in spared:
+            return condition.message or f"it is not accepted ({condition.reason})"
+        if condition.type == "Conflicted" and condition.status == "True":
+            return condition.message or f"it is in conflict ({condition.reason})"
+    if listener.conditions and not any(condition.type == "Accepted" for condition in listener.conditions):
+        return f"it is not programmed ({listener.conditions[0].message or listener.conditions[0].reason})"
+    if listener.conflict:
+        return f"it is in conflict ({listener.conflict})"
+    useless = [reference for reference in certificates if reference.reason and not _kept_elsewhere(reference)]
+    if certificates and len(useless) == len(certificates) and not is_passthrough(listener):
+        return f"it has no usable certificate ({useless[0].message or useless[0].reason})"
+    return ""
+
+
+def assumed(listener: ListenerState) -> list[str]:
+    """Return what is assumed of the certificates that a listener must have to respond, as nothing here deploys them."""
+    certificates = [reference for reference in listener.references if reference.role == "certificate"]
+    if is_passthrough(listener) or not all(map(_kept_elsewhere, certificates)):
+        return []
+    return [
+        f"{reference.message}: it is taken for a stand-in"
+        if reference.resolution.found and reference.message
+        else f"{reference.wanted} is taken to be there: nothing in the tree deploys it"
+        for reference in certificates
+    ]
+
+
+def _kept_elsewhere(reference: ReferenceState) -> bool:
+    """Return whether a certificate is merely not among the manifests: few repositories hold private keys.
+
+    A Secret whose text holds none is no proof that the listener is closed: deployments fill in stand-ins, and a guard
+    that a stand-in switches off guards nothing.
+    """
+    is_secret = (reference.wanted.group, reference.wanted.kind) == ("", "Secret")
+    unseen = reference.resolution.missing or reference.resolution.reason == LEFT_OUT
+    is_stand_in = reference.resolution.found and bool(reference.reason)
+    return is_secret and (unseen or is_stand_in) and reference.granted is not False
+
+
+def unserved_listeners(simulation: Simulation) -> dict[Node, str]:
+    """Return the listeners that are accepted and that their proxies do not serve, with why."""
+    catalog = simulation.catalog
+    served = [(gateway, implementation_of(gateway, catalog)) for gateway in simulation.topology.gateways]
+    found: dict[Node, str] = {}
+    for own in dict.fromkeys(each for _, each in served if each is not None):
+        behaviour = implementation(own, catalog.settings(own))
+        found.update(behaviour.unserved_listeners(simulation.topology, catalog))
+    for gateway, name in served if catalog.releases else ():
+        for listener in gateway.listeners:
+            if why := catalog.unread(name, f"protocol {listener.protocol}"):
+                found[listener.node] = why
+    return found
+
+
+def served(topology: Topology) -> Iterator[tuple[GatewayState, ListenerState]]:
+    """Yield every listener with the Gateway that serves it: its own, and those of the ListenerSets that it lets in."""
+    for gateway in topology.gateways:
+        for listener in gateway.listeners:
+            yield gateway, listener
+    for listener_set in topology.listener_sets:
+        parent = topology.gateway(listener_set.parent) if listener_set.allowed is not False else None
+        if parent is not None:
+            for listener in listener_set.listeners:
+                yield parent, listener

@@ -77,7 +77,8 @@ def answers(simulation: Simulation, nodes: Sequence[Node]) -> ContextAnswers:
     base |= uncovered - {path[:length] for path in uncovered for length in range(len(path))}
     paths_by_numbers: dict[tuple[int, ...], list[Path]] = defaultdict(list)
     for path in sorted(base):
-        numbers = {number for part in _parts(path, acting.starts) for number in numbers_by_path.get(part, ())}
+        parts = _parts(path, acting.starts) if acting.is_open(path) else ()
+        numbers = {number for part in parts for number in numbers_by_path.get(part, ())}
         paths_by_numbers[tuple(sorted(numbers.union(numbers_behind.get(path, ()))))].append(path)
     listed = _merge_equal(
         ContextAnswer(tuple(simulation.groups[number] for number in numbers), tuple(paths))

@@ -6,12 +6,12 @@ hold private keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from policylint.implementations import implementation
-from policylint.model import Node
+from policylint.model import Node, ResourceKey
 from policylint.model.world import LEFT_OUT
 from policylint.namedtuple import NamedTuple
 from policylint.simulation.ranking import withheld
@@ -53,15 +53,14 @@ def closed(simulation: Simulation) -> Closed:
     """Return where no request of an environment goes on."""
     topology = simulation.topology
     nodes = closed_listeners(simulation)
-    held = {gateway.gateway.key for gateway, _ in served(topology)}
-    open_ones = {gateway.gateway.key for gateway, listener in served(topology) if listener.node not in nodes}
     for gateway in topology.gateways:
-        key = gateway.gateway.key
-        why = not_served(gateway).replace(str(key), "it", 1) or (
-            "none of its listeners does" if key in held - open_ones else ""
-        )
-        if why:
-            nodes[whole(key)] = why
+        if why := not_served(gateway):
+            nodes[whole(gateway.gateway.key)] = why.replace(str(gateway.gateway.key), "it", 1)
+    nodes |= _without_open_ones(
+        ((state.gateway.key, each.node) for state, each in served(topology)), nodes, "listeners"
+    )
+    gateways = ((state.class_key, whole(state.gateway.key)) for state in topology.gateways)
+    nodes |= _without_open_ones(gateways, nodes, "Gateways")
     going_on = {(candidate.node, state.route.key) for state, candidate in attached(simulation)}
     links = frozenset(
         (node, whole(state.route.key))
@@ -72,6 +71,20 @@ def closed(simulation: Simulation) -> Closed:
         if (node, state.route.key) not in going_on
     )
     return Closed(nodes, links)
+
+
+def _without_open_ones(
+    parts: Iterable[tuple[ResourceKey, Node]], closed: Mapping[Node, str], noun: str
+) -> dict[Node, str]:
+    """Return the objects that have parts, all of them closed."""
+    held: dict[ResourceKey, bool] = {}
+    for key, part in parts:
+        held[key] = held.get(key, False) or part not in closed
+    return {
+        whole(key): f"none of its {noun} does"
+        for key, is_open in held.items()
+        if not is_open and whole(key) not in closed
+    }
 
 
 def attached(simulation: Simulation) -> Iterator[tuple[RouteState, Candidate]]:

@@ -198,7 +198,16 @@ def at_closed(
         )
     )
     everywhere = policy(*kind, "everywhere", "Gateway/edge", spec, "infra")
-    return of_class, gateway(listeners=listeners, more=more), *attached, SERVICE, everywhere
+    of_all = policy(
+        "gateway.envoyproxy.io/v1alpha1",
+        "EnvoyPatchPolicy",
+        "patched",
+        "GatewayClass/any",
+        "type: JSONPatch, jsonPatches: [{name: a, type: b, operation: {op: remove, path: /a}}]",
+        "infra",
+        field="targetRef",
+    )
+    return of_class, gateway(listeners=listeners, more=more), *attached, SERVICE, everywhere, of_all
 
 
 FROM_ALL = "allowedRoutes: {namespaces: {from: All}}"

@@ -7,6 +7,7 @@ function and a line of `QUESTIONS` or `OF_CHANGES`.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -589,7 +590,8 @@ def _rules(world: Environment) -> Iterator[Node]:
     if not any(way.undecided for way in world.ways) and len(world.ways) < MOST_WAYS:
         for state in world.simulation.topology.routes:
             if state.route.key in served and state.route.key.kind in ("GRPCRoute", "HTTPRoute"):
-                yield from (rule.node for rule in rules(state.route))
+                names = Counter(rule.node for rule in rules(state.route))
+                yield from (node for node, times in names.items() if times == 1)  # a name may be another's number
 
 
 def _rules_by_reach(world: Environment) -> Answers:

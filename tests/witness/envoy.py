@@ -21,9 +21,9 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Any
 
 from policylint.simulation import Simulation
+from policylint.simulation.serving import assumed
 from policylint.trace import Asked as Requirement
 from policylint.trace import Requirements, Trace, Tracer, request
-from policylint.trace.listeners import assumed
 from tests.witness import envoy_gateway
 from tests.witness.envoy_gateway_worlds import HOSTS, KEY, PATHS
 from tests.witness.envoy_static import static

@@ -510,6 +510,29 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (INJECTED, SERVICE, deployment(), authorization("closed", "action: ALLOW", "shop")),
         (INJECTED, SERVICE, deployment()),
     ),
+    "a list of clients goes as a login comes": (
+        (*SHOP, allow_list("10.0.0.0/8")),
+        (*SHOP, policy(*SECURITY, "office", "HTTPRoute/checkout", JWT, "shop")),
+    ),
+    "a token is checked no more that nobody had to bring": ((*ISTIO, LOGIN), ISTIO),
+    "another route takes what one answered and what it failed to answer": tuple(
+        (
+            *SHOP,
+            service("other"),
+            route("rest", more=f"hostnames: [shop.example.com], {TO_CHECKOUT.replace('checkout', 'other')}"),
+            *more,
+        )
+        for more in (
+            (
+                route(
+                    "all",
+                    more="hostnames: [shop.example.com], rules: [{matches: [{path: {value: /api}}]}, "
+                    "{matches: [{path: {value: /cart}}], backendRefs: [{name: checkout, port: 80}]}]",
+                ),
+            ),
+            (),
+        )
+    ),
     "an allow-list is deleted": ((*SHOP, allow_list("10.0.0.0/8")), SHOP),
     "an allow-list is opened to everybody": ((*SHOP, allow_list("10.0.0.0/8")), (*SHOP, allow_list("0.0.0.0/0"))),
     "an allow-list is opened to two halves of everybody": (

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from policylint.compare import Comparison
+from policylint.compare.change import FindingChange
 from policylint.editor.state import State
 from policylint.explain.contexts import answers as context_answers
 from policylint.explain.contexts import nodes_of
@@ -783,17 +784,22 @@ def _login_lost_by_findings(change: Change) -> Answers:
 
 def _login_lost_by_comment(change: Change) -> Answers:
     uncovered: Any = None
-    said = comment(DiffReport(Comparison((change.found,), ()), Report((), uncovered)))
+    new = tuple(FindingChange(finding, "new") for finding in change.findings)
+    said = comment(DiffReport(Comparison((change.found,), new), Report((), uncovered)))
     if change.found.requests is None or change.found.requests.unknown:
         return {}
     # A row of a host that moves stands for two changes of requests: what opens there, and what closes here.
     # A limit turns nobody away who asks less often: of requests nothing is said where it goes.
-    less = [row for row in said.rows if (row.kind in OPENING or row.moves) and not _is_of_limits(row)]
+    less = [row for row in said.rows if (row.kind in OPENING or row.moves) and not _is_of_objects(row)]
     return {"the change": "asks for less" if less else "asks for as much"}
 
 
-def _is_of_limits(row: CommentRow) -> bool:
-    """Return whether all that a row of the comment tells are settings that protect without asking who comes."""
+def _is_of_objects(row: CommentRow) -> bool:
+    """Return whether a row of the comment tells what no request shows: only settings that protect without asking who
+    comes, or what findings say of an object, or assume of requests that were not seen."""
+    said = [finding for finding in row.findings if finding.rule == "GWP304" or finding.confidence == "assumed"]
+    if row.findings and row.example is None and len(said) == len(row.findings):
+        return True
     protects = (each.name in {path.split(".")[0] for path in each.kind.settings.protection} for each in row.settings)
     return bool(row.settings) and all(protects)
 

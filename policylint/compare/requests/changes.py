@@ -156,7 +156,7 @@ class RequestChanges(NamedTuple):
         hosts: how many hosts it touches.
         unknown: why it is not known for some of the hosts whether they are answered otherwise, and for how many.
         same: whether all requests are certainly answered as before.
-        routes: whose rules take requests that were compared.
+        compared: the routes whose rules take requests that were compared, and the Gateways of these requests.
         bounded: whether requests of some host were not told apart since that takes too long.
     """
 
@@ -164,13 +164,17 @@ class RequestChanges(NamedTuple):
     hosts: int = 0
     unknown: tuple[tuple[str, int], ...] = ()
     same: bool = False
-    routes: frozenset[ResourceKey] = frozenset()
+    compared: frozenset[ResourceKey] = frozenset()
     bounded: bool = False
 
     @property
     def is_cut_off(self) -> bool:
         """Whether there was too much to compare: what was not looked at is said, and ends a run as incomplete."""
         return self.bounded or any(why == CUT_OFF for why, _ in self.unknown)
+
+    def tells(self, key: ResourceKey) -> bool:
+        """Return whether all that a change of what an object asks for does to requests is among the changes."""
+        return key in self.compared and not (self.unknown or self.bounded)
 
     @property
     def opens(self) -> tuple[RequestChange, ...]:
@@ -242,7 +246,7 @@ class _Comparison:
         self._bounded = False
         self._guards: dict[ResourceKey, dict[_Way, dict[str, Kept | None]]] = {}
         self._refusing: set[_Way] = set()
-        self._routes: set[ResourceKey] = set()
+        self._compared: set[ResourceKey] = set()
 
     def add(self, entry: EntryPoint, former: EntryPoint) -> None:
         """Compare the requests of one entry with those of another one before, both named as they are after."""
@@ -304,7 +308,9 @@ class _Comparison:
             before, after = before.with_doubts(), after.with_doubts()
             self._same = False
         self._guard(entry, pair)
-        self._routes.update(side.trace.rule.key for side in (before, after) if side.trace.rule is not None)
+        for side in (before, after):
+            if side.trace.rule is not None:
+                self._compared |= {side.trace.rule.key, entry.gateway}
         unknown = before.unknown or after.unknown or before.ground or after.ground
         unknown = unknown or next(
             (asked.why for side in (before, after) for asked in side.asked.values() if asked.state == "unknown"), ""
@@ -467,8 +473,8 @@ class _Comparison:
         )
         unknown = tuple(sorted((why, len(hosts)) for why, hosts in self._unknown.items()))
         same = whole and self._same and not self._names_changed() and self._served and not changes and not unknown
-        routes = frozenset(self._routes)
-        return RequestChanges(tuple(changes), len(self._hosts), unknown, same, routes, self._bounded)
+        compared = frozenset(self._compared)
+        return RequestChanges(tuple(changes), len(self._hosts), unknown, same, compared, self._bounded)
 
 
 def _of(ways: Iterable[WayIn], *, grpc: bool) -> list[WayIn]:

@@ -145,7 +145,7 @@ def _acts(sides: Sides, kept: Kept) -> bool:
 def _unseen_losses(sides: Sides, environment: EnvironmentChange) -> dict[_Loss, set[ResourceKey]]:
     """Return what routes lose of which no request was seen: their parents are elsewhere, or not seen."""
     lost: dict[_Loss, set[ResourceKey]] = {}
-    compared = frozenset() if environment.requests is None else environment.requests.routes
+    compared = frozenset() if environment.requests is None else environment.requests.compared
     for context in environment.contexts:
         route = subject_of(context.path)
         if context.standing != "both" or context.before is None or route in compared or route.kind not in ROUTE_KINDS:

@@ -322,6 +322,8 @@ def _draft(environment: EnvironmentChange, pair: tuple[_Item, _Item], kept: Sequ
     where = "" if latter.words == EVERY_REQUEST or any(limits) else latter.words
     if change.partly:
         where = f"some of {where or 'all'}"
+    if kind not in OPENING and any(each.change in ("opened", "less-asked") for item in kept for each in item.changes):
+        kind = "weaker" if kind in ("stricter", "moved") else "reachable"  # of those that were kept out
     doubt = after.login.doubt or after.authorization.doubt if not after.end else ""
     if kind == "stricter":
         doubt = ""
@@ -508,7 +510,7 @@ def _setting_rows(environment: EnvironmentChange, told: Collection[Fact]) -> Ite
     ways = LikeChanges(list(environment.known))
     causes: dict[tuple[str, bool, object], dict[str, list[tuple[SubjectChange, SettingChange]]]] = {}
     for subject, scope, setting in left:
-        is_weaker = weakens(setting) and not fails(subject)
+        is_weaker = weakens(setting) and not fails(subject) and not _is_judged(environment, subject, setting)
         apart = setting.name if setting.change == "changed" else ""
         cause: object = (subject.key.kind, subject.change, ways.cause(setting), apart)
         causes.setdefault((scope, is_weaker, cause), {}).setdefault(setting.name, []).append((subject, setting))
@@ -537,6 +539,12 @@ def _setting_rows(environment: EnvironmentChange, told: Collection[Fact]) -> Ite
             subjects=subjects,
             tells=tuple(_fact(subject, scope, setting) for affected in by_setting for subject, setting in affected),
         )
+
+
+def _is_judged(environment: EnvironmentChange, subject: SubjectChange, setting: SettingChange) -> bool:
+    """Return whether requests show what a change of a setting does: where none does, nobody is asked for less."""
+    requests = environment.requests
+    return requests is not None and requests.tells(subject.key) and setting.name in setting.kind.settings.asking
 
 
 def _noun(subjects: Sequence[SubjectChange]) -> str:

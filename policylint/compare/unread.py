@@ -11,6 +11,7 @@ from itertools import islice
 from policylint.catalog.kinds import Catalog
 from policylint.compare.change import SubjectChange
 from policylint.compare.texts import TextChanges
+from policylint.documents.written import written
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Location, ResourceKey, Spot, World
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import KINDS
@@ -18,10 +19,7 @@ from policylint.patterns import Pattern
 from policylint.render.live import is_out_of_use
 
 _MOST = 50
-_END = Pattern(r"(?m)^---.*$")
 _COMMENT = Pattern(r"(?m)^[ \t]*(?:#(?!@).*)?\n|[ \t]+$")
-_API_VERSION = Pattern(r"(?m)^[ \t]*apiVersion:[ \t]*[\"']?(?:([\w.-]+)/)?[\w-]+[\"']?[ \t]*\r?$")
-_KIND = Pattern(r"(?m)^[ \t]*kind:[ \t]*[\"']?(\w+)[\"']?[ \t]*\r?$")
 
 
 class UnreadText(NamedTuple):
@@ -93,28 +91,11 @@ def _is_deployed(file: str, worlds: Collection[World]) -> bool:
 
 def _documents(content: str, file: str, catalog: Catalog) -> Iterator[UnreadText]:
     """Yield the documents of a text that seem to be policies, network policies, or objects of Gateway API."""
-    start = 0
-    for end in [*_END.finditer(content), None]:
-        body = content[start : len(content) if end is None else end.start()]
-        version, kind = _API_VERSION.search(body), _KIND.search(body)
-        group = "" if version is None else version[1] or ""
-        if version is not None and kind is not None and _is_kept(group, kind[1], catalog):
+    for each in written(content):
+        if each.group is not None and _is_kept(each.group, each.kinds[0], catalog):
             namespace = f"{UNKNOWN_NAMESPACE}{file.rpartition('/')[0]}"
-            key = ResourceKey(group, kind[1], namespace, _name(body))
-            first = content.count("\n", 0, start)
-            line = first + body.count("\n", 0, kind.start()) + 1
-            yield UnreadText(key, line, _COMMENT.sub("", f"{body}\n"), body, first)
-        start = len(content) if end is None else end.end()
-
-
-def _name(body: str) -> str:
-    """Return the first name below `metadata:`, as written: it may hold a template."""
-    lines = iter(body.splitlines())
-    for line in lines:
-        if line.strip() == "metadata:":
-            named = (each.strip() for each in lines)
-            return next((each[5:].partition(" #")[0].strip(" \"'") for each in named if each.startswith("name:")), "")
-    return ""
+            key = ResourceKey(each.group, each.kinds[0], namespace, each.name)
+            yield UnreadText(key, each.line, _COMMENT.sub("", f"{each.text}\n"), each.text, each.first)
 
 
 def _is_kept(group: str, kind: str, catalog: Catalog) -> bool:

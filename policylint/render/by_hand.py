@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from policylint.documents.written import written
 from policylint.model import is_symbolic
 from policylint.model.unseen import Custom
 from policylint.patterns import Pattern
@@ -33,11 +34,6 @@ _FILE = Pattern(r"(?:^|\s)(?:-f|-k|--filename|--kustomize|-[a-zA-Z]*[fk])(?:\s+|
 _HELD = Pattern(r"(?m)^[^\n#]*<<-?[ \t]*[\"']?(?P<end>\w+)[^\n]*\n(?P<text>(?:(?![ \t]*(?P=end)[ \t]*$).*\n){1,400})")
 """Text that a command takes in: `cat <<EOF | kubectl apply -f -`."""
 _PIPED = Pattern(r"\b(?:kubectl|oc)\b[^\n]*\b(?:apply|create|replace)\b")
-_END = Pattern(r"(?m)^---.*$")
-_API_VERSION = Pattern(r"(?m)^[ \t]*apiVersion:[ \t]*[\"']?(?:([\w.-]+)/)?\w+[\"']?[ \t]*$")
-_KIND = Pattern(r"(?m)^[ \t]*kind:[ \t]*[\"']?(\w+)[\"']?[ \t]*$")
-_METADATA = Pattern(r"(?m)^([ \t]*)metadata:[ \t]*\n((?:\1[ \t]+.*\n)+)")
-_FIELD = Pattern(r"(?m)^[ \t]*(name|namespace):[ \t]*[\"']?([a-z0-9][a-z0-9.-]*)[\"']?[ \t]*$")
 _ACTS = Pattern(r"(?:Policy|Authentication)$")
 """Kinds of objects that act on others by what they say; nobody refers to them."""
 _SAMPLES = Pattern(
@@ -64,7 +60,7 @@ _WITH_VALUE = frozenset(
 )
 """Options of helm that take the next word."""
 _REFERENCE = Pattern(r"\$[({]?(\w+)[)}]?")
-_NAME = Pattern(r"[a-z0-9][a-z0-9-]*")
+_NAME = Pattern(r"[a-z0-9][a-z0-9.-]*")
 _ASSIGNED = Pattern(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w+:-)?([a-z0-9][a-z0-9-]*)")
 _NAMESPACE_OPTIONS = ("-n", "--namespace")
 
@@ -100,14 +96,12 @@ def _held(script: str, text: str) -> Iterator[Custom]:
     for match in _HELD.finditer(text):
         if not _PIPED.search(match[0].partition("\n")[0]):
             continue
-        for body in _END.split(match["text"]):
-            version, kind, metadata = _API_VERSION.search(body), _KIND.search(body), _METADATA.search(body)
-            if version is not None and kind is not None and metadata is not None and not _ACTS.search(kind[1]):
-                named = dict(reversed(_FIELD.findall(metadata[2])))
-                if "name" in named:
-                    makes = frozenset({(version[1] or "", kind[1])})
-                    maker = f"{script}, which applies {kind[1]} {named['name']},"
-                    yield Custom("", named.get("namespace", ""), "", makes, maker, named["name"])
+        for each in written(match["text"]):
+            kind = each.kinds[0]
+            if each.group is not None and _NAME.fullmatch(each.name) and not _ACTS.search(kind):
+                maker = f"{script}, which applies {kind} {each.name},"
+                namespace = each.namespace if _NAME.fullmatch(each.namespace) else ""
+                yield Custom("", namespace, "", frozenset({(each.group, kind)}), maker, each.name)
 
 
 def edits(path: str, content: bytes) -> list[tuple[int, str]]:
@@ -134,9 +128,9 @@ def applied(tree: Tree) -> dict[str, str]:
     found: dict[str, str] = {}
     for script, text in _scripts(tree.files_below(""), tree.read, b"kubectl", b"oc "):
         for command in _APPLIES.findall(text):
-            for written in _FILE.findall(command):
+            for named in _FILE.findall(command):
                 for place in (script.rpartition("/")[0], ""):
-                    path = join(place, written)
+                    path = join(place, named)
                     if path:
                         found.setdefault(path, script)
     return found
@@ -148,9 +142,9 @@ def pushed(tree: Tree) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     for script, text in _scripts(tree.files_below(""), tree.read, b"flux "):
         for command in _PUSHES.findall(text):
-            artifact, written = _ARTIFACT.search(command), _PATH.search(command)
-            if artifact is not None and written is not None and not is_symbolic(written[1]):
-                places = (join(place, written[1]) for place in ("", script.rpartition("/")[0]))
+            artifact, held = _ARTIFACT.search(command), _PATH.search(command)
+            if artifact is not None and held is not None and not is_symbolic(held[1]):
+                places = (join(place, held[1]) for place in ("", script.rpartition("/")[0]))
                 path = next((place for place in places if place and tree.is_directory(place)), None)
                 if path is not None and not is_symbolic(artifact[1]):
                     found.setdefault(artifact[1], set()).add(path)

@@ -6,10 +6,10 @@ Templates are read only when something is missing that one of them may make.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from typing import Final
 
+from policylint.documents.written import written
 from policylint.model import ResourceKey
 from policylint.patterns import Pattern
 from policylint.sources import Source, SourceError
@@ -17,12 +17,7 @@ from policylint.sources.skipping import HELM_TEMPLATE, TEMPLATE
 
 _MOST_READ: Final = 1_000
 """Templates that are looked into."""
-_DOCUMENT: Final = Pattern(r"^---", re.MULTILINE)
-_KIND: Final = Pattern(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
 _PLAIN: Final = Pattern(r"[a-z0-9.:-]+")
-_NAME: Final = Pattern(
-    r"^metadata:[ \t]*\r?\n(?:[ \t][^\r\n]*\r?\n)*?[ \t]+name:[ \t]*[\"']?([^\"'\r\n]*)", re.MULTILINE
-)
 
 
 class Templates:
@@ -53,8 +48,7 @@ class Templates:
                 template = self._source.file(path).read().decode("utf-8", "replace")
             except SourceError:
                 continue
-            for document in _DOCUMENT.split(template):
-                name = _NAME.search(document)
-                for kind in _KIND.findall(document):
-                    makers[kind].append((path, name[1].strip() if name else ""))
+            for each in written(template):
+                for kind in each.kinds:
+                    makers[kind].append((path, each.name))
         return makers

@@ -436,6 +436,7 @@ WORLDS: dict[str, tuple[str, ...]] = {
 }
 """By what is special about them."""
 
+ANYBODY = '"Statement": [{"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"}]'
 CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "the network policy that cuts a backend off is deleted": ((*SHOP, CUT_OFF), SHOP),
     "the network policy that cuts off pods that nobody saw is deleted": (
@@ -510,11 +511,40 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (INJECTED, SERVICE, deployment(), authorization("closed", "action: ALLOW", "shop")),
         (INJECTED, SERVICE, deployment()),
     ),
+    "a network policy lets all pods in that let some": tuple(
+        (
+            *to_pods(policy="{matchLabels: {app: other}}"),
+            manifest(
+                "networking.k8s.io/v1",
+                "NetworkPolicy",
+                "some",
+                "shop",
+                f"spec: {{podSelector: {{matchLabels: {{app: checkout}}}}, ingress: [{{from: [{who}]}}]}}",
+            ),
+        )
+        for who in ("{podSelector: {matchLabels: {app: nobody}}}", "{podSelector: {}}")
+    ),
     "a list of clients goes as a login comes": (
         (*SHOP, allow_list("10.0.0.0/8")),
         (*SHOP, policy(*SECURITY, "office", "HTTPRoute/checkout", JWT, "shop")),
     ),
-    "a token is checked no more that nobody had to bring": ((*ISTIO, LOGIN), ISTIO),
+    "a policy goes that let everybody in": tuple(
+        (gateway_class("any", "application-networking.k8s.aws/gateway-api-controller"), *SHOP[1:], *more)
+        for more in (
+            (
+                policy(
+                    "application-networking.k8s.aws/v1alpha1",
+                    "IAMAuthPolicy",
+                    "everybody",
+                    "HTTPRoute/checkout",
+                    f"policy: '{{{ANYBODY}}}'",
+                    "shop",
+                    field="targetRef",
+                ),
+            ),
+            (),
+        )
+    ),
     "another route takes what one answered and what it failed to answer": tuple(
         (
             *SHOP,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import permutations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -908,6 +909,35 @@ def _how_bad_by_findings(change: Change) -> Answers:
     return {"the change": min(told, key=SEVERITIES.index)} if told else {}
 
 
+def _connects_by_packets(change: Change) -> Answers:
+    """Packets between pods that both sides have, one by one: some that nobody let through get there for certain."""
+    sides = change.sides[:2]
+    if not any(side.network_policies for side in sides):
+        return {}
+    roster = [side.network.universe.endpoints for side in sides]
+    pods = [{end.key: end for end in ends if end.role == "workload" and not end.host} for ends in roster]
+    common = [key for key in pods[0] if key in pods[1]][:_MOST_ENDS]
+    for source, target in permutations(common, 2):
+        for port in sorted({80, *(number for _, number in pods[1][target].listed)}):
+            verdicts = [
+                side.hops.to_pod(side.hops.number(own[source]), side.hops.number(own[target]), "TCP", port).verdict
+                for side, own in zip(sides, pods, strict=True)
+            ]
+            if verdicts == ["denied", "allowed"]:
+                return {"the change": "opens connections"}
+    return {}
+
+
+def _connects_by_rows(change: Change) -> Answers:
+    opened = [each for each in change.found.connections if each.change in ("opened", "widened")]
+    return {"the change": "opens connections" if opened else "opens none"}
+
+
+def _connects_by_findings(change: Change) -> Answers:
+    told = [finding for finding in change.findings if finding.rule in ("GWP620", "GWP621")]
+    return {"the change": "opens connections" if told else "opens none"}
+
+
 OF_CHANGES: dict[str, Mapping[str, Callable[[Change], Answers]]] = {
     "what does it open": {
         "traces": _opened_by_traces,
@@ -922,6 +952,11 @@ OF_CHANGES: dict[str, Mapping[str, Callable[[Change], Answers]]] = {
     "what takes the place of a login": {"diff": _in_its_place_by_diff, "findings": _in_its_place_by_findings},
     "does what is new take requests over": {"diff": _taken_over_by_diff, "ages": _taken_over_by_ages},
     "does it let in who was kept out": {"traces": _let_in_by_traces, "findings": _let_in_by_findings},
+    "does it open connections between pods": {
+        "packets": _connects_by_packets,
+        "rows": _connects_by_rows,
+        "findings": _connects_by_findings,
+    },
     "how severe is what opens": {"rows": _severity_of_rows, "findings": _severity_of_findings},
     "how bad is it": {"traces": _how_bad_by_traces, "findings": _how_bad_by_findings},
 }

@@ -14,12 +14,13 @@ import pytest
 
 from policylint.catalog.content import ReadSet
 from policylint.checks import route_without_authentication, shadowed_route_match
-from policylint.compare import connections
+from policylint.compare import connections, opened
 from policylint.compare.requests import answers, changes
 from policylint.implementations.istio import Istio
 from policylint.load.left_unread import LeftUnread
 from policylint.network.meshes import Tunnel
 from policylint.reach import EntryPoint, Stated, WayIn, ways
+from policylint.report.diff import comment as said
 from policylint.simulation import acting, meshes
 from policylint.simulation.acting import ActingIndex
 from policylint.simulation.serving import Closed
@@ -210,6 +211,16 @@ IN_CHANGES: Mapping[str, tuple[str, str, Patch]] = {
         "a path of a list of Istio takes what begins with it",
         "what does it open",
         _of(changes, "stated", lambda *_: Stated(asked=True)),
+    ),
+    "a connection between pods that opens is a row and no finding": (
+        "a network policy lets all pods in that let some",
+        "does it open connections between pods",
+        _of(opened, "connections_opened", lambda *_: ()),
+    ),
+    "a setting that goes is taken for a login that goes": (
+        "a policy goes that let everybody in",
+        "does it ask for less",
+        _of(said, "_is_judged", lambda *_: False),
     ),
     "a new route may be the older one": (
         "a route of the same match comes",

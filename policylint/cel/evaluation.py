@@ -10,7 +10,7 @@ Kubernetes».
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
+from functools import cache, reduce
 from typing import TYPE_CHECKING, Any, Final
 
 from policylint.budget import ExhaustedError
@@ -86,6 +86,26 @@ def are_broken(expressions: Sequence[Program | None], subject: Any) -> bool:
         except (UndecidedError, ExhaustedError, RecursionError):
             continue
     return False
+
+
+_STEPS = 100_000
+
+
+def is_broken(expression: str, subject: Any) -> bool:
+    """Return whether a condition of the catalog on a value, `self`, is False, or fails by CEL's own rules."""
+    program = _program(expression)
+    if program is None:
+        return False
+    program.fuel.left = _STEPS
+    return are_broken((program,), subject)
+
+
+@cache
+def _program(expression: str) -> Program | None:
+    from policylint.cel.syntax import tree
+
+    read = tree(expression)
+    return None if read is None else Program(read, {}, Fuel(_STEPS))
 
 
 class Program:

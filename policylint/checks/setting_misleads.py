@@ -6,7 +6,6 @@ Which they are says the catalog (`misleads`), with an expression that is false o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.catalog.content import places
 from policylint.checks.kit.locations import path
@@ -15,11 +14,7 @@ from policylint.model import Finding, mapping
 from policylint.policy.results import FaultyPart, PolicyState
 from policylint.simulation import Simulation
 
-if TYPE_CHECKING:
-    from policylint.cel.evaluation import Program
-
 RULE = "GWP526"
-_STEPS = 100_000
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -47,13 +42,13 @@ def _unused(state: PolicyState, part: FaultyPart) -> Finding:
 
 
 def _misleading(simulation: Simulation) -> Iterator[Finding]:
-    programs: dict[str, Program | None] = {}
+    from policylint.cel.evaluation import is_broken
+
     for state in simulation.policies.values():
         for misleading in () if state.invalid_code else state.kind.misleads:
             for pointer, value in places(state.policy.spec, misleading.path, ("spec",)):
-                if all(name in mapping(value) for name in misleading.together) and _is_broken(
-                    misleading.holds, value, programs
-                ):
+                is_whole = all(name in mapping(value) for name in misleading.together)
+                if is_whole and is_broken(misleading.holds, value):
                     yield Finding(
                         RULE,
                         "note",
@@ -64,15 +59,3 @@ def _misleading(simulation: Simulation) -> Iterator[Finding]:
                         help=(f"fix: {misleading.repair}",) if misleading.repair else (),
                         field=path(pointer),
                     )
-
-
-def _is_broken(expression: str, value: object, programs: dict[str, Program | None]) -> bool:
-    """Tell whether an expression of the catalog is false of a value; what was read of it is kept in `programs`."""
-    from policylint.cel.evaluation import Program, are_broken
-    from policylint.cel.nodes import Fuel
-    from policylint.cel.syntax import tree
-
-    if expression not in programs:
-        read = tree(expression)
-        programs[expression] = None if read is None else Program(read, {}, Fuel(_STEPS))
-    return are_broken((programs[expression],), value)

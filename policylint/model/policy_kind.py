@@ -216,6 +216,7 @@ class Refusing(NamedTuple):
         says: why; `{}` stands for the value.
         code: which of its refusals it is.
         matches: a regular expression that a value has to match as a whole.
+        holds: an expression in CEL on the value, `self`, that must not be false.
         among: the values of which it has to be one.
         where: fields of an object, each with values of which it has one; null for a field that is not there.
         has: fields that are not empty, of a list one of them.
@@ -228,6 +229,7 @@ class Refusing(NamedTuple):
     says: str
     code: str = "value"
     matches: str = ""
+    holds: str = ""
     among: Sequence[str] = ()
     where: Mapping[str, Sequence[Any]] = {}
     has: Sequence[str | Sequence[str]] = ()

@@ -24,6 +24,10 @@ def refusals(kind: PolicyKind, spec: Mapping[str, Any]) -> Iterator[Reading]:
 
 
 def _is_refused(refusing: Refusing, value: Any) -> bool:
+    if refusing.holds:
+        from policylint.cel.evaluation import is_broken
+
+        return value is not None and not holds_variable(value) and is_broken(refusing.holds, value)
     if refusing.matches or refusing.among:
         fits = value in refusing.among if refusing.among else expression(refusing.matches).is_whole(str(value))
         return value is not None and fits is False and not holds_variable(value)

@@ -182,9 +182,6 @@ class Kuadrant(Implementation):
             if idle is not None:
                 reason = f"`{'.'.join(map(str, (*idle.prefix, 'rules')))}` defines no rule"
                 return Reading(code="required", reason=reason, pointer=idle.prefix)
-        fault = next(_faults(kind.kind, policy.spec), None)
-        if fault is not None:
-            return Reading(code="value", reason=fault[1], pointer=fault[0])
         if kind.kind == "TLSPolicy" and _no_issuer(policy, world):
             return Reading(code="no-issuer", reason="unable to find issuer", pointer=("spec", "issuerRef"))
         if kind.kind == "DNSPolicy":
@@ -246,33 +243,6 @@ def _has_rules(rules: Mapping[str, Any]) -> bool:
         or any(response.get(name) is not None for name in ("unauthenticated", "unauthorized"))
         or any(success.get(name) for name in ("headers", "filters"))
     )
-
-
-def _faults(kind: str, spec: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:
-    """Yield the single fields that the CRDs refuse, with the reason."""
-    if kind == "DNSPolicy":
-        if spec.get("delegate") is True and spec.get("providerRefs") is not None:
-            yield ("spec", "providerRefs"), "delegate=true and providerRefs are mutually exclusive"
-        check = mapping(spec.get("healthCheck"))
-        threshold, port, protocol = (check.get(name) for name in ("failureThreshold", "port", "protocol"))
-        if isinstance(threshold, int) and threshold <= 0:
-            yield ("spec", "healthCheck", "failureThreshold"), "Failure threshold must be greater than 0"
-        if isinstance(port, int) and port not in _PORTS:
-            yield ("spec", "healthCheck", "port"), "Only ports 80, 443, 1024-49151 are allowed"
-        if isinstance(protocol, str) and protocol not in ("HTTP", "HTTPS"):
-            yield ("spec", "healthCheck", "protocol"), "Only HTTP or HTTPS protocols are allowed"
-    elif kind == "TLSPolicy":
-        issuer = mapping(spec.get("issuerRef")).get("kind")
-        if isinstance(issuer, str) and issuer not in ("Issuer", "ClusterIssuer"):
-            why = "Invalid issuerRef.kind. The only supported values are blank, 'Issuer' and 'ClusterIssuer'"
-            yield ("spec", "issuerRef", "kind"), why
-    elif kind == "OIDCPolicy":
-        provider = mapping(spec.get("provider"))
-        if provider.get("jwksURL") and provider.get("issuerURL"):
-            yield ("spec", "provider", "issuerURL"), "Use one of: jwksURL, issuerURL"
-        if provider.get("jwksURL") and not (provider.get("authorizationEndpoint") and provider.get("tokenEndpoint")):
-            why = "When jwksURL is set, authorizationEndpoint and tokenEndpoint must also be provided"
-            yield ("spec", "provider", "jwksURL"), why
 
 
 def _no_issuer(policy: Resource, world: World) -> bool:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from policylint.model import Finding
-    from policylint.model.rule_page import RulePage
     from policylint.report.findings import Report
+    from policylint.report.rule_page import RulePage
     from policylint.session.settings import RunOptions, Setup
     from policylint.workspace import Workspace
 
@@ -142,7 +142,7 @@ def _pages(formats: set[str], chosen: set[str] | None, rules: set[str]) -> dict[
     """Return the pages that writers need: of all enabled rules for SARIF, of those with findings for the others."""
     if not formats & {"sarif", "markdown", "summary", "codeclimate"}:
         return {}
-    from policylint.model.rule_page import all_pages
+    from policylint.report.rule_page import all_pages
 
     enabled = {page.id: page for page in all_pages() if chosen is None or page.id in chosen or page.id in rules}
     return enabled if "sarif" in formats else {rule: page for rule, page in enabled.items() if rule in rules}

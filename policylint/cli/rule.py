@@ -10,7 +10,7 @@ from policylint.report.formats import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from policylint.model.rule_page import RulePage
+    from policylint.report.rule_page import RulePage
 
 
 @click.command(
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 def rule(name: str | None, form: str, color: str) -> int:
     """Show what a rule means, why it matters and how to fix it. Without ID: all rules."""
     from policylint.cli.output import put, table_width, wants_color
-    from policylint.model.rule_page import all_pages, page_of
     from policylint.report.kit.display import Paint
     from policylint.report.rule_index import write
+    from policylint.report.rule_page import all_pages, page_of
 
     pages = all_pages() if name is None else [page for page in (page_of(name),) if page]
     if not pages:

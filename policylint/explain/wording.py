@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 from policylint.digits import whole_number
 from policylint.explain.contexts import ContextAnswer
@@ -12,7 +13,8 @@ from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.model.words import leading, listing
 from policylint.policy.level import level
 from policylint.policy.paths import Path
-from policylint.simulation.acting import leads_down
+from policylint.simulation import Simulation
+from policylint.simulation.acting import MOST_PATHS, leads_down
 from policylint.topology.ancestry import ancestors
 
 _STRATEGIES = {
@@ -42,11 +44,23 @@ def none_acts(subject: Subject, paths: Iterable[Path], *, others: bool = False) 
     unseen = [key for key in topology.unseen if key in above]
     if at_doors(subject) is not subject.simulation:
         return "no policy names it"
-    if why := subject.simulation.acting.why_closed(paths):
+    if why := why_closed(subject.simulation, paths):
         return f"no policy acts on it: {why}"
     if not unseen:
         return "no policy that policylint evaluates acts on it" if others else "no policy acts on it"
     return f"no policy here acts on it; what policies elsewhere do to {listing(unseen)} is not known"
+
+
+def why_closed(simulation: Simulation, contexts: Iterable[Path]) -> str:
+    """Return why no request passes any of some contexts; "" where some do, or there are none."""
+    acting, first = simulation.acting, ""
+    for context in islice(contexts, MOST_PATHS):
+        if acting.is_open(context):
+            return ""
+        shut = next((node for node in context if node in acting.closed.nodes), None)
+        why = "no listener sends it requests" if shut is None else f"{shut} takes none: {acting.closed.nodes[shut]}"
+        first = first or f"no request gets there, {why}"
+    return first
 
 
 def strategy(kind: PolicyKind) -> str:

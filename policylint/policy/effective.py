@@ -17,7 +17,7 @@ from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.folding import Merger, Stack
 from policylint.policy.level import level
-from policylint.policy.paths import Bars, ListedPaths, Path, Paths
+from policylint.policy.paths import ListedPaths, Path, Paths
 from policylint.policy.results import Attachment, Group
 from policylint.topology import Topology, whole
 from policylint.topology.graph import Vertex
@@ -326,38 +326,6 @@ class ContextPaths(Paths):
         vertices = self.effects.topology.vertices
         for vertex, _ in self.states:
             yield self._nodes(vertices[vertex])[-1]
-
-    def open_nodes(self, bars: Bars) -> set[Node]:
-        vertices = self.effects.topology.vertices
-        following: dict[State | None, list[State]] = defaultdict(list)
-        pending, seen = list(self.states), set(self.states)
-        while pending:
-            state = pending.pop()
-            for origin in self.previous[state]:
-                above = None if origin is None else vertices[origin[0]].nodes[-1]
-                if not bars(above, vertices[state[0]].nodes[0]):
-                    following[origin].append(state)
-                    if origin is not None and origin not in seen:
-                        seen.add(origin)
-                        pending.append(origin)
-        begun = set(following[None])
-        pending = list(begun)
-        while pending:
-            reached = [state for state in following[pending.pop()] if state not in begun]
-            begun.update(reached)
-            pending += reached
-        nodes: set[Node] = set()
-        ending = begun.intersection(self.states)
-        pending = list(ending)
-        while pending:
-            state = pending.pop()
-            for origin in self.previous[state]:
-                if state in following[origin] and (origin is None or origin in begun):
-                    nodes.update(self._steps(state, origin))
-                    if origin is not None and origin not in ending:
-                        ending.add(origin)
-                        pending.append(origin)
-        return nodes
 
     def equals(self, other: ContextPaths, counterpart: Mapping[int, int]) -> bool:
         """Return whether another group has the same paths: the same ends, and the same ways there.

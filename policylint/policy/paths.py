@@ -10,20 +10,6 @@ from policylint.model import Node
 Path = tuple[Node, ...]
 """From the least to the most specific node; there is one at least."""
 
-Bars = Callable[[Node | None, Node], bool]
-"""Whether no request goes on to a node from the one above it, None for where paths begin."""
-
-
-def is_open(path: Path, bars: Bars) -> bool:
-    """Return whether requests pass all of a path; Namespaces, which come in beside it, bar nobody."""
-    above: Node | None = None
-    for node in path:
-        if node.role != "Namespace":
-            if bars(above, node):
-                return False
-            above = node
-    return True
-
 
 class Paths(ABC):
     """Some contexts, in their order."""
@@ -37,10 +23,6 @@ class Paths(ABC):
     @abstractmethod
     def ending(self, end: Node, nodes: set[Node]) -> Iterator[Path]:
         """Yield those that end with a node and lie within some nodes: what else there is makes no work."""
-
-    def open_nodes(self, bars: Bars) -> set[Node]:
-        """Return the nodes of those that nothing bars."""
-        return {node for path in self() if is_open(path, bars) for node in path}
 
     @abstractmethod
     def ends(self) -> Iterable[Node]:

@@ -11,7 +11,7 @@ from policylint.report.kit.identity import json_text
 from policylint.report.kit.tables import table_head, table_row
 
 if TYPE_CHECKING:
-    from policylint.model.rule_page import RulePage
+    from policylint.report.rule_page import RulePage
 
 _WIDTH = 100
 _ITEM = re.compile(r" *(?:[-*]|\d+\.) +")

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING
 
 from policylint.model import Node, Resource, ResourceKey
 from policylint.policy.authorizing import Checkpoint
 from policylint.policy.effective import ContextPaths
 from policylint.policy.level import level
-from policylint.policy.paths import Path, is_open
+from policylint.policy.paths import Path
 from policylint.policy.results import Group
 from policylint.simulation.serving import Closed, closed
 from policylint.topology import whole
@@ -149,26 +149,27 @@ class ActingIndex:
         return {number for node in chain(nodes, behind) for number in self._by_node.get(node, ())}
 
     def is_open(self, context: Path) -> bool:
-        """Return whether requests pass all of a context."""
-        return is_open(context, self.closed.bars)
-
-    def why_closed(self, contexts: Iterable[Path]) -> str:
-        """Return why no request passes any of some contexts; "" where some do, or there are none."""
-        first = ""
-        for context in islice(contexts, MOST_PATHS):
-            if self.is_open(context):
-                return ""
-            shut = next((node for node in context if self.closed.nodes.get(node)), None)
-            why = "no listener sends it requests" if shut is None else f"{shut} takes none: {self.closed.nodes[shut]}"
-            first = first or f"no request gets there, {why}"
-        return first
+        """Return whether requests pass all of a context; Namespaces, which come in beside it, bar nobody."""
+        nodes = [None, *(node for node in context if node.role != "Namespace")]
+        return not any(node and self.closed.bars(above, node) for above, node in pairwise(nodes))
 
     def _inside(self, number: int) -> Mapping[Node, frozenset[ResourceKey]]:
         """Return the nodes of an effective policy that requests get to, with the policies at each or above it."""
         group = self.groups[number]
         if not any(self.closed):
             return group.nodes
-        inside = group.contexts.open_nodes(self.closed.bars)
+        if isinstance(group.contexts, ContextPaths):  # there may be very many
+            topology = self._topology
+            vertices = {vertex for node in group.nodes for vertex in topology.vertices_of(node)}
+            tops = (each for each in vertices & self._reached if vertices.isdisjoint(topology.parents[each]))
+            down = walk({each: vertices.intersection(self._children[each]) for each in vertices}, tops)
+            ends = (vertex for node in group.contexts.ends() for vertex in topology.vertices_of(node))
+            inside = self._nodes(
+                walk({each: down.intersection(topology.parents[each]) for each in down}, down.intersection(ends))
+            )
+            inside |= {node for node in group.nodes if inside and node.role == "Namespace"}
+        else:
+            inside = {node for path in self._contexts(group) for node in path}
         return {node: keys for node, keys in group.nodes.items() if node in inside}
 
     @cached_property
@@ -326,7 +327,7 @@ class ActingIndex:
         return {node for vertex in vertices if vertex in self._reached for node in topology.vertices[vertex].nodes}
 
     @cached_property
-    def _reached(self) -> Collection[int]:
+    def _reached(self) -> set[int]:
         """The vertices that requests get to."""
         topology = self._topology
         starts = (root for root in topology.roots if not self.closed.bars(None, topology.vertices[root].nodes[0]))

@@ -177,10 +177,7 @@ def unserved_listeners(simulation: Simulation) -> dict[Node, str]:
 def served(topology: Topology) -> Iterator[tuple[GatewayState, ListenerState]]:
     """Yield every listener with the Gateway that serves it: its own, and those of the ListenerSets that it lets in."""
     for gateway in topology.gateways:
-        for listener in gateway.listeners:
-            yield gateway, listener
+        yield from ((gateway, listener) for listener in gateway.listeners)
     for listener_set in topology.listener_sets:
         parent = topology.gateway(listener_set.parent) if listener_set.allowed is not False else None
-        if parent is not None:
-            for listener in listener_set.listeners:
-                yield parent, listener
+        yield from () if parent is None else ((parent, listener) for listener in listener_set.listeners)

@@ -197,7 +197,7 @@ class Topology:
                 stack.extend(self.children[reached])
 
 
-def walk(edges: Sequence[Iterable[int]], starts: Iterable[int]) -> set[int]:
+def walk(edges: Sequence[Iterable[int]] | Mapping[int, Iterable[int]], starts: Iterable[int]) -> set[int]:
     """Return the vertices that edges (`children` or `parents`) lead to, those where the walk starts included."""
     reached = set(starts)
     pending = list(reached)

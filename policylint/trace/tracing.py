@@ -18,7 +18,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import Client, RequestFacts, RequestQuestion
 from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands
-from policylint.simulation.ranking import Ranking, narrowing, ranking, sharing, withheld
+from policylint.simulation.ranking import Ranking, narrowing, ranking, sharing
 from policylint.simulation.serving import assumed, attached, closed_listeners, not_served
 from policylint.topology import Candidate, GatewayState, ListenerState, ParentState, RouteState, whole
 from policylint.topology.hostnames import EVERY, specificity, without_port
@@ -107,7 +107,6 @@ class Tracer:
         self._attached: dict[Node, list[tuple[RouteState, Candidate]]] = defaultdict(list)
         self._of_kinds: dict[tuple[Node, tuple[str, ...]], list[tuple[RouteState, Candidate]]] = {}
         self._open: dict[ResourceKey, list[RouteState]] = defaultdict(list)
-        self._withheld = withheld(simulation)
         for state, candidate in attached(simulation):
             self._attached[candidate.node].append((state, candidate))
         for state in simulation.topology.routes:
@@ -612,11 +611,6 @@ class Tracer:
         """Return the Service that a client of the mesh calls; None for requests at Gateways and straight to pods."""
         return mesh.service_of(self, start.request) if start.request.service else None
 
-    def _is_withheld(self, route: Resource, listener: Node) -> bool:
-        """Tell whether a route that a listener takes serves no host there."""
-        attached = any(state.route == route for state, _ in self._attached.get(listener, ()))
-        return not attached and (listener, whole(route.key)) in self._withheld
-
     def _unattached(self, start: Trace) -> list[tuple[Resource, str]]:
         """Return the routes that name the listener and do not count there, and what they lack.
 
@@ -630,13 +624,14 @@ class Tracer:
                 why = self.simulation.refused[key].because
                 unattached.append((route, f"its route accepted by the API server: {why}"))
         chosen = None if start.listener is None else start.listener.node
+        served = () if chosen is None else {state.route.key for state, _ in self._attached.get(chosen, ())}
         for state in self.topology.routes:
             for parent in state.parents:
                 candidates = (each for each in parent.candidates if chosen in (None, each.node))
                 refused = next((candidate for candidate in candidates if candidate.failure), None)
                 if parent.gateway == start.gateway and not parent.accepted and refused is not None:
                     unattached.append((state.route, f"its route attached: {refused.message}"))
-                elif chosen is not None and parent.accepted and self._is_withheld(state.route, chosen):
+                elif parent.accepted and chosen in parent.attached and state.route.key not in served:
                     needs = f"its hosts served at {chosen}: its controller makes nothing of it there"
                     unattached.append((state.route, needs))
         return unattached

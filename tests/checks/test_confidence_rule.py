@@ -11,7 +11,7 @@ import pytest
 import policylint
 from policylint.checks import ON_REQUEST, RULES, run
 from policylint.model import Confidence, Finding, Severity
-from policylint.model.rule_page import all_pages
+from policylint.report.rule_page import all_pages
 from policylint.simulation import Simulation, simulate
 from policylint.workspace import open_workspace
 from tests.rules.examples import examples

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from policylint import __version__
 from policylint.cli import main
 from policylint.cli.commands import COMMANDS
-from policylint.model.rule_page import all_pages
+from policylint.report.rule_page import all_pages
 from tests.cli.test_lint import GATEWAY, POLICY, ROUTE
 
 CHECKOUT = Path(__file__).parents[2]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from policylint.documents import Document, read
 from policylint.model import Finding, Location, Related, ResourceKey, Spot
-from policylint.model.rule_page import RulePage
 from policylint.report.findings import Options, Report
+from policylint.report.rule_page import RulePage
 from policylint.workspace import Coverage
 
 FILES = {

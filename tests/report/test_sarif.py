@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from policylint.model import Location, Spot
-from policylint.model.rule_page import all_pages
 from policylint.model.suppression import Suppression
 from policylint.report.findings import Options, Report, write
 from policylint.report.findings.sarif import MOST_RESULTS, left_out
 from policylint.report.findings.sarif_rules import rule_entry
+from policylint.report.rule_page import all_pages
 from policylint.triage import Suppressed
 from tests.report.sample import CORS, at, clean, findings, sample
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import yaml
 
-from policylint.model.rule_page import RulePage
+from policylint.report.rule_page import RulePage
 
 _BLOCK = re.compile(r"^```yaml (bad|good)[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"# <- (GWP\d{3})\s*$")

@@ -11,7 +11,7 @@ import pytest
 from policylint.checks import OF_CHANGES, RULES, name_of
 from policylint.compare import compare, pair_sides, removed_protections
 from policylint.guardrails import broken, guardrails
-from policylint.model.rule_page import RulePage, all_pages, load_page, page_of
+from policylint.report.rule_page import RulePage, all_pages, load_page, page_of
 from policylint.triage import triage
 from policylint.workspace import open_workspace
 from tests.rules.examples import Example, examples, required

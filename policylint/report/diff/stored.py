@@ -28,11 +28,11 @@ from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey
 from policylint.model.coverage import Coverage, LeftOut
 from policylint.model.policy_kind import Merge, SettingPurposes
 from policylint.model.resource import Spot
-from policylint.model.rule_page import page_of
 from policylint.model.suppression import Suppression
 from policylint.namedtuple import NamedTuple
 from policylint.report.diff.report import DiffReport
 from policylint.report.findings import Report
+from policylint.report.rule_page import page_of
 from policylint.trace import Request
 from policylint.triage.apply import Suppressed
 

@@ -13,7 +13,17 @@ from policylint.explain.explanation import Explanation
 from policylint.explain.reach import ReachedObject
 from policylint.explain.settings import Setting, settings, summary
 from policylint.explain.unattached import target_place
-from policylint.explain.wording import Crowd, all_rules, chains, implementation_of, level_of, none_acts, strategy, where
+from policylint.explain.wording import (
+    Crowd,
+    all_rules,
+    chains,
+    implementation_of,
+    level_of,
+    none_acts,
+    strategy,
+    where,
+    why_closed,
+)
 from policylint.implementations import implementation
 from policylint.model import Finding, Location, ResourceKey
 from policylint.model.words import count, leading, listing
@@ -119,7 +129,7 @@ class ExplanationText:
                 context = where(answer, every, subject) or count(len(answer.paths), "context")
                 heading = f"Effective policy: {context}"
             yield "\n" + self.paint("strong", one_line(heading)) + "\n"
-            why = "" if rows else explanation.subject.simulation.acting.why_closed(answer.paths)
+            why = "" if rows else why_closed(explanation.subject.simulation, answer.paths)
             none = f"no policy acts here: {why}" if why else "no policy acts here"
             yield from self._table(rows) if rows else (f"  {line}\n" for line in wrapped(one_line(none), self.room - 2))
         if not shown and (self.field or not explanation.other_systems):
@@ -386,7 +396,7 @@ def _nowhere(explanation: Explanation) -> str:
     if any(finding.rule == "GWP108" for finding in explanation.findings):
         return "the controllers of the Gateways there do not read it"
     paths = (path for group in state.groups for path in group.contexts())
-    return explanation.subject.simulation.acting.why_closed(paths) or "nothing lies at or below its targets"
+    return why_closed(explanation.subject.simulation, paths) or "nothing lies at or below its targets"
 
 
 def _style(verdict: str) -> str:

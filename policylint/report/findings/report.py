@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from policylint.edit.text import Edit
     from policylint.model.coverage import Coverage
     from policylint.model.fix import Fix
-    from policylint.model.rule_page import RulePage
+    from policylint.report.rule_page import RulePage
     from policylint.triage import Suppressed
 
 

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from policylint.model.rule_page import RulePage
+    from policylint.report.rule_page import RulePage
 
 _LONGEST = 1024
 _MOST_TAGS = 10

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from policylint.cli import main
 from policylint.model import Finding, Location, Spot
 from policylint.report.findings import Options, write
+from policylint.report.formats import FORMATS
 from tests.cli.test_lint import GATEWAY, POLICY, ROUTE
 from tests.report.sample import sample
 
@@ -119,6 +120,6 @@ def test_statistics_count_by_rule() -> None:
 
 
 def test_one_run_writes_them_all(tree: Path) -> None:
-    names = ("github", "junit", "codeclimate", "sarif", "json", "text", "concise", "markdown")
+    names = FORMATS["lint"]
     run(*(part for name in names for part in ("--output", f"{name}=out.{name}")))
     assert all((tree / f"out.{name}").stat().st_size for name in names)

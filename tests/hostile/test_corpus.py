@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from policylint.report.formats import FORMATS
 from tests.diff.history import run
 
 CORPUS = Path(__file__).parent / "corpus"
-FORMATS = ("text", "concise", "json-v1", "sarif", "markdown", "github", "junit", "codeclimate")
 COMMANDS = (
-    *(("lint", "-o", form, "--show-unknown") for form in FORMATS),
+    *(("lint", "-o", form, "--show-unknown") for form in FORMATS["lint"]),
     ("lint", "--strict", "--semantics", "gep-713-2023"), ("lint", "--render", "off"), ("lint", "--diff"),
     ("simulate", "-o", "json"), ("simulate", "--as", "status"), ("graph", "-o", "html"), ("graph", "-o", "svg"),
     ("list", "policies", "-o", "wide"), ("list", "backends"), ("trace", "GET", "http://a.example.com/a"),

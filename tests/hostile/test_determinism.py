@@ -41,8 +41,9 @@ if order:
     os.scandir = lambda place=".": Shuffled(place)
     os.listdir = lambda place=".": [entry.name for entry in Shuffled(place)]
 from policylint.cli import main
+from policylint.report.formats import FORMATS
 
-LINT = ("text", "concise", "json-v1", "sarif", "markdown", "github", "junit", "codeclimate")
+LINT = tuple(name for name in FORMATS["lint"] if name != "summary")
 GRAPH = ("mermaid", "dot", "svg", "html")
 SHOP = "fixtures/envoy-gateway-shop"
 TREES = (SHOP, "fixtures/silent-failures", "fixtures/argo-platform", "fixtures/flux-shop", "fixtures/kuadrant-platform")

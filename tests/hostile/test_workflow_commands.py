@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from policylint.report.formats import FORMATS
 from policylint.report.kit.display import inert
 from tests.hostile.test_action import GATEWAY, NAMES, POLICY, heeded
-
-FORMATS = ("text", "concise", "github", "markdown", "json", "sarif", "junit", "codeclimate")
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +30,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "command",
     [
-        *(f"lint -o {form}" for form in FORMATS),
+        *(f"lint -o {form}" for form in FORMATS["lint"]),
         *("list policies", "list routes -o json", "simulate", "simulate -o json", "graph", "graph -o dot"),
     ],
 )

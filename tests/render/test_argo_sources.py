@@ -21,8 +21,8 @@ KUSTOMIZATION = "resources: [route.yaml]\n"
 
 
 def tree(source: str, **files: str) -> dict[str, str]:
-    """An Application of `app/` with a source, and its route."""
-    return {"argo/app.yaml": application("app", source), "app/route.yaml": ROUTE, **files}
+    """An Application of `apps/app/` with a source, and its route."""
+    return {"argo/app.yaml": application("app", source), "apps/app/route.yaml": ROUTE, **files}
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def tree(source: str, **files: str) -> dict[str, str]:
 def test_globs_of_a_directory(tmp_path: Path, include: str, exclude: str, expected: bool) -> None:
     options = json.dumps({"recurse": True, **({"include": include} if include else {}), "exclude": exclude})
     files = {
-        "argo/app.yaml": application("app", f"{{path: app, directory: {options}}}"),
-        "app/sub/service.yaml": SERVICE,
+        "argo/app.yaml": application("app", f"{{path: apps/app, directory: {options}}}"),
+        "apps/app/sub/service.yaml": SERVICE,
     }
     assert deployed(workspace(tmp_path, files)) == {"in-cluster": ["Service web/shop"] if expected else []}
 
@@ -57,52 +57,56 @@ def test_globs_of_a_directory(tmp_path: Path, include: str, exclude: str, expect
 @pytest.mark.parametrize(
     ("source", "more", "expected"),
     [
-        ("{path: app}", {"app/kustomization.yml": KUSTOMIZATION}, ROUTE_ALONE),
-        ("{path: app, directory: {}}", {"app/kustomization.yml": KUSTOMIZATION}, BOTH),  # said is said, with no option
-        ("{path: app, directory: {recurse: false}}", {"app/kustomization.yml": KUSTOMIZATION}, BOTH),
-        ("{path: app}", {"app/Kustomization.yaml": KUSTOMIZATION}, BOTH),  # no name of a kustomization
-        ("{path: app, kustomize: {namePrefix: a-}}", {"app/kustomization.yaml": KUSTOMIZATION},
+        ("{path: apps/app}", {"apps/app/kustomization.yml": KUSTOMIZATION}, ROUTE_ALONE),
+        ("{path: apps/app, directory: {}}", {"apps/app/kustomization.yml": KUSTOMIZATION}, BOTH),
+        ("{path: apps/app, directory: {recurse: false}}", {"apps/app/kustomization.yml": KUSTOMIZATION}, BOTH),
+        ("{path: apps/app}", {"apps/app/Kustomization.yaml": KUSTOMIZATION}, BOTH),  # no name of a kustomization
+        ("{path: apps/app, kustomize: {namePrefix: a-}}", {"apps/app/kustomization.yaml": KUSTOMIZATION},
          {"in-cluster": ["HTTPRoute web/a-shop"]}),
-        ("{path: ./app/}", {}, BOTH),
-        ("{path: other/../app}", {}, BOTH),
+        ("{path: ./apps/app/}", {}, BOTH),
+        ("{path: other/../apps/app}", {}, BOTH),
     ],
 )  # fmt: skip
 def test_the_type_of_a_source(
     tmp_path: Path, source: str, more: dict[str, str], expected: dict[str, list[str]]
 ) -> None:
-    assert deployed(workspace(tmp_path, tree(source, **{"app/service.yaml": SERVICE}, **more))) == expected
+    assert deployed(workspace(tmp_path, tree(source, **{"apps/app/service.yaml": SERVICE}, **more))) == expected
 
 
 REFUSED = {
-    "a document without kind behind an object": ("{path: app}", {"app/route.yaml": f"{ROUTE}---\nname: x\n"}),
-    "an object without kind": ("{path: app}", {"app/x.yaml": "apiVersion: v1\nmetadata: {name: x}\n# kind: A\n"}),
-    "JSON that is no object": ("{path: app}", {"app/dashboard.json": '{"panels": []}'}),
-    "several objects in JSON": ("{path: app}", {"app/x.json": '{"kind": "A"}{"kind": "B"}'}),
-    "a template": (
-        "{path: app, directory: {recurse: true}}",
-        {"app/t/x.yaml": "{{ if .x }}\napiVersion: v1\nkind: A\nmetadata: {}\n{{ end }}\n"},
+    "a document without kind behind an object": ("{path: apps/app}", {"apps/app/route.yaml": f"{ROUTE}---\nname: x\n"}),
+    "an object without kind": (
+        "{path: apps/app}",
+        {"apps/app/x.yaml": "apiVersion: v1\nmetadata: {name: x}\n# kind: A\n"},
     ),
-    "two types": ("{path: app, directory: {}, kustomize: {}}", {}),
-    "kustomize without a kustomization": ("{path: app, kustomize: {namePrefix: a-}}", {}),
-    "helm without a chart": ("{path: app, helm: {}}", {}),
-    "an absolute path": ("{path: /app}", {}),
-    "a path out of the repository": ("{path: ../app}", {}),
-    "parameters that are no mapping": ("{path: app}", {"app/.argocd-source.yaml": "- a\n"}),
-    "parameters without anything": ("{path: app}", {"app/.argocd-source-app.yaml": "# nothing\n"}),
-    "parameters of another shape": ("{path: app}", {"app/.argocd-source.yaml": "directory: {recurse: 'yes'}\n"}),
+    "JSON that is no object": ("{path: apps/app}", {"apps/app/dashboard.json": '{"panels": []}'}),
+    "several objects in JSON": ("{path: apps/app}", {"apps/app/x.json": '{"kind": "A"}{"kind": "B"}'}),
+    "a template": (
+        "{path: apps/app, directory: {recurse: true}}",
+        {"apps/app/t/x.yaml": "{{ if .x }}\napiVersion: v1\nkind: A\nmetadata: {}\n{{ end }}\n"},
+    ),
+    "two types": ("{path: apps/app, directory: {}, kustomize: {}}", {}),
+    "an absolute path": ("{path: /apps/app}", {}),
+    "a path out of the repository": ("{path: ../apps/app}", {}),
+    "parameters that are no mapping": ("{path: apps/app}", {"apps/app/.argocd-source.yaml": "- a\n"}),
+    "parameters without anything": ("{path: apps/app}", {"apps/app/.argocd-source-app.yaml": "# nothing\n"}),
+    "parameters of another shape": (
+        "{path: apps/app}",
+        {"apps/app/.argocd-source.yaml": "directory: {recurse: 'yes'}\n"},
+    ),
     "an image without a change": (
-        "{path: app, kustomize: {images: [nginx]}}",
-        {"app/kustomization.yaml": KUSTOMIZATION},
+        "{path: apps/app, kustomize: {images: [nginx]}}",
+        {"apps/app/kustomization.yaml": KUSTOMIZATION},
     ),
     "a label that is there": (
-        "{path: app, kustomize: {commonLabels: {a: b}}}",
-        {"app/kustomization.yaml": f"{KUSTOMIZATION}commonLabels: {{a: c}}\n"},
+        "{path: apps/app, kustomize: {commonLabels: {a: b}}}",
+        {"apps/app/kustomization.yaml": f"{KUSTOMIZATION}commonLabels: {{a: c}}\n"},
     ),
     "an object without a name in a kustomization": (
-        "{path: app}",
+        "{path: apps/app}",
         {
-            "app/kustomization.yaml": "resources: [route.yaml, x.yaml]\n",
-            "app/x.yaml": "apiVersion: v1\nkind: Service\n",
+            "apps/app/kustomization.yaml": "resources: [route.yaml, x.yaml]\n",
+            "apps/app/x.yaml": "apiVersion: v1\nkind: Service\n",
         },
     ),
 }
@@ -121,17 +125,17 @@ def test_what_keeps_argo_cd_from_applying_anything(tmp_path: Path, source: str, 
 
 
 TAKEN = {
-    "values beside it": ("{path: app}", {"app/values.yaml": "image: {tag: x}\nkind:\n  a: b\n"}),
-    "what is no YAML and no manifest": ("{path: app}", {"app/notes.yml": "a: [b\n"}),
-    "a file that is skipped": ("{path: app}", {"app/x.json": "[] // +argocd:skip-file-rendering"}),
-    "a file that is excluded": ("{path: app, directory: {exclude: '*.json'}}", {"app/x.json": "[]"}),
-    "documents of comments": ("{path: app}", {"app/x.yaml": f"# a\n---\n# b\n---\n{SERVICE}---\n"}),
+    "values beside it": ("{path: apps/app}", {"apps/app/values.yaml": "image: {tag: x}\nkind:\n  a: b\n"}),
+    "what is no YAML and no manifest": ("{path: apps/app}", {"apps/app/notes.yml": "a: [b\n"}),
+    "a file that is skipped": ("{path: apps/app}", {"apps/app/x.json": "[] // +argocd:skip-file-rendering"}),
+    "a file that is excluded": ("{path: apps/app, directory: {exclude: '*.json'}}", {"apps/app/x.json": "[]"}),
+    "documents of comments": ("{path: apps/app}", {"apps/app/x.yaml": f"# a\n---\n# b\n---\n{SERVICE}---\n"}),
     "a forced label": (
-        "{path: app, kustomize: {commonLabels: {a: b}, forceCommonLabels: true}}",
-        {"app/kustomization.yaml": f"{KUSTOMIZATION}commonLabels: {{a: c}}\n"},
+        "{path: apps/app, kustomize: {commonLabels: {a: b}, forceCommonLabels: true}}",
+        {"apps/app/kustomization.yaml": f"{KUSTOMIZATION}commonLabels: {{a: c}}\n"},
     ),
-    "another revision": ("{path: app, targetRevision: v1.0.0}", {"app/dashboard.json": "{}"}),
-    "another Application's parameters": ("{path: app}", {"app/.argocd-source-b.yaml": "- a\n"}),
+    "another revision": ("{path: apps/app, targetRevision: v1.0.0}", {"apps/app/dashboard.json": "{}"}),
+    "another Application's parameters": ("{path: apps/app}", {"apps/app/.argocd-source-b.yaml": "- a\n"}),
 }
 
 
@@ -141,9 +145,9 @@ def test_what_does_not_keep_it_from_that(tmp_path: Path, source: str, more: dict
 
 
 def test_one_source_that_is_refused_takes_the_others_with_it(tmp_path: Path) -> None:
-    sources = "spec:\n  sources: [{path: app}, {path: more}]\n  destination: {name: in-cluster, namespace: web}\n"
+    sources = "spec:\n  sources: [{path: apps/app}, {path: more}]\n  destination: {name: in-cluster, namespace: web}\n"
     head = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: app, namespace: argocd}\n"
-    files = {"argo/app.yaml": head + sources, "app/route.yaml": ROUTE, "more/x.json": "[]"}
+    files = {"argo/app.yaml": head + sources, "apps/app/route.yaml": ROUTE, "more/x.json": "[]"}
     found = workspace(tmp_path, files)
     assert [
         each.provisional for each in found.simulations[0].world.resources.values() if each.key.kind != "Application"
@@ -151,9 +155,11 @@ def test_one_source_that_is_refused_takes_the_others_with_it(tmp_path: Path) -> 
 
 
 def test_sources_take_the_place_of_a_source(tmp_path: Path) -> None:
-    spec = "spec:\n  source: {path: app}\n  sources: [{path: more}, {ref: values}]\n  destination: {namespace: web}\n"
+    spec = (
+        "spec:\n  source: {path: apps/app}\n  sources: [{path: more}, {ref: values}]\n  destination: {namespace: web}\n"
+    )
     head = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: app, namespace: argocd}\n"
-    files = {"argo/app.yaml": head + spec, "app/route.yaml": ROUTE, "more/service.yaml": SERVICE}
+    files = {"argo/app.yaml": head + spec, "apps/app/route.yaml": ROUTE, "more/service.yaml": SERVICE}
     assert deployed(workspace(tmp_path, files)) == {"in-cluster": ["Service web/shop"]}
 
 
@@ -164,9 +170,9 @@ def test_kustomize_options_as_kustomize_edits_them(tmp_path: Path) -> None:
     )
     pod = "spec: {template: {spec: {containers: [{name: a, image: nginx}, {name: b, image: redis}]}}}"
     files = {
-        "argo/app.yaml": application("app", f"{{path: app, kustomize: {options}}}"),
-        "app/kustomization.yaml": "resources: [d.yaml]\nimages: [{name: nginx, newTag: '1'}]\n",
-        "app/d.yaml": f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: shop}}\n{pod}\n",
+        "argo/app.yaml": application("app", f"{{path: apps/app, kustomize: {options}}}"),
+        "apps/app/kustomization.yaml": "resources: [d.yaml]\nimages: [{name: nginx, newTag: '1'}]\n",
+        "apps/app/d.yaml": f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: shop}}\n{pod}\n",
     }
     (made,) = workspace(tmp_path, files).simulations[0].world.of_kind("apps", "Deployment")
     assert [each["image"] for each in made.body["spec"]["template"]["spec"]["containers"]] == [
@@ -196,16 +202,38 @@ def test_hooks_that_stay(tmp_path: Path, annotations: str, expected: bool) -> No
     route = ROUTE.replace("metadata: {", f"metadata: {{annotations: {{{annotations}}}, ")
     if route == ROUTE:
         route = ROUTE.replace("  name: shop", f"  name: shop\n  annotations: {{{annotations}}}")
-    files = tree("{path: app}", **{"app/route.yaml": route, "app/service.yaml": SERVICE})
+    files = tree("{path: apps/app}", **{"apps/app/route.yaml": route, "apps/app/service.yaml": SERVICE})
     assert deployed(workspace(tmp_path, files)) == (BOTH if expected else {"in-cluster": ["Service web/shop"]})
 
 
 def test_jsonnet_may_make_anything(tmp_path: Path) -> None:
-    found = workspace(tmp_path, tree("{path: app}", **{"app/main.jsonnet": "{}"}))
+    found = workspace(tmp_path, tree("{path: apps/app}", **{"apps/app/main.jsonnet": "{}"}))
     assert {each.parents[0].resolution.state for each in found.simulations[0].topology.routes} == {"unknown"}
 
 
 def test_files_that_no_application_deploys_are_judged_as_they_are_where_another_one_is_refused(tmp_path: Path) -> None:
-    files = {"argo/app.yaml": application("app", "{path: app}"), "app/x.json": "[]", "infra/route.yaml": ROUTE}
+    files = {
+        "argo/app.yaml": application("app", "{path: apps/app}"),
+        "apps/app/x.json": "[]",
+        "infra/route.yaml": ROUTE,
+    }
     workspace(tmp_path, files)
     assert policylint.lint(tmp_path).coverage.checked == 1
+
+
+@pytest.mark.parametrize("options", ["kustomize: {namePrefix: a-}", "helm: {}"])
+def test_a_directory_of_another_type_is_refused_where_it_is_certainly_the_one(tmp_path: Path, options: str) -> None:
+    here = "repoURL: https://git.example.com/fleet"
+    child = application("app", f"{{{here}, path: apps/app, {options}}}")
+    files = {"argo/app.yaml": child, "apps/app/route.yaml": ROUTE, "apps/more/service.yaml": SERVICE}
+    more = application("more", f"{{{here}, path: apps/more}}")
+    assert refusals(tmp_path / "other", {**files, "argo/more.yaml": more}) == []
+    root = application("root", f"{{{here}, path: argo}}", "{name: in-cluster, namespace: argocd}")
+    (found,) = refusals(tmp_path / "own", {**files, "argo/more.yaml": more, "root.yaml": root})
+    assert found.message.startswith("Argo CD cannot apply apps/app")
+
+
+def test_a_short_path_may_be_one_of_another_repository(tmp_path: Path) -> None:
+    files = {"argo/app.yaml": application("app", "{repoURL: 'https://git.example.com/app', path: .}"), "a.json": "{}"}
+    other = {"argo/b.yaml": application("b", "{path: apps/b}"), "apps/b/service.yaml": SERVICE}
+    assert refusals(tmp_path, {**files, **other}) == []

@@ -22,6 +22,7 @@ from policylint.render.argo.sources import (
     KUSTOMIZE,
     PLUGIN,
     RefusedSourceError,
+    UnfitSourceError,
     check,
     is_jsonnet,
     looks_like_a_manifest,
@@ -240,9 +241,28 @@ class Argo:
             if path.startswith("/") or (join("", path) is None and not is_symbolic(path)):
                 raise RefusedSourceError(f"path {path} leads out of the repository", place.child("path"))
             return self._made(owner, source, place, namespace, cluster)
+        except UnfitSourceError as error:
+            if not self._is_own(owner, source):
+                if source.get("helm"):
+                    return self._chart(owner, source, place, namespace, cluster)
+                cluster.journal.remote(f"{owner} from {text(source.get('repoURL'))}", place, namespace)
+                return []
+            self._refuse(owner, [(source, place)], str(error), error.place, cluster)
         except RefusedSourceError as error:
             self._refuse(owner, [(source, place)], str(error), error.place, cluster)
-            return []
+        return []
+
+    def _is_own(self, owner: Manifest, source: Any) -> bool:
+        """Return whether a source is certainly of this tree's repository: of that from which its owner is deployed, or
+        from which another source of its owner takes a directory that is here."""
+        repository = _repository(source)
+        others = (mapping(each) for each in sequence(owner.spec.get("sources")))
+        return self._taken_from.get(owner) == repository or any(
+            _repository(other) == repository
+            and other.get("path") not in (None, source.get("path"))
+            and self._directory_of(owner, text(other["path"]))
+            for other in others
+        )
 
     def _made(
         self, owner: Manifest, source: Any, place: Provenance, namespace: str, cluster: Deployed
@@ -316,12 +336,14 @@ class Argo:
                 cluster.journal.gap(f"{owner} may create it; {shown} is not rendered", namespace)
                 continue
             cluster.reach(directory, (path,))
-            try:
-                check(self._tree, path)
-            except RefusedSourceError as error:
-                journal.fail(str(error), error.place, code=REFUSED)
-            if looks_like_a_manifest(self._tree, path):
-                needed.add(path)
+            # A short path may be one of another repository: `.`, `deploy`.
+            if "/" in directory or self._is_own(owner, source):
+                try:
+                    check(self._tree, path)
+                except RefusedSourceError as error:
+                    journal.fail(str(error), error.place, code=REFUSED)
+                if looks_like_a_manifest(self._tree, path):
+                    needed.add(path)
             if not is_kustomization_path(path):
                 written += manifests_of(self._tree.documents(path) or ())
         cluster.builds.append(Build(_CANNOT, directory, journal.failures, needed, written))
@@ -344,14 +366,7 @@ class Argo:
         directory = join("", path)
         if directory is None or is_symbolic(path) or owner.provisional:
             return False
-        repository = _repository(source)
-        beside = [mapping(each) for each in sequence(owner.spec.get("sources"))]
-        is_beside = any(
-            _repository(each) == repository and each.get("path") and self._directory_of(owner, text(each["path"]))
-            for each in beside
-        )
-        is_here = is_beside or self._taken_from.get(owner) == repository
-        if not is_here or any(map(str.isdigit, repository[1])):  # a tag or a commit
+        if not self._is_own(owner, source) or any(map(str.isdigit, _repository(source)[1])):  # a tag or a commit
             return False
         message = f"path {path} of {owner} does not exist"
         cluster.journal.note(message, place.at("path"), code="missing-path")

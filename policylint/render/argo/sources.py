@@ -55,6 +55,10 @@ class RefusedSourceError(Exception):
         self.place = place
 
 
+class UnfitSourceError(RefusedSourceError):
+    """The files of a directory are not of the type that a source says; of another repository they may be."""
+
+
 def overridden(source: Any, place: Provenance, tree: Tree, directory: str, name: str) -> tuple[Any, Provenance]:
     """Return a source with what the files `.argocd-source.yaml` and `.argocd-source-NAME.yaml` in its directory say.
 
@@ -122,7 +126,7 @@ def type_of(source: Any, place: Provenance, tree: Tree, directory: str) -> str:
     if stated:
         lacks = {KUSTOMIZE: KUSTOMIZATION_FILES, HELM: (_CHART,)}.get(stated[0], ())
         if lacks and not any(name in lacks for name in names):
-            raise RefusedSourceError(f"{directory or '.'} has no {lacks[0]}", place.child(stated[0]))
+            raise UnfitSourceError(f"{directory or '.'} has no {lacks[0]}", place.child(stated[0]))
         return stated[0]
     telling = [name for name in names if name.endswith(_CHART) or name in KUSTOMIZATION_FILES]
     if not telling:

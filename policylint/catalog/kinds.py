@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from policylint.documents import read
 from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.keys import GATEWAY_GROUP
+from policylint.model.kinds import of_foreign
 from policylint.model.policy_kind import PolicyKind, policy_kind
 from policylint.model.resource import Resource, mapping, sequence, text, texts
 from policylint.model.shipped import shipped, shipped_files
@@ -220,10 +221,25 @@ class Catalog:
         By default only one of them is, as the specification has it. Where the class is not there, `controller_name` is
         "", and controllers that make their own class are known by its name all the same.
         """
-        implementation = self.implementation_of_class(class_name)
-        if controller_name:
-            implementation = self.implementation_of_controller(controller_name)
+        implementation = self._serving(controller_name, class_name)
         return any(file.implementation == implementation and file.shares_hostnames for file in self._files)
+
+    def own_protocols(self, controller_name: str, class_name: str, protocol: str) -> Sequence[str] | None:
+        """Return the kinds of routes that a protocol takes which is none of Gateway API's; None where it is not served.
+
+        Names as above.
+        """
+        implementation = self._serving(controller_name, class_name)
+        said = next((file.protocols for file in self._files if file.implementation == implementation), None)
+        if said is not None:
+            return said.get(protocol, said.get("*"))
+        return of_foreign(protocol)
+
+    def _serving(self, controller_name: str, class_name: str) -> str | None:
+        """Return the implementation that serves the Gateways of a class."""
+        if controller_name:
+            return self.implementation_of_controller(controller_name)
+        return self.implementation_of_class(class_name)
 
     def relative_references(self, implementation: str) -> str:
         """Return `kept` where names without a namespace keep their meaning in a merge, `kept-lately` if that is new."""
@@ -427,6 +443,11 @@ class ShippedFile:
     def shares_hostnames(self) -> bool:
         """Whether the file says so of its implementation; it need not be parsed for that."""
         return b"\nsharesHostnames: true\n" in self.data
+
+    @property
+    def protocols(self) -> Mapping[str, Sequence[str]] | None:
+        """What the file says of protocols of its own; None for nothing, and then it need not be parsed for that."""
+        return mapping(self.content().get("protocols")) if b"\nprotocols:" in self.data else None
 
     @property
     def relative_references(self) -> str:

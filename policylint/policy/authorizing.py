@@ -24,7 +24,9 @@ _EVERYWHERE = ("0.0.0.0/0", "::/0")
 CLIENT = "client address"
 PRINCIPAL = "principal"
 CLAIM = "claim "
-"""How properties of requests are called: the address of the client, its identity, how those of its token begin."""
+SITE = "sending site"
+"""How properties of requests are called: the address of the client, its identity, how those of its token begin, and the
+site whose script or form sends it."""
 
 
 def _nobody(_: Sequence[Resource]) -> tuple[Resource | None, bool]:
@@ -66,7 +68,7 @@ class RequestFacts(NamedTuple):
     Args:
         headers: by name in lower case.
         port: that the proxy or the container listens on, None where it is not known.
-        dialled: the port of the Service that the client asks for, None where it is not known.
+        dialled: the port, of the Service or the Gateway, that the client asks for, None where it is not known.
         stream: whether it is no HTTP request.
         sender: who sends it, or passes it on to where it is asked about.
         taker: which of some routes takes the request, and whether that is certain.
@@ -234,6 +236,7 @@ class Decision(NamedTuple):
         refuses: of an answer that depends, whether it is a denial if what it depends on is so.
         asks: of what depends, the authorizer outside that is certainly asked: `external authorization`.
         because: the object beside `by` without which it would not be denied.
+        passes_on: whether the rule of the route does not take the request after all, but the next one that does.
     """
 
     answer: Answer
@@ -247,6 +250,7 @@ class Decision(NamedTuple):
     refuses: bool = False
     nearest: NearestRule | None = None
     because: Resource | None = None
+    passes_on: bool = False
 
     def if_so(self, why: str) -> Decision:
         """Return a denial that holds if something is so that nothing says."""

@@ -13,14 +13,7 @@ from policylint.policy.paths import Paths
 from policylint.topology.state import Condition
 
 Verdict = Literal[
-    "Conflicted",
-    "Enforced",
-    "Invalid",
-    "NoEffect",
-    "Overridden",
-    "PartiallyEnforced",
-    "TargetNotFound",
-    "Unknown",
+    "Conflicted", "Enforced", "Invalid", "NoEffect", "Overridden", "PartiallyEnforced", "TargetNotFound", "Unknown"
 ]
 TargetProblem = Literal[
     "",

@@ -138,12 +138,7 @@ def _namespace(policy: Resource, group: str, kind: str, body: Mapping[str, Any],
 
 
 def _by_name(
-    policy: Resource,
-    kind: PolicyKind,
-    topology: Topology,
-    grants: Grants,
-    body: Mapping[str, Any],
-    pointer: Pointer,
+    policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants, body: Mapping[str, Any], pointer: Pointer
 ) -> Target:
     group, name_of_kind, allowed, lenient = _kind_of(kind, body)
     name, section = text(body.get("name")), _section(body.get("sectionName"))
@@ -154,10 +149,7 @@ def _by_name(
     if not name or not name_of_kind or requires_group:
         missing = "kind" if not name_of_kind else "group" if name else "name"
         return target._replace(
-            resolution=Resolution("missing", f"{NO}{missing}"),
-            problem="malformed",
-            detail=f"{NO}{missing}",
-            lenient="",
+            resolution=Resolution("missing", f"{NO}{missing}"), problem="malformed", detail=f"{NO}{missing}", lenient=""
         )
     if allowed is None:
         detail = f"{kind.kind} cannot target {name_of_kind}{f' of group {group}' if group else ''}"

@@ -10,7 +10,7 @@ from policylint.matches import Match
 from policylint.model import Node, is_symbolic
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
-from policylint.policy.authorizing import CLAIM, CLIENT, PRINCIPAL
+from policylint.policy.authorizing import CLAIM, CLIENT, PRINCIPAL, SITE
 from policylint.reach.entries import EntryPoint
 from policylint.spaces.addresses import V6
 from policylint.spaces.boxes import Box
@@ -169,7 +169,8 @@ def request_in(
             told[dimension.name] = value
     claims = tuple((_claim(name)[0], value) for name, value in told.items() if name.startswith(CLAIM))
     brings = any(dimension.name.startswith(CLAIM) for dimension in dimensions)
-    named = {name.partition(" ")[2]: value for name, value in told.items() if name.startswith("header ")}
+    named = {"origin": f"{entry.scheme}://{told[SITE]}"} if SITE in told else {}
+    named |= {name.partition(" ")[2]: value for name, value in told.items() if name.startswith("header ")}
     query = {name.partition(" ")[2]: value for name, value in told.items() if name.startswith("query ")}
     path = f"/{told['service']}/{told['call']}" if "service" in told else told.get("path", "/")
     if query:

@@ -292,6 +292,7 @@ def _topology(world: World, catalog: Catalog) -> Topology:
         world,
         own_class=catalog.implementation_of_class,
         shares_hostnames=catalog.shares_hostnames,
+        own_protocols=catalog.own_protocols,
         knows_group=catalog.knows_group,
     )
 

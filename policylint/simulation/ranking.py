@@ -18,6 +18,7 @@ from policylint.topology.extensions import extensions_of
 from policylint.topology.routes import Rule
 
 if TYPE_CHECKING:
+    from policylint.implementations.generic.stops import Stop
     from policylint.simulation import Simulation
 
 
@@ -69,6 +70,13 @@ def sharing(simulation: Simulation, gateway: GatewayState) -> Collection[Resourc
         return ()
     behaviour = implementation(name, simulation.catalog.settings(name))
     return behaviour.sharing(gateway, simulation.topology, simulation.catalog)
+
+
+def stops(simulation: Simulation) -> Iterator[Stop]:
+    """Yield the settings of policies for which listeners get no new configuration."""
+    for name in dict.fromkeys(group.kind.implementation for group in simulation.groups):
+        behaviour = implementation(name, simulation.catalog.settings(name))
+        yield from behaviour.stops(simulation.groups, simulation.topology, simulation.catalog)
 
 
 def unread_route(simulation: Simulation, route: Resource, gateway: GatewayState | None) -> str:

@@ -135,15 +135,19 @@ def fault(listener: ListenerState) -> str:
 
 
 def assumed(listener: ListenerState) -> list[str]:
-    """Return what is assumed of the certificates that a listener must have to respond, as nothing here deploys them."""
+    """Return what is assumed of the certificates that a listener must have to respond, as nothing here deploys them.
+
+    One that is there is enough; what is of no use in any case says nothing for the others.
+    """
     certificates = [reference for reference in listener.references if reference.role == "certificate"]
-    if is_passthrough(listener) or not all(map(_kept_elsewhere, certificates)):
+    kept = [reference for reference in certificates if _kept_elsewhere(reference)]
+    if is_passthrough(listener) or any(not each.reason and each not in kept for each in certificates):
         return []
     return [
         f"{reference.message}: it is taken for a stand-in"
         if reference.resolution.found and reference.message
         else f"{reference.wanted} is taken to be there: nothing in the tree deploys it"
-        for reference in certificates
+        for reference in kept
     ]
 
 

@@ -6,25 +6,18 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 
 from policylint.model import GATEWAY_GROUP, Node, ResourceKey, World
-from policylint.model.kinds import BACKEND_KINDS
+from policylint.model.kinds import BACKEND_KINDS, of_foreign
 from policylint.topology import routes as reading
 from policylint.topology.backends import Backends, port_node, ports
 from policylint.topology.certificates import Certificates
 from policylint.topology.delegated_matches import carries_nothing
 from policylint.topology.delegation import delegations, without_cycles
-from policylint.topology.gateways import Holder, Holders, OwnClass
+from policylint.topology.gateways import Holder, Holders, OwnClass, OwnProtocols
 from policylint.topology.grants import Grants
 from policylint.topology.graph import Sections, Topology, whole
 from policylint.topology.hostname_conflicts import SharesHostnames, mark_conflicts
 from policylint.topology.parents import Parents, asks_for_defaults
-from policylint.topology.state import (
-    BackendState,
-    Delegation,
-    Detached,
-    GatewayState,
-    ListenerSetState,
-    RouteState,
-)
+from policylint.topology.state import BackendState, Delegation, Detached, GatewayState, ListenerSetState, RouteState
 from policylint.topology.status import Statuses, parent_state, resolved
 
 
@@ -33,6 +26,7 @@ def build(
     *,
     own_class: OwnClass | None = None,
     shares_hostnames: SharesHostnames | None = None,
+    own_protocols: OwnProtocols = of_foreign,
     knows_group: Callable[[str], bool] = bool,
 ) -> Topology:
     """Return the topology of one environment.
@@ -41,10 +35,11 @@ def build(
         own_class: returns whether a controller creates the GatewayClass of that name itself; by default none does.
         shares_hostnames: returns whether a controller accepts HTTPRoutes and GRPCRoutes with one hostname on a
             listener; by default none does, as the spec has it.
+        own_protocols: returns what protocols beyond those of Gateway API take; by default as nobody knows them.
         knows_group: returns whether the kinds of an API group are known, so that what is no backend is none for
             certain; by default those of every group are.
     """
-    holders = Holders(world, own_class or (lambda name: False))  # noqa: ARG005 - an OwnClass
+    holders = Holders(world, own_class or (lambda name: False), own_protocols)  # noqa: ARG005 - an OwnClass
     grants = Grants(world)
     shares = shares_hostnames or (lambda controller, class_name: False)  # noqa: ARG005 - a SharesHostnames
     routes = _routes(world, holders, Backends(world, grants, knows_group), shares)

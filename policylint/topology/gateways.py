@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 
 from policylint.model import GATEWAY_GROUP, Node, Resolution, Resource, ResourceKey, World, mapping, text
 from policylint.topology.listener_conflicts import Conflict, conflicts, overlaps
-from policylint.topology.listeners import Listener, read
+from policylint.topology.listeners import Listener, OwnKinds, read
 from policylint.topology.namespaces import admits
 from policylint.topology.references import X_GROUP, is_listener_set, is_unseen, parent_target, resolve, resolve_parent
 
@@ -15,6 +16,8 @@ LISTENER_SETS = ((GATEWAY_GROUP, "ListenerSet"), (X_GROUP, "XListenerSet"), (X_G
 
 OwnClass = Callable[[str], object]
 """Returns whether a controller creates the GatewayClass of this name itself, so that no tree need hold it."""
+OwnProtocols = Callable[[str, str, str], Sequence[str] | None]
+"""As `OwnKinds`, for the controller of a controllerName, "" where it is unknown, and of a class."""
 
 
 class Holder:
@@ -31,9 +34,9 @@ class Holder:
         class_name: the class of that Gateway, "" without one.
     """
 
-    def __init__(self, resource: Resource, parent: ResourceKey, resolution: Resolution) -> None:
+    def __init__(self, resource: Resource, parent: ResourceKey, resolution: Resolution, own: OwnKinds) -> None:
         self.resource = resource
-        self.listeners: dict[str, Listener] = {listener.node.section: listener for listener in read(resource)}
+        self.listeners: dict[str, Listener] = {listener.node.section: listener for listener in read(resource, own)}
         self.parent = parent
         self.resolution = resolution
         self.gateway: Resource | None = None
@@ -56,14 +59,14 @@ class Holders:
 
     __slots__ = ("by_key", "conflicts", "gateways", "listener_sets", "overlapping", "sets_of")
 
-    def __init__(self, world: World, own_class: OwnClass) -> None:
-        self.gateways = [_gateway(world, resource, own_class) for resource in world.of_kind(GATEWAY_GROUP, "Gateway")]
+    def __init__(self, world: World, own_class: OwnClass, own: OwnProtocols) -> None:
+        self.gateways = [_gateway(world, each, own_class, own) for each in world.of_kind(GATEWAY_GROUP, "Gateway")]
         self.by_key: dict[ResourceKey, Holder] = {holder.resource.key: holder for holder in self.gateways}
         self.listener_sets: list[Holder] = []
         self.sets_of: dict[ResourceKey, list[Holder]] = {}
         resources = [resource for kind in LISTENER_SETS for resource in world.of_kind(*kind)]
         for resource in sorted(resources, key=lambda resource: (*resource.age, resource.key.kind)):
-            holder = self._listener_set(world, resource)
+            holder = self._listener_set(world, resource, own)
             self.listener_sets.append(holder)
             self.by_key[resource.key] = holder
             if holder.gateway is not None:
@@ -80,11 +83,12 @@ class Holders:
             if holder.gateway is None:
                 self.conflicts.update(conflicts([holder.listeners.values()]))
 
-    def _listener_set(self, world: World, resource: Resource) -> Holder:
+    def _listener_set(self, world: World, resource: Resource, own: OwnProtocols) -> Holder:
         """Return a ListenerSet, attached to its Gateway if admitted (GatewaySpec.AllowedListeners, default None)."""
         parent = parent_target(mapping(resource.spec.get("parentRef")), resource.key.namespace).key
-        holder = Holder(resource, parent, resolve_parent(world, parent))
         gateway = self.by_key.get(parent)
+        served = ("", "") if gateway is None else (gateway.controller, gateway.class_name)
+        holder = Holder(resource, parent, resolve_parent(world, parent), partial(own, *served))
         if is_listener_set(parent.group, parent.kind):
             holder.refused = f"{parent} is no Gateway"
             return holder
@@ -95,7 +99,7 @@ class Holders:
         rule = mapping(mapping(gateway.resource.spec.get("allowedListeners")).get("namespaces"))
         admission = admits(world, rule, "None", gateway.resource.key.namespace, resource.key.namespace)
         holder.allowed = admission.allowed
-        holder.controller, holder.class_name = gateway.controller, gateway.class_name
+        holder.controller, holder.class_name = served
         if admission.allowed is False:
             holder.refused = f"allowedListeners of {parent} {admission.message}"
         else:
@@ -103,16 +107,15 @@ class Holders:
         return holder
 
 
-def _gateway(world: World, resource: Resource, own_class: OwnClass) -> Holder:
+def _gateway(world: World, resource: Resource, own_class: OwnClass, own: OwnProtocols) -> Holder:
     key = ResourceKey(GATEWAY_GROUP, "GatewayClass", "", text(resource.spec.get("gatewayClassName")))
     resolution = resolve(world, key)
     if resolution.missing and own_class(key.name):
         resolution = Resolution("unknown", f"its controller makes {key} itself")
     elif resolution.missing and world.partial and not world.is_misspelt(key):
         resolution = Resolution("unknown", f"{key} is not in the tree, and classes come with their controllers")
-    holder = Holder(resource, key, resolution)
-    holder.gateway = resource
-    holder.class_name = key.name
-    if holder.resolution.resource is not None:
-        holder.controller = text(holder.resolution.resource.spec.get("controllerName"))
+    found = resolution.resource
+    controller = "" if found is None else text(found.spec.get("controllerName"))
+    holder = Holder(resource, key, resolution, partial(own, controller, key.name))
+    holder.gateway, holder.controller, holder.class_name = resource, controller, key.name
     return holder

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import GATEWAY_GROUP, Node, Resource, integer, is_symbolic, mapping, sequence, text
+from policylint.model.kinds import ROUTE_KINDS, of_foreign
 from policylint.namedtuple import NamedTuple
 from policylint.topology.hostnames import patterns
 from policylint.topology.references import is_listener_set
@@ -19,7 +20,8 @@ PROTOCOL_KINDS: Mapping[str, tuple[str, ...]] = {
     "UDP": ("UDPRoute",),
 }
 """Route kinds by protocol (docs/design/request-precedence.md §3)."""
-ANY_KIND = ("HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute")
+OwnKinds = Callable[[str], Sequence[str] | None]
+"""Returns the kinds of routes that a protocol takes which is none of Gateway API's; None where it is not served."""
 
 
 class Listener(NamedTuple):
@@ -30,6 +32,7 @@ class Listener(NamedTuple):
         hostname: as a pattern; "" is every host.
         kinds: the route kinds it takes; `invalid` the entries of allowedRoutes.kinds that it cannot take.
         certain: whether port, protocol and hostname are free of variables.
+        supported_protocol: whether its controller serves its protocol, or may.
     """
 
     name: str
@@ -43,33 +46,31 @@ class Listener(NamedTuple):
     kinds: tuple[str, ...]
     invalid: tuple[tuple[str, Pointer], ...]
     certain: bool
-
-    @property
-    def supported_protocol(self) -> bool:
-        """Whether the protocol is known; those with a domain, or of a mesh, are left to the implementation."""
-        return self.protocol in PROTOCOL_KINDS or _is_foreign(self.protocol)
+    supported_protocol: bool
 
     @property
     def allowed_namespaces(self) -> Mapping[str, Any]:
         return mapping(mapping(self.value.get("allowedRoutes")).get("namespaces"))
 
 
-def read(holder: Resource) -> list[Listener]:
+def read(holder: Resource, own: OwnKinds = of_foreign) -> list[Listener]:
     """Return the listeners of a Gateway or ListenerSet; of two with one name the first one counts."""
     role = holder.key.kind if is_listener_set(holder.key.group, holder.key.kind) else "Listener"
     listeners: dict[str, Listener] = {}
     for index, value in enumerate(sequence(holder.spec.get("listeners"))):
         if isinstance(value, dict):
             name = text(value.get("name"))
-            listeners.setdefault(name or f"[{index}]", _listener(holder, role, index, name, value))
+            listeners.setdefault(name or f"[{index}]", _listener(holder, role, index, name, value, own))
     return list(listeners.values())
 
 
-def _listener(holder: Resource, role: str, index: int, name: str, value: Mapping[str, Any]) -> Listener:
+def _listener(holder: Resource, role: str, index: int, name: str, value: Mapping[str, Any], own: OwnKinds) -> Listener:
     protocol = text(value.get("protocol"))
     hostname = text(value.get("hostname"))
     pointer: Pointer = ("spec", "listeners", index)
-    kinds, invalid = _kinds(protocol, value, pointer)
+    is_open = is_symbolic(protocol) or not protocol
+    possible = ROUTE_KINDS if is_open else PROTOCOL_KINDS.get(protocol) or own(protocol)
+    kinds, invalid = _kinds(protocol, value, pointer, tuple(possible or ()))
     return Listener(
         name=name,
         node=Node(holder.key, name or f"[{index}]", role),
@@ -82,17 +83,17 @@ def _listener(holder: Resource, role: str, index: int, name: str, value: Mapping
         kinds=kinds,
         invalid=invalid,
         certain=not (is_symbolic(hostname) or is_symbolic(protocol) or integer(value.get("port")) is None),
+        supported_protocol=possible is not None,
     )
 
 
 def _kinds(
-    protocol: str, value: Mapping[str, Any], pointer: Pointer
+    protocol: str, value: Mapping[str, Any], pointer: Pointer, possible: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, Pointer], ...]]:
     """Return the kinds of route that a listener takes, and the entries of allowedRoutes.kinds that it cannot take.
 
     It takes those of its protocol, narrowed by allowedRoutes.kinds (SupportedKinds).
     """
-    possible = PROTOCOL_KINDS.get(protocol, ANY_KIND if _is_foreign(protocol) else ())
     terminates = text(mapping(value.get("tls")).get("mode"), "Terminate") == "Terminate"
     allowed = sequence(mapping(value.get("allowedRoutes")).get("kinds"))
     if protocol == "TLS" and terminates:
@@ -113,8 +114,3 @@ def _kinds(
         else:
             invalid.append((f"{kind}.{group}" if group else kind, (*pointer, "allowedRoutes", "kinds", index)))
     return tuple(kinds), tuple(invalid)
-
-
-def _is_foreign(protocol: str) -> bool:
-    """Return whether a protocol belongs to an implementation (`example.com/foo`, Istio's HBONE) or is not known."""
-    return "/" in protocol or protocol == "HBONE" or is_symbolic(protocol) or not protocol

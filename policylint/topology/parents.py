@@ -25,13 +25,7 @@ from policylint.topology.graph import listener_node
 from policylint.topology.hostnames import EVERY, narrowed
 from policylint.topology.listeners import Listener
 from policylint.topology.namespaces import Admission, admits
-from policylint.topology.references import (
-    ReferenceTarget,
-    is_parent,
-    is_unseen,
-    parent_target,
-    resolve_parent,
-)
+from policylint.topology.references import ReferenceTarget, is_parent, is_unseen, parent_target, resolve_parent
 from policylint.topology.routes import HOSTNAME_KINDS, hostnames
 from policylint.topology.state import Candidate
 
@@ -146,12 +140,7 @@ class Parents:
             claim.candidates.append(others)
 
     def _candidate(
-        self,
-        listener: Listener,
-        holder: Holder,
-        route: Resource,
-        names: tuple[str, ...],
-        open_names: tuple[str, ...],
+        self, listener: Listener, holder: Holder, route: Resource, names: tuple[str, ...], open_names: tuple[str, ...]
     ) -> Candidate:
         """Return the candidate for one listener, tested in order: served, kind, namespace, hostname.
 

@@ -195,6 +195,7 @@ def facts(request: Request, asked: list[RequestQuestion] | None = None) -> Reque
         blank=request.blank,
         asked=asked,
         scheme=request.scheme,
+        dialled=request.port,
     )
 
 

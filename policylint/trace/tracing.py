@@ -18,7 +18,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import Client, RequestFacts, RequestQuestion
 from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands
-from policylint.simulation.ranking import Ranking, narrowing, ranking, sharing
+from policylint.simulation.ranking import Ranking, narrowing, ranking, sharing, stops
 from policylint.simulation.serving import assumed, attached, closed_listeners, not_served
 from policylint.topology import Candidate, GatewayState, ListenerState, ParentState, RouteState, whole
 from policylint.topology.hostnames import EVERY, specificity, without_port
@@ -40,14 +40,7 @@ from policylint.trace.hosts import may_be, serves
 from policylint.trace.listeners import Selection, select
 from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_rules
 from policylint.trace.policies import Policies, facts
-from policylint.trace.precedence import (
-    RuleCandidate,
-    doubt,
-    matches_at,
-    ordered,
-    rule_candidates,
-    tried,
-)
+from policylint.trace.precedence import RuleCandidate, doubt, matches_at, ordered, rule_candidates, tried
 from policylint.trace.request import Request, RequestError
 from policylint.trace.result import Met, Outcome, Trace
 from policylint.trace.unserved import unserved
@@ -309,6 +302,12 @@ class Tracer:
     def _closed(self) -> Mapping[Node, str]:
         return closed_listeners(self.simulation)
 
+    @cached_property
+    def _stopped(self) -> Mapping[Node, str]:
+        return {
+            node: f"{each.consequence} (by {each.policy})" for each in stops(self.simulation) for node in each.listeners
+        }
+
     def _holding(self, listener: ListenerState, asked: GatewayState) -> GatewayState:
         """Return the Gateway of a listener, which shares a proxy with the one that was asked."""
         own = None if listener.gateway is None else self.topology.gateway(listener.gateway)
@@ -372,6 +371,8 @@ class Tracer:
         if chosen.listener is not None:
             gateway = self._holding(chosen.listener, gateway)
         start = start._replace(gateway=gateway.gateway.key, listener=chosen.listener, others=len(chosen.others))
+        if chosen.listener is not None and (why := self._stopped.get(chosen.listener.node, "")):
+            return start._replace(outcome=Outcome(unknown=True, reason=why))
         if chosen.listener is None or chosen.status is not None:
             return self._without_listener(start, chosen, gateway)
         if chosen.listener.protocol == "TLS" or request.scheme in ("tcp", "udp", "tls"):
@@ -420,11 +421,7 @@ class Tracer:
         return start._replace(outcome=outcome, nearest=nearest)
 
     def _route(
-        self,
-        start: Trace,
-        listener: ListenerState,
-        gateway: GatewayState,
-        among: Sequence[RuleCandidate] | None,
+        self, start: Trace, listener: ListenerState, gateway: GatewayState, among: Sequence[RuleCandidate] | None
     ) -> Trace:
         """Return the trace by the rule of an attached route that takes the request."""
         request = start.request
@@ -465,8 +462,14 @@ class Tracer:
             bringing = self.simulation.world.unseen.bringing_routes()
             unseen = [f"a route that was not seen may take it: {listing(bringing, most=3)}"] if bringing else []
             return start._replace(outcome=status, nearest=nearest, notes=tuple(unseen))
-        winner = fitting[0]
-        trace = self.finish(start, winner, fitting, self.path(listener), request.port or listener.port)
+        above, port = self.path(listener), request.port or listener.port
+        for number, winner in enumerate(fitting):
+            trace = self.finish(start, winner, fitting[number:], above, port)
+            passed = [each.decision.why for each in trace.judged if each.decision.passes_on]
+            if not passed:
+                break
+        if passed and among is not None:
+            return start._replace(outcome=Outcome(unknown=True, reason=f"another rule may take it: {passed[0]}"))
         notes = list(notes_on(winner, fitting, evaluated))
         if request.client_certificate and self.certificates.at(gateway, listener):
             notes.append(f"whether {request.client_certificate} is signed by the right authority is not checked")

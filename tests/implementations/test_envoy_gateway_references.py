@@ -206,7 +206,7 @@ HOLDERS = {
     ),
     "revoked": (
         "ClientTrafficPolicy",
-        "tls: {clientValidation: {crl: {refs: [{group: '', kind: ConfigMap, name: held}]}}}",
+        "tls: {clientValidation: {mode: Request, crl: {refs: [{group: '', kind: ConfigMap, name: held}]}}}",
     ),
 }
 TAKEN, TURNED_DOWN = True, False

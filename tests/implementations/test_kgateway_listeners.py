@@ -321,3 +321,54 @@ def test_a_policy_for_a_port_takes_it_from_the_one_for_the_whole_service() -> No
         tls("port", ", sectionName: http"),
     )
     assert [len(worlds.state(simulation, name).ancestors) for name in ("whole", "port")] == [0, 1]
+
+
+TLS_FAULT = ["Accepted=False/Invalid", "Conflicted=False/NoConflicts", "ResolvedRefs=False/InvalidCertificateRef"]
+HASH = "a" * 64
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        ("example.net/own: 'yes'", True),
+        ("kgateway.dev/min-tls-version: '1.2', kgateway.dev/max-tls-version: '1.3'", False),
+        ("kgateway.dev/min-tls-version: '1.3', kgateway.dev/max-tls-version: '1.2'", True),
+        ("kgateway.dev/min-tls-version: TLSv1_2", True),
+        ("kgateway.dev/cipher-suites: ECDHE-RSA-AES128-GCM-SHA256", False),
+        (f"kgateway.dev/verify-certificate-hash: '{HASH}'", False),
+        ("kgateway.dev/verify-certificate-hash: abc", True),
+        ("kgateway.dev/verify-subject-alt-names: a.example", True),
+        ("kgateway.dev/min-tls-version: '${LEAST}'", False),
+    ],
+)
+def test_options_of_tls_must_be_the_controllers_own(options: str, refused: bool) -> None:
+    """Source: pkg/kgateway/translator/sslutils/ssl_utils.go, ApplyTLSExtensionOptions @ v2.4.0."""
+    tls = f"tls: {{certificateRefs: [{{name: cert}}], options: {{{options}}}}}"
+    found = told(f"{{name: https, port: 443, protocol: HTTPS, {tls}}}")
+    assert (found["https"] == TLS_FAULT) is refused
+
+
+@pytest.mark.parametrize(
+    ("more", "accepted"),
+    [
+        ("addresses: [{value: 203.0.113.7}]", True),
+        ("addresses: [{type: IPAddress, value: '2001:db8::7'}]", True),
+        ("addresses: [{value: 203.0.113.7}, {value: 203.0.113.8}]", False),
+        ("addresses: [{type: Hostname, value: edge.example}]", False),
+        ("addresses: [{type: Hostname, value: edge.example}, {value: 203.0.113.7}]", True),
+        ("addresses: [{value: nowhere}]", False),
+        ("addresses: [{value: '${ADDRESS}'}]", True),
+        ("infrastructure: {parametersRef: {group: gateway.kgateway.dev, kind: GatewayParameters, name: own}}", True),
+        ("infrastructure: {parametersRef: {group: gateway.envoyproxy.io, kind: EnvoyProxy, name: own}}", False),
+        ("infrastructure: {parametersRef: {group: '', kind: ConfigMap, name: own}}", False),
+    ],
+)
+def test_a_gateway_whose_proxy_cannot_be_deployed(more: str, accepted: bool) -> None:
+    """Source: pkg/kgateway/deployer/gateway_parameters.go, pkg/deployer/values_helpers.go @ v2.4.0."""
+    own = (
+        worlds.manifest("gateway.kgateway.dev/v1alpha1", "GatewayParameters", "own", "infra", "spec: {}"),
+        worlds.manifest("gateway.envoyproxy.io/v1alpha1", "EnvoyProxy", "own", "infra", "spec: {}"),
+        worlds.manifest("v1", "ConfigMap", "own", "infra", "data: {}"),
+    )
+    expected = "Accepted=True/Accepted" if accepted else "Accepted=False/InvalidParameters"
+    assert expected in told(HTTP, more=more, beside=own)[""]

@@ -14,6 +14,7 @@ from policylint.catalog.kinds import load_catalog
 from policylint.cli import main
 from policylint.implementations.istio.labels import ROOT_NAMESPACE
 from policylint.simulation import Simulation
+from policylint.trace import Tracer, request
 from policylint.workspace import UsageError, open_workspace
 from tests import worlds
 from tests.implementations.test_istio import deployment, gateway, policy
@@ -245,3 +246,27 @@ def test_istio_default_providers(tmp_path: Path) -> None:
     (group,) = simulated(tmp_path, *manifests, istio={"defaultProviders": {"accessLogging": ["envoy"]}}).groups
     logs = {"envoy": {"disabled": False, "filter": {"expression": "x"}}}
     assert group.effective.spec == {"accessLogging": logs}
+
+
+@pytest.mark.parametrize(("settings", "reached"), [({}, True), ({"inferenceExtension": False}, False)])
+def test_inference_pools_of_istio_are_backends_where_it_is_told_so(
+    tmp_path: Path, settings: dict[str, Any], reached: bool
+) -> None:
+    """Source: pilot/pkg/config/kube/gateway/conversion.go, buildDestination (1.31)."""
+    pool = "{group: inference.networking.k8s.io, kind: InferencePool, name: llm}"
+    simulation = simulated(
+        tmp_path,
+        worlds.gateway_class("istio", "istio.io/gateway-controller"),
+        worlds.gateway(of_class="istio"),
+        worlds.route(more=f"rules: [{{backendRefs: [{pool}]}}]"),
+        manifest(
+            "inference.networking.k8s.io/v1", "InferencePool", "llm", "shop", "spec: {targetPorts: [{number: 80}]}"
+        ),
+        istio=settings,
+    )
+    outcome = Tracer(simulation).trace(request({"host": "a.example"})).outcome
+    assert bool(outcome.backends) is reached
+    assert outcome.status == (None if reached else 500)
+    ((parent,),) = [route.parents for route in simulation.topology.routes]
+    expected = "ResolvedRefs=True/ResolvedRefs" if reached else "ResolvedRefs=False/InvalidKind"
+    assert expected in worlds.conditions(parent.conditions)

@@ -310,6 +310,36 @@ def test_a_secret_whose_text_is_no_certificate_is_no_proof_that_the_listener_is_
     assert trace.notes == ("Secret shop/cert has no PEM in tls.crt: it is taken for a stand-in",)
 
 
+REFUSED = "{name: cert, namespace: pay}"
+
+
+@pytest.mark.parametrize(
+    ("references", "notes"),
+    [
+        (f"[{{name: gone}}, {REFUSED}]", ["Secret shop/gone is taken to be there: nothing in the tree deploys it"]),
+        (f"[{REFUSED}, {{name: gone}}]", ["Secret shop/gone is taken to be there: nothing in the tree deploys it"]),
+        ("[{name: gone}, {name: own}]", []),
+        (f"[{{name: own}}, {REFUSED}]", []),
+    ],
+)
+def test_what_one_certificate_is_taken_for_is_said_whatever_is_wrong_with_another(
+    references: str, notes: list[str]
+) -> None:
+    """One that the listener may not use leaves it to the one that nothing deploys; one that is there is enough."""
+    listener = f"{{name: https, port: 443, protocol: HTTPS, tls: {{certificateRefs: {references}}}}}"
+    pair = "data: {tls.crt: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t, tls.key: LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t}"
+    simulation = worlds.simulated(
+        worlds.gateway_class("edge", "gateway.envoyproxy.io/gatewayclass-controller"),
+        worlds.gateway(namespace="shop", of_class="edge", listeners=f"[{listener}]"),
+        worlds.route(parents="[{name: edge}]", more="rules: [{backendRefs: [{name: checkout, port: 80}]}]"),
+        worlds.service(),
+        worlds.manifest("v1", "Secret", "own", "shop", f"type: kubernetes.io/tls\n{pair}"),
+        worlds.manifest("v1", "Secret", "cert", "pay", f"type: kubernetes.io/tls\n{pair}"),
+    )
+    trace = Tracer(simulation).trace(request({"scheme": "https", "host": "x.test"}))
+    assert list(trace.notes) == notes
+
+
 def test_what_two_policies_decide_is_two_conditions(tmp_path: Path) -> None:
     from policylint.report.kit.identity import Names
     from policylint.report.trace.text import result

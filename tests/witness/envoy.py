@@ -272,13 +272,13 @@ CREDENTIALS: Mapping[str, dict[str, str]] = {
 
 def requests(seed: object, number: int, objects: Sequence[Manifest], count: int) -> list[Asked]:
     """Return requests to the listeners of a world, in its own words."""
-    draw = Draw("envoy", seed, number)
+    draw, sites = Draw("envoy", seed, number), Draw("sites", seed, number)
     merged = is_merged(objects)
     listeners = [
         (each, listener)
         for each in objects
         if each["kind"] == "Gateway" and each["spec"]["gatewayClassName"] == "eg"
-        if not (merged and each["spec"].get("addresses"))  # a refused one has no address to ask at
+        if not (merged and _is_refused(each["spec"]))  # it has no address to ask at
         for listener in each["spec"]["listeners"]
         if listener["protocol"] in SCHEMES
     ]
@@ -304,8 +304,23 @@ def requests(seed: object, number: int, objects: Sequence[Manifest], count: int)
                 headers = {"content-type": "application/grpc"}
             one |= {"host": host, "path": path.replace("//", "/"), "method": method, "with": draw.of(list(CREDENTIALS))}
             one["headers"] = headers | CREDENTIALS[one["with"]]
+            if str(seed).startswith("wider") and method != "GET" and "content-type" not in headers:
+                one["headers"] |= sites.of(_sites(scheme, host))
         asked.append(one)
     return asked
+
+
+def _sites(scheme: str, host: str) -> list[dict[str, str]]:
+    """Return headers that say by whose page a request is sent."""
+    own = f"{scheme}://{host}"
+    others = ("https://pay.example", "http://api.shop.example:8080", "https://evil.invalid", "null")
+    stated = [{name: site} for site in (own, *others) for name in ("origin", "referer")]
+    return [{}, {}, {"origin": "https://pay.example", "referer": f"{own}/cart"}, {"referer": f"{own}/cart"}, *stated]
+
+
+def _is_refused(spec: Mapping[str, Any]) -> bool:
+    """Tell whether Gateways that share a proxy may not have what one states: addresses, parameters."""
+    return bool(spec.get("addresses") or spec.get("infrastructure", {}).get("parametersRef"))
 
 
 def named(asked: Asked) -> str:

@@ -13,6 +13,7 @@ from tests.witness.grammar import Draw, Manifest, manifest
 _SEEDS = "wider"
 _SHARE = 0.6
 """How often a choice is one that the first grammar does not know."""
+_ORIGINS = ("https://pay.example", "https://*.shop.example", "http://api.shop.example:8080", "https://*", "*")
 
 
 def world(seed: object, number: int) -> list[Manifest]:
@@ -494,7 +495,12 @@ class Wider(Builder):
                     **draw.maybe(0.3, "maxAge", "1h"),
                 }
             },
-            {"csrf": {}},
+            {
+                "csrf": {
+                    **draw.maybe(0.6, "additionalOrigins", draw.some(_ORIGINS, 2)),
+                    **draw.maybe(0.3, "shadowFraction", {"numerator": draw.one(0, 40, 100)}),
+                }
+            },
         ]
 
     def _more_traffic(self, namespace: str) -> list[dict[str, Any]]:

@@ -115,15 +115,18 @@ def _refused(sides: Sides, before: RequestAnswer, after: RequestAnswer | None) -
                 yield Kept("authorization", (name,), (Responsible(judged.policy, judged.location),))
                 continue
             group = judged.met.group
+            # What protects without asking who comes keeps out nobody who means to get in.
+            turned: TurnedAway = "false" if name in group.kind.settings.protection else "without"
             now = None if after is None else _met(after, group)
             if now is not None and name in now.spec:
-                yield Kept("authorization", (name,), (Responsible(judged.policy, judged.location),), stands=True)
+                owners = (Responsible(judged.policy, judged.location),)
+                yield Kept("authorization", (name,), owners, turned, stands=True)
                 continue
             listed = settings(group.kind, group.effective, now, sides)
             of_name = [each for each in listed if each.name == name]
-            yield from _gone("authorization", of_name, "without")
+            yield from _gone("authorization", of_name, turned)
             if not of_name:
-                yield Kept("authorization", (name,), (Responsible(judged.policy, judged.location),))
+                yield Kept("authorization", (name,), (Responsible(judged.policy, judged.location),), turned)
     for admission in before.refusals:
         decision = admission.decision
         by = decision.by or admission.at.resource

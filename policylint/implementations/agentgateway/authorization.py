@@ -1,7 +1,8 @@
-"""The rules of `authorization` for one request (crates/agentgateway/src/http/authorization.rs).
+"""`authorization` and `csrf` for one request (crates/agentgateway/src/http/{authorization,csrf}.rs).
 
 A rule of Deny that matches keeps the request out, a rule of Require must match, and where there are rules of Allow one
-of them must match.
+of them must match. Requests of other sites are those of which the browser says so, or whose `Origin` is another one:
+what states neither passes.
 """
 
 from __future__ import annotations
@@ -13,19 +14,22 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.implementations.agentgateway.expressions import is_unreadable
 from policylint.implementations.agentgateway.merging import EARLY
-from policylint.model import mapping, sequence
+from policylint.model import mapping, sequence, texts
 from policylint.model.ternary import every, negated, some
 from policylint.policy.authorizing import (
     AuthorizationRule,
     Decision,
     RequestFacts,
+    exactly,
     first_match,
     holds,
     in_brief,
     otherwise,
 )
+from policylint.spaces.predicates import Predicate
 
 _NAME = "authorization"
+_PORTS = {"http": 80, "https": 443}
 _TOKEN = ("jwt",)
 """Where expressions find the claims of a token, after the phase in which tokens are checked."""
 
@@ -41,6 +45,32 @@ def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decisi
             yield _decide([((*place, index), mapping(rule)) for index, rule in enumerate(value)], message, token)
         elif value:
             yield _decide([(place, mapping(value))], message, token)
+    yield from _of_other_sites(spec, message)
+
+
+def _of_other_sites(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decision]:
+    """Yield what `csrf` answers a request that changes something."""
+    settings = mapping(spec.get("traffic")).get("csrf")
+    if not isinstance(settings, dict):
+        return
+    own = f"{message.scheme or 'http'}://{message.host}"
+    if message.dialled not in (None, _PORTS.get(message.scheme)):
+        own += f":{message.dialled}"
+    trusted = message.has_header("origin", *exactly([own, "null", *texts(settings.get("additionalOrigins"))]))
+    stated = message.has_header("origin", Predicate("Present"))
+    told = message.has_header("sec-fetch-site", Predicate("Present"))
+    alike = message.has_header("sec-fetch-site", *exactly(["same-origin", "none"]))
+    exempt = message.has_header("origin", *exactly(settings.get("additionalOrigins")))
+    passes = some(
+        (
+            message.has_method(*exactly(["GET", "HEAD", "OPTIONS"])),
+            every((told, some((alike, exempt)))),
+            every((negated(told), some((negated(stated), trusted)))),
+        )
+    )
+    denied = Decision("denied", ("traffic", "csrf"), "it is sent from another site")
+    if passes is not True:
+        yield denied.if_so("the site that it is sent from") if passes is None else denied
 
 
 def _decide(rules: list[tuple[Pointer, Mapping[str, Any]]], message: RequestFacts, token: Sequence[str]) -> Decision:

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from policylint.implementations.envoy_gateway.authorization import RequestRules
     from policylint.implementations.envoy_gateway.listener_conflicts import ListenerLoss
     from policylint.implementations.envoy_gateway.overlaps import Overlaps
+    from policylint.implementations.generic.stops import Stop
     from policylint.policy.authorizing import Decision, RequestFacts
     from policylint.policy.client_addresses import Trust
 
@@ -161,6 +162,9 @@ class EnvoyGateway(Implementation):
         """Return the filters that are not translated: the others of the policy stay, whether or not these fail open."""
         if state.invalid_code == references.OPEN:
             return references.open_parts(state.policy, topology)
+        if state.invalid_code == content.CODE and "clientIPDetection" in state.policy.spec:
+            # translateClientTrafficPolicyForListener has set it before it gives up.
+            return tuple(("spec", name) for name in state.policy.spec if name != "clientIPDetection")
         is_partly = state.invalid_code == content.CODE and state.kind.kind == "SecurityPolicy"
         return references.refused_parts(state.policy, topology) if is_partly else ()
 
@@ -448,18 +452,30 @@ class EnvoyGateway(Implementation):
         return client_addresses.rule(spec) if kind.kind == "SecurityPolicy" else ()
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:
-        """Return what the authorization of a SecurityPolicy answers."""
+        """Return what the rules of a SecurityPolicy answer, and other settings by which requests are turned away."""
+        if kind.group != GROUP:
+            return []
+        from policylint.implementations.envoy_gateway.authorization import RequestRules, refusals
+
+        found = list(refusals(spec, message))
         rules = spec.get("authorization") if kind.kind == "SecurityPolicy" else None
         if not isinstance(rules, dict):
-            return []
+            return found
         known = self._rules.get(id(spec))
         if known is None:
-            from policylint.implementations.envoy_gateway.authorization import RequestRules
-
             providers = map(mapping, sequence(mapping(spec.get("jwt")).get("providers")))
             issuers = {text(provider.get("name")): text(provider.get("issuer")) for provider in providers}
             known = self._rules[id(spec)] = spec, RequestRules(rules, issuers)
-        return [known[1].decide(message)]
+        return [*found, known[1].decide(message)]
+
+    def stops(self, groups: Iterable[Group], topology: Topology, catalog: Catalog) -> Iterable[Stop]:
+        """Return what the controller panics over, and what Envoy refuses a listener for."""
+        suspects = [group for group in groups if not {"oidc", "jwt"}.isdisjoint(group.effective.spec)]
+        if not suspects:
+            return ()
+        from policylint.implementations.envoy_gateway.standstill import stops
+
+        return stops(suspects, topology, lambda gateway: self.sharing(gateway, topology, catalog))
 
     def _idle(self, state: PolicyState, topology: Topology) -> Idle | None:
         """Explain a policy of a listener whose routes have no hostname that is its own (§2), and a voided one (§7)."""
@@ -491,9 +507,14 @@ class EnvoyGateway(Implementation):
 
 
 def _judge_bases(state: PolicyState) -> None:
-    """Make a policy Invalid where all that it is merged with is refused, PartiallyEnforced where some is (§5)."""
+    """Make a policy Invalid where all that it is merged into is refused, PartiallyEnforced where some is (§5).
+
+    One that others are merged into stays as it is, whatever is wrong with these.
+    """
     bases = {group.effective.refused for group in state.groups} - {state.key}
     if bases == {None} or not bases or state.verdict not in ("Enforced", "PartiallyEnforced"):
+        return
+    if "mergeType" not in state.policy.spec:
         return
     base = next(key for key in bases if key is not None)
     if None in bases:

@@ -1,15 +1,17 @@
-"""The rules of SecurityPolicy.authorization for one request (api/v1alpha1/authorization_types.go).
+"""What policies of Envoy Gateway turn requests away for (api/v1alpha1/{authorization,csrf}_types.go and others).
 
-The first rule that matches counts, else the default action, which is Deny. Of a principal all fields must match, of a
-field with several values one.
+Of the rules of `authorization` the first one that matches counts, else the default action, which is Deny. Of a
+principal all fields must match, of a field with several values one.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from policylint.implementations.generic import cross_site
 from policylint.model import mapping, sequence, text, texts
 from policylint.policy.authorizing import (
     AuthorizationRule,
@@ -20,10 +22,52 @@ from policylint.policy.authorizing import (
     in_brief,
     otherwise,
 )
+from policylint.spaces.addresses import number_of
+from policylint.spaces.predicates import Predicate
 
+_CONNECT = "CONNECT"
 Condition = Callable[[RequestFacts], bool | None]
 _Asked = tuple[str, Condition, str]
 """The field of a rule that has a condition, the condition, and what it asks for; "" for all of the field."""
+
+
+def refusals(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decision]:
+    """Yield what settings other than `authorization` answer a request that they do not let through."""
+    if isinstance(spec.get("csrf"), dict):
+        yield from _of_other_sites(spec["csrf"], message)
+    if "clientIPDetection" in spec:
+        yield from _without_address(mapping(mapping(spec["clientIPDetection"]).get("customHeader")), message)
+    if any(mapping(upgrade).get("type") == _CONNECT for upgrade in sequence(spec.get("httpUpgrade"))):
+        yield from _not_connecting(message)
+
+
+def _without_address(header: Mapping[str, Any], message: RequestFacts) -> Iterator[Decision]:
+    """Yield what a request gets without the header that must hold the client's address (buildClientIPDetection)."""
+    if header.get("failClosed") is True and (name := text(header.get("name"))):
+        there = message.has_header(name, Predicate("Present"))
+        denied = Decision("denied", ("clientIPDetection", "customHeader"), f"it has no {name} with an address")
+        if there is None:
+            yield denied.if_so(f"the header {name}")
+        elif not there or number_of(message.headers.get(name.lower(), "")) is None:
+            yield denied
+
+
+def _not_connecting(message: RequestFacts) -> Iterator[Decision]:
+    """Yield that a route with an upgrade to CONNECT takes nothing else (internal/xds/translator/route.go)."""
+    if message.has_method(Predicate("Exact", _CONNECT)) is False:
+        why = "a route with an upgrade to CONNECT takes such requests alone"
+        yield Decision("denied", ("httpUpgrade",), why, status=404, passes_on=True)
+
+
+def _of_other_sites(csrf: Mapping[str, Any], message: RequestFacts) -> Iterator[Decision]:
+    """Yield what is answered to requests of other sites: their origins have `*` for any text (buildCSRF)."""
+    fraction = mapping(csrf.get("shadowFraction"))
+    numerator, denominator = fraction.get("numerator", 0), fraction.get("denominator", 100)
+    known = isinstance(numerator, int) and isinstance(denominator, int) and denominator > 0
+    shadowed = 100 * numerator / denominator if known else 0
+    origins = (origin.rpartition("://")[2] for origin in texts(csrf.get("additionalOrigins")))
+    patterns = [re.escape(origin).replace(r"\*", ".*") for origin in origins]
+    yield from cross_site.decisions(message, patterns, 100 - shadowed, f"{shadowed:g} % are merely counted")
 
 
 class RequestRules:

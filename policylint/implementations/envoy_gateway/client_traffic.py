@@ -170,8 +170,9 @@ def spared(group: Group, places: Mapping[ResourceKey, Pointer], topology: Topolo
         written = attachment.policy.once(declared, group.kind).declared
         acting = attachment._replace(declared=tuple(without(each, (place[:2],)) for each in written))
         effective = merge(Stack(group.kind, (acting,)))
-        if effective.owners:
-            yield rest._replace(effective=effective._replace(stack=group.effective.stack))
+        if effective.owners:  # what is translated here is not refused, which a stack without settings says
+            silent = (each._replace(declared=()) for each in group.effective.stack)
+            yield rest._replace(effective=effective._replace(stack=tuple(silent)))
 
 
 def _translates(listener: ListenerState, setting: str) -> bool:

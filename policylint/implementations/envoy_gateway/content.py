@@ -12,7 +12,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.matches import typed
-from policylint.model import Resource, holds_variable, mapping, sequence, text
+from policylint.model import Resource, holds_variable, mapping, sequence, text, texts
 from policylint.model.quantities import milliseconds, number_of_bytes
 from policylint.patterns import Pattern
 from policylint.policy.declared import Reading
@@ -36,6 +36,24 @@ _URI = Pattern(r"/|[A-Za-z][A-Za-z0-9+.-]*:")
 _ADDRESS = Pattern(r"[a-z]+://(\d{1,3}\.){3}\d{1,3}(?![\w.-])")
 _REDIRECT = Pattern(r"(https?|%REQ\(x-forwarded-proto\)%)://[^/]+/.+")
 
+HEADER_VALUE = Pattern(r"[!-~]([\t ]?[!-~])*")
+_REQUIRED = "RequireAndVerify"
+_CIPHERS = frozenset(
+    {
+        f"{exchange}{rest}"
+        for exchange in ("ECDHE-ECDSA-", "ECDHE-RSA-", "")
+        for rest in ("AES128-GCM-SHA256", "AES128-SHA", "AES256-GCM-SHA384", "AES256-SHA")
+    }
+    | {
+        f"TLS_{exchange}_WITH_{rest}"
+        for exchange in ("ECDHE_ECDSA", "ECDHE_RSA", "RSA")
+        for rest in ("AES_128_GCM_SHA256", "AES_128_CBC_SHA", "AES_256_GCM_SHA384", "AES_256_CBC_SHA")
+    }
+    | {"ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305"}
+    | {f"TLS_ECDHE_{key}_WITH_CHACHA20_POLY1305_SHA256" for key in ("ECDSA", "RSA")}
+)
+"""internal/gatewayapi/tls.go, validCipherSuites: the names of OpenSSL and of IANA."""
+
 Fault = tuple[Pointer, str]
 
 
@@ -54,7 +72,7 @@ def faults(policy: Resource, kind: str) -> Iterator[Fault]:
     if kind == "BackendTrafficPolicy":
         yield from chain(_rate_limits(policy.spec), refused_settings(policy.spec, ("spec",)), _bodies(policy.spec))
     elif kind == "ClientTrafficPolicy":
-        yield from _connections(policy.spec, ("spec",))
+        yield from chain(_connections(policy.spec, ("spec",)), _headers(policy.spec), _sessions(policy.spec))
     elif kind == "SecurityPolicy":
         yield from chain(_providers(policy.spec), _client(policy.spec), _rules(policy.spec))
 
@@ -162,6 +180,34 @@ def _connections(settings: Mapping[str, Any], place: Pointer) -> Iterator[Fault]
     limit = number_of_bytes(mapping(settings.get("connection")).get("bufferLimit"))
     if limit is not None and limit > _LARGEST_BUFFER:
         yield (*place, "connection", "bufferLimit"), f"bufferLimit must be below 4Gi, not {limit} bytes"
+
+
+def _headers(spec: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield the values of headers of a ClientTrafficPolicy that no header may have (translateHeaderModifier)."""
+    for setting in ("earlyRequestHeaders", "lateResponseHeaders"):
+        modifier = mapping(mapping(spec.get("headers")).get(setting))
+        for action in ("add", "set"):
+            for number, header in enumerate(map(mapping, sequence(modifier.get(action)))):
+                value = header.get("value")
+                if isinstance(value, str) and not HEADER_VALUE.fullmatch(value) and not holds_variable(value):
+                    place = ("spec", "headers", setting, action, number, "value")
+                    yield place, f"{value!r} is no value of a header"
+
+
+def _sessions(spec: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield what settings of a listener's TLS are refused for (buildListenerTLSParameters).
+
+    Whoever checks the certificates of clients needs CAs, though hashes or names are given.
+    """
+    tls = mapping(spec.get("tls"))
+    for number, cipher in enumerate(texts(tls.get("ciphers"))):
+        if cipher not in _CIPHERS and not holds_variable(cipher):
+            yield ("spec", "tls", "ciphers", number), f"{cipher} is no cipher suite that Envoy supports"
+    validation = tls.get("clientValidation")
+    if isinstance(validation, dict) and not sequence(validation.get("caCertificateRefs")):
+        mode = text(validation.get("mode")) or ("VerifyIfGiven" if validation.get("optional") is True else _REQUIRED)
+        if mode in ("VerifyIfGiven", _REQUIRED):
+            yield ("spec", "tls", "clientValidation"), f"mode {mode} needs caCertificateRefs"
 
 
 def refused_settings(settings: Mapping[str, Any], place: Pointer) -> Iterator[Fault]:

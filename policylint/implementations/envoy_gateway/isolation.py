@@ -12,7 +12,6 @@ from functools import cached_property
 
 from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespace
 from policylint.implementations.envoy_gateway.listener_conflicts import outdone
-from policylint.implementations.envoy_gateway.listener_faults import is_known
 from policylint.implementations.envoy_gateway.managed import order
 from policylint.model import Node, ResourceKey
 from policylint.topology import Candidate, ListenerState, Topology, whole
@@ -34,13 +33,10 @@ class Isolation:
                 admitted[listener_set.parent] += listener_set.listeners
         sharing: dict[tuple[object, int | None], list[ListenerState]] = defaultdict(list)
         losing: frozenset[Node] = frozenset()
-        self._unread: set[Node] = set()
-        """Listeners of protocols that nobody serves."""
         for gateway in topology.gateways:
             of_sets = admitted[gateway.gateway.key] if gateway.attached_listener_sets else ()
             behind = (*gateway.listeners, *of_sets)
             losing |= outdone(behind) if of_sets else frozenset()
-            self._unread.update(listener.node for listener in behind if not is_known(listener))
             for listener in behind:
                 sharing[listener.gateway, listener.port].append(listener)
         self._sharing: dict[Node, tuple[str, Counter[str]]] = {}
@@ -54,14 +50,8 @@ class Isolation:
                 self._contested = self._contested or (len(listeners) > 1 and bool(hostnames))
                 self._sharing.update((node, (hostname, hostnames)) for node, hostname in owned)
 
-    def reads(self, candidate: Candidate) -> bool:
-        """Tell whether a listener is of a protocol that the controller knows; others take no route of any kind."""
-        return candidate.node not in self._unread
-
     def leaves(self, candidate: Candidate) -> bool:
-        """Tell whether a listener that is read at all has a hostname of the route that is not another's own."""
-        if not self.reads(candidate):
-            return False
+        """Tell whether a listener has a hostname of the route that is not another's own."""
         if candidate.unknown or candidate.node not in self._sharing:
             return True
         return not self.left_to_others(candidate).issuperset(candidate.hostnames)

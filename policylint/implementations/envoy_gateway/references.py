@@ -40,6 +40,7 @@ _BACKENDS = frozenset(
 _ANY, _ONLY = "any", "only"
 """Which entry is read where the one of that name is not there: whichever there is, or one that is the only one."""
 _USERS = "basicAuth.users"
+_PROXY = "EnvoyProxy"
 _ENTRIES: Mapping[str, tuple[str, str]] = {
     _USERS: (".htpasswd", ""),
     "oidc.clientSecret": ("client-secret", ""),
@@ -123,6 +124,7 @@ def faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str]
                 yield pointer, fault
     if policy.key.kind == "EnvoyExtensionPolicy":
         yield from _empty_scripts(policy, topology.world)
+        yield from _unregistered_modules(policy, topology.world)
     if policy.key.kind == "SecurityPolicy":
         yield from shared_keys(policy, topology.world)
     for path in _SETTINGS.get(policy.key.kind, ()):
@@ -142,6 +144,23 @@ def _empty_scripts(policy: Resource, world: World) -> Iterator[tuple[Pointer, st
         known = script and not is_symbolic(script) and not hidden(script)
         if known and not any(function in script for function in ("envoy_on_request", "envoy_on_response")):
             yield ("spec", "lua", number), "the script defines neither envoy_on_request nor envoy_on_response"
+
+
+def _unregistered_modules(policy: Resource, world: World) -> Iterator[tuple[Pointer, str]]:
+    """Yield the dynamic modules that no EnvoyProxy registers, where those that classes name were seen."""
+    named = [mapping(each.spec.get("parametersRef")) for each in world.of_kind(GATEWAY_GROUP, "GatewayClass")]
+    places = ((text(each.get("namespace")), text(each.get("name"))) for each in named if each.get("kind") == _PROXY)
+    if not named or any(world.get(ResourceKey(GROUP, _PROXY, *place)) is None for place in places):
+        return
+    registered = {
+        mapping(module).get("name")
+        for proxy in world.of_kind(GROUP, _PROXY)
+        for module in sequence(proxy.spec.get("dynamicModules"))
+    }
+    for number, entry in enumerate(map(mapping, sequence(policy.spec.get("dynamicModule")))):
+        name = entry.get("name")
+        if isinstance(name, str) and name not in registered and not is_symbolic(name):
+            yield ("spec", "dynamicModule", number), f"no EnvoyProxy registers the module {name!r} (dynamicModules)"
 
 
 def _entry_fault(path: str, reference: Mapping[str, Any], key: ResourceKey, world: World) -> str:

@@ -70,10 +70,7 @@ def conditions(
         replaced["ResolvedRefs"] = RESOLVED
     if parent.accepted and EVERY not in route.hostnames and parent.attached and not _carried(parent, isolation):
         replaced["Accepted"] = NO_HOSTNAME
-    taken = [each for each in parent.candidates if not each.failure]
-    if parent.accepted and (
-        lacks_namespace(isolation.world, route.route.key.namespace) or (taken and not any(map(isolation.reads, taken)))
-    ):
+    if parent.accepted and lacks_namespace(isolation.world, route.route.key.namespace):
         replaced["Accepted"] = NOT_ALLOWED
     faults = {rule.number: _unaccepted(route, rule, topology) for rule in rules(route.route)}
     refused = [number for number, found in faults.items() if found]
@@ -82,10 +79,9 @@ def conditions(
         told = [fault for found in faults.values() for fault in found]
         reason, message = _together(told)
         accepted = replaced.get("Accepted") or next(each for each in parent.conditions if each.type == "Accepted")
-        if accepted.reason == NO_HOSTNAME.reason:
-            pass  # which is said last
-        elif len(refused) == len(faults):
-            replaced["Accepted"] = Condition("Accepted", "False", reason, message)
+        if len(refused) == len(faults):
+            if accepted.reason != NO_HOSTNAME.reason:  # which is said last
+                replaced["Accepted"] = Condition("Accepted", "False", reason, message)
         else:
             added = (Condition("PartiallyInvalid", "True", reason, message),)
     if not replaced and not added:
@@ -127,7 +123,7 @@ def _looked_at(route: Resource, rule: Rule, world: World) -> int:
 def _answers(route: Resource, route_filter: Mapping[str, Any], world: World) -> bool:
     key = named_filter(route, route_filter)
     if key is None:
-        return False
+        return route_filter.get("type") == "ExtensionRef"  # one of another kind answers 500
     resolution = world.resolve(key)
     return resolution.missing or (resolution.resource is not None and "directResponse" in resolution.resource.spec)
 
@@ -154,6 +150,23 @@ def rule_fault(
     refuses_idle_timeout = release is None or release < _WITHOUT_IDLE_TIMEOUT
     if refuses_idle_timeout and "idleTimeout" in mapping(rule.body.get("sessionPersistence")):
         return 404, "a rule whose sessionPersistence has an idleTimeout is left out"
+    fault = _filters_fault(route, rule, topology)
+    return None if fault is not None and _answers_calls(route, rule, topology) else fault
+
+
+def _answers_calls(route: Resource, rule: Rule, topology: Topology) -> bool:
+    """Tell whether a rule for calls answers them whatever is wrong with its other filters (processGRPCRouteRules)."""
+    state = topology.route(route.key)
+    filters = list(map(mapping, sequence(rule.body.get("filters"))))[: _looked_at(route, rule, topology.world)]
+    extension = _route_filter(route, filters[-1], topology) if filters and route.key.kind == "GRPCRoute" else None
+    if state is None or extension is None or broken(extension, topology).reason:
+        return False
+    status = mapping(extension.spec.get("directResponse")).get("statusCode")
+    return isinstance(status, int) and status // 100 != 2 and not is_contradictory(state, rule, topology.world)
+
+
+def _filters_fault(route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:
+    """Return what a rule answers because of a filter, and why; None where all are of use."""
     types = set()
     for number, route_filter in enumerate(map(mapping, sequence(rule.body.get("filters")))):
         kind = text(route_filter.get("type"))

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.implementations.envoy_gateway.backends import Fault
+from policylint.implementations.envoy_gateway.content import HEADER_VALUE
 from policylint.implementations.envoy_gateway.managed import GROUP
 from policylint.implementations.envoy_gateway.references import broken
 from policylint.matches import matches
 from policylint.model import Resource, ResourceKey, holds_variable, mapping, sequence, text
-from policylint.patterns import Pattern
 from policylint.regex import expression
 from policylint.topology import Topology
 from policylint.topology.routes import Rule, rules
@@ -29,7 +29,6 @@ _OF_BACKENDS = {
     "GRPCRoute": tuple(_FIELDS),
 }
 UNSUPPORTED_REFERENCE = "UnsupportedRefValue"
-_VALUE = Pattern(r"[!-~]([\t ]?[!-~])*")
 _REWRITTEN = ("hostname", "path")
 
 
@@ -129,7 +128,7 @@ def _headers(modifier: Mapping[str, Any]) -> str:
             name, value = text(header.get("name")), text(header.get("value"))
             if fault := _fixed(name):
                 return fault
-            if not _VALUE.fullmatch(value) and not holds_variable(value):
+            if not HEADER_VALUE.fullmatch(value) and not holds_variable(value):
                 return f"{value!r} is no value of a header"
     return next(filter(None, map(_fixed, map(text, sequence(modifier.get("remove"))))), "")
 

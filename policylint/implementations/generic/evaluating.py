@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from policylint.policy.client_addresses import Trust
 from policylint.implementations.generic.attaching import Attachments
 from policylint.implementations.generic.base import Behaviour
+from policylint.implementations.generic.stops import Stop
 
 
 class Evaluating(Behaviour):
@@ -128,6 +129,10 @@ class Evaluating(Behaviour):
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
         """Return what an effective spec answers one request; by default nothing is decided."""
+        return ()
+
+    def stops(self, groups: Iterable[Group], topology: Topology, catalog: Catalog) -> Iterable[Stop]:  # noqa: ARG002
+        """Return the settings of effective policies for which listeners get no new configuration; by default none."""
         return ()
 
     def gives_way(self, kind: PolicyKind, path: str, beside: Iterable[Effective]) -> bool:  # noqa: ARG002

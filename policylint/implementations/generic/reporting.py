@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.kinds import Catalog
 from policylint.model import Resource, ResourceKey
@@ -17,20 +17,16 @@ from policylint.topology import (
     Condition,
     GatewayState,
     ListenerSetState,
-    ListenerState,
     ParentState,
     RouteState,
     Topology,
 )
 from policylint.topology.ancestry import gateways_above
-from policylint.topology.state import rejection
-from policylint.topology.status import RESOLVED, with_listeners
+from policylint.topology.status import RESOLVED
 
 if TYPE_CHECKING:
     from policylint.policy.target_conditions import TargetCondition
 from policylint.implementations.generic.base import Behaviour
-
-_Holder = TypeVar("_Holder", GatewayState, ListenerSetState)
 
 
 class Reporting(Behaviour):
@@ -38,12 +34,10 @@ class Reporting(Behaviour):
 
     Attributes:
         is_mesh: whether it reports on routes whose parent is a Service.
-        unserved_protocols: those of Gateway API whose listeners it does not serve.
         gateways_tell_of_listeners: whether ResolvedRefs of a Gateway hangs on its listeners.
     """
 
     is_mesh = False
-    unserved_protocols: Set[str] = frozenset()
     gateways_tell_of_listeners = True
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:  # noqa: ARG002
@@ -116,22 +110,14 @@ class Reporting(Behaviour):
     def with_conditions(self, state: GatewayState, topology: Topology, catalog: Catalog) -> GatewayState:  # noqa: ARG002
         """Return a Gateway with the conditions that the controller writes on it and its listeners.
 
-        By default the topology's, and that protocols are not supported. `begin` is not called before it.
+        By default the topology's. `begin` is not called before it.
         """
-        told = self._by_protocol(state)
         unsaid = () if self.gateways_tell_of_listeners else ("ListenersNotResolved",)
-        if not any(condition.reason in unsaid for condition in told.conditions):
-            return told
-        return told._replace(conditions=tuple(RESOLVED if each.reason in unsaid else each for each in told.conditions))
-
-    def _of_protocol(self, listener: ListenerState) -> ListenerState:
-        """Return a listener, not accepted and without kinds of routes where its protocol is not served."""
-        if listener.protocol not in self.unserved_protocols:
-            return listener
-        message = f"protocol {listener.protocol} is not supported"
-        refused = Condition("Accepted", "False", "UnsupportedProtocol", message)
-        conditions = tuple(refused if each.type == "Accepted" else each for each in listener.conditions)
-        return listener._replace(conditions=conditions, supported_kinds=())
+        if not any(condition.reason in unsaid for condition in state.conditions):
+            return state
+        return state._replace(
+            conditions=tuple(RESOLVED if each.reason in unsaid else each for each in state.conditions)
+        )
 
     def with_conditions_of_set(
         self,
@@ -140,19 +126,7 @@ class Reporting(Behaviour):
         catalog: Catalog,  # noqa: ARG002
     ) -> ListenerSetState:
         """Return a ListenerSet with the conditions that the controller writes on it and its listeners, as above."""
-        return self._by_protocol(state)
-
-    def _by_protocol(self, state: _Holder) -> _Holder:
-        """Return what holds listeners, those of it not accepted whose protocol is not served."""
-        if not any(listener.protocol in self.unserved_protocols for listener in state.listeners):
-            return state
-        listeners = tuple(self._of_protocol(listener) for listener in state.listeners)
-        told = with_listeners([rejection(listener.conditions) is None for listener in listeners])
-        judged = ("Accepted", "ListenersNotValid")
-        conditions = tuple(
-            told if each.type == "Accepted" and each.reason in judged else each for each in state.conditions
-        )
-        return state._replace(listeners=listeners, conditions=conditions)
+        return state
 
 
 def controller_above(topology: Topology, key: ResourceKey) -> str:

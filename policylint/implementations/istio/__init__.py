@@ -233,7 +233,7 @@ class Istio(Implementation):
 
     def backends(self, route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
         """Return the backends of a route by what they stand for: a ServiceImport for the Service of its name."""
-        return route_backends.backends(route, topology)
+        return route_backends.backends(route, topology, pools=self.settings.get("inferenceExtension") is not False)
 
     def in_words(self, policy: Resource) -> str:
         return additive.in_words(policy) if policy.key.kind == "AuthorizationPolicy" else ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from policylint.implementations.istio.labels import MESH_CONTROLLER, OWN_CLASSES
+from policylint.implementations.istio.labels import EAST_WEST_CONTROLLER, MESH_CONTROLLER, OWN_CLASSES
 from policylint.model import Node, World, is_symbolic, mapping, sequence, text, value_at
 from policylint.topology import (
     Condition,
@@ -27,11 +27,13 @@ from policylint.topology.grants import Grants
 from policylint.topology.listener_conflicts import Conflict
 from policylint.topology.status import ACCEPTED, NO_CONFLICTS, RESOLVED, client_validation, with_listeners
 
-UNSERVED = frozenset({"UDP"})
-"""Protocols of Gateway API that Istio serves nowhere."""
+_SERVED = ("HTTP", "HTTPS", "TLS", "TCP")
 _STREAMS = ("TCP", "UDP")
 _SESSIONS = ("HTTPS", "TLS")
 _REMOTE = OWN_CLASSES["istio-remote"]
+
+_TUNNEL = 15008
+"""The port of HBONE."""
 _MODE = "gateway.istio.io/tls-terminate-mode"
 _OF_THE_MESH = ("ISTIO_SIMPLE", "ISTIO_MUTUAL")
 """Values of the option `_MODE` with which a listener shows the certificate of its workload."""
@@ -150,14 +152,15 @@ def has_parents(parent: ParentState, topology: Topology) -> bool:
 
 
 def _of_listener(listener: ListenerState, conflict: Conflict | None, topology: Topology) -> ListenerState:
-    unserved = listener.protocol in UNSERVED
-    kinds = () if unserved else listener.supported_kinds
+    unserved = _unserved(listener, topology)
+    takes_routes = listener.protocol in _SERVED or is_symbolic(listener.protocol)
+    kinds = listener.supported_kinds if takes_routes else ()
     written = _written(listener)
     named = [text(mapping(each).get("kind")) for each in sequence(mapping(written.get("allowedRoutes")).get("kinds"))]
     by_type = {each.type: each for each in listener.conditions}
     wrong_kinds = by_type["ResolvedRefs"] if by_type["ResolvedRefs"].reason == "InvalidRouteKinds" else None
-    if (unserved and named) or len(set(named)) < len(named):
-        message = f"{listener.protocol} takes no routes" if unserved else "a kind of route is named twice"
+    if (named and not takes_routes) or len(set(named)) < len(named):
+        message = "a kind of route is named twice" if takes_routes else f"{listener.protocol} takes no routes"
         wrong_kinds = Condition("ResolvedRefs", "False", "InvalidRouteKinds", message)
     if conflict is not None:
         message = f"not distinct from {', '.join(map(str, conflict.rivals))}"
@@ -170,7 +173,7 @@ def _of_listener(listener: ListenerState, conflict: Conflict | None, topology: T
         by_type["ResolvedRefs"] = RESOLVED if fault is None else Condition("ResolvedRefs", "False", *fault)
         of_set = listener.holder.key.kind != "Gateway"
         if unserved or (of_set and listener.protocol in _SESSIONS and not _tls(listener)):
-            message = f"protocol {listener.protocol} is not supported" if unserved else "nothing is said of its TLS"
+            message = unserved or "nothing is said of its TLS"
             by_type["Accepted"] = Condition("Accepted", "False", "UnsupportedProtocol", message)
         elif fault is not None and fault[0] in _NO_CA:
             by_type["Accepted"] = Condition("Accepted", "False", "NoValidCACertificate", fault[1])
@@ -259,6 +262,27 @@ def _resolved(state: GatewayState, world: World) -> Condition:
     references: Iterable[ReferenceState] = (each for each in state.references if each.role == "client-certificate")
     fault = next(filter(None, (_of_reference(each, world) for each in references)), None)
     return RESOLVED if fault is None else Condition("ResolvedRefs", "False", *fault)
+
+
+def _unserved(listener: ListenerState, topology: Topology) -> str:
+    """Return why Istio does not serve the protocol of a listener, "" where it does.
+
+    HBONE is served by what passes traffic on within the mesh, and little else there (unexpectedWaypointListener,
+    unexpectedEastWestWaypointListener).
+    """
+    if is_symbolic(listener.protocol):
+        return ""
+    gateway = None if listener.gateway is None else topology.gateway(listener.gateway)
+    controller = "" if gateway is None else gateway.controller or OWN_CLASSES.get(gateway.class_key.name, "")
+    tunnels = listener.protocol == "HBONE" and listener.port in (_TUNNEL, None)
+    mode = text(_tls(listener).get("mode"))
+    if controller == MESH_CONTROLLER:
+        return "" if tunnels else f"a waypoint listens on port {_TUNNEL} with protocol HBONE alone"
+    if controller == EAST_WEST_CONTROLLER:
+        passed = listener.protocol == "TLS" and listener.port != _TUNNEL and mode == "Passthrough"
+        served = passed or (tunnels and mode in ("", "Terminate") and bool(_tls(listener)))
+        return "" if served else f"an east-west gateway listens on port {_TUNNEL} with HBONE, or passes TLS through"
+    return "" if listener.protocol in _SERVED else f"protocol {listener.protocol} is not supported"
 
 
 def _written(listener: ListenerState) -> Mapping[str, object]:

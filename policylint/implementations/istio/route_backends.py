@@ -36,10 +36,22 @@ class BackendFault(NamedTuple):
     stops: bool = False
 
 
-def backends(route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
-    """Return the backends of a route as istiod takes them, those marked that it cannot send requests to."""
+def backends(route: RouteState, topology: Topology, *, pools: bool) -> tuple[BackendState, ...]:
+    """Return the backends of a route as istiod takes them, those marked that it cannot send requests to.
+
+    Args:
+        pools: whether InferencePools are among them, which it has to be told.
+    """
     mesh = all(parent.mesh for parent in route.parents)
-    return tuple(_taken(each, route.route, topology, mesh) for each in route.backends)
+    read = route.backends if pools else map(_without_pools, route.backends)
+    return tuple(_taken(each, route.route, topology, mesh) for each in read)
+
+
+def _without_pools(backend: BackendState) -> BackendState:
+    if backend.wanted[:2] != _POOLS:
+        return backend
+    message = "InferencePools are off in istiod (ENABLE_GATEWAY_API_INFERENCE_EXTENSION)"
+    return backend._replace(reason="InvalidKind", message=message)
 
 
 def _taken(backend: BackendState, route: Resource, topology: Topology, mesh: bool) -> BackendState:
@@ -79,6 +91,8 @@ def backend_fault(backend: BackendState, route: Resource, topology: Topology, me
         return None
     if backend.granted is False and not mesh:
         return BackendFault("RefNotPermitted", f"no ReferenceGrant lets {route.key} name {wanted}")
+    if wanted[:2] == _POOLS and backend.reason == "InvalidKind":
+        return BackendFault(backend.reason, backend.message)
     if wanted[:2] not in _KINDS:
         return BackendFault("InvalidKind", f"{wanted.kind} is no kind of backend that Istio reads")
     backend = _meant(backend, route, topology.world)

@@ -171,7 +171,7 @@ class Kgateway(Implementation):
         return client_addresses.rule(spec) if kind.kind == "TrafficPolicy" else ()
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:
-        """Return what `rbac` and `acl` of a TrafficPolicy answer."""
+        """Return what `rbac`, `acl` and `csrf` of a TrafficPolicy answer."""
         return authorization.decisions(spec, message) if kind.kind == "TrafficPolicy" else ()
 
     def written_out(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 
-from policylint.implementations.kgateway.listeners import Fates
+from policylint.implementations.kgateway.listeners import Fates, sets_of
 from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, ranked_once, rule_lists
 from policylint.implementations.kgateway.routes import translates
 from policylint.model import Node, ResourceKey
@@ -90,19 +90,22 @@ class AttachmentPoints:
         for gateway in (each for each in self.topology.gateways if not each.class_resolution.missing):
             whole_gateway = ranked(self._of(whole(gateway.gateway.key)))
             fates = self.fates.of(gateway)
-            for listener in (each for each in gateway.listeners if fates[each.node].stands):
-                own = ranked(self._of(listener.node))
-                yield from self._listener(listener, whole(gateway.gateway.key), own, whole_gateway)
-            for listener_set in self.topology.listener_sets:
-                holder = whole(listener_set.listener_set.key)
-                for listener in listener_set.listeners:
-                    if listener.gateway == gateway.gateway.key and fates[listener.node].stands:
-                        own = ranked(self._of(listener.node), self._of(holder))
-                        yield from self._listener(listener, holder, own, whole_gateway)
+            sets = sets_of(gateway, self.topology)
+            holders = [(gateway.listeners, ranked())]
+            holders += [(each.listeners, ranked(self._of(whole(each.listener_set.key)))) for each in sets]
+            shared: set[int | None] = set()
+            """The ports of listeners without TLS, where the first one is reported on for all."""
+            for listeners, of_set in holders:
+                for listener in (each for each in listeners if fates[each.node].stands):
+                    own = ranked(self._of(listener.node), of_set)
+                    yield from self._listener(listener, own, () if listener.port in shared else whole_gateway)
+                    if listener.protocol not in TLS_PROTOCOLS:
+                        shared.add(listener.port)
 
     def _listener(
-        self, listener: ListenerState, ancestor: Node, own: tuple[Attachment, ...], gateway: tuple[Attachment, ...]
+        self, listener: ListenerState, own: tuple[Attachment, ...], gateway: tuple[Attachment, ...]
     ) -> Iterator[AttachmentPoint]:
+        ancestor = whole(listener.holder.key)
         if listener.protocol in TLS_PROTOCOLS:
             yield AttachmentPoint(ancestor, (Level(ranked_once(own, gateway)),))
             return

@@ -1,4 +1,4 @@
-"""TrafficPolicy's `rbac` and `acl` for one request (api/v1alpha1/kgateway/traffic_policy_types.go).
+"""TrafficPolicy's `rbac`, `acl` and `csrf` for one request (api/v1alpha1/kgateway/traffic_policy_types.go).
 
 Of the expressions of `rbac` one is enough: with Allow to let a request in, with Deny to keep it out. Of the rules
 of `acl` the first one counts that names the client's address.
@@ -6,11 +6,13 @@ of `acl` the first one counts that names the client's address.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from policylint.model import mapping, sequence, texts
+from policylint.implementations.generic import cross_site
+from policylint.model import mapping, sequence, text, texts
 from policylint.model.ternary import some
 from policylint.policy.authorizing import (
     AuthorizationRule,
@@ -44,6 +46,24 @@ def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decisi
             _of_addresses(mapping(rule), number, message) for number, rule in enumerate(sequence(acl.get("rules")))
         )
         yield first_match(rules, otherwise(("acl", "defaultAction"), allows=acl.get("defaultAction") != "deny"))
+    yield from _of_other_sites(mapping(spec.get("csrf")), message)
+
+
+def _of_other_sites(csrf: Mapping[str, Any], message: RequestFacts) -> Iterator[Decision]:
+    """Yield what is answered to requests of other sites; nothing where no percentage is stated (constructCSRF)."""
+    percentage = csrf.get("percentageEnabled")
+    enabled = percentage if isinstance(percentage, int) else 0
+    patterns = [pattern for each in sequence(csrf.get("additionalOrigins")) if (pattern := _pattern(mapping(each)))]
+    yield from cross_site.decisions(message, patterns, enabled, f"it is asked of {enabled} % of requests")
+
+
+def _pattern(matcher: Mapping[str, Any]) -> str:
+    """Return the regular expression of a StringMatcher, "" for one that takes nothing."""
+    around = {"exact": ("", ""), "prefix": ("", ".*"), "suffix": (".*", ""), "contains": (".*", ".*")}
+    stated = next((name for name in around if isinstance(matcher.get(name), str)), "")
+    before, after = around.get(stated, ("", ""))
+    pattern = f"{before}{re.escape(matcher[stated])}{after}" if stated else text(matcher.get("safeRegex"))
+    return f"(?i:{pattern})" if pattern and stated and matcher.get("ignoreCase") is True else pattern
 
 
 def _of_addresses(rule: Mapping[str, Any], number: int, message: RequestFacts) -> AuthorizationRule:

@@ -13,20 +13,22 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text, value_at
+from policylint.implementations.kgateway.tls_options import wrong_option
+from policylint.model import Node, Resource, ResourceKey, is_symbolic, mapping, sequence, text, value_at
 from policylint.namedtuple import NamedTuple
+from policylint.spaces.addresses import number_of
 from policylint.topology import Condition, GatewayState, ListenerSetState, ListenerState, ReferenceState, Topology
 from policylint.topology.status import ACCEPTED, NO_CONFLICTS, RESOLVED, client_validation, with_listeners
 
-UNSERVED = frozenset({"UDP"})
-"""Protocols of Gateway API that kgateway does not serve."""
+_SERVED = ("HTTP", "HTTPS", "TLS", "TCP", "HBONE")
 RESERVED = (9091, 8082, 19000)
 """Ports of the proxy's own."""
 _SESSIONS = ("HTTPS", "TLS")
 _STREAMS = ("TCP", "TLS")
 _OF_CONNECTIONS = ("TCPRoute", "TLSRoute")
 _JUDGED = ("Accepted", "ListenersNotValid", "UnsupportedAddress")
-"""Reasons of Accepted of a Gateway that are for its listeners and addresses to say."""
+"""Reasons of Accepted of a Gateway that are for its listeners to say."""
+_PARAMETERS = ("gateway.kgateway.dev", "GatewayParameters")
 
 
 class TlsFault(NamedTuple):
@@ -99,7 +101,7 @@ class Fates:
         fates: dict[Node, Fate] = {}
         on_ports: defaultdict[int | None, list[ListenerState]] = defaultdict(list)
         for listener in (*gateway.listeners, *(each for state in sets for each in state.listeners)):
-            if listener.protocol in UNSERVED or not listener.supported_kinds:
+            if not _is_served(listener) or not listener.supported_kinds:
                 fates[listener.node] = Fate(left_out=True)
             else:
                 on_ports[listener.port].append(listener)
@@ -173,8 +175,10 @@ def of_gateway(state: GatewayState, fates: Fates, topology: Topology) -> Gateway
     else:
         accepted = with_listeners([True, *(fate.stands for fate in own)])
     by_type = {each.type: each for each in state.conditions}
-    if by_type["Accepted"].reason in _JUDGED and by_type["Accepted"].reason != "UnsupportedAddress":
+    if by_type["Accepted"].reason in _JUDGED:
         by_type["Accepted"] = accepted
+    if fault := _undeployable(state):
+        by_type["Accepted"] = Condition("Accepted", "False", "InvalidParameters", fault)
     if by_type["ResolvedRefs"].reason in ("ResolvedRefs", "ListenersNotResolved"):
         resolved = all(each.status == "True" for listener in listeners for each in _resolved(listener))
         message = "a listener has an unresolved reference"
@@ -184,6 +188,27 @@ def of_gateway(state: GatewayState, fates: Fates, topology: Topology) -> Gateway
     sets = sets_of(state, topology)
     attached = sum(any(of_listeners[each.node].stands for each in held.listeners) for held in sets)
     return state._replace(listeners=listeners, conditions=tuple(by_type.values()), attached_listener_sets=attached)
+
+
+def _undeployable(state: GatewayState) -> str:
+    """Return why no proxy is deployed for a Gateway, "" where one is: its parameters, else its addresses.
+
+    What its parameters say of the Service is not looked at: only one for a load balancer takes addresses.
+
+    Source: pkg/kgateway/deployer/gateway_parameters.go and pkg/deployer/values_helpers.go @ v2.4.0; the reconciler of
+    deployments writes this over what else is said of the Gateway, and again until it is mended.
+    """
+    own = [each for each in state.references if each.role == "parameters"]
+    for wanted in (each.wanted for each in own):
+        if wanted[:2] != _PARAMETERS and not is_symbolic(wanted.group) and not is_symbolic(wanted.kind):
+            return f"{wanted.kind} is no kind of parameters that kgateway reads"
+    addresses = list(map(mapping, sequence(state.gateway.spec.get("addresses"))))
+    if own or not addresses or any(is_symbolic(each.get(field)) for each in addresses for field in ("type", "value")):
+        return ""
+    numbers = [text(each.get("value")) for each in addresses if text(each.get("type"), "IPAddress") == "IPAddress"]
+    if len(numbers) > 1:
+        return "a Gateway has one address at most"
+    return "" if numbers and number_of(numbers[0]) is not None else "the address is no IP address"
 
 
 def of_set(state: ListenerSetState, fates: Fates, topology: Topology) -> ListenerSetState:
@@ -206,7 +231,7 @@ def of_set(state: ListenerSetState, fates: Fates, topology: Topology) -> Listene
 
 
 def _of_listener(listener: ListenerState, fate: Fate, attached: Mapping[Node, int]) -> ListenerState:
-    unserved = listener.protocol in UNSERVED
+    unserved = not _is_served(listener)
     by_type = {each.type: each for each in listener.conditions}
     wrong_kinds = by_type["ResolvedRefs"].reason == "InvalidRouteKinds" and not unserved
     by_type |= {"Accepted": ACCEPTED, "Conflicted": NO_CONFLICTS}
@@ -229,6 +254,10 @@ def _of_listener(listener: ListenerState, fate: Fate, attached: Mapping[Node, in
         conflict=fate.lost[0],
         conflicts_with=fate.rivals,
     )
+
+
+def _is_served(listener: ListenerState) -> bool:
+    return listener.protocol in _SERVED or is_symbolic(listener.protocol)
 
 
 def _resolved(listener: ListenerState) -> Iterable[Condition]:
@@ -263,6 +292,8 @@ def of_tls(listener: ListenerState, gateway: GatewayState, *, cas: bool = True) 
     faults = [each for each in certificates if each.reason]
     if faults and len(faults) == len(certificates):
         return _worst(faults)
+    if wrong := wrong_option(_tls(listener), with_cas=bool(authorities)):
+        return TlsFault("InvalidCertificateRef", "Invalid", wrong)
     lacking = [each for each in authorities if each.reason]
     required = text(client_validation(gateway.gateway, listener.port).value.get("mode")) != "AllowInsecureFallback"
     if authorities and len(lacking) == len(authorities) and required:
@@ -304,5 +335,9 @@ def _rank(reference: ReferenceState) -> int:
 
 
 def _terminates(listener: ListenerState) -> bool:
-    tls = mapping(mapping(value_at(listener.holder.body, listener.pointer)).get("tls"))
+    tls = _tls(listener)
     return bool(tls) and text(tls.get("mode"), "Terminate") == "Terminate"
+
+
+def _tls(listener: ListenerState) -> Mapping[str, object]:
+    return mapping(mapping(value_at(listener.holder.body, listener.pointer)).get("tls"))

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 
@@ -11,6 +12,8 @@ import (
 	"istio.io/istio/pkg/kube/krt"
 	"istio.io/istio/pkg/log"
 	"istio.io/istio/pkg/test"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,6 +24,8 @@ import (
 
 	apisettings "github.com/kgateway-dev/kgateway/v2/api/settings"
 	"github.com/kgateway-dev/kgateway/v2/pkg/apiclient/fake"
+	"github.com/kgateway-dev/kgateway/v2/pkg/deployer"
+	proxydeployer "github.com/kgateway-dev/kgateway/v2/pkg/kgateway/deployer"
 	"github.com/kgateway-dev/kgateway/v2/pkg/kgateway/extensions2/registry"
 	"github.com/kgateway-dev/kgateway/v2/pkg/kgateway/proxy_syncer"
 	"github.com/kgateway-dev/kgateway/v2/pkg/kgateway/translator"
@@ -75,8 +80,12 @@ func ask(t test.Failer, line []byte, told *worlds.Answer) {
 	common.InitPlugins(ctx, extensions, *settings)
 	made := translator.NewCombinedTranslator(ctx, extensions, common, checking)
 	made.Init(ctx)
+	parameters := proxydeployer.NewGatewayParameters(held, &deployer.Inputs{
+		CommonCollections: common, ImageInfo: &deployer.ImageInfo{}, GatewayClassName: wellknown.DefaultGatewayClassName,
+	})
 	held.RunAndWait(ctx.Done())
 	common.GatewayIndex.Gateways.WaitUntilSynced(ctx.Done())
+	kube.WaitForCacheSync("witness", ctx.Done(), parameters.GetCacheSyncHandlers()...)
 	kube.WaitForCacheSync("witness", ctx.Done(), common.Routes.HasSynced, extensions.HasSynced, common.HasSynced,
 		made.HasSynced, common.BackendIndex.HasSynced, common.Endpoints.HasSynced)
 
@@ -116,6 +125,13 @@ func ask(t test.Failer, line []byte, told *worlds.Answer) {
 		case *gwv1.Gateway:
 			if _, found := ofProxies.Gateways[types.NamespacedName{Namespace: namespace, Name: name}]; found {
 				if status := ofProxies.BuildGWStatus(ctx, *each, nil); status != nil {
+					// Who deploys proxies writes this one over what the reporter writes, and again until it is gone.
+					if _, err := parameters.GetValues(ctx, each); err != nil && !errors.Is(err, proxydeployer.ErrNoValidPorts) {
+						meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+							Type:   string(gwv1.GatewayConditionAccepted),
+							Status: metav1.ConditionFalse, Reason: string(gwv1.GatewayReasonInvalidParameters), Message: err.Error(),
+						})
+					}
 					told.Add(kind, namespace, name, status)
 				}
 			}

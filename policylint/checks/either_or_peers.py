@@ -1,14 +1,15 @@
-"""GWP614: two peers, one by namespace and one by pod, where one peer with both was meant."""
+"""GWP614: two peers, one by namespace and one by pod, where one peer with both was meant, or one takes in the other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import may_be_elsewhere, peer_places, rules
+from policylint.documents import Pointer
 from policylint.model import Finding
-from policylint.network.rules import Pods
+from policylint.network.rules import Pods, PolicySpec, RuleSpec
 from policylint.simulation import Simulation
 
 RULE = "GWP614"
@@ -20,6 +21,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         listed = list(peer_places(rule))
         if policy.tier != "NetworkPolicy" or len(listed) < 2:
             continue
+        if any(_is_every_pod(peer) for peer, _ in listed):
+            yield from _idle(policy, rule, listed)
+            continue
         for (spaces, _), (pods, pointer) in pairwise(listed):
             apart = spaces.home is None and not any(spaces.pods.values()) and pods.home is not None
             if not apart or network.universe.select(pods).maybe or may_be_elsewhere(network, pods):
@@ -28,7 +32,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             if network.universe.select(meant).sure:
                 yield Finding(
                     RULE,
-                    "note",
+                    "warning",
                     f"{policy.key} lists a namespace and pods as two peers in {rule.direction}[{rule.position}]: "
                     "the whole namespace is let through",
                     policy.resource.location(*pointer),
@@ -37,3 +41,25 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     help=("fix: make it one peer, with namespaceSelector and podSelector",),
                     field=path(pointer),
                 )
+
+
+def _is_every_pod(peer: Pods) -> bool:
+    return peer.home is None and not any(peer.namespaces.values()) and not any(peer.pods.values())
+
+
+def _idle(policy: PolicySpec, rule: RuleSpec, listed: Sequence[tuple[Pods, Pointer]]) -> Iterator[Finding]:
+    """Yield the first peer that selects pods beside one that is all pods of all namespaces."""
+    for peer, pointer in listed:
+        if any(peer.pods.values()):
+            yield Finding(
+                RULE,
+                "warning",
+                f"{policy.key} selects pods in {rule.direction}[{rule.position}] beside every pod of the cluster: "
+                "peers are alternatives, and the labels restrict nothing",
+                policy.resource.location(*pointer),
+                resources=(policy.key,),
+                label="another peer of this rule is `namespaceSelector: {}` alone: all pods of all namespaces",
+                help=("fix: make it one peer, with namespaceSelector and podSelector, or remove this one",),
+                field=path(pointer),
+            )
+            return

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.network import is_nobody, meant_by_name, peer_places, rules
+from policylint.checks.kit.network import is_nobody, meant_by_name, peer_places, rules, unlabelled
+from policylint.documents import Pointer
 from policylint.model import Finding
+from policylint.network.rules import Pods, PolicySpec, RuleSpec
+from policylint.network.state import Network
 from policylint.simulation import Simulation
 from policylint.topology.namespaces import NAME_LABEL
 
@@ -18,6 +21,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for _, policy, rule in rules(simulation):
         for peer, pointer in peer_places(rule):
             if not is_nobody(network, peer):
+                yield from _unlabelled(network, policy, rule, peer, pointer)
                 continue
             named = meant_by_name(network, peer)
             inside = network.universe.namespaces(peer.namespaces).maybe if peer.home is None else 1
@@ -40,3 +44,24 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 help=fixes,
                 field=path(pointer),
             )
+
+
+def _unlabelled(
+    network: Network, policy: PolicySpec, rule: RuleSpec, peer: Pods, pointer: Pointer
+) -> Iterator[Finding]:
+    """Yield a peer that means a namespace of Kubernetes' own by a label that somebody has to give it."""
+    name = unlabelled(network, peer)
+    if name:
+        yield Finding(
+            RULE,
+            "note",
+            f"{policy.key} names Namespace {name} in {rule.direction}[{rule.position}] by a label that Kubernetes does "
+            "not set",
+            policy.resource.location(*pointer),
+            resources=(policy.key,),
+            label=f"the API server makes {name} with the label {NAME_LABEL} alone",
+            help=(f"fix: select it by {NAME_LABEL}: {name}",),
+            confidence="assumed",
+            ground="somebody may label the namespace by hand",
+            field=path(pointer),
+        )

@@ -224,6 +224,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP619": RuleEntry("names_not_learnt", any_network_policy),
     "GWP620": RuleEntry("isolation_removed", runs="on changes", where="policylint.compare.connections"),
     "GWP621": RuleEntry("connections_opened", runs="on changes", where="policylint.compare.opened"),
+    "GWP622": RuleEntry("service_address_in_network_policy", any_network_policy),
     "GWP701": RuleEntry("dangling_placement", any_cluster_policy, family="cluster_policies"),
     "GWP702": RuleEntry("dangling_subject", any_cluster_policy, family="cluster_policies"),
     "GWP703": RuleEntry("dangling_member", any_cluster_policy, family="cluster_policies"),
@@ -255,6 +256,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP912": RuleEntry("unresolved_variable", any_note, family="render_notes"),
     "GWP913": RuleEntry("orphan_manifest", runs="on request"),
     "GWP914": RuleEntry("build_fails", any_note, family="render_notes"),
+    "GWP915": RuleEntry("patch_selects_nothing", any_note, family="render_notes"),
 }
 """Id → rule."""
 ON_REQUEST = frozenset(rule for rule, entry in RULES.items() if entry.runs == "on request")

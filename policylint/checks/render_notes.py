@@ -1,4 +1,4 @@
-"""GWP911, GWP912, GWP914: what rendering and simulation noted on their input."""
+"""GWP911, GWP912, GWP914, GWP915: what rendering and simulation noted on their input."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from policylint.budget import CUT_OFF
 from policylint.model import Finding, Severity
+from policylint.model.world import NEARLY
 from policylint.simulation import Simulation
 
 
@@ -24,11 +25,16 @@ def build_fails(simulation: Simulation) -> Iterator[Finding]:
     return _noted("GWP914", simulation, "error")
 
 
+def patch_selects_nothing(simulation: Simulation) -> Iterator[Finding]:
+    """Report a patch for an object that its kustomization does not hold: it changes nothing, and nobody says so."""
+    return _noted("GWP915", simulation, "note")
+
+
 def _noted(rule: str, simulation: Simulation, usual: Severity) -> Iterator[Finding]:
     """Yield the findings of one rule: one per place and cause."""
     for note in simulation.world.notes:
         if note.rule == rule:
-            severity: Severity = "warning" if note.code == CUT_OFF and usual != "error" else usual
+            severity: Severity = "warning" if note.code in (CUT_OFF, NEARLY) and usual != "error" else usual
             yield Finding(rule, severity, note.message, note.location, help=note.help, field=note.code)
     for note in simulation.cut:
         if note.rule == rule:

@@ -28,7 +28,7 @@ from tests.render.trees import FIXTURES
         (["GWP101"], {"GWP101"}),
         (["gwp101", "target-not-found"], {"GWP101"}),
         (["GWP51"], {"GWP510", "GWP511", "GWP512", "GWP513", "GWP514", "GWP515"}),
-        (["GWP91"], {"GWP910", "GWP911", "GWP912", "GWP913", "GWP914"}),
+        (["GWP91"], {"GWP910", "GWP911", "GWP912", "GWP913", "GWP914", "GWP915"}),
         (["GWP"], set(RULES)),
         ([], set()),
     ],

@@ -203,3 +203,46 @@ def test_a_patch_may_be_for_what_a_chart_or_a_generator_makes(tmp_path: Path, mo
         "made.yaml": "{apiVersion: example.org/v1, kind: Maker, metadata: {name: m}}\n",
     }
     assert [each.code for each in kustomizer(tmp_path, files).build(str(tmp_path)).journal.notes] == noted
+
+
+@pytest.mark.parametrize(
+    ("target", "code", "said"),
+    [
+        ("{kind: Service, name: shop}", "", ""),
+        ("{kind: Service}", "", ""),
+        ("{kind: Ingress}", "", ""),
+        ('{kind: Service, name: "shop|cart"}', "", ""),
+        ("{kind: Service, name: cart}", "target-absent", "holds no Service cart"),
+        ("{kind: Service, name: shop, namespace: elsewhere}", "target-missed", "has namespace elsewhere"),
+        ("{kind: Service, name: shop, version: core/v1}", "target-missed", "has version core/v1, and the object v1"),
+        ("{kind: service, name: shop}", "target-missed", "has kind service, and the object"),
+        ("{kind: HTTPRoute, name: shop, group: gateway.k8s.io}", "target-missed", "gateway.networking.k8s.io"),
+    ],
+)
+def test_a_patch_for_one_object_that_is_not_there_is_noted(tmp_path: Path, target: str, code: str, said: str) -> None:
+    """kubernetes-sigs/kustomize#5796: a target that selects nothing is no error."""
+    patch = f"patches:\n- target: {target}\n  patch: '{{apiVersion: v1, kind: any, metadata: {{name: any}}}}'\n"
+    files = {**FILES, "app/kustomization.yaml": KUSTOMIZATION + RESOURCES + patch}
+    notes = kustomizer(tmp_path, files).build("app").journal.notes
+    assert [(note.rule, note.code) for note in notes] == ([("GWP915", code)] if code else [])
+    assert all(said in note.message for note in notes)
+
+
+@pytest.mark.parametrize(
+    "more", ["resources: [route.yaml, gone.yaml]", "resources: [route.yaml]\nconfigurations: [gone.yaml]"]
+)
+def test_a_target_may_be_in_what_was_not_seen(tmp_path: Path, more: str) -> None:
+    patch = "\npatches:\n- target: {kind: Service, name: cart}\n  patch: '[{op: remove, path: /spec}]'\n"
+    files = {**FILES, "app/kustomization.yaml": KUSTOMIZATION + more + patch}
+    expected = [] if "resources: [route.yaml, gone" in more else ["GWP915"]
+    assert [note.rule for note in kustomizer(tmp_path, files).build("app").journal.notes if note.rule == "GWP915"] == (
+        expected
+    )
+
+
+def test_a_component_need_not_find_its_targets(tmp_path: Path) -> None:
+    patch = "patches:\n- target: {kind: Service, name: cart}\n  patch: '[{op: remove, path: /spec}]'\n"
+    component = f"apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n{patch}"
+    body = KUSTOMIZATION + RESOURCES + "components: [component]\n"
+    files = {**FILES, "app/kustomization.yaml": body, "app/component/kustomization.yaml": component}
+    assert kustomizer(tmp_path, files).build("app").journal.notes == []

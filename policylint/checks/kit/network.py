@@ -15,6 +15,8 @@ from policylint.topology.namespaces import NAME_LABEL
 
 _BY_NAME = ("name", "namespace", "ns")
 """How labels are called that hold the name of their namespace where somebody sets them."""
+_OF_KUBERNETES = ("kube-system", "kube-public", "kube-node-lease", "default")
+"""The namespaces that the API server makes, with no label but that of their name."""
 
 
 def acting(simulation: Simulation) -> Iterator[tuple[int, PolicySpec]]:
@@ -79,6 +81,15 @@ def meant_by_name(network: Network, peer: Peer | None) -> str:
         if found is not None and str(key).rpartition("/")[2] in _BY_NAME and key not in (NAME_LABEL, *found.labels):
             return found.key.name
     return ""
+
+
+def unlabelled(network: Network, peer: Peer | None) -> str:
+    """Return the namespace of Kubernetes' own that a selector names by a label which nothing in the tree gives it."""
+    if not isinstance(peer, Pods) or peer.home is not None or network.universe.namespaces(peer.namespaces).sure:
+        return ""
+    labels = mapping(peer.namespaces.get("matchLabels")).items()
+    named = (str(value) for key, value in labels if key in _BY_NAME and value in _OF_KUBERNETES)
+    return next((name for name in named if network.world.get(ResourceKey("", "Namespace", "", name)) is None), "")
 
 
 def is_nobody(network: Network, peer: Peer | None) -> bool:

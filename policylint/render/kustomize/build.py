@@ -15,7 +15,7 @@ from policylint.load.facts import KUSTOMIZATION_FILES
 from policylint.model import Spot, mapping, sequence, text
 from policylint.model.kinds import CLUSTER_SCOPED
 from policylint.patterns import Pattern
-from policylint.render.journal import Journal
+from policylint.render.journal import NOT_RENDERED, Journal
 from policylint.render.kustomize.external import External, external
 from policylint.render.kustomize.field_specs import (
     BUILT_IN as BUILT_IN_FIELDS,
@@ -498,7 +498,7 @@ class _Run:
         copies = [manifest.copy() for manifest in base.manifests]
         self._admit(copies, place)
         self._manifests.extend(copies)
-        self._unseen |= bool(base.journal.notes)
+        self._unseen |= any(note.rule == NOT_RENDERED for note in base.journal.notes)
 
     def _admit(self, manifests: Iterable[Manifest], place: Provenance) -> None:
         """Note an object that is there already, unless one was: kustomize then builds nothing, and once is enough."""
@@ -562,6 +562,10 @@ class _Run:
 
     def _patch(self, *fields: str) -> None:
         def unseen(patch: KustomizePatch) -> bool:
+            if patch.target is not None:  # a component runs over many kustomizations, and not all hold its targets
+                kind = text(patch.target.get("kind"))
+                is_unread = not kind or any(kind == unread for _, unread in self._kustomizer.unread)
+                return self._unseen or is_unread or self._body.get("kind") == "Component"
             content = mapping(patch.content)
             group = text(content.get("apiVersion")).rpartition("/")[0]
             return self._unseen or (group, text(content.get("kind"))) in self._kustomizer.unread

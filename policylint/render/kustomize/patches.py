@@ -8,7 +8,9 @@ from typing import Any
 from policylint.budget import Bounded, Budget, size_of
 from policylint.documents.problem import YAML_SYNTAX
 from policylint.model import mapping, text
+from policylint.model.world import NEARLY
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.render.journal import Journal
 from policylint.render.kustomize.field_specs import effective_namespace
 from policylint.render.kustomize.json_patch import PatchError, apply
@@ -20,6 +22,9 @@ from policylint.render.tree import Tree, join
 
 _STEPS = 20
 """What it costs to apply a patch of nothing."""
+NOTHING_SELECTED = "GWP915"
+_NAME = Pattern(r"[\w.-]+")
+"""A name, and no expression for several: a dot is part of it."""
 
 
 class KustomizePatch(NamedTuple):
@@ -154,6 +159,8 @@ def _apply(
         return
     if patch.target is not None:
         selected = targets.selected(patch.target)
+        if not selected and not unseen(patch):
+            _note_missed(patch.target, patch.entry, targets, journal)
     elif isinstance(patch.content, dict):
         name = mapping(patch.content.get("metadata")).get("name")
         selected = [
@@ -181,6 +188,25 @@ def _apply(
             targets.changed(number, manifest)
     if patch.looks_for_all and isinstance(patch.content, dict) and patch.renames:
         _check_names(patch, targets, journal)
+
+
+def _note_missed(target: dict[str, Any], entry: Provenance, targets: Targets, journal: Journal) -> None:
+    """Note a patch for one object that is not there: kustomize applies it to nothing, and says nothing."""
+    if not _NAME.fullmatch(text(target.get("name"))):
+        return
+    words = " ".join(text(target.get(field)) for field in ("kind", "name") if target.get(field))
+    for field in ("namespace", "group", "version", "kind"):
+        others = {name: value for name, value in target.items() if name != field}
+        near = targets.selected(others) if target.get(field) and others.get("kind", field) else []
+        if near:
+            is_of = {"namespace": near[0][1].namespace or "no namespace", "kind": near[0][1].kind}
+            found = is_of.get(field) or getattr(near[0][1], field)
+            message = f"this patch for {words} changes nothing: its target has {field} {target[field]}, and"
+            place = entry.at("target", field)
+            journal.note(f"{message} the object {found}", place, code=NEARLY, rule=NOTHING_SELECTED)
+            return
+    message = f"this patch changes nothing: the kustomization holds no {words}"
+    journal.note(message, entry.at("target", "name"), code="target-absent", rule=NOTHING_SELECTED)
 
 
 def _check_names(patch: KustomizePatch, targets: Targets, journal: Journal) -> None:

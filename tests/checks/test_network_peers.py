@@ -1,0 +1,105 @@
+"""Peers that do not mean what they seem to: labels and addresses that nobody has, and alternatives that are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks.linting import lint
+
+POLICY = """
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: web, namespace: shop}
+spec: {podSelector: {matchLabels: {app: web}}, policyTypes: [%s], %s: [{%s: [%s]}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: example.com/web}]}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: db, namespace: data}
+spec: {%s, %s ports: [{port: 5432}]}
+"""
+
+
+def found(
+    tmp_path: Path,
+    rule: str,
+    peers: str,
+    way: str = "Ingress",
+    service: str = "clusterIP: 10.96.12.7",
+    selector: str = "app: db",
+) -> list[tuple[str, str]]:
+    """The findings of a rule on a policy with some peers: severity and confidence."""
+    field, list_of = ("ingress", "from") if way == "Ingress" else ("egress", "to")
+    selects = f"selector: {{{selector}}}," if selector else ""
+    text = POLICY % (way, field, list_of, peers, service, selects)
+    return [(each.severity, each.confidence) for each in lint(tmp_path, text) if each.rule == rule]
+
+
+@pytest.mark.parametrize(
+    ("peers", "expected"),
+    [
+        ("{namespaceSelector: {}}, {podSelector: {matchLabels: {app: front}}}", True),
+        ("{podSelector: {matchLabels: {app: front}}}, {namespaceSelector: {}}", True),
+        ("{namespaceSelector: {}, podSelector: {}}, {podSelector: {matchLabels: {app: front}}}", True),
+        ("{namespaceSelector: {}, podSelector: {matchLabels: {app: front}}}", False),
+        ("{namespaceSelector: {}}", False),
+        ("{namespaceSelector: {}}, {ipBlock: {cidr: 203.0.113.0/24}}", False),
+        ("{namespaceSelector: {}}, {podSelector: {}}", False),
+    ],
+)
+def test_labels_beside_every_pod_restrict_nothing(tmp_path: Path, peers: str, expected: bool) -> None:
+    assert found(tmp_path, "GWP614", peers) == ([("warning", "certain")] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        ("name: kube-system", True),
+        ("namespace: kube-system", True),
+        ("kubernetes.io/metadata.name: kube-system", False),
+        ("name: monitoring", False),
+        ("team: kube-system", False),
+    ],
+)
+def test_kubernetes_gives_its_namespaces_no_other_label_than_their_name(
+    tmp_path: Path, selector: str, expected: bool
+) -> None:
+    peers = f"{{namespaceSelector: {{matchLabels: {{{selector}}}}}}}"
+    assert found(tmp_path, "GWP607", peers) == ([("note", "assumed")] if expected else [])
+
+
+def test_a_namespace_whose_manifest_has_the_label_is_named(tmp_path: Path) -> None:
+    """The other way round is GWP607's own: a manifest without it."""
+    namespace = "\napiVersion: v1\nkind: Namespace\nmetadata: {name: kube-system, labels: {name: kube-system}}\n"
+    peers = "{namespaceSelector: {matchLabels: {name: kube-system}}}"
+    text = POLICY % ("Ingress", "ingress", "from", peers, "clusterIP: 10.96.12.7", "selector: {app: db},")
+    assert "GWP607" not in {each.rule for each in lint(tmp_path, text, namespace)}
+
+
+@pytest.mark.parametrize(
+    ("cidr", "way", "service", "selector", "expected"),
+    [
+        ("10.96.12.7/32", "Egress", "clusterIP: 10.96.12.7", "app: db", True),
+        ("10.40.0.13/32", "Egress", "loadBalancerIP: 10.40.0.13", "app: db", True),
+        ("203.0.113.9/32", "Egress", "externalIPs: [203.0.113.9]", "app: db", True),
+        ("2001:db8::7/128", "Egress", "clusterIPs: [10.96.12.7, '2001:db8::7']", "app: db", True),
+        ("10.96.12.0/24", "Egress", "clusterIP: 10.96.12.7", "app: db", False),
+        ("10.96.12.8/32", "Egress", "clusterIP: 10.96.12.7", "app: db", False),
+        ("10.96.12.7/32", "Ingress", "clusterIP: 10.96.12.7", "app: db", False),
+        ("10.96.12.7/32", "Egress", "clusterIP: 10.96.12.7", "", False),  # its endpoints are addresses outside
+    ],
+)
+def test_policies_see_the_pods_behind_the_address_of_a_service(
+    tmp_path: Path, cidr: str, way: str, service: str, selector: str, expected: bool
+) -> None:
+    """projectcalico/calico#10664, #5129: nodes translate the address before policies are asked."""
+    said = found(tmp_path, "GWP622", f"{{ipBlock: {{cidr: '{cidr}'}}}}", way, service, selector)
+    assert said == ([("warning", "assumed")] if expected else [])

@@ -1,19 +1,27 @@
-"""GWP114: an annotation that names a policy, on an object of Gateway API at which nobody reads it."""
+"""GWP114: an annotation on an object of Gateway API at which nobody reads it, and an object unread for want of one.
+
+It names a policy that is for other kinds, or is one of those of Ingresses: what implementations of Gateway API have in
+their place is filters and policies.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding
+from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding, Resource
 from policylint.model.words import listing
 from policylint.simulation import Simulation
 
 RULE = "GWP114"
+_OF_INGRESSES = ".ingress.kubernetes.io"
+"""How the prefixes of the annotations end that controllers of Ingresses read: `nginx.ingress.kubernetes.io/…`."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    yield from _without_class(simulation)
     for kind in (*ROUTE_KINDS, "Gateway"):
         for holder in simulation.world.of_kind(GATEWAY_GROUP, kind):
+            yield from _of_ingresses(holder)
             for annotation in holder.annotations:
                 read = simulation.catalog.bound_by(str(annotation)) if "/" in str(annotation) else ()
                 if not read or any(each.may_target(*holder.key[:2]) for each in read):
@@ -28,4 +36,43 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     label=f"a {read[0].kind} is named by annotation of a {listing(places, word='or')}",
                     help=(f"fix: move it to the {places[0]}",) if len(places) == 1 else (),
                     field=str(annotation),
+                )
+
+
+def _of_ingresses(holder: Resource) -> Iterator[Finding]:
+    """Yield the first of the annotations of Ingresses that an object bears."""
+    found = [str(name) for name in holder.annotations if str(name).partition("/")[0].endswith(_OF_INGRESSES)]
+    for annotation in found[:1]:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        yield Finding(
+            RULE,
+            "warning",
+            f"{annotation}{more} does nothing on {holder.key}",
+            holder.location("metadata", "annotations", annotation, key=True),
+            resources=(holder.key,),
+            label=f"annotations of {annotation.partition('/')[0]} are read from Ingresses alone",
+            help=("fix: say it with a filter or a policy of the implementation",),
+            field=annotation,
+        )
+
+
+def _without_class(simulation: Simulation) -> Iterator[Finding]:
+    """Yield what a controller reads only where its class is the default of the cluster, as no annotation names one."""
+    for key in simulation.world.kinds():
+        kind = simulation.catalog.get(*key)
+        if kind is None or not kind.read_with or not kind.targets:
+            continue
+        for resource in simulation.world.of_kind(*key):
+            if not resource.annotations.get(kind.read_with):
+                yield Finding(
+                    RULE,
+                    "warning",
+                    f"{resource.key} is not read: it lacks the annotation {kind.read_with}",
+                    resource.name_location,
+                    resources=(resource.key,),
+                    label="its controller takes those of its own class alone",
+                    help=(f"fix: set {kind.read_with} to the name of the controller's class",),
+                    confidence="assumed",
+                    ground="the class of the controller may be the default of the cluster",
+                    field=kind.read_with,
                 )

@@ -1,18 +1,23 @@
-"""GWP404: no hostname of the route is one of the listeners that would take it."""
+"""GWP404: no hostname of the route is one of the listeners that would take it, or one of several is not.
+
+So is a name that an annotation gives external-dns, which makes records of what a listener of the route takes alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.routing import grade
-from policylint.model import Finding, Related, Resource
+from policylint.checks.kit.routing import grade, listeners
+from policylint.model import Finding, Related, Resource, is_symbolic, text
 from policylint.model.words import listing
 from policylint.simulation import Simulation
-from policylint.topology import ParentState
+from policylint.topology import ParentState, RouteState
+from policylint.topology.hostnames import EVERY, covers, patterns
 
 RULE = "GWP404"
 MISMATCH = "NoMatchingListenerHostname"
+_RECORDS = "external-dns.alpha.kubernetes.io/hostname"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -21,6 +26,63 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             failures = {candidate.failure for candidate in parent.candidates}
             if MISMATCH in failures and failures <= {MISMATCH, "NotAllowedByListeners"}:
                 yield _finding(state.route, state.hostnames, parent)
+        if state.parents and all(map(_is_seen, state.parents)):
+            yield from _unserved(state)
+            yield from _without_record(state, simulation)
+
+
+def _is_seen(parent: ParentState) -> bool:
+    """Return whether it is known what the listeners of a parent make of the route, and one of them takes it."""
+    attached = any(not candidate.failure for candidate in parent.candidates)
+    return attached and not any(candidate.unknown for candidate in parent.candidates)
+
+
+def _unserved(state: RouteState) -> Iterator[Finding]:
+    """Yield the hostnames that no listener takes, of a route that others attach."""
+    served = {host for parent in state.parents for each in parent.candidates for host in each.hostnames}
+    for index, written in enumerate(state.hostnames):
+        (host,) = patterns([written])
+        if host == EVERY or is_symbolic(host) or any(covers(host, each) for each in served):
+            continue
+        yield Finding(
+            RULE,
+            "warning",
+            f"{state.route.key} gets no request for {written}: no listener of {_names(state)} serves it",
+            state.route.location("spec", "hostnames", index),
+            resources=(state.route.key, *(parent.wanted for parent in state.parents)),
+            label=f"the route attaches with {listing(sorted(served), most=3)} alone",
+            help=("fix: add a listener for it, or remove it",),
+            field=path(("spec", "hostnames", index)),
+        )
+
+
+def _without_record(state: RouteState, simulation: Simulation) -> Iterator[Finding]:
+    """Yield the annotated names of which external-dns makes no record (its source/gateway.go, hosts and resolve)."""
+    names = [name.strip() for name in text(state.route.annotations.get(_RECORDS)).split(",")]
+    if not any(names):
+        return
+    nodes = {each.node for parent in state.parents for each in parent.candidates if not each.failure}
+    taken = [each.hostname for each in listeners(simulation.topology) if each.node in nodes]
+    for name in names:
+        (host,) = patterns([name])
+        if host == EVERY or is_symbolic(host) or any(covers(each, host) or covers(host, each) for each in taken):
+            continue
+        yield Finding(
+            RULE,
+            "warning",
+            f"external-dns makes no record for {name} of {state.route.key}: no listener of {_names(state)} takes it",
+            state.route.location("metadata", "annotations", _RECORDS),
+            resources=(state.route.key,),
+            label=f"its listeners are for {listing(sorted(taken), most=3)}",
+            help=("fix: name a host of a listener, or add a listener for it",),
+            confidence="assumed",
+            ground="external-dns may read the name from elsewhere",
+            field=_RECORDS,
+        )
+
+
+def _names(state: RouteState) -> str:
+    return listing(dict.fromkeys(str(parent.wanted) for parent in state.parents), most=3)
 
 
 def _finding(route: Resource, hostnames: tuple[str, ...], parent: ParentState) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import rules
@@ -44,7 +44,7 @@ def _address(block: Block) -> str:
     return block.cidr.rpartition("/")[0] if block.cidr.endswith(_ALONE) else ""
 
 
-def _addresses(services: tuple[Resource, ...]) -> Iterator[tuple[str, Resource]]:
+def _addresses(services: Iterable[Resource]) -> Iterator[tuple[str, Resource]]:
     """Yield the addresses that lead to the pods of Services."""
     for service in services:
         spec: Mapping[str, object] = service.spec

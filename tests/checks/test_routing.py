@@ -397,3 +397,62 @@ def test_a_listener_that_selects_every_namespace(tmp_path: Path, namespaces: str
         tmp_path, worlds.gateway_class(), worlds.gateway(more=f"allowedListeners: {{namespaces: {namespaces}}}")
     )
     assert ("GWP603" in rules(of_sets)) == told
+
+
+ANY = "allowedRoutes: {namespaces: {from: All}}"
+
+
+@pytest.mark.parametrize(
+    ("listener", "hosts", "lacking"),
+    [
+        ("hostname: example.com", "[example.com, www.example.com]", "www.example.com"),
+        ("hostname: '*.example.com'", "[example.com, www.example.com]", "example.com"),
+        ("hostname: '*.example.com'", "[a.example.com, '*.b.example.com']", ""),
+        ("hostname: a.example.com", "['*.example.com', a.example.com]", ""),
+        ("", "[example.com, www.example.org]", ""),
+        ("hostname: '*.${DOMAIN}'", "[example.com, www.example.com]", ""),
+    ],
+)
+def test_a_hostname_among_others_that_no_listener_serves(
+    tmp_path: Path, listener: str, hosts: str, lacking: str
+) -> None:
+    """kubernetes-sigs/external-dns#4127."""
+    edge = worlds.gateway(listeners=f"[{{name: http, port: 80, protocol: HTTP, {ANY}, {listener}}}]")
+    text = worlds.route(more=f"hostnames: {hosts}")
+    said = [each for each in lint(tmp_path, edge, text, worlds.service()) if each.rule == "GWP404"]
+    assert [(each.severity, each.confidence) for each in said] == ([("warning", "certain")] if lacking else [])
+    assert all(f"no request for {lacking}:" in each.message for each in said)
+
+
+@pytest.mark.parametrize(
+    ("name", "lacking"),
+    [
+        ("shop.gtw.example.net", ["shop.gtw.example.net"]),
+        ("www.example.com", []),
+        ("'www.example.com, api.example.org'", ["api.example.org"]),
+        ("'*.example.com'", []),
+    ],
+)
+def test_external_dns_makes_records_of_what_a_listener_takes(tmp_path: Path, name: str, lacking: list[str]) -> None:
+    """kubernetes-sigs/external-dns#6594."""
+    edge = worlds.gateway(listeners="[{name: http, port: 80, protocol: HTTP, hostname: '*.example.com', " + ANY + "}]")
+    annotated = f"external-dns.alpha.kubernetes.io/hostname: {name}"
+    text = worlds.route(more="hostnames: [shop.example.com]", annotations=annotated)
+    found = lint(tmp_path, edge, text, worlds.service())
+    said = [each for each in found if each.rule == "GWP404"]
+    assert [each.message.partition(" for ")[2].partition(" of ")[0] for each in said] == lacking
+
+
+@pytest.mark.parametrize(
+    ("annotation", "told"),
+    [
+        ("nginx.ingress.kubernetes.io/whitelist-source-range: 10.0.0.0/8", True),
+        ("alb.ingress.kubernetes.io/target-type: ip", True),
+        ("cert-manager.io/cluster-issuer: le", False),
+        ("kubernetes.io/ingress.class: nginx", False),
+    ],
+)
+def test_annotations_of_ingresses_do_nothing_on_routes(tmp_path: Path, annotation: str, told: bool) -> None:
+    """kubernetes-sigs/aws-load-balancer-controller#4563."""
+    text = route().replace("namespace: shop}", f"namespace: shop, annotations: {{{annotation}}}}}", 1)
+    assert ("GWP114" in rules(lint(tmp_path, GATEWAY, text, SERVICE))) == told

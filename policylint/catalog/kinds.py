@@ -117,6 +117,10 @@ class Catalog:
         """Return the `*` entry of a group."""
         return self._configured.get((group, "*")) or self._shipped(group).get("*")
 
+    def owner(self, group: str) -> str:
+        """Return the implementation that ships the kinds of a group, "" where none does."""
+        return next((kind.implementation for kind in self._shipped(group).values()), "")
+
     def kinds(self) -> list[PolicyKind]:
         """Return every kind (of the chosen groups), `*` entries included, by implementation, group and name."""
         known: dict[Key, PolicyKind] = dict(self._derived)

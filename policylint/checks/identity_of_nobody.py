@@ -1,15 +1,16 @@
-"""GWP315: a rule about the identity of clients where none of them arrives: at a Gateway, or behind a waypoint."""
+"""GWP315: a rule about the identity of clients where none arrives: at a Gateway, behind a waypoint, in plain text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from policylint.checks.kit.mesh_policies import action, sources
+from policylint.checks.kit.mesh_policies import Authorizations, action, is_trial, sources
 from policylint.documents import Pointer
 from policylint.implementations import Implementation, implementation
 from policylint.model import Finding, Resource, ResourceKey, mapping, sequence, texts, value_at
-from policylint.model.kinds import AUTHORIZATION
+from policylint.model.kinds import AUTHORIZATION, TRANSPORT
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.topology.workloads import is_workload, services_selecting
@@ -24,6 +25,7 @@ _EFFECTS = {
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    authorizations = Authorizations(simulation)
     for state in simulation.policies.values():
         if (state.key.group, state.key.kind) != AUTHORIZATION or action(state.policy) not in _EFFECTS:
             continue
@@ -41,8 +43,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 help=("fix: match what such clients do have: `requestPrincipals`, `ipBlocks` or `remoteIpBlocks`",),
                 field=field,
             )
-        if not gateways and action(state.policy) == "DENY":
-            yield from _behind(simulation, state)
+        if not gateways and action(state.policy) == "DENY" and not is_trial(state):
+            behind = list(_behind(simulation, state))
+            yield from behind or _in_plain_text(simulation, state, authorizations)
 
 
 def _behind(simulation: Simulation, state: PolicyState) -> Iterator[Finding]:
@@ -63,6 +66,49 @@ def _behind(simulation: Simulation, state: PolicyState) -> Iterator[Finding]:
             help=("fix: target the Service with `targetRefs`, so that the waypoint denies them",),
             field=field,
         )
+
+
+def _in_plain_text(simulation: Simulation, state: PolicyState, authorizations: Authorizations) -> Iterator[Finding]:
+    """Yield the first source that a DENY names at pods that take plain text, whose clients have no identity."""
+    reached = list(authorizations.beside(state))
+    pods = {node.key for node, _ in reached if node is not None and is_workload(*node.key[:2])}
+    if not pods or len(pods) < len({node for node, _ in reached}):
+        return
+    if any(action(policy) != "DENY" for _, policies in reached for policy in policies):
+        return  # it may turn them away
+    stated = _transports(simulation, pods)
+    if any("STRICT" in mode for mode in stated) or any(map(partial(_is_tunnelled, simulation), pods)):
+        return
+    for place, field in list(_places(state.policy))[:1]:
+        yield Finding(
+            RULE,
+            "warning",
+            f"{state.key} denies by {field}, and so not clients that send plain text",
+            state.policy.location(*place, field),
+            resources=(state.key, *sorted(pods)[:3]),
+            label="only mutual TLS tells who a client is, and these pods take plain text as well",
+            help=("fix: demand mutual TLS with a PeerAuthentication of mode STRICT",),
+            confidence="assumed" if "" in stated else "certain",
+            ground="a PeerAuthentication elsewhere may demand mutual TLS" if "" in stated else "",
+            field=field,
+        )
+
+
+def _is_tunnelled(simulation: Simulation, pods: ResourceKey) -> bool:
+    """Return whether connections to pods come through a tunnel that tells who the client is, whatever it dials."""
+    ends = (end for end in simulation.network.universe.endpoints if end.key == pods)
+    return any(simulation.meshes.tunnel(end, end) is not None for end in ends)
+
+
+def _transports(simulation: Simulation, pods: Iterable[ResourceKey]) -> list[str]:
+    """Return what is stated about the transport of pods, as text; "" where nothing is."""
+    stated = {
+        path[-1].key: str(group.effective.spec)
+        for group in simulation.groups
+        if (group.kind.group, group.kind.kind) == TRANSPORT
+        for path in group.contexts()
+    }
+    return [stated.get(pod, "") for pod in pods]
 
 
 def _waypoints(simulation: Simulation, state: PolicyState) -> list[Resource]:

@@ -716,3 +716,31 @@ def test_a_denial_by_clients_behind_a_waypoint(
     rule = f"selector: {{matchLabels: {{app: web}}}}, action: {action}, rules: [{{from: [{{source: {{{source}}}}}]}}]"
     found = lint(tmp_path, WAY % label, WAYPOINT, service(), deployment(), policy("AuthorizationPolicy", "p", rule))
     assert [each.rule for each in found if each.rule == "GWP315"] == said
+
+
+def transport(mode: str, namespace: str = "foo") -> str:
+    return policy("PeerAuthentication", "transport", f"mtls: {{mode: {mode}}}", namespace)
+
+
+@pytest.mark.parametrize(
+    ("action", "source", "beside", "expected"),
+    [
+        ("DENY", "namespaces: [dev]", (), ["assumed"]),
+        ("DENY", "principals: ['*/ns/dev/*']", (transport("PERMISSIVE"),), ["certain"]),
+        ("DENY", "serviceAccounts: [dev/batch]", (transport("DISABLE"),), ["certain"]),
+        ("DENY", "namespaces: [dev]", (transport("STRICT"),), []),
+        ("DENY", "namespaces: [dev]", (transport("STRICT", "istio-system"),), []),
+        ("DENY", "notNamespaces: [foo]", (), []),
+        ("DENY", "ipBlocks: [10.0.0.0/8]", (), []),
+        ("ALLOW", "namespaces: [dev]", (), []),
+        ("DENY", "namespaces: [dev]", (policy("AuthorizationPolicy", "callers", "rules: [{}]", "foo"),), []),
+    ],
+)
+def test_a_deny_by_identity_does_not_hold_for_plain_text(
+    tmp_path: Path, action: str, source: str, beside: tuple[str, ...], expected: list[str]
+) -> None:
+    """istio/istio#34355: what has no certificate of the mesh has no identity that a DENY could name."""
+    spec = f"action: {action}, rules: [{{from: [{{source: {{{source}}}}}]}}]"
+    injected = worlds.manifest("v1", "Namespace", "foo", "", "", more="labels: {istio-injection: enabled}")
+    found = lint(tmp_path, injected, deployment(), policy("AuthorizationPolicy", "deny", spec, "foo"), *beside)
+    assert [each.confidence for each in found if each.rule == "GWP315"] == expected

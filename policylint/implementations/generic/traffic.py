@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
     from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
-    from policylint.policy.beside import Beside
+    from policylint.policy.beside import Beside, DeadEnd
     from policylint.policy.bindings import ObjectBinding
     from policylint.policy.client_addresses import Believed
     from policylint.policy.handling import Handling
@@ -209,6 +209,10 @@ class Traffic(Behaviour):
 
     def beside(self, world: World) -> Iterable[Beside]:  # noqa: ARG002
         """Return what decides on requests beside policies and is not evaluated."""
+        return ()
+
+    def dead_ends(self, world: World) -> Iterable[DeadEnd]:  # noqa: ARG002
+        """Return where objects of it that are no routes send requests that nothing answers; by default nowhere."""
         return ()
 
     def proxied(self, workload: Resource, world: World) -> bool | None:  # noqa: ARG002

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from policylint.model import Location
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
-    from policylint.policy.beside import Beside
+    from policylint.policy.beside import Beside, DeadEnd
     from policylint.policy.client_addresses import Believed
 
 _HBONE = 15008
@@ -303,6 +303,12 @@ class Istio(Implementation):
         from policylint.implementations.istio.beside import beside
 
         return beside(world, self.root_namespace)
+
+    def dead_ends(self, world: World) -> Iterable[DeadEnd]:
+        """Return the subsets that VirtualServices name and nothing defines, or no pod is in."""
+        from policylint.implementations.istio.subsets import dead_ends
+
+        return dead_ends(world)
 
     def proxied(self, workload: Resource, world: World) -> bool | None:
         """Return whether a workload is in the mesh; None where nothing says so, and nothing says otherwise."""

@@ -1,0 +1,78 @@
+"""Subsets that VirtualServices send requests to and nothing defines, or whose labels no pod has: 503 either way.
+
+Source: istio.io/docs/ops/common-problems/network-issues, «503 errors after setting destination rule», and
+docs/reference/config/networking/destination-rule, «Subset».
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.model import Resource, World, is_symbolic, mapping, sequence, text
+from policylint.model.hosts import names_service
+from policylint.model.selectors import matches
+from policylint.policy.beside import DeadEnd
+from policylint.topology.workloads import WORKLOADS, pod_labels
+
+_MESH = "networking.istio.io"
+_WRITTEN_LATER = ("istio.io/", "topology.kubernetes.io/", "pod-template-hash")
+"""Parts of labels that pods get when they start."""
+
+
+def dead_ends(world: World) -> Iterator[DeadEnd]:
+    """Yield the destinations of VirtualServices at which requests end."""
+    rules = world.of_kind(_MESH, "DestinationRule")
+    services = world.of_kind("", "Service")
+    for virtual in world.of_kind(_MESH, "VirtualService"):
+        for destination, pointer in _destinations(virtual):
+            host, name = text(destination.get("host")), text(destination.get("subset"))
+            service = next((each for each in services if names_service(host, virtual.key.namespace, each.key)), None)
+            if not name or is_symbolic(name) or host.startswith("*") or service is None:
+                continue
+            about = [rule for rule in rules if _is_about(rule, service)]
+            subsets = [mapping(subset) for rule in about for subset in sequence(rule.spec.get("subsets"))]
+            names = [text(subset.get("name")) for subset in subsets]
+            place = (*pointer, "subset")
+            if name not in names and not any(map(is_symbolic, names)):
+                does = f"sends requests to subset {name} of {service.key}, which no DestinationRule defines"
+                fix = f"define subset {name} in a DestinationRule for {text(destination.get('host'))}"
+                ground = "" if about else "a DestinationRule elsewhere may define it"
+                yield DeadEnd(virtual, place, does, fix, (service.key, *(rule.key for rule in about)), ground)
+            elif name in names:
+                labels = mapping(subsets[names.index(name)].get("labels"))
+                if _selects_nothing(service, labels, world):
+                    does = f"sends requests to subset {name} of {service.key}, whose labels no pod of it has"
+                    words = ", ".join(f"{key}: {value}" for key, value in labels.items())
+                    fix = f"give pods the label {words}, or select what they have"
+                    yield DeadEnd(virtual, place, does, fix, (service.key, *(rule.key for rule in about)))
+
+
+def _is_about(rule: Resource, service: Resource) -> bool:
+    host = text(rule.spec.get("host"))
+    return is_symbolic(host) or names_service(host, rule.key.namespace, service.key)
+
+
+def _destinations(virtual: Resource) -> Iterator[tuple[Mapping[str, Any], Pointer]]:
+    """Yield the destinations of routes; what is mirrored gets no answer."""
+    for field in ("http", "tcp", "tls"):
+        for number, rule in enumerate(sequence(virtual.spec.get(field))):
+            for index, route in enumerate(sequence(mapping(rule).get("route"))):
+                place: Pointer = ("spec", field, number, "route", index, "destination")
+                yield mapping(mapping(route).get("destination")), place
+
+
+def _selects_nothing(service: Resource, labels: Mapping[str, Any], world: World) -> bool:
+    """Return whether pods of a Service were seen, none has the labels of a subset, and none may be elsewhere."""
+    selector = mapping(service.spec.get("selector"))
+    if not selector or not labels or any(part in str(label) for label in labels for part in _WRITTEN_LATER):
+        return False
+    home = service.key.namespace
+    workloads: Sequence[Resource] = [each for kind in WORKLOADS for each in world.in_namespace(*kind, home)]
+    behind = [labelled for labelled in map(pod_labels, workloads) if matches({"matchLabels": selector}, labelled)]
+    if not behind or world.pods_elsewhere({"matchLabels": {**selector, **labels}}, home):
+        return False
+    if any(is_symbolic(labelled.get(label)) for labelled in behind for label in labels):
+        return False
+    return not any(matches({"matchLabels": labels}, labelled) for labelled in behind)

@@ -1,0 +1,91 @@
+"""Destinations of VirtualServices at which requests end: subsets that nobody defines, and subsets without pods."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks.linting import lint
+
+VIRTUAL = """
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: details, namespace: %s}
+spec: {hosts: [details.example.com], %s: [{route: [{destination: {host: %s, subset: %s}}]}]}
+"""
+RULE = """
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: {name: details, namespace: shop}
+spec: {host: %s, subsets: [{name: v1, labels: {%s}}]}
+"""
+SERVICE = """
+apiVersion: v1
+kind: Service
+metadata: {name: details, namespace: shop}
+spec: {selector: {app: details}, ports: [{name: http, port: 9080}]}
+"""
+PODS = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: details, namespace: shop}
+spec:
+  selector: {matchLabels: {app: details}}
+  template:
+    metadata: {labels: {app: details, version: %s}}
+    spec: {containers: [{name: details, image: example.com/details}]}
+"""
+
+
+def said(tmp_path: Path, *documents: str) -> list[tuple[str, str, str]]:
+    """Severity, confidence and message of each dead end."""
+    return [
+        (each.severity, each.confidence, each.message) for each in lint(tmp_path, *documents) if each.rule == "GWP415"
+    ]
+
+
+def virtual(host: str = "details", subset: str = "v1", field: str = "http", namespace: str = "shop") -> str:
+    return VIRTUAL % (namespace, field, host, subset)
+
+
+@pytest.mark.parametrize("field", ["http", "tcp", "tls"])
+def test_a_subset_that_nobody_defines(tmp_path: Path, field: str) -> None:
+    """istio/istio#6335."""
+    ((severity, confidence, message),) = said(tmp_path, virtual(field=field), SERVICE, PODS % "v1")
+    assert (severity, confidence) == ("warning", "assumed")
+    assert "subset v1 of Service shop/details, which no DestinationRule defines" in message
+
+
+@pytest.mark.parametrize(
+    ("host", "namespace"),
+    [("details", "shop"), ("details.shop.svc.cluster.local", "edge"), ("details.shop", "edge")],
+)
+def test_a_host_in_every_form(tmp_path: Path, host: str, namespace: str) -> None:
+    rule = RULE % ("details.shop.svc.cluster.local", "version: v1")
+    documents = (rule, SERVICE, PODS % "v1")
+    assert said(tmp_path, virtual(host, "v1", namespace=namespace), *documents) == []
+    ((severity, confidence, _),) = said(tmp_path, virtual(host, "v2", namespace=namespace), *documents)
+    assert (severity, confidence) == ("error", "certain")
+
+
+@pytest.mark.parametrize(
+    ("labels", "version", "empty"),
+    [
+        ("version: v1", "v2", True),
+        ("version: v1", "v1", False),
+        ("version: v1", "'${VERSION}'", False),
+        ("topology.kubernetes.io/zone: a", "v1", False),
+    ],
+)
+def test_a_subset_without_pods(tmp_path: Path, labels: str, version: str, empty: bool) -> None:
+    """istio/istio#31925."""
+    found = said(tmp_path, virtual(), RULE % ("details", labels), SERVICE, PODS % version)
+    assert [message.rpartition(", ")[2] for *_, message in found] == (
+        ["whose labels no pod of it has"] if empty else []
+    )
+
+
+@pytest.mark.parametrize("documents", [(SERVICE,), ()])
+def test_pods_that_were_not_seen_may_have_the_labels(tmp_path: Path, documents: tuple[str, ...]) -> None:
+    assert said(tmp_path, virtual(), RULE % ("details", "version: v1"), *documents) == []

@@ -40,7 +40,7 @@ def _unused(state: PolicyState, part: FaultyPart) -> Finding:
     return Finding(
         RULE,
         "warning",
-        f"{path(part.pointer)} of {state.key} has no effect",
+        f"{path(part.pointer)} of {state.key} {part.outcome}",
         state.policy.location(*part.pointer, key=True),
         resources=(state.key,),
         label=part.message,

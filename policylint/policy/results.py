@@ -277,12 +277,14 @@ class FaultyPart(NamedTuple):
         message: one clause.
         passing: whether it is a matter of running alone, such as keys that are not fetched yet.
         fix: what to write instead, "" where the message says it.
+        outcome: what becomes of it, for a sentence about a setting that is not used.
     """
 
     pointer: Pointer
     message: str
     passing: bool = False
     fix: str = ""
+    outcome: str = "has no effect"
 
 
 class PolicyState:

@@ -182,6 +182,10 @@ class EnvoyGateway(Implementation):
 
             return refused_placement(self._fleet, state)
         reading = references.broken(state.policy, topology) if state.kind.group == GROUP else Reading()
+        if not reading.code and "clientIPGeoLocations" in str(state.policy.spec.get("authorization")):
+            from policylint.implementations.envoy_gateway import geo
+
+            reading = geo.refused(state, topology)
         if reading.code:
             return reading
         return super().validate_placement(state, topology)
@@ -242,7 +246,11 @@ class EnvoyGateway(Implementation):
         return with_own_fields(groups, _OWN_FIELDS.get(kind.kind, {}), topology)
 
     def without_use(self, state: PolicyState, topology: Topology) -> Iterable[FaultyPart]:
-        """Return the settings of a ClientTrafficPolicy that none of its listeners takes (§6)."""
+        """Return what none of the listeners of a ClientTrafficPolicy takes (§6), and rules that connections widen."""
+        if state.kind.kind == "SecurityPolicy" and state.policy.spec.get("authorization"):
+            from policylint.implementations.envoy_gateway.streams import widened
+
+            return widened(state)
         if state.kind.kind != "ClientTrafficPolicy":
             return ()
         from policylint.implementations.envoy_gateway.client_traffic import without_use

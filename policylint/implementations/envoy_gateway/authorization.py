@@ -26,6 +26,7 @@ from policylint.spaces.addresses import number_of
 from policylint.spaces.predicates import Predicate
 
 _CONNECT = "CONNECT"
+ADDRESSES = "clientCIDRs"
 Condition = Callable[[RequestFacts], bool | None]
 _Asked = tuple[str, Condition, str]
 """The field of a rule that has a condition, the condition, and what it asks for; "" for all of the field."""
@@ -95,8 +96,15 @@ class RequestRules:
 def _judged(
     rule: Mapping[str, Any], number: int, conditions: Sequence[_Asked], message: RequestFacts
 ) -> AuthorizationRule:
-    """Return one rule, with whether it matches a request."""
+    """Return one rule, with whether it matches a request.
+
+    On connections a rule is its addresses alone; one without any is left out (buildTCPPrincipalPredicate).
+    """
     place, allows = ("authorization", "rules", number), rule.get("action") == "Allow"
+    if message.stream:
+        conditions = [each for each in conditions if each[0] == ADDRESSES]
+        if not conditions:
+            return AuthorizationRule(False, allows, place)
     doubts: dict[str, None] = {}
     for met, (name, condition, wanted) in enumerate(conditions):
         answer = condition(message)
@@ -124,7 +132,7 @@ def _conditions(rule: Mapping[str, Any], issuers: Mapping[str, str]) -> Iterator
         if name == "headers":
             for header in map(mapping, sequence(value)):
                 yield name, _header(header), ""
-        elif name == "clientCIDRs" and value:
+        elif name == ADDRESSES and value:
             yield name, _addresses(value), ""
         elif name == "jwt" and value:
             yield from ((name, condition, wanted) for condition, wanted in _token(mapping(value), issuers))

@@ -17,7 +17,12 @@ from policylint.topology import GatewayState
 
 
 def moves(gateway: GatewayState, world: World) -> Sequence[Mapping[str, Any]]:
-    """Return the moves that hold at a Gateway: of its EnvoyProxy, else of that of its class.
+    """Return the moves that hold at a Gateway."""
+    return [mapping(entry) for entry in sequence(setting(gateway, world, "filterOrder"))]
+
+
+def setting(gateway: GatewayState, world: World, field: str) -> object:
+    """Return a field that holds at a Gateway: of its EnvoyProxy, else of that of its class.
 
     The Gateway's replaces the one of the class, unless either asks to be merged (`mergeType`): then what it does not
     set is taken from the class (internal/gatewayapi/envoyproxy_merge.go). Gateways that share a proxy have no own.
@@ -29,8 +34,8 @@ def moves(gateway: GatewayState, world: World) -> Sequence[Mapping[str, Any]]:
     narrow = {} if broad.get("mergeGateways") is True else _named(own, gateway.gateway.key.namespace, world)
     merging = (text(spec.get("mergeType")) for spec in (narrow, broad))
     merges = next((how for how in merging if how), "Replace") != "Replace"
-    chosen = narrow if narrow and ("filterOrder" in narrow or not merges) else broad
-    return [mapping(entry) for entry in sequence(chosen.get("filterOrder"))]
+    chosen = narrow if narrow and (field in narrow or not merges) else broad
+    return chosen.get(field)
 
 
 def _named(reference: Mapping[str, Any], namespace: str, world: World) -> Mapping[str, Any]:

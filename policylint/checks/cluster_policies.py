@@ -1,4 +1,4 @@
-"""GWP701, GWP702, GWP703, GWP704, GWP710, GWP714, GWP715, GWP716, GWP717, GWP718, GWP719, GWP720, GWP721: OCM objects.
+"""GWP701, GWP702, GWP703, GWP704, GWP710, GWP714, GWP715, GWP716, GWP717, GWP718, GWP719, GWP720, GWP721, GWP723: OCM.
 
 What the webhooks and controllers of Open Cluster Management refuse or ignore in one Policy, binding or set, by itself.
 What comes of several together is a module of its own.
@@ -173,6 +173,28 @@ def remediation_action_missing(simulation: Simulation) -> Iterator[Finding]:
                     template.name,
                     "the webhook refuses the Policy",
                     "fix: add `remediationAction: inform` or `enforce` to the spec of either",
+                )
+
+
+def namespace_selector_ineffective(simulation: Simulation) -> Iterator[Finding]:
+    """Report a ConfigurationPolicy that selects namespaces for objects which all state theirs."""
+    for policy in _policies(simulation):
+        for template in policy_templates(policy):
+            spec = mapping(template.body.get("spec"))
+            entries = [
+                mapping(mapping(entry).get("objectDefinition")) for entry in sequence(spec.get("object-templates"))
+            ]
+            stated = [text(mapping(body.get("metadata")).get("namespace")) for body in entries]
+            if template.kind == CONFIGURATION and spec.get("namespaceSelector") and stated and all(stated):
+                yield _finding(
+                    "GWP723",
+                    "warning",
+                    policy,
+                    f"the namespaceSelector of ConfigurationPolicy {template.name} in {policy.key} has no effect",
+                    policy.location(*template.pointer, "spec", "namespaceSelector", key=True),
+                    template.name,
+                    f"its objects state their namespace: {listing(sorted(set(stated)), most=3)}",
+                    "fix: remove the selector, or leave `metadata.namespace` out of the objects",
                 )
 
 

@@ -248,6 +248,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP720": RuleEntry("generated_binding_without_name", any_cluster_policy, family="cluster_policies"),
     "GWP721": RuleEntry("template_unbalanced", any_cluster_policy, family="cluster_policies"),
     "GWP722": RuleEntry("duplicate_template", any_cluster_policy),
+    "GWP723": RuleEntry("namespace_selector_ineffective", any_cluster_policy, family="cluster_policies"),
     "GWP901": RuleEntry("unused_suppression", runs="in triage", where="policylint.triage.reports"),
     "GWP902": RuleEntry("unknown_rule_in_suppression", runs="in triage", where="policylint.triage.reports"),
     "GWP903": RuleEntry("suppression_without_reason", runs="in triage", where="policylint.triage.reports"),

@@ -29,7 +29,7 @@ _OF_KUBERNETES = "networking.k8s.io"
 _TARGETS = ("targetRef", "targetRefs", "targetSelectors")
 _MISAIMED = ("kind-not-allowed", "malformed", "section-not-allowed")
 _SELECTOR = {"matchLabels", "matchExpressions"}
-_OF_FORM = ("required", "type")
+_OF_FORM = ("required", "type", "enum")
 _DROPPED = "note: kubectl rejects an unknown field; with other clients it is silently dropped"
 
 _FORMER = ("note: a cluster that has it keeps its former state; a new one gets none of it",)
@@ -63,7 +63,7 @@ def _of_templates(simulation: Simulation) -> Iterator[Finding]:
                 holders[inner] = policy
     for broken in broken_within(simulation.world, written):
         for violation in broken.violations:
-            if violation.code in _OF_FORM:
+            if violation.code in _OF_FORM and "{{" not in str(violation.value):
                 found = _finding(
                     broken, violation, ("note: the hub takes the Policy, and its clusters report an error",)
                 )

@@ -54,8 +54,8 @@ def _idle(policy: PolicySpec, rule: RuleSpec, listed: Sequence[tuple[Pods, Point
             yield Finding(
                 RULE,
                 "warning",
-                f"{policy.key} selects pods in {rule.direction}[{rule.position}] beside every pod of the cluster: "
-                "peers are alternatives, and the labels restrict nothing",
+                f"{policy.key} restricts nothing by the labels in {rule.direction}[{rule.position}]: "
+                "another peer is every pod",
                 policy.resource.location(*pointer),
                 resources=(policy.key,),
                 label="another peer of this rule is `namespaceSelector: {}` alone: all pods of all namespaces",

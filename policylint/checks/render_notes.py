@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from policylint.budget import CUT_OFF
 from policylint.model import Finding, Severity
-from policylint.model.world import NEARLY
+from policylint.render.journal import NEARLY
 from policylint.simulation import Simulation
 
 

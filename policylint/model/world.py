@@ -28,7 +28,7 @@ class Note(NamedTuple):
     """A message of rendering about its own input: the finding of a GWP91x rule, before it is one.
 
     Args:
-        rule: GWP911 (not rendered), GWP912 (unresolved variable), GWP914 (build fails) or GWP915 (patch for nothing).
+        rule: GWP911 (not rendered), GWP912 (unresolved variable), GWP914 (build fails) or GWP915 (patch).
         code: what happened, for fingerprints: `missing-file`, `cycle`, `patch-without-target`…
         message: one sentence for users.
         location: where its cause is written.
@@ -42,8 +42,6 @@ class Note(NamedTuple):
     help: tuple[str, ...] = ()
 
 
-NEARLY = "target-missed"
-"""The code of a patch for an object that is there under another namespace, group, version or kind."""
 _SHORT = 3
 """Names of so few letters are all near each other."""
 _KEY = attrgetter("key")

@@ -23,21 +23,4 @@ class Beside(NamedTuple):
     value: str = ""
 
 
-class DeadEnd(NamedTuple):
-    """A place in an object beside Gateway API that sends requests to where nothing answers them.
-
-    Args:
-        does: a clause that follows the name of the object.
-        fix: what to write.
-        ground: what was not seen and could answer them, "" where nothing could.
-    """
-
-    holder: Resource
-    pointer: Pointer
-    does: str
-    fix: str
-    about: tuple[ResourceKey, ...] = ()
-    ground: str = ""
-
-
-__all__ = ["Beside", "DeadEnd"]
+__all__ = ["Beside"]

@@ -15,10 +15,11 @@ from policylint.topology import BackendState, GatewayState, RouteState, Topology
 from policylint.topology.routes import Rule
 
 if TYPE_CHECKING:
+    from policylint.implementations.generic.dead_ends import DeadEnd
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
     from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
-    from policylint.policy.beside import Beside, DeadEnd
+    from policylint.policy.beside import Beside
     from policylint.policy.bindings import ObjectBinding
     from policylint.policy.client_addresses import Believed
     from policylint.policy.handling import Handling

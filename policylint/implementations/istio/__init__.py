@@ -62,10 +62,11 @@ from policylint.topology.routes import Rule
 
 if TYPE_CHECKING:
     from policylint.catalog.kinds import Catalog
+    from policylint.implementations.generic.dead_ends import DeadEnd
     from policylint.model import Location
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
-    from policylint.policy.beside import Beside, DeadEnd
+    from policylint.policy.beside import Beside
     from policylint.policy.client_addresses import Believed
 
 _HBONE = 15008

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text
 from policylint.model.hosts import names_service
 from policylint.model.selectors import matches
-from policylint.policy.beside import DeadEnd
 from policylint.topology.workloads import WORKLOADS, pod_labels
 
 _MESH = "networking.istio.io"

@@ -8,10 +8,9 @@ from typing import Any
 from policylint.budget import Bounded, Budget, size_of
 from policylint.documents.problem import YAML_SYNTAX
 from policylint.model import mapping, text
-from policylint.model.world import NEARLY
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.render.journal import Journal
+from policylint.render.journal import NEARLY, Journal
 from policylint.render.kustomize.field_specs import effective_namespace
 from policylint.render.kustomize.json_patch import PatchError, apply
 from policylint.render.kustomize.selectors import SelectorError

@@ -1,0 +1,24 @@
+"""Places in objects beside Gateway API that send requests to where nothing answers them."""
+
+from __future__ import annotations
+
+from policylint.documents import Pointer
+from policylint.model import Resource, ResourceKey
+from policylint.namedtuple import NamedTuple
+
+
+class DeadEnd(NamedTuple):
+    """A place in an object beside Gateway API that sends requests to where nothing answers them.
+
+    Args:
+        does: a clause that follows the name of the object.
+        fix: what to write.
+        ground: what was not seen and could answer them, "" where nothing could.
+    """
+
+    holder: Resource
+    pointer: Pointer
+    does: str
+    fix: str
+    about: tuple[ResourceKey, ...] = ()
+    ground: str = ""

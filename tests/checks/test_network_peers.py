@@ -103,3 +103,25 @@ def test_policies_see_the_pods_behind_the_address_of_a_service(
     """projectcalico/calico#10664, #5129: nodes translate the address before policies are asked."""
     said = found(tmp_path, "GWP622", f"{{ipBlock: {{cidr: '{cidr}'}}}}", way, service, selector)
     assert said == ([("warning", "assumed")] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "pods", "told"),
+    [
+        ("", "k8s-app: kube-dns", False),
+        ("", "app.kubernetes.io/name: coredns", False),
+        ("matchLabels: {kubernetes.io/metadata.name: kube-system}", "k8s-app: kube-dns", False),
+        ("matchLabels: {kubernetes.io/metadata.name: shop}", "k8s-app: kube-dns", True),
+        ("matchLabels: {team: shop}", "k8s-app: kube-dns", True),
+        ("", "app: clinet", True),
+    ],
+)
+def test_every_cluster_runs_dns_whatever_the_tree_holds(tmp_path: Path, namespaces: str, pods: str, told: bool) -> None:
+    peer = f"{{namespaceSelector: {{{namespaces}}}, podSelector: {{matchLabels: {{{pods}}}}}}}"
+    text = POLICY % ("Egress", "egress", "to", f"{peer}, {{podSelector: {{}}}}", "clusterIP: 10.96.12.7", "")
+    labelled = "\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {team: shop}}\n"
+    opens = text.replace(
+        "}, {podSelector: {}}]}]", "}], ports: [{port: 53, protocol: UDP}, {port: 53}]}, {to: [{podSelector: {}}]}]"
+    )
+    found = {each.rule for each in lint(tmp_path, opens, labelled)}
+    assert (found & {"GWP607", "GWP610"}) == ({"GWP607", "GWP610"} if told else set())

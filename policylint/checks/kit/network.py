@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from policylint.documents import Pointer
 from policylint.model import Location, ResourceKey, mapping
 from policylint.model.resource import value_at
-from policylint.network.rules import Peer, Pods, PolicySpec, RuleSpec
+from policylint.model.selectors import matches
+from policylint.network.rules import Peer, Pods, PolicySpec, RuleSpec, Selector
 from policylint.network.state import Network
 from policylint.network.walk import Stretch
 from policylint.simulation import Simulation
@@ -68,8 +69,18 @@ def may_be_elsewhere(network: Network, peer: Peer | None) -> bool:
     name = peer.home or mapping(peer.namespaces.get("matchLabels")).get(NAME_LABEL)
     if isinstance(name, str):
         return not universe.members(name) or not network.is_whole_namespace(name)
+    if _are_of_kubernetes(peer.pods) and matches(peer.namespaces, {NAME_LABEL: _OF_KUBERNETES[0]}):
+        return not universe.members(_OF_KUBERNETES[0])
     around = universe.namespaces(peer.namespaces).maybe
     return world.partial or not around or bool(around & universe.open)
+
+
+def _are_of_kubernetes(pods: Selector) -> bool:
+    """Return whether labels are of what every cluster runs, whatever the tree holds: the pods of DNS above all."""
+    return any(
+        key in ("component", "k8s-app") or "dns" in str(value)
+        for key, value in mapping(pods.get("matchLabels")).items()
+    )
 
 
 def meant_by_name(network: Network, peer: Peer | None) -> str:

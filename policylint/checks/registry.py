@@ -204,6 +204,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP524": RuleEntry("literal_wildcard", of_kind("AuthorizationPolicy")),
     "GWP525": RuleEntry("defaults_left_out", has("Application")),
     "GWP526": RuleEntry("setting_misleads", any_policy),
+    "GWP527": RuleEntry("changes_not_synced", has("Application")),
     "GWP601": RuleEntry("subject_selects_nothing", any_network_policy),
     "GWP602": RuleEntry("equal_priority_overlap", any_cluster_network_policy),
     "GWP603": RuleEntry("selector_falls_open", either(any_network_policy, any_gateway)),

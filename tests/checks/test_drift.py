@@ -11,6 +11,7 @@ import pytest
 
 from policylint.model import Finding
 from policylint.workspace import open_workspace
+from tests.checks.linting import WORLD, lint
 
 ROUTE = """
 apiVersion: gateway.networking.k8s.io/v1
@@ -65,3 +66,30 @@ def test_a_route_that_argo_cd_deploys(tmp_path: Path, owner: str, backend: str, 
         (fix,) = found[0].fixes
         written = [(change.old, change.new) for change in fix.changes]
         assert written == [("weight", "1"), ("kind", '"Service"'), ("group", '""')]
+
+
+@pytest.mark.parametrize(
+    ("option", "entry", "frozen"),
+    [
+        ("RespectIgnoreDifferences=true", "jqPathExpressions: ['.spec.parentRefs[].group']", ".spec.parentRefs"),
+        ("RespectIgnoreDifferences=true", "jqPathExpressions: ['.spec.rules[0].backendRefs[].weight']", ".spec.rules"),
+        ("RespectIgnoreDifferences=true", "jsonPointers: [/spec/parentRefs/0/group]", "/spec/parentRefs"),
+        ("RespectIgnoreDifferences=true", "jsonPointers: [/spec/hostnames]", ""),
+        ("RespectIgnoreDifferences=true", "jqPathExpressions: [.spec.hostnames]", ""),
+        ("ServerSideApply=true", "jqPathExpressions: ['.spec.parentRefs[].group']", ""),
+    ],
+)
+def test_items_of_lists_that_are_taken_from_the_cluster(tmp_path: Path, option: str, entry: str, frozen: str) -> None:
+    """argoproj/argo-cd#25284."""
+    of_routes = f"{{group: gateway.networking.k8s.io, kind: HTTPRoute, {entry}}}"
+    of_pods = of_routes.replace("gateway.networking.k8s.io, kind: HTTPRoute", "apps, kind: Deployment")
+    application = f"""
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: shop, namespace: argocd}}
+spec: {{syncPolicy: {{syncOptions: [{option}]}}, ignoreDifferences: [{of_pods}, {of_routes}]}}
+"""
+    found = [each.message for each in lint(tmp_path, application, *WORLD) if each.rule == "GWP527"]
+    assert [message.partition(" items of ")[2].partition(" of ")[0] for message in found] == (
+        [frozen] if frozen else []
+    )

@@ -1,0 +1,54 @@
+"""GWP527: items of lists that Argo CD leaves as they are in the cluster, because it is told to ignore parts of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from policylint.documents import Pointer
+from policylint.model import GATEWAY_GROUP, Finding, Resource, mapping, sequence, text, texts
+from policylint.patterns import Pattern
+from policylint.simulation import Simulation
+
+RULE = "GWP527"
+_OPTION = "RespectIgnoreDifferences=true"
+_ITEM = Pattern(r"(?P<list>.*?)(?:\[[^\]]*\]|/\d+)(?=[./|]|$).+", re.DOTALL)
+"""A path into the items of a list, in jq or as a JSON pointer; the part before the first of them."""
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for application in simulation.world.of_kind("argoproj.io", "Application"):
+        options = texts(mapping(application.spec.get("syncPolicy")).get("syncOptions"))
+        if _OPTION not in (option.replace(" ", "") for option in options):
+            continue
+        for number, entry in enumerate(map(mapping, sequence(application.spec.get("ignoreDifferences")))):
+            group, kind = text(entry.get("group")), text(entry.get("kind"))
+            if not _is_ours(group, kind, simulation):
+                continue
+            for field in ("jqPathExpressions", "jsonPointers"):
+                for index, path in enumerate(texts(entry.get(field))):
+                    match = _ITEM.fullmatch(path)
+                    if match is not None:
+                        place: Pointer = ("spec", "ignoreDifferences", number, field, index)
+                        yield _finding(application, place, path, match["list"], kind)
+
+
+def _is_ours(group: str, kind: str, simulation: Simulation) -> bool:
+    """Return whether an entry is about routes, Gateways or policies."""
+    return group in (GATEWAY_GROUP, "*") or kind == "*" or simulation.catalog.get(group, kind) is not None
+
+
+def _finding(application: Resource, place: Pointer, ignored: str, of_list: str, kind: str) -> Finding:
+    return Finding(
+        RULE,
+        "warning",
+        f"{application.key} keeps the items of {of_list} of every {kind} as they are in the cluster",
+        application.location(*place),
+        resources=(application.key,),
+        label=f"with {_OPTION}, an item of which a part is ignored is taken from the cluster as a whole",
+        help=(
+            f"fix: write the defaults out and remove {ignored}, or leave {_OPTION} out",
+            "note: Argo CD goes on showing a change of them as OutOfSync, and its syncs succeed (argo-cd#25284)",
+        ),
+        field=".".join(map(str, place)),
+    )

@@ -25,7 +25,8 @@ from policylint.topology.routes import Rule, rules
 RULE = "GWP406"
 
 
-_REPORTED = ("InvalidKind", "RefNotPermitted", "BackendNotFound")
+_MISSING = "BackendNotFound"
+_REPORTED = ("InvalidKind", "RefNotPermitted", _MISSING)
 """Reasons that every controller has, which are told of otherwise."""
 _RELEASE = "releases of the controller differ in the backends that they take"
 _NEVER_SKIPPED = "a filter is never skipped: its requests get an error"
@@ -152,7 +153,8 @@ def _refused(state: RouteState) -> Iterator[Finding]:
     route = state.route
     refused: dict[tuple[ResourceKey, str], BackendState] = {}
     for backend in state.backends:
-        if backend.reason and backend.reason not in _REPORTED and backend.resolution.found:
+        is_told = backend.reason in _REPORTED and (backend.reason != _MISSING or backend.port_found is False)
+        if backend.reason and not is_told and backend.resolution.found:
             refused.setdefault((backend.wanted, backend.message), backend)
     for (wanted, why), backend in refused.items():
         yield Finding(

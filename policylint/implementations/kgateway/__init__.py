@@ -65,6 +65,7 @@ _OWN_FIELDS: OwnFields = {"timeouts.request": ("timeouts", "request"), "retry": 
 
 _REPORTED_ALONE = ("DirectResponse", "BackendConfigPolicy")
 """Kinds of which each policy is Attached, whatever becomes of it in a merge (proxy_syncer/status.go)."""
+_BACKEND = ("gateway.kgateway.dev", "Backend")
 _OF_FILTERS = ("TrafficPolicy", "DirectResponse")
 """What ExtensionRef filters name."""
 _UNTRANSLATED = frozenset({"broken-reference", "template", "value"})
@@ -94,6 +95,14 @@ class Kgateway(Implementation):
         """Return the catalog's refusals, and of a BackendTLSPolicy that it has no CA."""
         reading = super().validate(policy, kind, declared, world)
         return reading if reading.code or kind.implementation == self.name else backend_tls.validate(policy, world)
+
+    def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:  # noqa: ARG002
+        """Refuse references to Backends that state a port (pkg/krtcollections/policy.go, getBackend; 2.2 and later)."""
+        return {
+            each.pointer: ("BackendNotFound", "a Backend has ports of its own, and is not found by one of the route")
+            for each in route.backends
+            if each.wanted[:2] == _BACKEND and each.port is not None and each.granted is not False
+        }
 
     def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:
         """Return the first reference or value that the controller refuses; under strict validation templates too."""

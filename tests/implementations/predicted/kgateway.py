@@ -18,6 +18,7 @@ SOURCES = {
     "merging": f"{_POLICIES}/merge.go @ 48460f7f9; pkg/pluginsdk/policy/merge.go",
     "order": f"{_POLICIES}/traffic_policy_plugin.go @ 48460f7f9, HttpFilters",
     "users": f"{_POLICIES}/basic_auth_policy.go @ fbd53a3a78",
+    "backends": "the same, pkg/krtcollections/policy.go @ v2.4.0, getBackend and BackendPortNotAllowedError",
     "attachment": "the same, pkg/krtcollections/policy.go @ 48460f7f9",
 }
 REQUEST = {"host": "shop.example"}
@@ -129,7 +130,22 @@ BEHIND_SET = base(
 REDIRECT = "{type: RequestRedirect, requestRedirect: {scheme: https}}"
 BUCKET = "rateLimit: {local: {tokenBucket: {maxTokens: 1, fillInterval: 1s}}}"
 OFFICE = "{cidrs: [10.0.0.0/8], action: allow}"
+STATIC = worlds.manifest(
+    f"{GROUP}/v1alpha1", "Backend", "json", "shop", "spec: {type: Static, static: {hosts: [{host: a.test, port: 80}]}}"
+)
+
+
+def to_backend(port: str = "") -> tuple[str, ...]:
+    """A route that names a Backend, perhaps with a port."""
+    return base(f"rules: [{{backendRefs: [{{group: {GROUP}, kind: Backend, name: json{port}}}]}}]")
+
+
 WORLDS = {
+    # Backends.
+    "a Backend without a port": Predicted("backends", (STATIC,), "allowed", base=to_backend()),
+    "a Backend with a port": Predicted(
+        "backends", (STATIC,), "500", lint=("GWP406",), base=to_backend(", port: 80"),
+        conditions={"HTTPRoute shop/checkout": ("ResolvedRefs=False/BackendNotFound",)}),
     # Extensions.
     "an extension asks": Predicted(
         "extensions", (policy(by("extAuth", "login")), LOGIN), "allowed, extAuth required", ENFORCED),

@@ -1,14 +1,20 @@
-"""GWP210: an AuthorizationPolicy whose rules decide nothing, because another one lets everything in or nothing."""
+"""GWP210: an AuthorizationPolicy whose rules decide nothing, because another one lets everything in or nothing.
+
+So does a rule of the same policy, without conditions or for the names of the Services that it protects.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.kit.mesh_policies import action, matches_all
-from policylint.model import Finding, Related, Resource, ResourceKey, sequence
+from policylint.checks.kit.mesh_policies import action, conditions, matches_all, operations, sources
+from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence, texts
+from policylint.model.hosts import names_service
 from policylint.model.kinds import AUTHORIZATION
+from policylint.model.words import listing
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
+from policylint.topology.workloads import is_workload, services_selecting
 
 RULE = "GWP210"
 
@@ -21,6 +27,48 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             deciding = _deciding(state)
             if deciding:
                 yield _finding(state, deciding)
+            else:
+                yield from _within(state, simulation)
+
+
+def _within(state: PolicyState, simulation: Simulation) -> Iterator[Finding]:
+    """Yield the first rule that asks who a client is beside one that lets in whoever calls."""
+    rules = sequence(state.policy.spec.get("rules"))
+    wide = next((number for number, rule in enumerate(rules) if _lets_all_in(rule, state, simulation)), None)
+    asking = next((number for number, rule in enumerate(rules) if mapping(rule).get("from")), None)
+    if wide is None or asking is None or mapping(rules[wide]).get("from"):
+        return
+    hosts = [host for operation in operations(rules[wide]) for host in texts(operation.get("hosts"))]
+    which = f"whoever calls {listing(hosts, word='or', most=3)}" if hosts else "every request"
+    yield Finding(
+        RULE,
+        "warning",
+        f"rules[{asking}] of {state.key} has no effect: rules[{wide}] lets in {which}",
+        state.policy.location("spec", "rules", asking, "from"),
+        resources=(state.key,),
+        label="rules are alternatives: a request that one of them matches is let in",
+        related=(Related("this one asks for no client", state.policy.location("spec", "rules", wide)),),
+        help=("fix: write `from` and `to` in one rule (without the second dash), or remove one of them",),
+        field=f"rules[{asking}]",
+    )
+
+
+def _lets_all_in(rule: object, state: PolicyState, simulation: Simulation) -> bool:
+    """Return whether a rule matches all that comes to the Services of a policy: it asks for nothing but their names."""
+    named = operations(rule)
+    if sources(rule) or conditions(rule) or not isinstance(rule, dict):
+        return False
+    if any(operation.keys() != {"hosts"} for operation in named):
+        return False
+    if not named:
+        return True
+    hosts = [host.removesuffix(":*") for operation in named for host in texts(operation["hosts"])]
+    paths = (path for group in state.groups for path in group.contexts())
+    workloads = [simulation.world.get(path[-1].key) for path in paths]
+    if any(workload is None or not is_workload(*workload.key[:2]) for workload in workloads):
+        return False
+    called = [service for each in workloads if each for service in services_selecting(simulation.world, each)]
+    return bool(called) and all(any(names_service(host, "", each.key) for host in hosts) for each in called)
 
 
 def _deciding(state: PolicyState) -> list[Resource]:

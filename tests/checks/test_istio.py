@@ -744,3 +744,30 @@ def test_a_deny_by_identity_does_not_hold_for_plain_text(
     injected = worlds.manifest("v1", "Namespace", "foo", "", "", more="labels: {istio-injection: enabled}")
     found = lint(tmp_path, injected, deployment(), policy("AuthorizationPolicy", "deny", spec, "foo"), *beside)
     assert [each.confidence for each in found if each.rule == "GWP315"] == expected
+
+
+BY_CLIENT = "{from: [{source: {principals: [cluster.local/ns/foo/sa/cart]}}]}"
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        (f"{BY_CLIENT}, {{}}", ["every request"]),
+        (f"{BY_CLIENT}, {{to: [{{operation: {{hosts: [web.foo]}}}}]}}", ["whoever calls web.foo"]),
+        (f"{BY_CLIENT}, {{to: [{{operation: {{hosts: ['*.foo.svc.cluster.local:*']}}}}]}}", ["whoever calls"]),
+        (f"{BY_CLIENT}, {{to: [{{operation: {{hosts: [other.foo]}}}}]}}", []),
+        (f"{BY_CLIENT}, {{to: [{{operation: {{hosts: [web.foo], paths: [/healthz]}}}}]}}", []),
+        (f"{BY_CLIENT}, {{to: [{{operation: {{methods: [GET]}}}}]}}", []),
+        ("{from: [{source: {namespaces: [foo]}}], to: [{operation: {hosts: [web.foo]}}]}", []),
+        ("{to: [{operation: {hosts: [web.foo]}}]}", []),
+    ],
+)
+def test_a_rule_that_lets_in_whoever_calls_makes_one_about_clients_idle(
+    tmp_path: Path, rules: str, said: list[str]
+) -> None:
+    """istio/istio#24665: `from` and `to` as two items are two rules."""
+    injected = worlds.manifest("v1", "Namespace", "foo", "", "", more="labels: {istio-injection: enabled}")
+    documents = (injected, deployment(), service(), policy("AuthorizationPolicy", "rules", f"rules: [{rules}]", "foo"))
+    found = [each.message for each in lint(tmp_path, *documents) if each.rule == "GWP210"]
+    assert len(found) == len(said)
+    assert all(words in message for words, message in zip(said, found, strict=True))

@@ -771,3 +771,31 @@ def test_a_rule_that_lets_in_whoever_calls_makes_one_about_clients_idle(
     found = [each.message for each in lint(tmp_path, *documents) if each.rule == "GWP210"]
     assert len(found) == len(said)
     assert all(words in message for words, message in zip(said, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("server", "rule", "told"),
+    [
+        ("{number: 443, protocol: TLS}, tls: {mode: PASSTHROUGH}", "hosts: [a.example.com]", "hosts"),
+        ("{number: 443, protocol: HTTPS}, tls: {mode: PASSTHROUGH}", "paths: [/admin]", "paths"),
+        ("{number: 5432, protocol: TCP}", "methods: [POST], hosts: [a.example.com]", "hosts and methods"),
+        ("{number: 5432, protocol: TCP}", "hosts: [a.example.com], ports: ['80']", ""),
+        ("{number: 5432, protocol: TCP}", "ports: ['5432']", ""),
+        ("{number: 443, protocol: HTTPS}, tls: {mode: SIMPLE}", "hosts: [a.example.com]", ""),
+    ],
+)
+def test_a_denial_of_some_addresses_loses_its_hosts_on_connections(
+    tmp_path: Path, server: str, rule: str, told: str
+) -> None:
+    """istio/istio#29119: a DENY for one host also cut off what another one's TLS passes through."""
+    gateway = worlds.manifest(
+        "networking.istio.io/v1", "Gateway", "edge", "foo",
+        f"spec: {{selector: {{app: web}}, servers: [{{hosts: ['*'], port: {server}}}]}}",
+    )  # fmt: skip
+    spec = (
+        f"action: DENY, rules: [{{from: [{{source: {{notIpBlocks: [10.0.0.0/8]}}}}], to: [{{operation: {{{rule}}}}}]}}]"
+    )
+    injected = worlds.manifest("v1", "Namespace", "foo", "", "", more="labels: {istio-injection: enabled}")
+    found = lint(tmp_path, injected, deployment(), gateway, policy("AuthorizationPolicy", "deny", spec, "foo"))
+    messages = [each.message for each in found if each.rule == "GWP523"]
+    assert [message.rpartition(" whatever their ")[2] for message in messages] == ([told] if told else [])

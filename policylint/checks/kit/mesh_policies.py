@@ -53,6 +53,17 @@ def http_only(rule: object) -> list[str]:
     return sorted(attributes)
 
 
+def ignored_on_connections(rule: object) -> list[str]:
+    """Return the HTTP attributes of a rule that has others as well and states no ports, sorted: what a connection
+    has decides alone."""
+    if http_only(rule) or any(operation.get("ports") for operation in operations(rule)):
+        return []
+    named = {name for source in sources(rule) for name in source} & {*_OF_REQUESTS["source"]}
+    named |= {name for operation in operations(rule) for name in operation} & {*_OF_REQUESTS["operation"]}
+    keys = {text(condition.get("key")) for condition in conditions(rule)}
+    return sorted(named | {key for key in keys if key.startswith("request.")})
+
+
 def extension_place(extension: Resource) -> tuple[str, int]:
     """Return the phase in which a WasmPlugin or TrafficExtension runs, and its priority there."""
     priority = extension.spec.get("priority")

@@ -1,17 +1,19 @@
-"""GWP303: routes use a port of a Service that its BackendTLSPolicy does not cover."""
+"""GWP303: routes use a port of a Service that its BackendTLSPolicy does not cover, or for which none is read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from policylint.checks.kit.locations import at, path
+from policylint.implementations import implementation
 from policylint.model import GATEWAY_GROUP, Finding, Related, Resource, ResourceKey, mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
 from policylint.topology import BackendState
+from policylint.topology.ancestry import implementation_of
 
 RULE = "GWP303"
 _TLS = ("https", "kubernetes.io/wss", "tls")
@@ -35,6 +37,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         for backend in state.backends:
             if backend.role == "backend" and backend.wanted in covers and backend.port_found:
                 used.setdefault(backend.wanted, []).append((state.route, backend))
+    yield from _unread(simulation, covers, used)
     for service, cover in covers.items():
         resource = simulation.world.get(service)
         if cover.whole or resource is None or service not in used:
@@ -51,6 +54,46 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 continue  # one port with TLS and one without: on purpose
             reported.add(name)
             yield _finding(cover, route, backend, name)
+
+
+def _unread(
+    simulation: Simulation,
+    covers: Mapping[ResourceKey, Cover],
+    used: Mapping[ResourceKey, list[tuple[Resource, BackendState]]],
+) -> Iterator[Finding]:
+    """Yield routes of a kind for which the implementation of one of their Gateways reads no BackendTLSPolicy."""
+    reported: set[tuple[ResourceKey, ResourceKey]] = set()
+    for service, users in used.items():
+        state, target = covers[service].policies[0]
+        for route, backend in users:
+            name = _without_tls(simulation, route)
+            if not name or (route.key, service) in reported:
+                continue
+            reported.add((route.key, service))
+            yield Finding(
+                RULE,
+                "warning",
+                f"{route.key} reaches {service} without TLS: {name} does not read {state.key} for a {route.key.kind}",
+                at(route, backend.pointer, "port", "name"),
+                resources=(state.key, route.key, service),
+                label="this connection is not encrypted",
+                related=(Related("this policy has no effect on it", at(state.policy, target.pointer, "name")),),
+                help=(f"fix: use an HTTPRoute, for which {name} reads it",),
+                confidence="assumed",
+                ground=f"it rests on the releases of {name} so far; a later one may read the policy there too",
+                field=path(backend.pointer),
+            )
+
+
+def _without_tls(simulation: Simulation, route: Resource) -> str:
+    """Return the implementation that serves a route and never reaches its backends with TLS, "" where there is none."""
+    state = simulation.topology.route(route.key)
+    for parent in () if state is None else state.parents:
+        gateway = None if parent.gateway is None or not parent.attached else simulation.topology.gateway(parent.gateway)
+        name = None if gateway is None else implementation_of(gateway, simulation.catalog)
+        if name and route.key.kind in implementation(name).without_tls:
+            return name
+    return ""
 
 
 @lru_cache(maxsize=1)

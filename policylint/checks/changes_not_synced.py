@@ -45,7 +45,7 @@ def _finding(application: Resource, place: Pointer, ignored: str, of_list: str, 
         f"{application.key} keeps the items of {of_list} of every {kind} as they are in the cluster",
         application.location(*place),
         resources=(application.key,),
-        label=f"with {_OPTION}, an item of which a part is ignored is taken from the cluster as a whole",
+        label=f"with {_OPTION}, where a part of an item is ignored, the whole item is taken from the cluster",
         help=(
             f"fix: write the defaults out and remove {ignored}, or leave {_OPTION} out",
             "note: Argo CD goes on showing a change of them as OutOfSync, and its syncs succeed (argo-cd#25284)",

@@ -106,6 +106,36 @@ spec:
     assert "GWP106" not in rules(plain)
 
 
+CALLS = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: GRPCRoute
+metadata: {name: calls, namespace: shop}
+spec:
+  parentRefs: [{name: edge, namespace: infra}]
+  rules: [{backendRefs: [{name: checkout, port: 8080}]}]
+"""
+WHOLE = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: {name: checkout, namespace: shop}
+spec:
+  targetRefs: [{group: "", kind: Service, name: checkout}]
+  validation: {hostname: a.example.com, wellKnownCACertificates: System}
+"""
+
+
+def test_a_kind_of_route_for_which_the_policy_is_not_read(tmp_path: Path) -> None:
+    traefik = GATEWAY.replace("gatewayClassName: envoy", "gatewayClassName: traefik")
+    assert traefik != GATEWAY
+    said = only(lint(tmp_path, traefik, SERVICE, CALLS, WHOLE), "GWP303")
+    assert said.message == (
+        "GRPCRoute shop/calls reaches Service shop/checkout without TLS: "
+        "traefik does not read BackendTLSPolicy shop/checkout for a GRPCRoute"
+    )
+    assert "GWP303" not in rules(lint(tmp_path, traefik, SERVICE, route("a"), WHOLE))
+    assert "GWP303" not in rules(lint(tmp_path, GATEWAY, SERVICE, CALLS, WHOLE))
+
+
 MERGED = (
     policy(
         "SecurityPolicy",

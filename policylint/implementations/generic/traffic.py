@@ -43,6 +43,7 @@ class Traffic(Behaviour):
         asked_by_requests: whether what a change lets in at workloads is told by asking `admit` about requests.
         cutting: the kinds of which a policy that is refused closes connections; requests are answered with an error.
         serves_refused: the reasons for which `route_conditions` does not accept routes that are served all the same.
+        without_tls: the kinds of routes whose backends it reaches without TLS, whatever a BackendTLSPolicy says.
     """
 
     regex_last = False
@@ -55,6 +56,7 @@ class Traffic(Behaviour):
     asked_by_requests = False
     cutting: Set[str] = frozenset()
     serves_refused: Set[str] = frozenset()
+    without_tls: Set[str] = frozenset()
 
     def sharing(
         self,

@@ -27,9 +27,14 @@ _DEEPEST = 64
 
 
 class Traefik(Implementation):
-    """Filters and kinds are as the catalog says; a Middleware is of one sort, and no chain leads back to itself."""
+    """Filters and kinds are as the catalog says; a Middleware is of one sort, and no chain leads back to itself.
+
+    Of GRPCRoutes all servers are `h2c://` (pkg/provider/kubernetes/gateway/grpcroute.go, loadGRPCServers @ v3.7.9); its
+    next minor release reads the policy there too (issue 12176).
+    """
 
     name = "traefik"
+    without_tls = frozenset({"GRPCRoute"})
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
         """Yield what a list of addresses answers; whose address it is where a strategy says so, is not known."""

@@ -10,7 +10,7 @@ from policylint.checks.kit.mesh_policies import Authorizations, action, is_trial
 from policylint.documents import Pointer
 from policylint.implementations import Implementation, implementation
 from policylint.model import Finding, Resource, ResourceKey, mapping, sequence, texts, value_at
-from policylint.model.kinds import AUTHORIZATION, TRANSPORT
+from policylint.model.kinds import AUTHORIZATION
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.topology.workloads import is_workload, services_selecting
@@ -105,7 +105,7 @@ def _transports(simulation: Simulation, pods: Iterable[ResourceKey]) -> list[str
     stated = {
         path[-1].key: str(group.effective.spec)
         for group in simulation.groups
-        if (group.kind.group, group.kind.kind) == TRANSPORT
+        if (group.kind.group, group.kind.kind) == (AUTHORIZATION[0], "PeerAuthentication")
         for path in group.contexts()
     }
     return [stated.get(pod, "") for pod in pods]

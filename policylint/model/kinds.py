@@ -152,10 +152,7 @@ ADDRESSES_OF: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
 MACHINE = ("networking.istio.io", "WorkloadEntry")
 """What stands for a machine of a mesh that is no Pod."""
 AUTHORIZATION = ("security.istio.io", "AuthorizationPolicy")
-TRANSPORT = ("security.istio.io", "PeerAuthentication")
 REQUEST_AUTHENTICATION = ("security.istio.io", "RequestAuthentication")
-TELEMETRY = ("telemetry.istio.io", "Telemetry")
-PROXY_PATCH = ("networking.istio.io", "EnvoyFilter")
 SIDECAR = ("networking.istio.io", "Sidecar")
 """Kinds of a mesh that rules are about."""
 OF_WAYPOINTS = ("HBONE", "istio.io/PROXY")

@@ -125,3 +125,17 @@ def test_every_cluster_runs_dns_whatever_the_tree_holds(tmp_path: Path, namespac
     )
     found = {each.rule for each in lint(tmp_path, opens, labelled)}
     assert (found & {"GWP607", "GWP610"}) == ({"GWP607", "GWP610"} if told else set())
+
+
+@pytest.mark.parametrize(("runs", "told"), [("component: observability", False), ("k8s-app: coredns", True)])
+def test_dns_runs_beside_what_the_tree_has_in_the_same_namespace(tmp_path: Path, runs: str, told: bool) -> None:
+    system = "namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: kube-system}}"
+    peer = f"{{{system}, podSelector: {{matchLabels: {{k8s-app: kube-dns}}}}}}"
+    text = POLICY % ("Egress", "egress", "to", f"{peer}, {{podSelector: {{}}}}", "clusterIP: 10.96.12.7", "")
+    pods = f"""
+apiVersion: v1
+kind: Pod
+metadata: {{name: other, namespace: kube-system, labels: {{{runs}}}}}
+spec: {{containers: [{{name: app, image: example.com/app:1}}]}}
+"""
+    assert ("GWP607" in {each.rule for each in lint(tmp_path, text, pods)}) is told

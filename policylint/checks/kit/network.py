@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Location, ResourceKey, mapping
 from policylint.model.resource import value_at
 from policylint.model.selectors import matches
-from policylint.network.rules import Peer, Pods, PolicySpec, RuleSpec, Selector
+from policylint.network.rules import Peer, Pods, PolicySpec, RuleSpec
 from policylint.network.state import Network
 from policylint.network.walk import Stretch
 from policylint.simulation import Simulation
@@ -63,24 +64,29 @@ def may_be_elsewhere(network: Network, peer: Peer | None) -> bool:
     """Return whether pods that a selection means may exist without having been seen."""
     if not isinstance(peer, Pods):
         return True
+    from policylint.network.selecting import numbers_of
+
     world, universe = network.world, network.universe
     if world.pods_elsewhere(peer.pods, peer.home or ""):
         return True
     name = peer.home or mapping(peer.namespaces.get("matchLabels")).get(NAME_LABEL)
+    system = _OF_KUBERNETES[0]
+    running = _run_by_kubernetes(mapping(peer.pods.get("matchLabels")))
+    if running and (name == system if name else matches(peer.namespaces, {NAME_LABEL: system})):
+        members = (universe.endpoints[number].labels for number in numbers_of(universe.members(system)))
+        return all(running.isdisjoint(_run_by_kubernetes(labels)) for labels in members)
     if isinstance(name, str):
         return not universe.members(name) or not network.is_whole_namespace(name)
-    if _are_of_kubernetes(peer.pods) and matches(peer.namespaces, {NAME_LABEL: _OF_KUBERNETES[0]}):
-        return not universe.members(_OF_KUBERNETES[0])
     around = universe.namespaces(peer.namespaces).maybe
     return world.partial or not around or bool(around & universe.open)
 
 
-def _are_of_kubernetes(pods: Selector) -> bool:
-    """Return whether labels are of what every cluster runs, whatever the tree holds: the pods of DNS above all."""
-    return any(
-        key in ("component", "k8s-app") or "dns" in str(value)
-        for key, value in mapping(pods.get("matchLabels")).items()
-    )
+def _run_by_kubernetes(labels: Mapping[str, Any]) -> set[str]:
+    """Return which of what every cluster runs, whatever the tree holds, labels are of: DNS above all."""
+    values = ((key, str(value)) for key, value in labels.items())
+    return {
+        "dns" if "dns" in value else value for key, value in values if key in ("component", "k8s-app") or "dns" in value
+    }
 
 
 def meant_by_name(network: Network, peer: Peer | None) -> str:

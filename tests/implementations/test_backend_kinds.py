@@ -54,7 +54,8 @@ READS = {
 def manifests(controller: str, backend: str, parents: str = "[{name: edge, namespace: infra}]") -> tuple[str, ...]:
     version, kind, spec = BACKENDS[backend]
     group = version.rpartition("/")[0]
-    named = f"{{name: own, group: '{group}', kind: {kind}, port: 80}}"
+    port = "" if group == "gateway.kgateway.dev" else ", port: 80"  # which has its own, and takes none
+    named = f"{{name: own, group: '{group}', kind: {kind}{port}}}"
     return (
         gateway_class(controller, CONTROLLERS[controller]),
         gateway(of_class=controller),

@@ -122,10 +122,11 @@ WORLDS = {
         "global", (plugin("all", "key-auth").replace("namespace: shop", "namespace: shop, labels: {global: 'true'}"),),
         "allowed"),
     "whether a cluster plugin without a class is read is not known": Predicted(
-        "classes", (cluster_plugin("login", "key-auth", of_class=""),), "allowed",
+        "classes", (cluster_plugin("login", "key-auth", of_class=""),), "allowed", lint=("GWP114",),
         base=base(annotations=f"{PLUGINS}login")),
     "nor whether a global one is": Predicted(
-        "classes", (cluster_plugin("all", "key-auth", everywhere="true", of_class=""),), "allowed"),
+        "classes", (cluster_plugin("all", "key-auth", everywhere="true", of_class=""),), "allowed",
+        lint=("GWP114",)),
     "a filter that names no plugin is left out": Predicted(
         "missing", (plugin("other", "cors"), cluster_plugin("all", "cors")), "allowed", lint=("GWP406",),
         base=base(filtering())),

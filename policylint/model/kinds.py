@@ -155,17 +155,12 @@ AUTHORIZATION = ("security.istio.io", "AuthorizationPolicy")
 REQUEST_AUTHENTICATION = ("security.istio.io", "RequestAuthentication")
 SIDECAR = ("networking.istio.io", "Sidecar")
 """Kinds of a mesh that rules are about."""
-OF_WAYPOINTS = ("HBONE", "istio.io/PROXY")
-"""Protocols of the listeners of waypoints: Istio's own, and those that speak the PROXY protocol with ztunnel."""
 SERVER = ("policy.linkerd.io", "Server")
 """What stands for a port of pods, and may be the parent of routes."""
 VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")
 """What routes requests inside a mesh, and is not evaluated there."""
-OPENSHIFT_ROUTE = ("route.openshift.io", "Route")
 MESHES = ("cilium", "istio", "kuma", "linkerd")
 """Implementations whose policies also act on traffic that no Gateway takes."""
-HOMES_OF_ARGO = frozenset({"argocd", "argo-cd", "argo", "openshift-gitops"})
-"""Namespaces in which Argo CD is installed: one of a name here and one there are not for one cluster, either."""
 NETWORK_ENGINES = {
     "projectcalico.org": "Calico",
     "crd.projectcalico.org": "Calico",

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from policylint.budget import size_of
 from policylint.load.facts import is_kustomization_path
 from policylint.model import is_symbolic, mapping, sequence, text
-from policylint.model.kinds import HOMES_OF_ARGO
 from policylint.patterns import Pattern
 from policylint.render.argo.applied import applied
 from policylint.render.argo.sources import (
@@ -49,6 +48,8 @@ if TYPE_CHECKING:
 
 GROUP = "argoproj.io"
 _KINDS = ("Application", "ApplicationSet")
+_HOMES_OF_ARGO = frozenset({"argocd", "argo-cd", "argo", "openshift-gitops"})
+"""Namespaces in which Argo CD is installed: one of a name here and one there are not for one cluster, either."""
 _FOR_AN_OBJECT = 10
 """Steps of work that it costs to take in an object."""
 _FOR_AN_APPLICATION = 100
@@ -520,7 +521,7 @@ def _sites(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:
     for number, root in enumerate(roots):
         source = repr((root.spec.get("source"), root.spec.get("sources")))
         if root.kind == "Application" and root.name and _destination(root) == _LOCAL:
-            namespace = "" if root.namespace in HOMES_OF_ARGO else root.namespace
+            namespace = "" if root.namespace in _HOMES_OF_ARGO else root.namespace
             named[namespace, root.name].setdefault(source, number)
     for rivals in named.values():
         steps = [paths[number].split("/") for number in rivals.values()]

@@ -89,3 +89,11 @@ def test_a_subset_without_pods(tmp_path: Path, labels: str, version: str, empty:
 @pytest.mark.parametrize("documents", [(SERVICE,), ()])
 def test_pods_that_were_not_seen_may_have_the_labels(tmp_path: Path, documents: tuple[str, ...]) -> None:
     assert said(tmp_path, virtual(), RULE % ("details", "version: v1"), *documents) == []
+
+
+@pytest.mark.parametrize(("weight", "told"), [("weight: 0", False), ("weight: 10", True), ("headers: {}", False)])
+def test_one_of_several_destinations_without_weight_gets_no_request(tmp_path: Path, weight: str, told: bool) -> None:
+    virtual = VIRTUAL % ("shop", "http", "details", "v9")
+    split = virtual.replace("subset: v9}}", f"subset: v9}}, {weight}}}, {{destination: {{host: details}}, weight: 90}}")
+    split = split.replace("weight: 90}}]}]}", "weight: 90}]}]}")
+    assert bool(said(tmp_path, SERVICE, PODS % "v1", RULE % ("details", "version: v1"), split)) is told

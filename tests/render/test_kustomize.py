@@ -217,6 +217,11 @@ def test_a_patch_may_be_for_what_a_chart_or_a_generator_makes(tmp_path: Path, mo
         ("{kind: Service, name: shop, version: core/v1}", "target-missed", "has version core/v1, and the object v1"),
         ("{kind: service, name: shop}", "target-missed", "has kind service, and the object"),
         ("{kind: HTTPRoute, name: shop, group: gateway.k8s.io}", "target-missed", "gateway.networking.k8s.io"),
+        (
+            "{kind: HTTPRoute, name: shop, group: gateway.networking.k8s.io, version: v1beta2, namespace: elsewhere}",
+            "target-missed",
+            "has namespace elsewhere and version v1beta2, and the object",
+        ),
     ],
 )
 def test_a_patch_for_one_object_that_is_not_there_is_noted(tmp_path: Path, target: str, code: str, said: str) -> None:

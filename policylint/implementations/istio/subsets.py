@@ -55,12 +55,15 @@ def _is_about(rule: Resource, service: Resource) -> bool:
 
 
 def _destinations(virtual: Resource) -> Iterator[tuple[Mapping[str, Any], Pointer]]:
-    """Yield the destinations of routes; what is mirrored gets no answer."""
+    """Yield the destinations of routes that get requests, which one of several without weight does not; what is
+    mirrored gets no answer."""
     for field in ("http", "tcp", "tls"):
         for number, rule in enumerate(sequence(virtual.spec.get(field))):
-            for index, route in enumerate(sequence(mapping(rule).get("route"))):
+            routes = [mapping(each) for each in sequence(mapping(rule).get("route"))]
+            for index, route in enumerate(routes):
                 place: Pointer = ("spec", field, number, "route", index, "destination")
-                yield mapping(mapping(route).get("destination")), place
+                if len(routes) == 1 or route.get("weight"):
+                    yield mapping(route.get("destination")), place
 
 
 def _selects_nothing(service: Resource, labels: Mapping[str, Any], world: World) -> bool:

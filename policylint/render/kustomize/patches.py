@@ -8,6 +8,7 @@ from typing import Any
 from policylint.budget import Bounded, Budget, size_of
 from policylint.documents.problem import YAML_SYNTAX
 from policylint.model import mapping, text
+from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.journal import NEARLY, Journal
@@ -22,6 +23,8 @@ from policylint.render.tree import Tree, join
 _STEPS = 20
 """What it costs to apply a patch of nothing."""
 NOTHING_SELECTED = "GWP915"
+_WAYS_TO_MISS = (("namespace",), ("group",), ("version",), ("kind",), ("namespace", "group", "version"))
+"""Fields of a target by which it misses the object that its name, and all other fields, mean."""
 _NAME = Pattern(r"[\w.-]+")
 """A name, and no expression for several: a dot is part of it."""
 
@@ -194,15 +197,18 @@ def _note_missed(target: dict[str, Any], entry: Provenance, targets: Targets, jo
     if not _NAME.fullmatch(text(target.get("name"))):
         return
     words = " ".join(text(target.get(field)) for field in ("kind", "name") if target.get(field))
-    for field in ("namespace", "group", "version", "kind"):
-        others = {name: value for name, value in target.items() if name != field}
-        near = targets.selected(others) if target.get(field) and others.get("kind", field) else []
+    for fields in _WAYS_TO_MISS:
+        others = {name: value for name, value in target.items() if name not in fields}
+        near = targets.selected(others) if any(map(target.get, fields)) and others.get("kind", fields) else []
         if near:
-            is_of = {"namespace": near[0][1].namespace or "no namespace", "kind": near[0][1].kind}
-            found = is_of.get(field) or getattr(near[0][1], field)
-            message = f"this patch for {words} changes nothing: its target has {field} {target[field]}, and"
-            place = entry.at("target", field)
-            journal.note(f"{message} the object {found}", place, code=NEARLY, rule=NOTHING_SELECTED)
+            is_of = {"namespace": near[0][1].namespace or "no namespace"}
+            pairs = [(field, is_of.get(field) or getattr(near[0][1], field)) for field in fields if target.get(field)]
+            wrong = [(field, found) for field, found in pairs if target[field] != found]
+            message = f"this patch for {words} changes nothing: its target has"
+            message += f" {listing([f'{field} {target[field]}' for field, _ in wrong])}, and the object"
+            place = entry.at("target", wrong[0][0])
+            found = listing([found for _, found in wrong])
+            journal.note(f"{message} {found}", place, code=NEARLY, rule=NOTHING_SELECTED)
             return
     message = f"this patch changes nothing: the kustomization holds no {words}"
     journal.note(message, entry.at("target", "name"), code="target-absent", rule=NOTHING_SELECTED)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.mesh_policies import is_wide, of_controller
 from policylint.model import Finding, Resource, mapping, sequence, text
+from policylint.model.kinds import TELEMETRY
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 
 RULE = "GWP522"
-TELEMETRY = ("telemetry.istio.io", "Telemetry")
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from policylint.documents import Pointer
@@ -12,8 +11,8 @@ from policylint.simulation import Simulation
 
 RULE = "GWP527"
 _OPTION = "RespectIgnoreDifferences=true"
-_ITEM = Pattern(r"(?P<list>.*?)(?:\[[^\]]*\]|/\d+)(?=[./|]|$).+", re.DOTALL)
-"""A path into the items of a list, in jq or as a JSON pointer; the part before the first of them."""
+_ITEM = Pattern(r"(?:\[[^\[\]]*\]|/\d+)(?=[./|])")
+"""A step of a path to the items of a list, in jq or as a JSON pointer, with more of the path behind it."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -27,10 +26,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 continue
             for field in ("jqPathExpressions", "jsonPointers"):
                 for index, path in enumerate(texts(entry.get(field))):
-                    match = _ITEM.fullmatch(path)
+                    match = _ITEM.search(path)
                     if match is not None:
                         place: Pointer = ("spec", "ignoreDifferences", number, field, index)
-                        yield _finding(application, place, path, match["list"], kind)
+                        yield _finding(application, place, path, path[: match.start()], kind)
 
 
 def _is_ours(group: str, kind: str, simulation: Simulation) -> bool:

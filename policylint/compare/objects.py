@@ -14,10 +14,9 @@ from policylint.compare.change import ContextChange, ObjectChange, ObjectChangeK
 from policylint.compare.pairing import Sides, differs
 from policylint.compare.subjects import subject_of
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey
+from policylint.model.kinds import OPENSHIFT_ROUTE
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Effective
-
-_OPENSHIFT_ROUTE = ("route.openshift.io", "Route")
 
 
 class _Radius(NamedTuple):
@@ -79,7 +78,7 @@ def _is_annotated_otherwise(left: Resource, right: Resource, catalog: Catalog) -
     """Return whether annotations differ that a controller may read: all others are text, but those of an Ingress."""
     if left.annotations == right.annotations:
         return False
-    if left.key.kind in ("Ingress", "IngressClass") or left.key[:2] == _OPENSHIFT_ROUTE:
+    if left.key.kind in ("Ingress", "IngressClass") or left.key[:2] == OPENSHIFT_ROUTE:
         return True
     both = {**left.annotations, **right.annotations}
     return any(

@@ -153,12 +153,17 @@ MACHINE = ("networking.istio.io", "WorkloadEntry")
 """What stands for a machine of a mesh that is no Pod."""
 AUTHORIZATION = ("security.istio.io", "AuthorizationPolicy")
 REQUEST_AUTHENTICATION = ("security.istio.io", "RequestAuthentication")
+TELEMETRY = ("telemetry.istio.io", "Telemetry")
+PROXY_PATCH = ("networking.istio.io", "EnvoyFilter")
 SIDECAR = ("networking.istio.io", "Sidecar")
 """Kinds of a mesh that rules are about."""
+OF_WAYPOINTS = ("HBONE", "istio.io/PROXY")
+"""Protocols of the listeners of waypoints: Istio's own, and those that speak the PROXY protocol with ztunnel."""
 SERVER = ("policy.linkerd.io", "Server")
 """What stands for a port of pods, and may be the parent of routes."""
 VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")
 """What routes requests inside a mesh, and is not evaluated there."""
+OPENSHIFT_ROUTE = ("route.openshift.io", "Route")
 MESHES = ("cilium", "istio", "kuma", "linkerd")
 """Implementations whose policies also act on traffic that no Gateway takes."""
 NETWORK_ENGINES = {

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 
 from policylint.documents import Pointer
 from policylint.model import Resource, mapping, sequence, text
+from policylint.model.kinds import PROXY_PATCH
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
-
-PROXY_PATCH = ("networking.istio.io", "EnvoyFilter")
 
 
 class ProxyPatch(NamedTuple):

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 from policylint.implementations import implementation
 from policylint.model import Confidence, Resource, ResourceKey, Severity, mapping, sequence, text
+from policylint.model.kinds import OF_WAYPOINTS
 from policylint.policy.bindings import ObjectBinding
 from policylint.simulation import Simulation
 from policylint.topology import ListenerState, Topology
 from policylint.topology.ancestry import implementation_of
-
-_OF_WAYPOINTS = ("HBONE", "istio.io/PROXY")
-"""Protocols of the listeners of waypoints: Istio's own, and those that speak the PROXY protocol with ztunnel."""
 
 
 def is_waypoint(gateway: Resource) -> bool:
@@ -22,7 +20,7 @@ def is_waypoint(gateway: Resource) -> bool:
     """
     listeners = map(mapping, sequence(gateway.spec.get("listeners")))
     named = text(gateway.spec.get("gatewayClassName")).endswith("-waypoint")
-    return named or any(listener.get("protocol") in _OF_WAYPOINTS for listener in listeners)
+    return named or any(listener.get("protocol") in OF_WAYPOINTS for listener in listeners)
 
 
 def grade(unknown: object, severity: Severity = "error") -> tuple[Severity, Confidence]:

@@ -171,7 +171,7 @@ def start(bench: Bench) -> list[Row]:
     spent = interleaved(commands, bench.rounds(31, 11), LINT_CODES)
     return [
         _cpu("version", "policylint --version / python -I -c pass, CPU", spent["version"], spent["bare"], 4.0),
-        _cpu("one-file", "lint of one file / python -I -c pass, CPU", spent["one"], spent["bare"], 8.5),
+        _cpu("one-file", "lint of one file / python -I -c pass, CPU", spent["one"], spent["bare"], 8.0),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import count
 from types import SimpleNamespace
 
 import pytest
@@ -104,6 +105,20 @@ def test_a_refusal_is_said_once(fault: Fault, why: str) -> None:
     done, said = commented(github)
     assert done.startswith(f"no comment: {why}") and "\n" not in done
     assert (said, github.bodies()) == ([], [])
+
+
+def test_an_answer_without_end_is_not_read_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "MOST_ANSWERED", 1000)
+    github = GitHub()
+    github.faults = [Fault("GET", 200, body=b" " * 2000 + b"[]")]
+    assert commented(github)[0] == "no comment: the API answers otherwise than it should: an answer without end"
+
+
+def test_an_answer_that_trickles_in_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = count(step=100)
+    clock = SimpleNamespace(time=time.time, monotonic=lambda: next(seconds), sleep=lambda _: None)
+    monkeypatch.setattr(asking, "time", clock)
+    assert commented(GitHub())[0] == "no comment: the answer takes too long"
 
 
 def test_a_comment_that_is_deleted_in_between_is_made_again() -> None:

@@ -96,7 +96,8 @@ def test_files_named_one_by_one_are_all_there_is(tmp_path: Path, name: str) -> N
 
 def test_a_tree_that_has_such_objects_misses_one_with_another_name(tmp_path: Path) -> None:
     """A GatewayExtension beside the policy is misspelt in it: nothing else would bring it."""
-    other = f"apiVersion: {KGATEWAY}\nkind: GatewayExtension\nmetadata: {{name: logon, namespace: shop}}\nspec: {{}}\n"
+    spec = "spec: {extAuth: {grpcService: {backendRef: {name: checkout, port: 80}}}}"
+    other = f"apiVersion: {KGATEWAY}\nkind: GatewayExtension\nmetadata: {{name: logon, namespace: shop}}\n{spec}\n"
     assert verdict(tmp_path, *POLICIES["kgateway, extension"], other)[0] == "Invalid"
 
 

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from policylint.catalog.kinds import Catalog
+from policylint.clusters.kinds import BINDING, PLACEMENT, PLACEMENT_RULE, POLICY, POLICY_SET
 from policylint.implementations import Implementation, implementation
 from policylint.model import ROUTE_KINDS, Node, PolicyKind, Resolution, ResourceKey, World, faults
 from policylint.model.kinds import BACKEND_KINDS
 from policylint.model.world import Note
+from policylint.network.kinds import EVALUATED
 from policylint.policy.bindings import ObjectBinding, bindings
 from policylint.policy.connections import without_http
 from policylint.policy.declared import Reading, declared, without
@@ -234,6 +236,8 @@ def simulate(world: World, catalog: Catalog) -> Simulation:
             world = world.setting_aside(world.resources if blamed is None else {blamed})
 
 
+_OF_THEIR_OWN = (*EVALUATED, POLICY, POLICY_SET, BINDING, PLACEMENT, PLACEMENT_RULE)
+"""Kinds of class Other that act by selectors and bindings."""
 _REFUSED = "the API server refuses it as it stands"
 """The reason why an object that breaks its schema is unknown: what the cluster holds of that name is another state."""
 
@@ -321,10 +325,13 @@ def _of_shape(policies: Mapping[ResourceKey, PolicyState]) -> Iterator[ObjectBin
 
 def _is_refused(broken: BrokenObject, catalog: Catalog) -> bool:
     """Tell whether an object is in no computation: whatever it is where a CRD of the tree or its name says so; for a
-    shipped schema the kinds of the catalog alone, the cluster's may differ."""
+    shipped schema policies alone, the cluster's may differ; what they name, as extensions, counts as it is written."""
     if broken.refusal is None or broken.schema.origin is not None or _is_misnamed(broken):
         return broken.refusal is not None
-    return catalog.get(*broken.resource.key[:2]) is not None
+    name = broken.resource.key[:2]
+    kind = catalog.get(*name)
+    policies = kind is not None and (kind.policy_class != "Other" or kind.extension_ref or name in _OF_THEIR_OWN)
+    return policies or (broken.certain and kind is not None)
 
 
 def _is_misnamed(broken: BrokenObject) -> bool:

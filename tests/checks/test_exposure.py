@@ -327,11 +327,6 @@ spec: {{rewriteClientIP: {{{rewriting}}}}}
         ("mode: XForwardedFor, trustedAddresses: [{type: CIDR, value: 10.0.0.0/8}]", "", ""),
         ("", f"mode: XForwardedFor, {EVERYONE}", "warning certain"),
         (f"mode: ProxyProtocol, {EVERYONE}", f"mode: XForwardedFor, {EVERYONE}", "warning certain"),
-        (
-            f"mode: ProxyProtocol, {EVERYONE}",
-            "mode: XForwardedFor",
-            "note assumed",
-        ),  # the API server refuses the second
         (f"mode: XForwardedFor, {EVERYONE}", "trustedAddresses: [{type: IPAddress, value: 10.1.2.3}]", ""),
     ],
 )

@@ -1,11 +1,11 @@
-"""GWP404: no hostname of the route is one of the listeners that would take it, or one of several is not.
+"""GWP404: no hostname of the route is one of the listeners that would take it, or one of several just misses them.
 
 So is a name that an annotation gives external-dns, which makes records of what a listener of the route takes alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.routing import grade, listeners
@@ -27,8 +27,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             if MISMATCH in failures and failures <= {MISMATCH, "NotAllowedByListeners"}:
                 yield _finding(state.route, state.hostnames, parent)
         if state.parents and all(map(_is_seen, state.parents)):
-            yield from _unserved(state)
-            yield from _without_record(state, simulation)
+            nodes = {each.node for parent in state.parents for each in parent.candidates if not each.failure}
+            taken = [each.hostname for each in listeners(simulation.topology) if each.node in nodes]
+            yield from _unserved(state, taken)
+            yield from _without_record(state, taken)
 
 
 def _is_seen(parent: ParentState) -> bool:
@@ -37,12 +39,18 @@ def _is_seen(parent: ParentState) -> bool:
     return attached and not any(candidate.unknown for candidate in parent.candidates)
 
 
-def _unserved(state: RouteState) -> Iterator[Finding]:
-    """Yield the hostnames that no listener takes, of a route that others attach."""
+def _unserved(state: RouteState, taken: Sequence[str]) -> Iterator[Finding]:
+    """Yield the hostnames that no listener takes, of a route that others attach: in a domain of a listener.
+
+    Names of other domains may be for other Gateways, and Gateway API has them ignored here.
+    """
     served = {host for parent in state.parents for each in parent.candidates for host in each.hostnames}
+    domains = tuple(f".{host.removeprefix('*.')}" for host in taken)
     for index, written in enumerate(state.hostnames):
         (host,) = patterns([written])
         if host == EVERY or is_symbolic(host) or any(covers(host, each) for each in served):
+            continue
+        if not f".{host}".endswith(domains):
             continue
         yield Finding(
             RULE,
@@ -56,13 +64,11 @@ def _unserved(state: RouteState) -> Iterator[Finding]:
         )
 
 
-def _without_record(state: RouteState, simulation: Simulation) -> Iterator[Finding]:
+def _without_record(state: RouteState, taken: Sequence[str]) -> Iterator[Finding]:
     """Yield the annotated names of which external-dns makes no record (its source/gateway.go, hosts and resolve)."""
     names = [name.strip() for name in text(state.route.annotations.get(_RECORDS)).split(",")]
     if not any(names):
         return
-    nodes = {each.node for parent in state.parents for each in parent.candidates if not each.failure}
-    taken = [each.hostname for each in listeners(simulation.topology) if each.node in nodes]
     for name in names:
         (host,) = patterns([name])
         if host == EVERY or is_symbolic(host) or any(covers(each, host) or covers(host, each) for each in taken):

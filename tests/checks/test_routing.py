@@ -410,6 +410,7 @@ ANY = "allowedRoutes: {namespaces: {from: All}}"
         ("hostname: '*.example.com'", "[a.example.com, '*.b.example.com']", ""),
         ("hostname: a.example.com", "['*.example.com', a.example.com]", ""),
         ("", "[example.com, www.example.org]", ""),
+        ("hostname: '*.example.com'", "[www.example.com, www.example.org]", ""),
         ("hostname: '*.${DOMAIN}'", "[example.com, www.example.com]", ""),
     ],
 )

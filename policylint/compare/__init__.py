@@ -148,6 +148,8 @@ def removed_protections(
     beside: Iterable[Finding] = (),
     tree: TreeText = NO_TEXT,
     texts: TextChanges = NO_TEXTS,
+    *,
+    whole: bool = True,
 ) -> list[Finding]:
     """Return the findings of the rules of changes, or of those chosen, each once for all environments that have it.
 
@@ -155,6 +157,7 @@ def removed_protections(
         beside: what other rules find on the side after.
         tree: what stands in the files of both sides, beside objects.
         texts: what differs there.
+        whole: whether policies of which nothing shows what they act on are judged, too, each apart.
     """
     rules = OF_CHANGES if chosen is None else OF_CHANGES.intersection(chosen)
     of_requests = rules & {"GWP302", "GWP304", "GWP324"}
@@ -186,7 +189,8 @@ def removed_protections(
             if "GWP304" in rules:
                 with guarded("GWP304", pair.after):
                     known = {key for finding in findings for key in finding.resources}
-                    findings += assumed_weaker(pair, texts, worlds, known, first=pair is sides[0])
+                    if whole:
+                        findings += assumed_weaker(pair, texts, worlds, known, first=pair is sides[0])
                 with guarded("GWP304", pair.after):
                     findings += unjudged(pair, {key for finding in findings for key in finding.resources})
         if "GWP325" in rules:

@@ -117,7 +117,9 @@ def test_what_moves_into_a_chart_with_the_same_change_is_unknown(tmp_path: Path)
     assert said(sides.after) == [("GWP113", "note", message)]
 
 
-@pytest.mark.parametrize("field", ["caCertificateRefs: [{name: clients-ca}]", "crl: {refs: [{name: clients-ca}]}"])
+@pytest.mark.parametrize(
+    "field", ["caCertificateRefs: [{name: clients-ca}]", "mode: Request, crl: {refs: [{name: clients-ca}]}"]
+)
 def test_a_secret_one_edit_away_is_missing_and_clients_need_no_certificate(tmp_path: Path, field: str) -> None:
     policy = f"""
 {ENVOY}

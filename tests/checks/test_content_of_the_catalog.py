@@ -20,6 +20,7 @@ from tests.checks.linting import GATEWAY, SERVICE, route
 AROUND = f"{GATEWAY}---{route()}---{SERVICE}".replace("namespace: infra", "namespace: shop")
 TARGETS = {"HTTPRoute": "checkout", "Gateway": "edge", "Service": "checkout", "Server": "checkout"}
 REQUIRED: dict[str, dict[str, Any]] = {
+    "ClientTrafficPolicy": {"tls": {"clientValidation": {"mode": "Request"}}},
     "WasmPlugin": {"url": "oci://registry.example.com/filter"},
     "WAFPolicy": {"policySource": {"httpSource": {"url": "https://policies.example.com"}}},
 }
@@ -35,6 +36,16 @@ FIELDS = [
 ]
 
 
+def joined(required: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
+    both = required.keys() & value.keys()
+    inner = {
+        name: joined(required[name], value[name])
+        for name in both
+        if isinstance(required[name], dict) and isinstance(value[name], dict)
+    }
+    return {**required, **value, **inner}
+
+
 def holder(kind: PolicyKind, field: ContentField, named: tuple[str, str]) -> dict[str, Any]:
     """Return a policy of a kind, with a target, that names `absent` in one field of its content."""
     value: Any = {"name": "absent", "kind": named[1], "group": named[0], "port": 80}
@@ -44,7 +55,7 @@ def holder(kind: PolicyKind, field: ContentField, named: tuple[str, str]) -> dic
             if step == "*"
             else {("traffic" if kind.kind == "AgentgatewayPolicy" else "anything") if step == "**" else step: value}
         )
-    value = {**REQUIRED.get(kind.kind, {}), **value}
+    value = joined(REQUIRED.get(kind.kind, {}), value)
     metadata = {"name": "holder", "namespace": "shop"}
     for reference in kind.references[:1]:
         known = {target.kind: target.group for target in kind.targets}

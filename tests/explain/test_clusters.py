@@ -79,7 +79,9 @@ def test_what_is_not_known_is_said(tmp_path: Path) -> None:
     assert "inform: us; perhaps eu (cel-selector)" in facts(tmp_path, "Policy/policies/pod", *mixed)
 
 
-WAITS = [{"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy", "name": "base"}]
+WAITS = [
+    {"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy", "name": "base", "compliance": "Compliant"}
+]
 
 
 def demanding(compliance: str, action: str = "inform", data: str = "{{hub .ManagedClusterName hub}}") -> Any:

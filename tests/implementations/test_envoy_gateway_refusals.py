@@ -48,6 +48,12 @@ def security(spec: str, target: str = "Gateway/edge") -> str:
     return worlds.policy(API, "SecurityPolicy", "own", target, spec, "shop")
 
 
+@pytest.mark.parametrize("keys", ["${KEYS}", "__JWKS_INLINE__", "<the keys of id.example.com>"])
+def test_keys_that_a_script_fills_in_stop_nothing(keys: str) -> None:
+    provider = f"{{name: id, issuer: id.example.com, localJWKS: {{type: Inline, inline: '{keys}'}}}}"
+    assert stopping(simulated(security(f"jwt: {{providers: [{provider}]}}"))) == []
+
+
 @pytest.mark.parametrize("target", ["Gateway/edge", "Gateway/edge#one"])
 def test_a_token_that_is_passed_through_without_jwt_stops_the_gateway(target: str) -> None:
     """Its translation ends in a panic, which is caught: the Gateway gets no configuration, or keeps its old one."""

@@ -140,8 +140,17 @@ def test_git_reads_the_tree_of_another_user(tree: Path, place: Path, is_image: b
 @pytest.fixture
 def tool(place: Path) -> Path:
     """policylint as the build stage installs it: its own lines, but for where."""
-    if not os.environ.get("PIP_FIND_LINKS"):
-        pytest.skip("PIP_FIND_LINKS names no packages")
+    folders = [Path(each) for each in os.environ.get("PIP_FIND_LINKS", "").split()]
+    locked = re.findall(r"(?m)^([a-z0-9._-]+)==([^ ]+)", (ROOT / "requirements.lock").read_text(encoding="utf-8"))
+    wheels = {re.sub(r"[-_.]+", "-", wheel.name.lower()) for each in folders for wheel in each.glob("*.whl")}
+    there = {
+        name
+        for name, version in locked
+        if any(each.startswith(f"{name}-{version}-".replace(".", "-")) for each in wheels)
+    }
+    lacking = sorted({name for name, _ in locked} - there)
+    if lacking:
+        pytest.skip(f"PIP_FIND_LINKS has no {', '.join(lacking)}")
     pytest.importorskip("hatchling", reason="hatchling is not installed")
     build = "from hatchling.build import build_wheel; import sys; build_wheel(sys.argv[1])"
     subprocess.run([sys.executable, "-c", build, str(place)], cwd=ROOT, check=True, capture_output=True)

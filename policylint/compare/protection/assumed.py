@@ -177,7 +177,7 @@ def _weaker(sides: Sides, pair: _Pair) -> Iterator[Finding]:
     both = [simulate(World(name, (*made, *each), partial=True), catalog) for each in policies]
     pairs = pair_sides(both[:1], both[1:])
     said: set[str] = set()
-    for finding in removed_protections(pairs, compare(pairs)):
+    for finding in removed_protections(pairs, compare(pairs), whole=False):
         message = _STAND_IN.sub(r"every \1 that it is for", _HOST.sub("", finding.message))
         message = message.replace(f"{_PLACE}/", "").replace(f".{_PLACE}", "")
         for stand_in, word in pair.names.items():

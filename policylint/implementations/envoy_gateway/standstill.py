@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from policylint.implementations.generic.stops import Stop
-from policylint.model import Node, ResourceKey, holds_variable, mapping, sequence
+from policylint.model import Node, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.kinds import ROUTE_KINDS
 from policylint.policy.results import FaultyPart, Group
 from policylint.topology import GatewayState, Topology
@@ -64,7 +64,7 @@ def _fault(spec: Mapping[str, Any]) -> tuple[FaultyPart, bool] | None:
         return FaultyPart(("oidc", "passThroughAuthHeader"), why, fix=fix), False
     for number, provider in enumerate(map(mapping, sequence(mapping(spec.get("jwt")).get("providers")))):
         keys = mapping(provider.get("localJWKS")).get("inline")
-        if isinstance(keys, str) and not holds_variable(keys) and not _are_keys(keys):
+        if isinstance(keys, str) and not _are_keys(keys) and not is_symbolic(keys):
             why = "Envoy refuses a listener with keys that are no JSON with a list of `keys`"
             return FaultyPart(("jwt", "providers", number, "localJWKS"), why, fix="write a JSON Web Key Set"), True
     return None

@@ -534,13 +534,6 @@ WORLDS = {
         "ztunnel", (source("principals: [cluster.local/ns/shop/sa/way]"),), "allowed", OF_PEER, base=BEHIND),
     "policies of a namespace are not its waypoint's": Predicted(
         "attachment", (paths("/"),), "reset", OF_PEER, base=BEHIND),
-    "nor are they an east-west gateway's": Predicted(
-        "east-west", (rule(DENY_ALL, "infra"),), "allowed", OF_PEER,
-        request={**IN, "gateway": "Gateway/infra/ew"},
-        base=base(INJECTED, "team: a", EAST_WEST,
-                  worlds.route("ew", parents="[{name: ew, namespace: infra}]",
-                               more="rules: [{backendRefs: [{name: web, port: 80}]}]"),
-                  client="")),
     "on all waypoints": Predicted(
         "attachment", (rule(to("GatewayClass/istio-waypoint") + DENY_ALL, "istio-system"),), "403", OF_PEER,
         base=BEHIND),

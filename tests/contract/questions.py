@@ -791,7 +791,8 @@ def _login_lost_by_comment(change: Change) -> Answers:
         return {}
     # A row of a host that moves stands for two changes of requests: what opens there, and what closes here.
     # A limit turns nobody away who asks less often: of requests nothing is said where it goes.
-    less = [row for row in said.rows if row.moves or (row.kind in OPENING and not _is_of_objects(row))]
+    opening = (row for row in said.rows if row.kind in OPENING and not _is_of_objects(row))
+    less = [*(row for row in said.rows if row.moves or row.kind == "moved"), *opening]
     return {"the change": "asks for less" if less else "asks for as much"}
 
 

@@ -9,7 +9,8 @@ from policylint.model import Resource, World, mapping, sequence, text
 
 NETWORK_POLICY = ("networking.k8s.io", "NetworkPolicy")
 GROUP = "policy.networking.k8s.io"
-CLUSTER = tuple((GROUP, kind) for kind in ("AdminNetworkPolicy", "BaselineAdminNetworkPolicy", "ClusterNetworkPolicy"))
+CLUSTER_NETWORK_POLICY = (GROUP, "ClusterNetworkPolicy")
+CLUSTER = ((GROUP, "AdminNetworkPolicy"), (GROUP, "BaselineAdminNetworkPolicy"), CLUSTER_NETWORK_POLICY)
 CILIUM = (("cilium.io", "CiliumNetworkPolicy"), ("cilium.io", "CiliumClusterwideNetworkPolicy"))
 EVALUATED = (NETWORK_POLICY, *CLUSTER, *CILIUM)
 CALICO = ("crd.projectcalico.org", "projectcalico.org")

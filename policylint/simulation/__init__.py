@@ -12,7 +12,7 @@ from policylint.implementations import Implementation, implementation
 from policylint.model import ROUTE_KINDS, Node, PolicyKind, Resolution, ResourceKey, World, faults
 from policylint.model.kinds import BACKEND_KINDS
 from policylint.model.world import Note
-from policylint.network.kinds import EVALUATED
+from policylint.network.kinds import CLUSTER_NETWORK_POLICY
 from policylint.policy.bindings import ObjectBinding, bindings
 from policylint.policy.connections import without_http
 from policylint.policy.declared import Reading, declared, without
@@ -236,8 +236,8 @@ def simulate(world: World, catalog: Catalog) -> Simulation:
             world = world.setting_aside(world.resources if blamed is None else {blamed})
 
 
-_OF_THEIR_OWN = (*EVALUATED, POLICY, POLICY_SET, BINDING, PLACEMENT, PLACEMENT_RULE)
-"""Kinds of class Other that act by selectors and bindings."""
+_OF_THEIR_OWN = (CLUSTER_NETWORK_POLICY, POLICY, POLICY_SET, BINDING, PLACEMENT, PLACEMENT_RULE)
+"""Kinds of class Other that act by selectors and bindings; those of v1alpha1 were looser in some releases."""
 _REFUSED = "the API server refuses it as it stands"
 """The reason why an object that breaks its schema is unknown: what the cluster holds of that name is another state."""
 

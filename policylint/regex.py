@@ -71,20 +71,26 @@ def expression(pattern: str) -> Expression:
     return Expression(pattern)
 
 
+@lru_cache(maxsize=128)
+def _capturing(pattern: str) -> Any:
+    """Return an expression of RE2 that tells what its groups hold; it is asked of those that are taken for one."""
+    import re2
+
+    options = re2.Options()
+    options.max_mem = _MAX_MEMORY
+    options.log_errors = False
+    return re2.compile(_encoded(pattern), options)
+
+
 def expanded(pattern: str, text: str, template: str, *, most: int = 0) -> str:
     """Return a text with what an expression finds replaced: `$1`, `${name}` stand for groups, as in Go's Expand.
 
     Args:
         most: how many places are replaced, 0 for all.
     """
-    import re2
-
     if expression(pattern).is_within(text) is not True:
         return text
-    options = re2.Options()
-    options.max_mem = _MAX_MEMORY
-    options.log_errors = False
-    compiled = re2.compile(_encoded(pattern), options)
+    compiled = _capturing(pattern)
 
     def written(found: Any) -> bytes:
         def group(reference: Any) -> str:
@@ -107,16 +113,11 @@ def pieces(pattern: str, text: str) -> list[str] | None:
     It is None where the expression is refused, or where deciding would take too much. What is empty is no place right
     behind another one, as in Go.
     """
-    import re2
-
     encoded = _encoded(text)
     if expression(pattern).is_within(text) is None:
         return None
-    options = re2.Options()
-    options.max_mem = _MAX_MEMORY
-    options.log_errors = False
     made, at, last = [], 0, -1
-    for found in re2.compile(_encoded(pattern), options).finditer(encoded):
+    for found in _capturing(pattern).finditer(encoded):
         start, end = found.span()
         if start == end == last or (start == end and 0 < start < len(encoded) and encoded[start] & 0xC0 == 0x80):
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.routing import grade, listeners
+from policylint.checks.kit.routing import grade
 from policylint.model import Finding, Related, Resource, is_symbolic, text
 from policylint.model.words import listing
 from policylint.simulation import Simulation
@@ -28,7 +28,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 yield _finding(state.route, state.hostnames, parent)
         if state.parents and all(map(_is_seen, state.parents)):
             nodes = {each.node for parent in state.parents for each in parent.candidates if not each.failure}
-            taken = [each.hostname for each in listeners(simulation.topology) if each.node in nodes]
+            taken = [each.hostname for node in nodes if (each := simulation.topology.listener(node)) is not None]
             yield from _unserved(state, taken)
             yield from _without_record(state, taken)
 

@@ -14,7 +14,7 @@ from policylint.model import Resource, ResourceKey, World, is_symbolic, text
 from policylint.namedtuple import NamedTuple
 from policylint.network.selecting import Chosen
 
-_NOWHERE = frozenset({"", "no-clusterset-bound", "no-match", "misconfigured", "placement-missing", "placement-refused"})
+NOWHERE = frozenset({"", "no-clusterset-bound", "no-match", "misconfigured", "placement-missing", "placement-refused"})
 """Reasons of selections that are known."""
 PER_TEMPLATE = "per-template"
 
@@ -255,4 +255,4 @@ class Hub:
 
 def _doubt(reasons: Iterable[str]) -> str:
     """Return the first reason for not knowing the clusters."""
-    return next((reason for reason in reasons if reason not in _NOWHERE), "")
+    return next((reason for reason in reasons if reason not in NOWHERE), "")

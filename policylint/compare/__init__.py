@@ -188,8 +188,8 @@ def removed_protections(
                 findings += (finding for finding in told if finding.rule in of_requests)
             if "GWP304" in rules:
                 with guarded("GWP304", pair.after):
-                    known = {key for finding in findings for key in finding.resources}
                     if whole:
+                        known = {key for finding in findings for key in finding.resources}
                         findings += assumed_weaker(pair, texts, worlds, known, first=pair is sides[0])
                 with guarded("GWP304", pair.after):
                     findings += unjudged(pair, {key for finding in findings for key in finding.resources})

@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterator
 from policylint.compare.change import SubjectChange
 from policylint.compare.pairing import Sides, differs
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, mapping, sequence, text
-from policylint.model.selectors import matches
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
-from policylint.topology.workloads import is_workload, pod_labels
+from policylint.topology.workloads import by_pod_labels, is_workload
 
 _NAMESPACE = ("", "Namespace")
 _GATEWAY = (GATEWAY_GROUP, "Gateway")
@@ -82,12 +81,8 @@ def is_of_unseen(target: Target, state: PolicyState, side: Simulation) -> bool:
     named = side.world.get(target.key) if target.nodes else None
     if named is None or "podSelector" not in named.spec:
         return False
-    selector = mapping(named.spec["podSelector"])
-    beside = side.world.resources.values() if named.key.namespace else ()
-    return not any(
-        is_workload(*each.key[:2]) and each.key.namespace == named.key.namespace and matches(selector, pod_labels(each))
-        for each in beside
-    )
+    namespace, selector = named.key.namespace, mapping(named.spec["podSelector"])
+    return not (namespace and by_pod_labels(side.world, namespace).matching(selector))
 
 
 def _is_at_workloads(state: PolicyState) -> bool:

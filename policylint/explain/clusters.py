@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policylint.clusters.bindings import exclusions, is_replica, members, resolve
 from policylint.clusters.conflicts import conflicts
 from policylint.clusters.kinds import BINDING, CLUSTER, PLACES, POLICY, POLICY_SET, has_policies
-from policylint.clusters.state import Hub, PolicyPlacement
+from policylint.clusters.state import NOWHERE, Hub, PolicyPlacement
 from policylint.clusters.templates import (
     ENFORCE,
     INFORM_ONLY,
@@ -22,17 +22,7 @@ from policylint.model import Resource, ResourceKey, text
 from policylint.model.words import leading
 
 _MOST = 12
-_BAD = frozenset(
-    {
-        "misconfigured",
-        "no-clusterset-bound",
-        "no-match",
-        "not-bound",
-        "placement-missing",
-        "placement-refused",
-        "refused",
-    }
-)
+_BAD = (NOWHERE - {""}) | {"not-bound", "refused"}
 
 
 def facts(subject: Subject) -> Iterator[Fact]:

@@ -9,9 +9,9 @@ GATEWAY_GROUP = "gateway.networking.k8s.io"
 ROUTE_KINDS = ("GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute")
 
 
-def of_foreign(*asked: str) -> tuple[str, ...] | None:
+def of_foreign(protocol: str) -> tuple[str, ...] | None:
     """Return the kinds of routes that a protocol with a domain, or of a mesh, may take; None for others."""
-    return ROUTE_KINDS if "/" in asked[-1] or asked[-1] == "HBONE" else None
+    return ROUTE_KINDS if "/" in protocol or protocol == "HBONE" else None
 
 
 CLUSTER_SCOPED = frozenset(

@@ -37,11 +37,10 @@ def read_policies(world: World, refused: Mapping[ResourceKey, BrokenObject]) -> 
     for group, kind in EVALUATED:
         for resource in world.of_kind(group, kind):
             broken = refused.get(resource.key)
-            found += (
-                _read(resource, world)
-                if broken is None
-                else [PolicySpec(resource, TOGETHER, 0, None, refused=broken.because)]
-            )
+            if broken is not None:
+                found.append(PolicySpec(resource, TOGETHER, 0, None, refused=broken.because))
+            else:
+                found += _read(resource, world)
     return (*found, *map(unread_policy, unevaluated(world)), *_closing(world))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 from policylint.documents import Pointer
-from policylint.model import Resource, ResourceKey, is_symbolic, mapping, text
+from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.network.ports import LAST, PROTOCOLS, PortSpec
 from policylint.spaces.addresses import Range, cidr
@@ -203,8 +203,7 @@ def cluster_policy(resource: Resource) -> PolicySpec:
     subject = _cluster_pods(one_of(spec.get("subject"), ("namespaces", "pods"), "subject"), old, "subject")
     rules = []
     for direction, field in _PEERS:
-        written = mappings(spec, direction)
-        for index, rule in enumerate(written):
+        for index, rule in enumerate(mappings(spec, direction)):
             action = rule.get("action")
             if not isinstance(action, str) or action not in actions:
                 raise UnacceptableError(
@@ -292,8 +291,7 @@ def _cluster_peers(
         if kind in ("namespaces", "pods"):
             yield (_cluster_pods((kind, value), old, *place),), (field, number)
         elif kind == "networks":
-            networks = value if isinstance(value, list) else []
-            for position, network in enumerate(networks):
+            for position, network in enumerate(sequence(value)):
                 address_range(network, *place, kind, position)
                 yield (Block(text(network), family="cluster"),), (field, number, kind, position)
         else:
@@ -316,9 +314,8 @@ def _cluster_ports(rule: Mapping[str, Any], old: bool, *pointer: str | int) -> t
     field = "ports" if old else "protocols"
     if rule.get(field) is None:
         return None
-    written = mappings(rule, field, *pointer)
     read = _old_port if old else _port
-    return tuple(read(port, (*pointer, field, number)) for number, port in enumerate(written))
+    return tuple(read(port, (*pointer, field, number)) for number, port in enumerate(mappings(rule, field, *pointer)))
 
 
 def _old_port(port: Mapping[str, Any], pointer: Pointer) -> PortSpec:

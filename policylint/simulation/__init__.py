@@ -330,8 +330,9 @@ def _is_refused(broken: BrokenObject, catalog: Catalog) -> bool:
         return broken.refusal is not None
     name = broken.resource.key[:2]
     kind = catalog.get(*name)
-    policies = kind is not None and (kind.policy_class != "Other" or kind.extension_ref or name in _OF_THEIR_OWN)
-    return policies or (broken.certain and kind is not None)
+    if kind is None:
+        return False
+    return broken.certain or kind.policy_class != "Other" or kind.extension_ref or name in _OF_THEIR_OWN
 
 
 def _is_misnamed(broken: BrokenObject) -> bool:

@@ -26,7 +26,7 @@ def build(
     *,
     own_class: OwnClass | None = None,
     shares_hostnames: SharesHostnames | None = None,
-    own_protocols: OwnProtocols = of_foreign,
+    own_protocols: OwnProtocols | None = None,
     knows_group: Callable[[str], bool] = bool,
 ) -> Topology:
     """Return the topology of one environment.
@@ -39,7 +39,8 @@ def build(
         knows_group: returns whether the kinds of an API group are known, so that what is no backend is none for
             certain; by default those of every group are.
     """
-    holders = Holders(world, own_class or (lambda name: False), own_protocols)  # noqa: ARG005 - an OwnClass
+    protocols = own_protocols or (lambda controller, class_name, protocol: of_foreign(protocol))  # noqa: ARG005
+    holders = Holders(world, own_class or (lambda name: False), protocols)  # noqa: ARG005 - an OwnClass
     grants = Grants(world)
     shares = shares_hostnames or (lambda controller, class_name: False)  # noqa: ARG005 - a SharesHostnames
     routes = _routes(world, holders, Backends(world, grants, knows_group), shares)

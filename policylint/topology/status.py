@@ -308,10 +308,14 @@ def client_validation(gateway: Resource, port: int | None) -> ClientValidation:
     return next((validation for validation in others if port is not None and validation.port == port), default)
 
 
+def tls_of(listener: ListenerState) -> Mapping[str, Any]:
+    """Return what a listener says of its TLS, empty for nothing."""
+    return mapping(mapping(value_at(listener.holder.body, listener.pointer)).get("tls"))
+
+
 def is_passthrough(listener: ListenerState) -> bool:
     """Return whether a TLS listener forwards the session unopened."""
-    written = mapping(value_at(listener.holder.body, listener.pointer))
-    return text(mapping(written.get("tls")).get("mode")) == "Passthrough"
+    return text(tls_of(listener).get("mode")) == "Passthrough"
 
 
 def _holds(listener: ListenerState, kind: str) -> bool:

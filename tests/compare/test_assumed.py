@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+
+from tests.compare.repositories import diff
 
 ROOT = """
 apiVersion: kustomize.toolkit.fluxcd.io/v1
@@ -130,26 +129,6 @@ TWINS = [
 ]  # fmt: skip
 
 
-def diff(root: Path, before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    """What `policylint diff` prints of two states of a repository."""
-
-    def git(*arguments: str) -> None:
-        name = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
-        subprocess.run(["git", *name, *arguments], cwd=root, check=True, capture_output=True)
-
-    git("init", "-q")
-    for files in (before, after):
-        for path, text in files.items():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text(text, encoding="utf-8")
-        if files is before:
-            git("add", ".")
-            git("commit", "-qm", "before")
-    command = [sys.executable, "-m", "policylint", "diff", "HEAD", "--color", "never"]
-    run = subprocess.run(command, cwd=root, check=False, capture_output=True, text=True)
-    return " ".join(run.stdout.split())
-
-
 def places(tmp_path: Path, kind: str, spec: str, old: str, new: str) -> dict[str, str]:
     """What the diff says of one change at three places: in a file that nothing deploys, in a template, and deployed
     beside nothing that it is for."""
@@ -167,7 +146,7 @@ def places(tmp_path: Path, kind: str, spec: str, old: str, new: str) -> dict[str
     ):
         root = tmp_path / place
         root.mkdir()
-        said[place] = diff(root, {**tree, path: before}, {path: after})
+        said[place] = " ".join(diff(root, {**tree, path: before}, {path: after}).split())
     return said
 
 
@@ -194,6 +173,6 @@ def test_what_is_not_weaker_is_a_row_at_most(tmp_path: Path, kind: str, spec: st
 def test_what_is_deleted_where_nothing_deploys_it_is_a_row(tmp_path: Path) -> None:
     tree = {"clusters/prod/apps.yaml": ROOT, "apps/route.yaml": ROUTE}
     before = {**tree, "old/p.yaml": policy(EG, TO_ROUTE + KEYS)}
-    said = diff(tmp_path, before, {"old/p.yaml": ""})
+    said = " ".join(diff(tmp_path, before, {"old/p.yaml": ""}).split())
     assert "goes, and nothing here deploys old/p.yaml" in said
     assert "warning[" not in said

@@ -78,6 +78,7 @@ spec: {parentRefs: [{name: edge}], rules: [{name: main, backendRefs: [{name: pay
 
 def is_read(place: Path, files: dict[str, str], digits: str, *arguments: str) -> None:
     for name, text in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(text.replace("DIGITS", digits), encoding="utf-8")
     code, _, err = run(place, *arguments, "--no-config", POLICYLINT_DEBUG="1")
     assert code in (0, 1, 3) and "Traceback" not in err and "internal error" not in err, err
@@ -89,10 +90,30 @@ def test_annotations_of_doors(tmp_path: Path, digits: str, arguments: tuple[str,
     is_read(tmp_path, {"ingress.yaml": INGRESS}, digits, *arguments)
 
 
+COUNTED = {
+    "app.yaml": """
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: web, namespace: argocd}
+spec:
+  source: {path: web, repoURL: 'https://example.com/web', kustomize: {replicas: [{name: web, count: 'DIGITS'}]}}
+  destination: {server: 'https://kubernetes.default.svc', namespace: shop}
+""",
+    "web/kustomization.yaml": "resources: [route.yaml]\n",
+    "web/route.yaml": PATCHED["route.yaml"],
+}
+CHART = {
+    "chart/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\nkubeVersion: '>1.0.0-DIGITS'\n",
+    "chart/templates/route.yaml": PATCHED["route.yaml"],
+}
+
+
 @DIGITS
-@pytest.mark.parametrize("files", [{"release.yaml": RELEASE}, PATCHED], ids=["chart", "patch"])
+@pytest.mark.parametrize(
+    "files", [{"release.yaml": RELEASE}, PATCHED, COUNTED, CHART], ids=["values", "patch", "replicas", "versions"]
+)
 def test_what_is_rendered(tmp_path: Path, files: dict[str, str], digits: str) -> None:
-    is_read(tmp_path, files, digits, "lint", ".")
+    is_read(tmp_path, files, digits, "lint", ".", "--render", "helm")
 
 
 @pytest.mark.parametrize(

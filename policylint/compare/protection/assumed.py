@@ -19,6 +19,7 @@ from policylint.compare.protection.unjudged import NOT_JUDGED
 from policylint.compare.texts import TextChanges
 from policylint.compare.unknown import is_of_unseen, undeployed, without_routes
 from policylint.compare.unread import UnreadText, unread_changes
+from policylint.digits import whole_number
 from policylint.documents import read
 from policylint.load.objects import resources
 from policylint.model import (
@@ -294,13 +295,13 @@ class _Companions:
         enrolling = self._side.catalog.enrolling()
         mesh = next((name for name, whose in enrolling.items() if whose == kind.implementation), "")
         self._add("v1", "Namespace", "", place, None, {mesh: "enabled"} if mesh else {})
-        number = int(port) if port.isdigit() else 80
-        container = {"name": "app", "image": "app", "ports": [{"containerPort": number}]}
-        if port and not port.isdigit():
-            container["ports"] = [{"name": port, "containerPort": number}]
+        stated = whole_number(port)
+        number, name = 80 if stated is None else stated, port if stated is None else ""
+        named = {"name": name} if name else {}
+        container = {"name": "app", "image": "app", "ports": [{**named, "containerPort": number}]}
         template = {"metadata": {"labels": told}, "spec": {"containers": [container]}}
         self._add("apps/v1", "Deployment", place, workload, {"selector": {"matchLabels": told}, "template": template})
-        ports = [{"name": "http" if port.isdigit() or not port else port, "port": 80, "targetPort": number}]
+        ports = [{"name": name or "http", "port": 80, "targetPort": number}]
         self._add("v1", "Service", place, service or workload, {"selector": told, "ports": ports})
 
     def _add(

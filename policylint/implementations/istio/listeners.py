@@ -25,7 +25,7 @@ from policylint.topology import (
 from policylint.topology.certificates import Certificates, authority_fault, certificate_fault
 from policylint.topology.grants import Grants
 from policylint.topology.listener_conflicts import Conflict
-from policylint.topology.status import ACCEPTED, NO_CONFLICTS, RESOLVED, client_validation, with_listeners
+from policylint.topology.status import ACCEPTED, NO_CONFLICTS, RESOLVED, client_validation, tls_of, with_listeners
 
 _SERVED = ("HTTP", "HTTPS", "TLS", "TCP")
 _STREAMS = ("TCP", "UDP")
@@ -126,7 +126,7 @@ def is_parent(listener: ListenerState, topology: Topology) -> bool:
 
     One for TLS that says nothing of TLS has none.
     """
-    if not listener.conditions or listener.conflict or (listener.protocol in _SESSIONS and not _tls(listener)):
+    if not listener.conditions or listener.conflict or (listener.protocol in _SESSIONS and not tls_of(listener)):
         return False
     return listener.holder.key.kind == "Gateway" or is_valid(listener, topology)
 
@@ -155,7 +155,7 @@ def _of_listener(listener: ListenerState, conflict: Conflict | None, topology: T
     unserved = _unserved(listener, topology)
     takes_routes = listener.protocol in _SERVED or is_symbolic(listener.protocol)
     kinds = listener.supported_kinds if takes_routes else ()
-    written = _written(listener)
+    written = mapping(value_at(listener.holder.body, listener.pointer))
     named = [text(mapping(each).get("kind")) for each in sequence(mapping(written.get("allowedRoutes")).get("kinds"))]
     by_type = {each.type: each for each in listener.conditions}
     wrong_kinds = by_type["ResolvedRefs"] if by_type["ResolvedRefs"].reason == "InvalidRouteKinds" else None
@@ -172,7 +172,7 @@ def _of_listener(listener: ListenerState, conflict: Conflict | None, topology: T
         by_type |= {"Accepted": ACCEPTED, "Conflicted": NO_CONFLICTS}
         by_type["ResolvedRefs"] = RESOLVED if fault is None else Condition("ResolvedRefs", "False", *fault)
         of_set = listener.holder.key.kind != "Gateway"
-        if unserved or (of_set and listener.protocol in _SESSIONS and not _tls(listener)):
+        if unserved or (of_set and listener.protocol in _SESSIONS and not tls_of(listener)):
             message = unserved or "nothing is said of its TLS"
             by_type["Accepted"] = Condition("Accepted", "False", "UnsupportedProtocol", message)
         elif fault is not None and fault[0] in _NO_CA:
@@ -194,7 +194,7 @@ def _of_tls(listener: ListenerState, topology: Topology) -> Fault | None:
     One certificate that is there is enough, and of CAs only one may be named.
     """
     certificates = [each for each in listener.references if each.role == "certificate"]
-    if not certificates or mapping(_tls(listener).get("options")).get(_MODE) in _OF_THE_MESH:
+    if not certificates or mapping(tls_of(listener).get("options")).get(_MODE) in _OF_THE_MESH:
         return None
     if len(certificates) > _MOST_CERTIFICATES:
         return "InvalidCertificateRef", f"Istio takes {_MOST_CERTIFICATES} certificates at most"
@@ -275,19 +275,11 @@ def _unserved(listener: ListenerState, topology: Topology) -> str:
     gateway = None if listener.gateway is None else topology.gateway(listener.gateway)
     controller = "" if gateway is None else gateway.controller or OWN_CLASSES.get(gateway.class_key.name, "")
     tunnels = listener.protocol == "HBONE" and listener.port in (_TUNNEL, None)
-    mode = text(_tls(listener).get("mode"))
+    mode = text(tls_of(listener).get("mode"))
     if controller == MESH_CONTROLLER:
         return "" if tunnels else f"a waypoint listens on port {_TUNNEL} with protocol HBONE alone"
     if controller == EAST_WEST_CONTROLLER:
         passed = listener.protocol == "TLS" and listener.port != _TUNNEL and mode == "Passthrough"
-        served = passed or (tunnels and mode in ("", "Terminate") and bool(_tls(listener)))
+        served = passed or (tunnels and mode in ("", "Terminate") and bool(tls_of(listener)))
         return "" if served else f"an east-west gateway listens on port {_TUNNEL} with HBONE, or passes TLS through"
     return "" if listener.protocol in _SERVED else f"protocol {listener.protocol} is not supported"
-
-
-def _written(listener: ListenerState) -> Mapping[str, object]:
-    return mapping(value_at(listener.holder.body, listener.pointer))
-
-
-def _tls(listener: ListenerState) -> Mapping[str, object]:
-    return mapping(_written(listener).get("tls"))

@@ -6,7 +6,7 @@ docs/reference/config/networking/destination-rule, «Subset».
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
@@ -14,7 +14,7 @@ from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text
 from policylint.model.hosts import names_service
 from policylint.model.selectors import matches
-from policylint.topology.workloads import WORKLOADS, pod_labels
+from policylint.topology.workloads import pod_labels, workloads_selected
 
 _MESH = "networking.istio.io"
 _WRITTEN_LATER = ("istio.io/", "topology.kubernetes.io/", "pod-template-hash")
@@ -71,10 +71,8 @@ def _selects_nothing(service: Resource, labels: Mapping[str, Any], world: World)
     selector = mapping(service.spec.get("selector"))
     if not selector or not labels or any(part in str(label) for label in labels for part in _WRITTEN_LATER):
         return False
-    home = service.key.namespace
-    workloads: Sequence[Resource] = [each for kind in WORKLOADS for each in world.in_namespace(*kind, home)]
-    behind = [labelled for labelled in map(pod_labels, workloads) if matches({"matchLabels": selector}, labelled)]
-    if not behind or world.pods_elsewhere({"matchLabels": {**selector, **labels}}, home):
+    behind = [pod_labels(each) for each in workloads_selected(world, service)]
+    if not behind or world.pods_elsewhere({"matchLabels": {**selector, **labels}}, service.key.namespace):
         return False
     if any(is_symbolic(labelled.get(label)) for labelled in behind for label in labels):
         return False

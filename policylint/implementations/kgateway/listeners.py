@@ -14,11 +14,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from policylint.implementations.kgateway.tls_options import wrong_option
-from policylint.model import Node, Resource, ResourceKey, is_symbolic, mapping, sequence, text, value_at
+from policylint.model import Node, Resource, ResourceKey, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.spaces.addresses import number_of
 from policylint.topology import Condition, GatewayState, ListenerSetState, ListenerState, ReferenceState, Topology
-from policylint.topology.status import ACCEPTED, NO_CONFLICTS, RESOLVED, client_validation, with_listeners
+from policylint.topology.status import ACCEPTED, NO_CONFLICTS, RESOLVED, client_validation, tls_of, with_listeners
 
 _SERVED = ("HTTP", "HTTPS", "TLS", "TCP", "HBONE")
 RESERVED = (9091, 8082, 19000)
@@ -292,7 +292,7 @@ def of_tls(listener: ListenerState, gateway: GatewayState, *, cas: bool = True) 
     faults = [each for each in certificates if each.reason]
     if faults and len(faults) == len(certificates):
         return _worst(faults)
-    if wrong := wrong_option(_tls(listener), with_cas=bool(authorities)):
+    if wrong := wrong_option(tls_of(listener), with_cas=bool(authorities)):
         return TlsFault("InvalidCertificateRef", "Invalid", wrong)
     lacking = [each for each in authorities if each.reason]
     required = text(client_validation(gateway.gateway, listener.port).value.get("mode")) != "AllowInsecureFallback"
@@ -335,9 +335,5 @@ def _rank(reference: ReferenceState) -> int:
 
 
 def _terminates(listener: ListenerState) -> bool:
-    tls = _tls(listener)
+    tls = tls_of(listener)
     return bool(tls) and text(tls.get("mode"), "Terminate") == "Terminate"
-
-
-def _tls(listener: ListenerState) -> Mapping[str, object]:
-    return mapping(mapping(value_at(listener.holder.body, listener.pointer)).get("tls"))

@@ -14,10 +14,10 @@ from policylint.model import (
     mapping,
     sequence,
     text,
-    value_at,
 )
 from policylint.policy.results import Group, Idle, PolicyState
 from policylint.topology import ListenerState, Topology
+from policylint.topology.status import tls_of
 
 _WITH_TLS = ("HTTPS", "TLS")
 _SECRETS = (("", "Secret"), ("core", "Secret"))
@@ -89,7 +89,7 @@ def passed_over(kind: str, listener: ListenerState) -> tuple[str, str] | None:
         return "has no hostname", "give the listener a `hostname`"
     if kind != "TLSPolicy":
         return None
-    tls = mapping(mapping(value_at(listener.holder.body, listener.pointer)).get("tls"))
+    tls = tls_of(listener)
     mode = text(tls.get("mode"))
     if mode not in ("", "Terminate") and not holds_variable(mode):
         return "passes TLS on", "name a listener with `tls.mode: Terminate`"

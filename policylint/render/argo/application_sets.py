@@ -18,7 +18,7 @@ from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.argo import templates
-from policylint.render.argo.templates import MISSING, value_at
+from policylint.render.argo.templates import MISSING, parameter_at
 from policylint.render.globs import glob
 from policylint.render.go_template.functions import Open
 from policylint.render.go_template.parsing import TemplateError
@@ -221,7 +221,7 @@ def _merged(generator: Any, tree: Tree, prefixes: list[str], language: _Language
 
 def _identity(values: Parameters, keys: list[str]) -> tuple[object, ...]:
     """Return what two sets of parameters share if they have the same values at some keys."""
-    found = [value_at(values, key) for key in keys]
+    found = [parameter_at(values, key) for key in keys]
     return tuple(
         repr(value) if isinstance(value, (dict, list)) else None if value is MISSING else value for value in found
     )
@@ -320,11 +320,11 @@ def _is_selected(selector: Any, values: Parameters) -> bool:
     for key, expected in mapping(selector.get("matchLabels")).items():
         expressions.append({"key": key, "operator": "In", "values": [expected] if isinstance(expected, str) else []})
     for expression in expressions if values else ():
-        value = value_at(values, f".{text(expression.get('key'))}")
+        value = parameter_at(values, f".{text(expression.get('key'))}")
         if value is MISSING and isinstance(values, Open):
             continue
         is_known = isinstance(value, (str, int, float))
-        is_listed = is_known and _as_text(value) in [_as_text(one) for one in sequence(expression.get("values"))]
+        is_listed = is_known and shown(value) in [shown(one) for one in sequence(expression.get("values"))]
         results = {"In": is_listed, "NotIn": not is_listed, "Exists": is_known, "DoesNotExist": not is_known}
         if not results.get(text(expression.get("operator")), True):
             return False
@@ -386,8 +386,4 @@ def _flat(values: Any, start: str = "") -> Iterator[tuple[str, str]]:
         elif isinstance(value, (dict, list)):
             yield from _flat(value, f"{place}.")
         elif not isinstance(value, float) and value is not None and (isinstance(value, str) or abs(value) < _EXACT):
-            yield place, _as_text(value)
-
-
-def _as_text(value: Any) -> str:
-    return shown(value)
+            yield place, shown(value)

@@ -13,10 +13,11 @@ from typing import Any, Final
 from policylint.documents import Document, read
 from policylint.documents.problem import YAML_SYNTAX
 from policylint.load.facts import KUSTOMIZATION_FILES
-from policylint.model import Spot, mapping, sequence, text
+from policylint.model import Spot, mapping, sequence, text, value_at
 from policylint.patterns import Pattern
 from policylint.render.flux.deployment import Kustomization, amended
 from policylint.render.globs import glob
+from policylint.render.helm.app_template.release import as_number
 from policylint.render.provenance import Provenance, entries, put
 from policylint.render.tree import Tree, inside, join
 
@@ -238,7 +239,7 @@ def with_options(
         pairs = [
             *held,
             *(
-                ({**mapping(each), "count": _count(mapping(each).get("count"))}, where)
+                ({**mapping(each), "count": as_number(mapping(each).get("count"))}, where)
                 for each, where in added.values()
             ),
         ]
@@ -248,10 +249,6 @@ def with_options(
         body = {**body, "namespace": options["namespace"]}
         origin = origin.with_child("namespace", place.child("namespace"))
     return body, origin
-
-
-def _count(value: Any) -> Any:
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
 def _listed(body: dict[str, Any], origin: Provenance, field: str, pairs: list[tuple[Any, Provenance]]) -> Kustomization:
@@ -321,10 +318,7 @@ def _with_pairs(
                 )
             pointer = ("labels", index, "pairs")
         for name, value in pairs.items():
-            held: Any = body
-            for step in pointer:
-                held = mapping(held).get(step) if isinstance(step, str) else held[step]
-            if name in mapping(held) and options.get(force) is not True:
+            if name in mapping(value_at(body, pointer)) and options.get(force) is not True:
                 raise RefusedSourceError(f"{name} is there already, and not forced", place.at(field, name))
             body, origin = put(body, origin, (*pointer, name), value, place.at(field, name))
     return body, origin

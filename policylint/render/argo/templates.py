@@ -17,7 +17,7 @@ from policylint.render.go_template.printing import UncertainError, as_yaml
 from policylint.render.go_template.running import FUNCTIONS, of_json
 from policylint.render.go_template.running import filled_in as run
 
-__all__ = ["MISSING", "filled_in", "normalized", "value_at"]
+__all__ = ["MISSING", "filled_in", "normalized", "parameter_at"]
 
 _OPTION: Final = "missingkey="
 _NO_NAME: Final = Pattern(r"[^a-z0-9.-]")
@@ -49,7 +49,7 @@ def normalized(value: str) -> str:
     return _NO_NAME.sub("-", value.lower())[:253].strip("-.")
 
 
-def value_at(parameters: Any, path: str) -> Any:
+def parameter_at(parameters: Any, path: str) -> Any:
     """Return what `.path.basename`, `path[1]`, `metadata.labels.env` names, or a key that holds the dots itself."""
     plain = path.lstrip("$.")
     if isinstance(parameters, dict) and plain in parameters and not isinstance(parameters[plain], dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from policylint.digits import whole_number
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 
@@ -29,7 +30,8 @@ class Version(NamedTuple):
     @property
     def rank(self) -> tuple[object, ...]:
         """What versions are ordered by."""
-        parts = [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in self.before.split(".") if part]
+        numbers = ((whole_number(part), part) for part in self.before.split(".") if part)
+        parts = [(1, 0, part) if number is None else (0, number, "") for number, part in numbers]
         return self.major, self.minor, self.patch, not self.before, parts
 
 

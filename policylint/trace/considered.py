@@ -33,10 +33,10 @@ def ends(shares: Iterable[Share]) -> Iterator[Node]:
 
 def ambiguous(name: str, kind: str, matching: Sequence[ResourceKey], known: Iterable[ResourceKey]) -> str:
     """Return why a name is not one object: several match, or none, with the most similar one."""
-    if matching:
-        return f"{len(matching)} objects fit {name!r}: {', '.join(map(str, matching[:5]))}"
-    from policylint.model.spelling import alike
+    from policylint.model.spelling import alike, spelled
 
+    if matching:
+        return f"{len(matching)} objects fit {name!r}: {', '.join(map(spelled, matching[:5]))}"
     close = alike(name, known, 1)
     return f"there is no {kind} {name!r}" + (f" (did you mean {close[0]}?)" if close else "")
 

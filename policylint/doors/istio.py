@@ -30,10 +30,12 @@ _INSTALLED = ("ingressgateway", "egressgateway")
 """What `istio` says at the pods of the gateways that an installation of Istio makes, in a namespace of their own."""
 _OF_GATEWAYS = ("istio", "ingress", "egress", "gateway")
 """Words of one of which such a namespace is called."""
-_HTTP = ("HTTP", "HTTP2", "GRPC", "GRPC-WEB")
+_HTTP = ("HTTP", "HTTP2", "HTTP_PROXY", "GRPC", "GRPC-WEB")
 _MOST = 100_000
 """Rules of a host: the first one has this rank, each further one a lower one."""
-_PASSED_ON = ("PASSTHROUGH", "AUTO_PASSTHROUGH")
+_BY_CLUSTER = "AUTO_PASSTHROUGH"
+"""The mode of servers that lead by names of clusters (`outbound_.80_._.web.shop.svc.cluster.local`), by no route."""
+_PASSED_ON = ("PASSTHROUGH", _BY_CLUSTER)
 _CERTIFICATES = {
     "MUTUAL": "clientCertificate",
     "ISTIO_MUTUAL": "clientCertificate",
@@ -41,6 +43,8 @@ _CERTIFICATES = {
 }
 _CONDITIONS = ("headers", "withoutHeaders", "queryParams", "method", "authority", "scheme")
 """What a match may demand of requests beside their path."""
+_SHARING = (("http", "http"), ("https", "https"), ("https", "http"), ("https", "tcp"))
+"""What is served at a port beside the first server there, which has TLS or has not."""
 Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
 _Found = tuple[Resource, str, str, Mapping[str, Any], Pointer]
 """VirtualService, host, and the name, content and place of one of its rules."""
@@ -53,7 +57,8 @@ class _Server(NamedTuple):
 
     Args:
         redirects: whether all requests are sent to https.
-        passes: whether TLS is passed on unread.
+        mode: of its TLS, "" where it has none.
+        apart: whether others at its port end TLS otherwise, so that each host is a listener.
     """
 
     opening: Opening
@@ -61,7 +66,8 @@ class _Server(NamedTuple):
     pointer: Pointer
     guards: tuple[Guard, ...]
     redirects: bool
-    passes: bool
+    mode: str
+    apart: bool = False
 
 
 def istio_doors(world: World, backends: Backends, policies: Mapping[ResourceKey, PolicyState]) -> Iterator[Door]:
@@ -71,47 +77,148 @@ def istio_doors(world: World, backends: Backends, policies: Mapping[ResourceKey,
         policies: those of the simulation, of which some act at the Gateways.
     """
     for gateway in world.of_kind(*OWN_GATEWAY):
-        servers = list(_servers(gateway))
-        rules = [rule for server in servers for rule in _rules(world, gateway, server)]
-        openings = [server.opening for server in servers]
+        servers = _told_apart(list(_servers(gateway)))
+        bound = [each for each in sorted(world.of_kind(*VIRTUAL_SERVICE), key=_order) if _is_bound(each, gateway)]
+        rules = list(_rules(world, gateway, servers, bound))
+        openings = [server.opening for server in servers if not (server.opening.passes and server.apart)]
         unseen = _unseen(world, gateway, policies)
         yield door(gateway, "", rules, guards(), lambda route: backends(route, EVERYTHING), openings, unseen)
 
 
 def _servers(gateway: Resource) -> Iterator[_Server]:
+    """Yield the servers of a Gateway, but those at a port of one that takes connections, or requests without TLS.
+
+    Source: istio/istio, pilot/pkg/model/gateway.go, mergeGateways, canMergeProtocols.
+    """
+    first: dict[tuple[int, str], str] = {}
     for number, server in enumerate(map(mapping, sequence(gateway.spec.get("servers")))):
         port, tls = mapping(server.get("port")), mapping(server.get("tls"))
         protocol, mode = text(port.get("protocol")).upper(), text(tls.get("mode"), "SIMPLE")
         there = port.get("number")
         if not isinstance(there, int):
             continue
-        passes = protocol in ("TLS", "HTTPS") and mode in _PASSED_ON
-        scheme = "http" if protocol in _HTTP else "https" if protocol in ("HTTPS", "TLS") else "tcp"
+        secure = protocol in ("TLS", "HTTPS")
+        scheme = "http" if protocol in _HTTP else "https" if secure else "tcp"
+        address = (there, text(server.get("bind")))
+        if (first.get(address, "https"), scheme) not in _SHARING:
+            continue
+        first.setdefault(address, scheme)
+        passes = secure and mode in _PASSED_ON
         asked: tuple[Guard, ...] = ()
-        if scheme == "https" and not passes and mode in _CERTIFICATES:
+        if secure and not passes and mode in _CERTIFICATES:
             setting = _CERTIFICATES[mode]
             place: Pointer = ("spec", "servers", number, "tls", "mode")
             asked = (Guard(gateway, {setting: {"secret": text(tls.get("credentialName"))}}, {(setting,): place}),)
-        pointer: Pointer = ("spec", "servers", number)
-        hosts = tuple(texts(server.get("hosts")))
+        opening = Opening("tls" if secure and (passes or protocol == "TLS") else scheme, there, passes=passes)
         redirects = scheme == "http" and tls.get("httpsRedirect") is True
-        yield _Server(Opening(scheme, there), hosts, pointer, asked, redirects, passes)
+        hosts = tuple(texts(server.get("hosts")))
+        yield _Server(opening, hosts, ("spec", "servers", number), asked, redirects, mode if secure else "")
 
 
-def _rules(world: World, gateway: Resource, server: _Server) -> Iterator[DoorRule]:
+def _told_apart(servers: Sequence[_Server]) -> list[_Server]:
+    """Return servers, one for each host where some at a port end TLS of requests and others that of connections."""
+    schemes: dict[int, set[str]] = {}
+    for server in servers:
+        schemes.setdefault(server.opening.port, set()).add(server.opening.scheme)
+    found = []
+    for server in servers:
+        mixed = {"https", "tls"} <= schemes[server.opening.port] and server.opening.scheme != "http"
+        for host in server.hosts if mixed else ():
+            opening = server.opening._replace(hostname=_pattern(host))
+            found.append(server._replace(opening=opening, hosts=(host,), apart=True))
+        found += [] if mixed else [server]
+    return found
+
+
+def _order(virtual: Resource) -> tuple[Any, ...]:
+    """Return a key for sorting: those for their own namespace, then those for others that they name, then all others.
+
+    Source: istio/istio, pilot/pkg/model/push_context.go, VirtualServicesForGateway.
+    """
+    readers = texts(virtual.spec.get("exportTo"))
+    public = not readers or "*" in readers
+    return (2 if public else 0 if set(readers) <= {".", virtual.key.namespace} else 1, *virtual.age)
+
+
+def _rules(
+    world: World, gateway: Resource, servers: Sequence[_Server], bound: Sequence[Resource]
+) -> Iterator[DoorRule]:
+    """Yield what servers do with requests and connections.
+
+    Args:
+        bound: the VirtualServices of the Gateway, in order.
+    """
+    named: dict[int, set[str]] = {}
+    for server in servers:
+        if server.opening.scheme in ("http", "https"):
+            yield from _of_requests(world, gateway, server, bound)
+        elif not server.opening.passes:
+            yield from _of_connections(world, gateway, server, bound)
+        elif server.mode != _BY_CLUSTER:
+            yield from _passed_on(world, gateway, server, bound, named.setdefault(server.opening.port, set()))
+
+
+def _of_connections(world: World, gateway: Resource, server: _Server, bound: Sequence[Resource]) -> Iterator[DoorRule]:
+    """Yield what a server does with connections: all of them take the first TCP route that is for its port.
+
+    Of a match the port and the Gateways count alone (l4SingleMatch): nobody looks at where connections come from or
+    go to.
+    Source: istio/istio, pilot/pkg/networking/core/gateway.go, buildGatewayNetworkFiltersFromTCPRoutes.
+    """
+    for virtual in bound:
+        if not _hosts(virtual, gateway, server):
+            continue
+        for number, rule in enumerate(map(mapping, sequence(virtual.spec.get("tcp")))):
+            matches = [mapping(match) for match in sequence(rule.get("match"))]
+            if rule.get("route") and (
+                not matches or any(_is_meant(virtual, gateway, server, each) for each in matches)
+            ):
+                body, _ = _body(world, virtual, {"route": rule["route"]}, server)
+                for host in dict.fromkeys(map(_pattern, server.hosts if server.mode else ("*",))):
+                    place: Pointer = ("spec", "tcp", number)
+                    yield DoorRule(virtual, server.opening, host, f"tcp-{number}", body, place, server.guards)
+                return
+
+
+def _passed_on(
+    world: World, gateway: Resource, server: _Server, bound: Sequence[Resource], taken: set[str]
+) -> Iterator[DoorRule]:
+    """Yield where a server passes TLS on unread: by the names of the TLS routes, each of which counts once at a port.
+
+    Source: istio/istio, pilot/pkg/networking/core/gateway.go, buildGatewayNetworkFiltersFromTLSRoutes.
+    """
+    for virtual in bound:
+        if not _hosts(virtual, gateway, server):
+            continue
+        for number, rule in enumerate(map(mapping, sequence(virtual.spec.get("tls")))):
+            for match in map(mapping, sequence(rule.get("match")) if rule.get("route") else ()):
+                names = texts(match.get("sniHosts"))
+                if not _is_meant(virtual, gateway, server, match) or not taken.isdisjoint(names):
+                    continue
+                taken.update(names)
+                body, _ = _body(world, virtual, {"route": rule["route"]}, server)
+                for host in dict.fromkeys(map(_pattern, names)):
+                    opening = server.opening._replace(hostname=host) if server.apart else server.opening
+                    place: Pointer = ("spec", "tls", number)
+                    yield DoorRule(virtual, opening, host, f"tls-{number}", body, place)
+
+
+def _hosts(virtual: Resource, gateway: Resource, server: _Server) -> list[str]:
+    """Return the hosts that a VirtualService shares with a server."""
+    shared = {
+        _shared(wanted, offered, virtual.key.namespace, gateway.key.namespace)
+        for wanted in texts(virtual.spec.get("hosts"))
+        for offered in server.hosts
+    }
+    return sorted(host for host in shared if host is not None)
+
+
+def _of_requests(world: World, gateway: Resource, server: _Server, bound: Sequence[Resource]) -> Iterator[DoorRule]:
     """Yield what a server does with requests: the rules of VirtualServices in order, those for everything last."""
     found: list[_Found] = []
-    for virtual in sorted(world.of_kind(*VIRTUAL_SERVICE), key=lambda each: each.age):
-        if not _is_bound(virtual, gateway):
-            continue
-        hosts = {
-            shared
-            for wanted in texts(virtual.spec.get("hosts"))
-            for offered in server.hosts
-            if (shared := _shared(wanted, offered, virtual.key.namespace, gateway.key.namespace)) is not None
-        }
-        for host in sorted(hosts):
-            for name, rule, pointer in _http_rules(world, virtual) if not server.passes else _tls_rules(virtual, host):
+    for virtual in bound:
+        for host in _hosts(virtual, gateway, server):
+            for name, rule, pointer in _http_rules(world, virtual):
                 found.append((virtual, host, name, rule, pointer))
     if server.redirects:
         to_https = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}
@@ -124,7 +231,7 @@ def _rules(world: World, gateway: Resource, server: _Server) -> Iterator[DoorRul
         matches = [said for each in meant for said in _matches(each, host, server)]
         if rule.get("match") and not matches:
             continue
-        body, answers = _body(world, virtual, rule)
+        body, answers = _body(world, virtual, rule, server)
         asked = (*server.guards, *answers)
         body |= {"precedence": (_MOST - rank, 0, 0, 0, 0), **({"matches": matches} if matches else {})}
         yield DoorRule(virtual, server.opening, host, name, body, pointer, asked)
@@ -212,22 +319,20 @@ def _at_home(route: Mapping[str, Any], namespace: str) -> Mapping[str, Any]:
     return {**route, "destination": {**destination, "host": full}}
 
 
-def _tls_rules(virtual: Resource, host: str) -> Iterator[tuple[str, Mapping[str, Any], Pointer]]:
-    for number, rule in enumerate(map(mapping, sequence(virtual.spec.get("tls")))):
-        names = [name for entry in map(mapping, sequence(rule.get("match"))) for name in texts(entry.get("sniHosts"))]
-        if any(name == host or covers(name, host) or covers(host, name) for name in names):
-            yield f"tls-{number}", {"route": rule.get("route")}, ("spec", "tls", number)
+def _is_meant(virtual: Resource, gateway: Resource, server: _Server, match: Mapping[str, Any]) -> bool:
+    """Return whether a match is for the port and the Gateway of a server."""
+    named = _in_full(virtual, match.get("gateways"))
+    here = f"{gateway.key.namespace}/{gateway.key.name}"
+    return (not named or here in named) and match.get("port") in (None, 0, server.opening.port)
 
 
 def _meant(virtual: Resource, gateway: Resource, server: _Server, rule: Mapping[str, Any]) -> Iterator[Any]:
     """Yield the matches of a rule that are for requests at this server."""
-    own = f"{gateway.key.namespace}/{gateway.key.name}"
     for match in map(mapping, sequence(rule.get("match"))):
-        named = _in_full(virtual, match.get("gateways"))
         scheme = mapping(match.get("scheme")).get("exact")
-        if (named and own not in named) or match.get("port") not in (None, server.opening.port):
+        if not _is_meant(virtual, gateway, server, match) or match.get("sourceLabels"):
             continue
-        if match.get("sourceLabels") or match.get("sourceNamespace") or scheme not in (None, server.opening.scheme):
+        if match.get("sourceNamespace") or scheme not in (None, server.opening.scheme):
             continue
         yield match
 
@@ -310,7 +415,9 @@ def _text(wanted: Mapping[str, Any]) -> dict[str, str]:
     return {"type": EXPRESSION, "value": text(wanted.get("regex")) or ".*"}
 
 
-def _body(world: World, virtual: Resource, rule: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Guard, ...]]:
+def _body(
+    world: World, virtual: Resource, rule: Mapping[str, Any], server: _Server
+) -> tuple[dict[str, Any], tuple[Guard, ...]]:
     """Return a rule as routes have it, and what answers its requests in place of a backend."""
     filters: list[dict[str, Any]] = []
     redirect, direct = mapping(rule.get("redirect")), mapping(rule.get("directResponse"))
@@ -343,24 +450,30 @@ def _body(world: World, virtual: Resource, rule: Mapping[str, Any]) -> tuple[dic
         }
         modified = {**{field: each for field, each in added.items() if each}, "remove": texts(changes.get("remove"))}
         filters.append({"type": "RequestHeaderModifier", "requestHeaderModifier": modified})
-    references = [_reference(world, virtual, mapping(route)) for route in sequence(rule.get("route"))]
+    routes = [mapping(route) for route in sequence(rule.get("route"))]
+    alone = len(routes) == 1  # whatever its weight
+    references = [_reference(world, virtual, each, 1 if alone else each.get("weight", 0), server) for each in routes]
     return {"filters": filters, "backendRefs": references}, ()
 
 
-def _reference(world: World, virtual: Resource, route: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a destination as routes name it; of a Service with one port the port may be left out."""
+def _reference(
+    world: World, virtual: Resource, route: Mapping[str, Any], weight: object, server: _Server
+) -> dict[str, Any]:
+    """Return a destination as routes name it; without a port it is that of the Service, of several the server's.
+
+    Source: istio/istio, pilot/pkg/networking/core/route/route.go, GetDestinationCluster.
+    """
     destination = mapping(route.get("destination"))
     host, port = text(destination.get("host")), mapping(destination.get("port")).get("number")
     name, dot, rest = host.partition(".")
     namespace, _, suffix = rest.partition(".")
-    weight = route.get("weight", 1)
     if dot and not suffix.startswith("svc"):
         other = {"group": VIRTUAL_SERVICE[0], "kind": "Hostname", "name": host}
         return {**other, "weight": weight, **({"port": port} if port else {})}
     if not isinstance(port, int):
         service = world.get(ResourceKey("", "Service", namespace or virtual.key.namespace, name))
         ports = [] if service is None else [mapping(each).get("port") for each in sequence(service.spec.get("ports"))]
-        port = ports[0] if len(ports) == 1 else 80
+        port = ports[0] if len(ports) == 1 else server.opening.port
     return {"name": name, "weight": weight, "port": port, **({"namespace": namespace} if dot else {})}
 
 

@@ -18,7 +18,7 @@ from policylint.policy.results import Attachment, Declared, Effective, FailingSe
 from policylint.regex import quoted
 from policylint.topology import BackendState, Candidate, GatewayState, ListenerState, ParentState, RouteState
 
-PROTOCOLS = {"http": "HTTP", "https": "HTTPS", "tcp": "TCP", "udp": "UDP"}
+PROTOCOLS = {"http": "HTTP", "https": "HTTPS", "tls": "TLS", "tcp": "TCP", "udp": "UDP"}
 
 
 _FLAGS = Pattern(r"\(\?[a-z]+\)")
@@ -64,10 +64,17 @@ class Guard(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """One port of a door."""
+    """One port of a door.
+
+    Args:
+        hostname: of the listener, where those of one port are of several protocols.
+        passes: whether TLS is passed on unread.
+    """
 
     scheme: str
     port: int
+    hostname: str = ""
+    passes: bool = False
 
 
 class DoorRule(NamedTuple):
@@ -238,12 +245,13 @@ def rule_node(key: ResourceKey, name: str) -> Node:
 
 
 def _listener(holder: Resource, opening: Opening) -> ListenerState:
-    name = f"{opening.scheme}-{opening.port}"
+    name = f"{opening.scheme}-{opening.port}" + (f"-{opening.hostname}" if opening.hostname else "")
     node = Node(holder.key, name, "Listener")
-    protocol = PROTOCOLS[opening.scheme]
-    return ListenerState(
-        name, node, holder, ("metadata", "name"), holder.key, protocol, opening.port, "", (holder.key.kind,), 0, ()
-    )
+    protocol, kinds = PROTOCOLS[opening.scheme], (holder.key.kind,)
+    place: Pointer = ("metadata", "name")
+    if opening.passes:
+        holder, place = made_of(holder, {"passed": {"tls": {"mode": "Passthrough"}}}, {}), ("spec", "passed")
+    return ListenerState(name, node, holder, place, node.key, protocol, opening.port, opening.hostname, kinds, 0, ())
 
 
 def _lowered(entries: Sequence[DoorRule], numbers: Mapping[str, int], hosts: tuple[str, ...]) -> Resource:

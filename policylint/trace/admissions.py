@@ -95,19 +95,11 @@ class Admissions:
             pods = proxies(self._simulation.world, gateway.gateway)
             for holder in pods or (gateway.gateway,):  # whose pods were not seen stands for them
                 found += self._ask(call, Checkpoint((whole(holder.key),), holder))
-            denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
-            if denied is not None:
-                trace = trace._replace(admissions=tuple(found), questions=tuple(asked), forwarded=None, per_backend={})
-                return trace._replace(outcome=_end(denied))
             if pods:
                 caller = pods[0]
                 client = Client(caller, caller.key.namespace)
         elif gateway is not None:
             found += self._ask(call, Checkpoint((whole(gateway.gateway.key),), gateway.gateway))
-            denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
-            if denied is not None:
-                trace = trace._replace(admissions=tuple(found), questions=tuple(asked), forwarded=None, per_backend={})
-                return trace._replace(outcome=_end(denied))
             served_by = implementation_of(gateway, self._simulation.catalog)
             meshed = any(behaviour.name == served_by for behaviour, _ in self._asked)
             client = Client(gateway.gateway, gateway.gateway.key.namespace) if meshed else Client()
@@ -115,10 +107,10 @@ class Admissions:
         elif asked_for is not None:
             answers, senders = self._before(asked_for, call, client)
             found += answers
-            denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
-            if denied is not None:
-                trace = trace._replace(admissions=tuple(found), questions=tuple(asked), forwarded=None, per_backend={})
-                return trace._replace(outcome=_end(denied))
+        denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
+        if denied is not None:
+            trace = trace._replace(admissions=tuple(found), questions=tuple(asked), forwarded=None, per_backend={})
+            return trace._replace(outcome=_end(denied))
         senders = senders or (client,)
         shares = list(trace.outcome.shares)
         ends: list[PlacedDecision] = []

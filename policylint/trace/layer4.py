@@ -43,13 +43,12 @@ def at_listener(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
             unread = f": {why}"
             continue
         names = candidate.hostnames
-        serving = [name for name in names if state.route.key.kind != "TLSRoute" or serves(sni, name)]
+        kind = _kind(state, listener)
+        serving = [name for name in names if kind != "TLSRoute" or serves(sni, name)]
         if serving and rules(state.route):
             hostname = max(serving, key=lambda name: (not name.startswith("*") and len(name), len(name)))
             exact = 0 if hostname.startswith("*") else len(hostname)
-            kinds = _KINDS[listener.protocol]
-            kind = kinds.index(state.route.key.kind) if state.route.key.kind in kinds else 0
-            order = (kind, -exact, -len(hostname), *state.route.age)
+            order = (_KINDS[listener.protocol].index(kind), -exact, -len(hostname), *state.route.age)
             fitting.append((order, hostname, state))
     fitting.sort(key=lambda ranked: ranked[0])
     if not fitting:
@@ -71,7 +70,7 @@ def along_route(
     rule = rules(state.route)[0]
     backend_shares = shares(tracer.simulation.world, state, rule.number, None if passed_on else tracer.tls)
     outcome = outcome_of(backend_shares, stream=True)
-    nodes = (*above, whole(state.route.key), rule.node)
+    nodes = (*above, *tracer.pods_of(start), whole(state.route.key), rule.node)
     working = [share for share in backend_shares if share.share and not share.problem]
     session = next((tls for tls in map(tracer.tls.of, working) if tls is not None), None)
     request = start.request
@@ -79,7 +78,7 @@ def along_route(
     beyond = tracer.beyond(start)
     questions: list[RequestQuestion] = []
     message = facts(request, questions)._replace(stream=True)
-    policies = tracer.policies.met(nodes, working, beyond, message)
+    policies = tracer.met(start, nodes, working, message)
     http = request.scheme == "https" and start.listener is not None
     method, host, path = (request.method, request.host, request.path) if http else ("", "", "")
     forwarded = Forwarded(method, host, path, dict(request.headers), sni)
@@ -105,6 +104,12 @@ def along_route(
     if trace.denied is not None:
         return trace
     return tracer.admissions.applied(trace, tracer.client(start), stream=True, asked_for=tracer.asked_for(start))
+
+
+def _kind(state: RouteState, listener: ListenerState) -> str:
+    """Return as which kind of route an object counts: one of a door as the first that its listener takes."""
+    kinds = _KINDS[listener.protocol]
+    return state.route.key.kind if state.route.key.kind in kinds else kinds[0]
 
 
 def _beaten(loser: tuple[tuple[Any, ...], str, RouteState], hostname: str, winner: RouteState) -> Considered:

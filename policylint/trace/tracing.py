@@ -42,7 +42,7 @@ from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_ru
 from policylint.trace.policies import Policies, facts
 from policylint.trace.precedence import RuleCandidate, doubt, matches_at, ordered, rule_candidates, tried
 from policylint.trace.request import Request, RequestError
-from policylint.trace.result import Met, Outcome, Trace
+from policylint.trace.result import Met, Outcome, Share, Trace
 from policylint.trace.unserved import unserved
 
 _SPEAKING = {"HTTP": "HTTPRoute", "HTTPS": "HTTPRoute", "TLS": "TLSRoute", "TCP": "TCPRoute", "UDP": "UDPRoute"}
@@ -490,14 +490,12 @@ class Tracer:
     ) -> Trace:
         """Return the trace of a request whose rule is found: its end, the policies, the rules that came second."""
         final, trace = self.responder.respond(winner, start, port)
-        nodes = (*above, *self._pods_of(start), whole(winner.route.key), winner.rule.node, *trace.path)
+        nodes = (*above, *self.pods_of(start), whole(winner.route.key), winner.rule.node, *trace.path)
         reached = [share for share in trace.outcome.shares if share.share and not share.problem]
         questions: list[RequestQuestion] = []
         message = facts(start.request, questions)
         beyond = self.beyond(start)
-        policies = self.policies.met(nodes, reached, beyond, message)
-        if start.gateway is not None and is_door(start.gateway):
-            policies = tuple(met for met in policies if self._is_heard(met))
+        policies = self.met(start, nodes, reached, message)
         refused = next((met.group.effective.refused for met in policies if met.group.effective.refused), None)
         acting = tuple(met for met in policies if not met.group.effective.refused or met.group.effective.owners)
         if refused is not None:
@@ -549,17 +547,22 @@ class Tracer:
             return trace
         return self.admissions.applied(trace, self.client(start), asked_for=self.asked_for(start))
 
-    def _pods_of(self, start: Trace) -> tuple[Node, ...]:
+    def pods_of(self, start: Trace) -> tuple[Node, ...]:
         """Return the workloads at whose pods requests of a Gateway of Istio's own come in; itself for unseen ones."""
         state = None if start.gateway is None or not is_door(start.gateway) else self.topology.gateway(start.gateway)
         if state is None:
             return ()
         return tuple(whole(pod.key) for pod in proxies(self.simulation.world, state.gateway) or (state.gateway,))
 
-    def _is_heard(self, met: Met) -> bool:
-        """Return whether a policy acts at doors that are no Gateways, or at the pods behind them."""
-        name = met.group.kind.implementation
-        return name == DOOR_GUARDS or self.admissions.hears(name)
+    def met(
+        self, start: Trace, nodes: Sequence[Node], reached: Sequence[Share], message: RequestFacts
+    ) -> tuple[Met, ...]:
+        """Return the policies on a way; at doors that are no Gateways theirs act, and those of the pods behind them."""
+        policies = self.policies.met(nodes, reached, self.beyond(start), message)
+        if start.gateway is None or not is_door(start.gateway):
+            return policies
+        made = ((met, met.group.kind.implementation) for met in policies)
+        return tuple(met for met, name in made if name == DOOR_GUARDS or self.admissions.hears(name))
 
     def judged(self, trace: Trace, policies: Sequence[Met], message: RequestFacts) -> Trace:
         """Return a trace with what policies on its way answer, and with the end that this means."""

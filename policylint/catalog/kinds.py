@@ -121,6 +121,17 @@ class Catalog:
         """Return the implementation that ships the kinds of a group, "" where none does."""
         return next((kind.implementation for kind in self._shipped(group).values()), "")
 
+    def policies(self, kind: PolicyKind, objects: Sequence[Resource]) -> Sequence[Resource]:
+        """Return which objects of a kind are policies: where only their shape tells of the kind, those that have it.
+
+        Others of the kind are not read as a rule (`load.facts`), so that nothing may hang on where they stand.
+        """
+        if kind.origin != "shape":
+            return objects
+        from policylint.catalog.shaped_kind import names_targets
+
+        return [each for each in objects if names_targets(each)]
+
     def kinds(self) -> list[PolicyKind]:
         """Return every kind (of the chosen groups), `*` entries included, by implementation, group and name."""
         known: dict[Key, PolicyKind] = dict(self._derived)

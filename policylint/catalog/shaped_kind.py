@@ -22,7 +22,7 @@ def declared(group: str, kind: str, crds: Iterable[Resource]) -> bool:
 
 def kind_of_objects(group: str, kind: str, objects: Iterable[Resource]) -> PolicyKind | None:
     """Return a kind whose objects name targets by kind and name; None where none of them does."""
-    if not any(map(_names_targets, objects)):
+    if not any(map(names_targets, objects)):
         return None
     return PolicyKind(
         group=group,
@@ -40,7 +40,8 @@ def kind_of_objects(group: str, kind: str, objects: Iterable[Resource]) -> Polic
     )
 
 
-def _names_targets(resource: Resource) -> bool:
+def names_targets(resource: Resource) -> bool:
+    """Return whether an object names a target: of the others nobody knows whether they are policies."""
     spec = resource.spec
     references = [mapping(entry) for entry in (spec.get("targetRef"), *sequence(spec.get("targetRefs")))]
     return any(text(reference.get("kind")) and text(reference.get("name")) for reference in references)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from policylint.report.diff.report import DiffReport
 
 WHERE = "Where it is posted"
+MOST_SAID = 500
+"""Characters of what a forge says."""
 
 
 class CommentRun(DiffRun):
@@ -178,15 +180,21 @@ def _posted(run: CommentRun, place: PullRequest, token: str, text: str, has_cont
     from policylint.forges.posting import Head, PostingError, post
 
     head = Head(*run.head_of) if run.head_of else None
+    forge = FORGES[place.forge](place, token)
+    sent = forge.headers(place, token).get("Authorization", token).rpartition(" ")[2]
+
+    def tell(said: str) -> None:
+        """Say what a forge, or a proxy before it, may have written: it knows the token, and need not come to an end."""
+        say(said.replace(token, "…").replace(sent, "…")[:MOST_SAID])
+
     try:
-        forge = FORGES[place.forge](place, token)
-        outcome = post(forge, text, has_content=has_content or run.always, head=head, say=say)
+        outcome = post(forge, text, has_content=has_content or run.always, head=head, say=tell)
     except PostingError as error:
-        say(f"no comment was posted: {str(error).replace(token, '…')}")
+        tell(f"no comment was posted: {error}")
         return False
     said = {"nothing": "there is nothing to say, and no comment that says otherwise"}
     where = f": {outcome.address}" if outcome.address else ""
-    say(said.get(outcome.done, f"comment {outcome.done}{where}"))
+    tell(said.get(outcome.done, f"comment {outcome.done}{where}"))
     return True
 
 

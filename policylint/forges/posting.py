@@ -107,4 +107,4 @@ def _refusal(error: DeniedError) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())[:200]
+    return " ".join(text.split())

@@ -153,14 +153,13 @@ def _by_name(
         )
     if allowed is None:
         detail = f"{kind.kind} cannot target {name_of_kind}{f' of group {group}' if group else ''}"
-        return target._replace(resolution=_refused(key, detail), problem="kind-not-allowed", detail=detail)
+        return target._replace(resolution=refused(key, detail), problem="kind-not-allowed", detail=detail)
     if lenient and allowed.groupless:
         return target._replace(resolution=Resolution("unknown", allowed.groupless))
     refusal = _crossing(policy, kind, grants, topology.world, key)
     if refusal:
         problem, detail = refusal
-        resolution = topology.world.resolve(key)
-        return target._replace(resolution=resolution, problem=problem, detail=detail)
+        return target._replace(resolution=refused(key, detail), problem=problem, detail=detail)
     if allowed.virtual or _is_virtual(kind, group, name_of_kind, topology.world):
         return target._replace(nodes=(Node(key, section, key.kind),), resolution=Resolution("found", "a virtual kind"))
     resolution = resolve_parent(topology.world, key) if is_parent(key) else topology.world.resolve_outer(key)
@@ -177,8 +176,8 @@ def _by_name(
     return _with_section(target, kind, topology)
 
 
-def _refused(key: ResourceKey, detail: str) -> Resolution:
-    """Return the resolution of a kind that cannot be targeted; a variable may stand for one that can."""
+def refused(key: ResourceKey, detail: str) -> Resolution:
+    """Return the resolution of what cannot be targeted, seen or not; a variable may stand for a kind that can."""
     return Resolution("unknown" if is_symbolic(key.group) or is_symbolic(key.kind) else "missing", detail)
 
 
@@ -255,7 +254,7 @@ def _by_selector(
     target = Target(pointer, key, selector=selector, lenient=lenient)
     if allowed is None:
         detail = f"{kind.kind} cannot target {name_of_kind or 'an unnamed kind'}"
-        return target._replace(resolution=_refused(key, detail), problem="kind-not-allowed", detail=detail)
+        return target._replace(resolution=refused(key, detail), problem="kind-not-allowed", detail=detail)
     inside = world.selected(group, name_of_kind, selector, namespace)
     section = text(body.get("sectionName"))
     if inside and section:

@@ -361,7 +361,7 @@ def _evaluate(
     What is left out is added to `cut`. The `rejected` policies of the kind take no part: no controller sees them. Of
     those that it would see with another CRD in the cluster, or another name, the status is what it would write then.
     """
-    policies = topology.world.of_kind(kind.group, kind.kind)
+    policies = catalog.policies(kind, topology.world.of_kind(kind.group, kind.kind))
     selected = Selected()
     read = [*policies, *(broken.resource for broken in rejected if not broken.certain or _is_misnamed(broken))]
     behaviour = _begun(kind, evaluator, topology, catalog)

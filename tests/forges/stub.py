@@ -26,6 +26,8 @@ class Stub:
         comments: number, body and author of each.
         calls: method and path of each request that changed something.
         refuse: the code with which everything is refused, 0 for nothing.
+        echoes: say in the reason of an answer with what one was asked.
+        padding: stands before that.
         anonymous: refuse to say for whom the token speaks.
     """
 
@@ -34,7 +36,8 @@ class Stub:
         self.comments: list[dict[str, Any]] = []
         self.calls: list[tuple[str, str]] = []
         self.refuse = 0
-        self.anonymous = False
+        self.anonymous = self.echoes = False
+        self.padding = ""
         self.page = 10
         self.url = ""
         self.headers: list[str] = []
@@ -112,7 +115,7 @@ def serving(stub: Stub) -> Iterator[Stub]:
             stub.headers.append(self.headers.get("PRIVATE-TOKEN") or self.headers.get("Authorization") or "")
             status, content, link = stub.answer(self.command, self.path, json.loads(given or b"null"))
             data = json.dumps(content).encode()
-            self.send_response(status)
+            self.send_response(status, f"not with{stub.padding} {stub.headers[-1]}" if stub.echoes else None)
             if link:
                 self.send_header("Link", link)
             self.send_header("Content-Length", str(len(data)))

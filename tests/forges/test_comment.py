@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from policylint.cli.comment import MOST_SAID
+from policylint.forges import asking
 from policylint.report.diff.dialect import DIALECTS
 from tests.diff.history import MAKE, ROOT, history, run
 from tests.forges.stub import ME, TOKEN, Stub, serving
@@ -206,6 +208,24 @@ def test_a_token_that_is_none_is_said_by_its_variable_alone(job: Job, forge: str
     assert (code, stub.headers) == (2, [])
     assert "POLICYLINT_TOKEN holds characters that no token has" in err
     assert "cret" not in out + err and "Sudo" not in out + err
+
+
+@pytest.mark.parametrize("code", [400, 401, 403, 404, 429, 503])
+@pytest.mark.parametrize(
+    ("forge", "token"), [("gitlab", TOKEN), ("azure", "pat"), ("bitbucket", TOKEN), ("bitbucket", "somebody:s3cret")]
+)
+def test_a_token_that_a_forge_says_again_is_not_printed(
+    job: Job, forge: str, token: str, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor the header that it was sent in."""
+    monkeypatch.setattr(asking.time, "sleep", lambda _: None)
+    stub = Stub(forge)
+    stub.refuse, stub.echoes = code, True
+    for stub.padding in ("", "x" * (MOST_SAID - 60), "x" * 10_000):
+        ended, out, err = job.comment(stub, POLICYLINT_TOKEN=token)
+        assert (ended, "not with" in err) == (3, True)
+        assert not [part for part in (token, stub.headers[-1].split()[-1]) if part in out + err]
+        assert not re.search(r"\b(Basic|Bearer) \w", err), "the beginning of it"
 
 
 def test_the_token_goes_nowhere_else(job: Job) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint import outside
 from policylint.sources.git import Repository, RevisionError
 from tests.diff.history import MAKE, commit, run
 from tests.hostile.test_action import GATEWAY, POLICY
@@ -104,6 +105,34 @@ def test_a_partial_clone_fetches_nothing(tree: Path, trap: Path, tmp_path: Path)
         ["git", "-C", str(clone), "rev-list", "--objects", "--missing=print", "HEAD"], capture_output=True, check=True
     )
     assert f"?{entry.oid}".encode() in missing.stdout, "nothing came"
+
+
+@pytest.mark.parametrize("without", ["GIT_ALLOW_PROTOCOL", "GIT_NO_LAZY_FETCH"])
+def test_a_clone_without_trees_fetches_nothing_by_each_of_two_guards(
+    tree: Path, trap: Path, tmp_path: Path, without: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """git asks for directories that it lacks; older ones do not know the second, a protocol of its own passes the
+    settings, and what is called otherwise one day the first."""
+    MAKE.git(tree, "config", "uploadpack.allowFilter", "true")
+    MAKE.git(tmp_path, "clone", "-q", "--no-checkout", "--filter=tree:0", f"file://{tree}", "clone")
+    clone = tmp_path / "clone"
+    MAKE.git(clone, "config", "remote.origin.url", f"ext::{trap} %S")
+    MAKE.git(clone, "config", "protocol.ext.allow", "always")
+    monkeypatch.delitem(outside._FIXED, without)
+    code, _, err = run(clone, "diff", "HEAD^1..HEAD")
+    assert (code, sprung(trap)) == (3, ""), err
+
+
+def test_a_bare_repository_in_the_tree_answers_for_no_revision(tree: Path) -> None:
+    """Below it its own history would be compared: one in which nothing has changed."""
+    inner = tree / "inner"
+    MAKE.git(tree, "clone", "-q", "--bare", str(tree), str(inner))
+    MAKE.git(inner, "config", "core.bare", "false")
+    head = MAKE.git(inner, "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "nothing").strip()
+    MAKE.git(inner, "update-ref", "HEAD", head)
+    assert run(tree, "diff", "HEAD^1..HEAD")[0] == 1
+    code, _, err = run(inner, "diff", "HEAD^1..HEAD")
+    assert (code, "not a git repository" in err) == (2, True)
 
 
 def test_a_bare_repository_in_the_tree_is_a_directory(tree: Path, trap: Path) -> None:

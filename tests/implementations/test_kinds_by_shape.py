@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from policylint.cli import main
+from policylint.workspace import open_workspace
+from tests.metamorphic.test_same_answers import WAYS, written
 from tests.worlds import gateway, gateway_class, manifest, opened, policy, route, service, state
 
 API = "policies.example.com/v1"
@@ -94,3 +98,11 @@ def test_a_crd_of_the_tree_says_more(tmp_path: Path) -> None:
     )
     simulation = opened(tmp_path, *WORLD, crd, color("p", "HTTPRoute/checkout"))
     assert state(simulation, "p").verdict == "Enforced"
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_one_without_a_target_is_none_however_it_is_written(tmp_path: Path, way: Callable[..., dict[str, str]]) -> None:
+    aimless = manifest(API, "ColorPolicy", "aimless", "shop", "spec: {color: red}")
+    bodies = [yaml.safe_load(text) for text in (*WORLD, color("p", "HTTPRoute/checkout"), aimless)]
+    (simulation,) = open_workspace([str(written(tmp_path, way(bodies)))]).simulations
+    assert [key.name for key, state in simulation.policies.items() if state.kind.kind == "ColorPolicy"] == ["p"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.workspace import open_workspace
 from tests.worlds import manifest, opened, policy
 
 WEB_PODS = "spec: {podSelector: {matchLabels: {app: web}}, port: 8080}"
@@ -83,6 +84,11 @@ def test_a_namespace_means_every_server_of_the_policys_own(
     assert [" > ".join(map(str, path)) for group in found.groups for path in group.contexts()][
         : len(contexts)
     ] == contexts
+
+
+def test_another_namespace_is_refused_whether_it_was_seen_or_not(tmp_path: Path) -> None:
+    opened(tmp_path, SERVER, authorization("one", "{kind: Namespace, name: b}", TLS))
+    assert [state.verdict for state in open_workspace([str(tmp_path)]).simulations[0].policies.values()] == ["Invalid"]
 
 
 @pytest.mark.parametrize(

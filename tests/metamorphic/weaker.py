@@ -148,7 +148,7 @@ def _cilium(body: Body) -> Offered:
             yield f"no {field}", lambda it, f=field: it["spec"].pop(f)
     for field, peers in (("ingress", "fromEndpoints"), ("egress", "toEndpoints")):
         for number, rule in enumerate(_entries(body, "spec", field)):
-            if _entries(rule, "toPorts"):
+            if _entries(rule, "toPorts") and _entries(rule, peers):  # a rule that is empty then lets nobody in
                 yield "every port", lambda it, f=field, n=number: it["spec"][f][n].pop("toPorts")
             if _entries(rule, peers):
                 yield (

@@ -18,6 +18,7 @@ from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.results import Declared, Effective, Group, Idle, Losses, PolicyState, Target
+from policylint.policy.targets import refused
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.grants import Grants
 from policylint.topology.references import same_namespace
@@ -155,7 +156,8 @@ def _of_namespace(target: Target, policy: Resource, world: World) -> Target:
     home = policy.key.namespace
     if same_namespace(target.key.name, home) is False:
         detail = f"{_AUTHORIZATION} may only target its own namespace {home}"
-        return target._replace(nodes=(), problem="other-namespace", detail=detail)
+        resolution = refused(target.key, detail)
+        return target._replace(nodes=(), resolution=resolution, problem="other-namespace", detail=detail)
     servers = [whole(server.key) for server in world.of_kind(*_SERVER) if server.key.namespace == home]
     nodes = servers or [whole(ResourceKey("", "Namespace", "", target.key.name))]
     return resolved_to(target, *nodes, reason="the policy is in it")

@@ -78,6 +78,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
             authorization=list(kind.settings.authorization),
             protection=list(kind.settings.protection),
             optional=list(kind.settings.optional),
+            outside=list(kind.settings.outside),
             inside=dict(kind.settings.inside),
             code=list(kind.settings.code),
             raw=list(kind.settings.raw),

@@ -143,7 +143,8 @@ def _left_out(
     """Yield a finding on the hosts beside those that a policy names which it treats otherwise."""
     beside = {each.host: each for each in known if each.host not in stated}
     inside = {each.host: each for each in known if each.host in stated}
-    asking = {host for host, each in inside.items() if askers.of(_asked(askers.tracer, each)) is state}
+    turning = {host: askers.of(_asked(askers.tracer, each)) for host, each in inside.items()}
+    asking = {host for host, by in turning.items() if by is not None and by.policy is state}
     domains = {host.partition(".")[2] for host in inside}
     siblings = {host: each for host, each in beside.items() if domains == {host.partition(".")[2]}}
     covered = {host for host in siblings if any(predicate.takes(host) for predicate in about)}

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from policylint.catalog.content import places
-from policylint.checks.kit.askers import Askers
+from policylint.checks.kit.askers import Askers, TurningAway
 from policylint.checks.kit.locations import path
 from policylint.documents import Pointer
 from policylint.model import Finding, Resource, ResourceKey, is_symbolic, mapping, sequence, text, texts
 from policylint.model.spelling import spelled
+from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation, simulate
@@ -43,13 +44,29 @@ class _Door(NamedTuple):
     port: int
 
 
+class _Wanting(NamedTuple):
+    """A policy that takes tokens of a host, where requests for that are asked for something themselves."""
+
+    state: PolicyState
+    pointer: Pointer
+    asker: TurningAway
+    host: str
+    request: str
+    route: ResourceKey
+    gateway: ResourceKey
+
+
 def check(simulation: Simulation) -> Iterator[Finding]:
     tracer = Tracer(simulation, nearest=False)
     askers = Askers(tracer)
+    wanting: dict[tuple[ResourceKey, str], list[_Wanting]] = {}
     for state in simulation.policies.values():
         if not state.invalid_code:
             yield from _callbacks(tracer, state)
-            yield from _issuers(askers, state)
+            for each in _issuers(askers, state):
+                wanting.setdefault((each.asker.policy.key, each.host), []).append(each)
+    for found in wanting.values():
+        yield _of_issuer(found)
     yield from _challenges(simulation)
 
 
@@ -131,8 +148,8 @@ def _acts(trace: Trace, state: PolicyState) -> bool:
     )
 
 
-def _issuers(askers: Askers, state: PolicyState) -> Iterator[Finding]:
-    """Yield a finding where whoever wants a token needs one first."""
+def _issuers(askers: Askers, state: PolicyState) -> Iterator[_Wanting]:
+    """Yield where whoever wants a token needs one first."""
     tracer = askers.tracer
     for pointer, url in _anchors(state):
         host, at, schemes = _parts(url)
@@ -142,18 +159,52 @@ def _issuers(askers: Askers, state: PolicyState) -> Iterator[Finding]:
             if trace.route is None or host not in tracer.topology.route(trace.route.key).hostnames:  # type: ignore[union-attr]
                 continue
             asker = askers.of(trace)
-            if asker is not None and asker.kind.implementation == state.kind.implementation:
-                yield Finding(
-                    RULE,
-                    "warning",
-                    f"{asker.key} asks for a login where tokens come from: {trace.request} is turned away without one",
-                    asker.policy.name_location,
-                    resources=tuple(dict.fromkeys((asker.key, state.key, trace.route.key, door.gateway))),
-                    label=f"{state.key} takes tokens of {host}, which {trace.route.key} serves",
-                    help=(f"fix: let requests for {host} through without a login",),
-                    field=path(pointer),
-                )
+            if asker is not None and asker.policy.kind.implementation == state.kind.implementation:
+                yield _Wanting(state, pointer, asker, host, str(trace.request), trace.route.key, door.gateway)
                 return
+
+
+def _of_issuer(wanting: list[_Wanting]) -> Finding:
+    """Return the finding of one policy that asks where tokens come from, for all that take these tokens."""
+    first = wanting[0]
+    takers = list(dict.fromkeys(each.state.key for each in wanting))
+    verb = "takes" if len(takers) == 1 else "take"
+    return _turning(
+        first.asker,
+        "where tokens come from",
+        first.request,
+        resources=(*takers, first.route, first.gateway),
+        label=f"{listing(takers, most=3)} {verb} tokens of {first.host}, which {first.route} serves",
+        help_=f"fix: let requests for {first.host} through without a login",
+        field=path(first.pointer),
+    )
+
+
+def _turning(
+    asker: TurningAway,
+    where: str,
+    request: str,
+    *,
+    resources: tuple[ResourceKey, ...],
+    label: str,
+    help_: str,
+    field: str,
+) -> Finding:
+    """Return the finding of a policy that asks where nothing can be shown yet: a note where a service has the word."""
+    asks = "asks a service outside" if asker.outside else "asks for a login"
+    becomes = f"it may turn {request} away" if asker.outside else f"{request} is turned away without one"
+    return Finding(
+        RULE,
+        "note" if asker.outside else "warning",
+        f"{asker.policy.key} {asks} {where}" + (f": {becomes}" if request else ""),
+        asker.policy.policy.name_location,
+        resources=tuple(dict.fromkeys((asker.policy.key, *resources))),
+        label=label,
+        help=(help_,),
+        confidence="assumed" if asker.outside else "certain",
+        ground="no manifest says what that service answers" if asker.outside else "",
+        field=field,
+    )
 
 
 def _anchors(state: PolicyState) -> Iterator[tuple[Pointer, str]]:
@@ -228,14 +279,13 @@ def _turned_away(tracer: Tracer, issuer: Resource, routes: list[ResourceKey]) ->
             answered = [each for each in traces if each.route is not None and each.route.key == state.route.key]
             policy = next((by for each in answered if (by := askers.of(each)) is not None), None)
             if policy is not None:
-                yield Finding(
-                    RULE,
-                    "warning",
-                    f"{policy.key} asks for a login where ACME challenges of {issuer.key} are answered",
-                    policy.policy.name_location,
-                    resources=(policy.key, issuer.key, doors[0].gateway),
+                yield _turning(
+                    policy,
+                    f"where ACME challenges of {issuer.key} are answered",
+                    "",
+                    resources=(issuer.key, doors[0].gateway),
                     label=f"this applies to the route that cert-manager makes for {host} at {doors[0].gateway}",
-                    help=(f"fix: let requests for `{_CHALLENGE}` through without a login",),
+                    help_=f"fix: let requests for `{_CHALLENGE}` through without a login",
                     field="",
                 )
             elif answered and all(each.is_cut_off for each in answered):

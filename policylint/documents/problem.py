@@ -62,8 +62,9 @@ class FileReading:
     """The documents and problems of one file.
 
     `form` is `yaml`, `json`, `empty` (nothing but comments), or the template that the file was recognised as instead of
-    Kubernetes YAML: `helm-template`, `jinja`, `terraform-template`, `erb-template`; or `encrypted`. Neither has
-    documents or problems. `templated` says that something fills in the rest of a file that has documents as well.
+    Kubernetes YAML: `helm-template`, `jinja`, `terraform-template`, `erb-template`, `other-template`; or `encrypted`.
+    Neither has documents or problems. `templated` says that something fills in the rest of a file that has documents as
+    well.
     """
 
     __slots__ = ("documents", "form", "problems", "templated", "unread")

@@ -1,5 +1,5 @@
 """Recognise text that becomes YAML only after a template engine has run: Helm and Go templates, jinja, terraform, ERB,
-`%NAME%` that sed fills in, and lines that envsubst fills in.
+FreeMarker, Mako, PHP, `%NAME%` that sed fills in, and lines that envsubst fills in.
 
 For chunks that could not be read only: `{{ }}` inside quoted strings, block scalars and comments is common in good
 YAML (HelmRelease values, dashboards, ExternalSecrets).
@@ -14,13 +14,25 @@ from typing import Final
 from policylint.documents.problem import ENVSUBST
 from policylint.patterns import Pattern
 
-_MARK: Final = Pattern(r"\{\{|\{%|%\{|<%|%[A-Z][A-Z0-9_]+%|^[ \t]*(?:- )?\$\{?\w+\}?[ \t]*\r?$", re.MULTILINE)
-_CONTROL_LINE: Final = Pattern(r"^(?:\{\{|\{%|\{#|%\{|<%)", re.MULTILINE)
+_STATEMENT: Final = r"%[ \t]*(?:if|elif|else|for|while|try|except|end[a-z]+)\b"
+"""A line of Mako, which YAML takes for a directive."""
+_TAG: Final = r"<%|<\?(?:php|=)|</?[#@]\w"
+"""What opens a tag of ERB, PHP, FreeMarker."""
+_MARK: Final = Pattern(
+    rf"\{{\{{|\{{%|%\{{|{_TAG}|^[ \t]*{_STATEMENT}|%[A-Z][A-Z0-9_]+%|^[ \t]*(?:- )?\$\{{?\w+\}}?[ \t]*\r?$",
+    re.MULTILINE,
+)
+_CONTROL_LINE: Final = Pattern(rf"^(?:\{{\{{|\{{%|\{{#|%\{{|{_TAG}|{_STATEMENT})", re.MULTILINE)
 _WHOLE_LINE: Final = Pattern(
-    r"^[ \t]*(?:- )?(?:\{\{.*\}\}|\{%.*%\}|\{#.*#\}|%\{.*\}|<%.*%>|\$\{?\w+\}?)[ \t]*\r?$", re.MULTILINE
+    rf"^[ \t]*(?:- )?(?:\{{\{{.*\}}\}}|\{{%.*%\}}|\{{#.*#\}}|%\{{.*\}}|(?:{_TAG}).*>|\$\{{?\w+\}}?)[ \t]*\r?$"
+    rf"|^[ \t]*{_STATEMENT}.*$",
+    re.MULTILINE,
 )
 # Character classes rather than `.*?`, which would take quadratic time over marks that are never closed.
-_INLINE: Final = Pattern(r"\{\{[^{}]*\}\}|\{%[^%]*%\}|\{#[^#]*#\}|%\{[^{}]*\}|<%[^%]*%>|%[A-Z][A-Z0-9_]+%")
+_INLINE: Final = Pattern(
+    r"\{\{[^{}]*\}\}|\{%[^%]*%\}|\{#[^#]*#\}|%\{[^{}]*\}|<%[^%]*%>|<\?(?:php|=)[^?]*\?>|</?[#@]\w[^<>]*>|%[A-Z][A-Z0-9_]+%"
+)
+_OTHERS: Final = Pattern(rf"{_TAG}|^[ \t]*{_STATEMENT}", re.MULTILINE)
 
 
 def form_of(text: str, line: int, is_yaml: Callable[[str], bool]) -> str | None:
@@ -51,4 +63,6 @@ def _engine(text: str) -> str:
         return "terraform-template"
     if "<%" in text:
         return "erb-template"
+    if _OTHERS.search(text):
+        return "other-template"
     return ENVSUBST if _MARK.search(text.replace("%", "")) else "sed-template"

@@ -309,16 +309,17 @@ class Clients(NamedTuple):
 class SettingPurposes(NamedTuple):
     """The top-level fields of the spec proper that serve a security purpose, by what is lost with them.
 
-    `optional` are those that let requests pass which come without anything to check; `inside` names, by purpose, the
-    part of a field that serves it, where one field serves several. `code` are those that may ask for anything, as they
-    run what nobody reads here, `raw` those that may where a word of their text can; `plain` are values of a field that
-    certainly ask for nothing.
+    `optional` are those that let requests pass which come without anything to check, `outside` those that are the word
+    of a service; `inside` names, by purpose, the part of a field that serves it, where one field serves several. `code`
+    are those that may ask for anything, as they run what nobody reads here, `raw` those that may where a word of their
+    text can; `plain` are values of a field that certainly ask for nothing.
     """
 
     authentication: tuple[str, ...] = ()
     authorization: tuple[str, ...] = ()
     protection: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
     inside: Mapping[str, str] = {}
     code: tuple[str, ...] = ()
     raw: tuple[str, ...] = ()
@@ -500,6 +501,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
             _texts(settings.get("authorization")),
             _texts(settings.get("protection")),
             _texts(settings.get("optional")),
+            _texts(settings.get("outside")),
             mapping(settings.get("inside")),
             _texts(settings.get("code")),
             _texts(settings.get("raw")),

@@ -218,7 +218,7 @@ class Requirements:
                 (policy, target)
                 for policy in simulation.policies.values()
                 for target in policy.targets
-                if target.resolution.unknown and not target.nodes and _asks(policy.kind)
+                if target.resolution.unknown and not target.nodes and policy.kind.settings.asking
             ]
         of_others = ""
         for policy, target in self._doubtful:
@@ -253,7 +253,7 @@ class Requirements:
 
     def _is_able(self, kind: PolicyKind) -> bool:
         """Tell whether a policy of a kind that was not seen may ask for anything."""
-        return _asks(kind) and (kind.group, kind.kind) not in self._simulation.world.unseen.complete
+        return bool(kind.settings.asking) and (kind.group, kind.kind) not in self._simulation.world.unseen.complete
 
     def _able(self) -> list[tuple[str, str]]:
         """The kinds of policies that may ask for anything."""
@@ -318,10 +318,6 @@ def _is_meant(ask: Ask, purpose: str) -> bool:
 def _owner(group: Group, path: str) -> ResourceKey | None:
     """Return who set the first field of a setting."""
     return next(iter(setters(group.effective, path)), None)
-
-
-def _asks(kind: PolicyKind) -> bool:
-    return bool(kind.settings.authentication or kind.settings.authorization)
 
 
 def _may_be_called(name: str, written: str, *, renamed: bool) -> bool:

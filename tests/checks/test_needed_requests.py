@@ -82,6 +82,43 @@ def test_an_issuer_of_which_the_route_has_a_policy_of_its_own(tmp_path: Path) ->
     assert not found
 
 
+ASKED = "backendRefs: [{name: checkout, port: 8080}]"
+
+
+@pytest.mark.parametrize(
+    ("wide", "severity"),
+    [
+        (f"extAuth: {{http: {{{ASKED}}}}}", "note"),
+        (f"extAuth: {{grpc: {{{ASKED}}}}}", "note"),
+        (f"extAuth: {{http: {{{ASKED}}}}}, {JWT.format('http://id.example.org')}", "warning"),  # a token as well
+        ("basicAuth: {users: {name: oidc}}", "warning"),
+    ],
+)
+def test_the_word_of_a_service_is_told_once_as_far_as_seen(tmp_path: Path, wide: str, severity: str) -> None:
+    """A bouncer of addresses lets in whoever brings nothing; which service it is stands in no manifest."""
+    group = "gateway.envoyproxy.io/v1alpha1"
+    at_gateway = worlds.policy(group, "SecurityPolicy", "wide", "Gateway/edge", wide, "infra")
+    takers = [
+        policy("SecurityPolicy", name, f"kind: HTTPRoute, name: {name}", JWT.format("http://id.example.com"))
+        for name in ("one", "two", "three")
+    ]
+    routes = [route(name, f"/{name}") for name in ("one", "two", "three")]
+    service = SERVICE.replace("namespace: shop", "namespace: infra")
+    secret = SECRET.replace("shop", "infra").replace("client-secret", ".htpasswd")
+    world = (ENVOY, GATEWAY, SERVICE, service, secret, *routes, route("id", host="id.example.com"), *takers)
+    (found,) = needed(tmp_path, *world, at_gateway)
+    assert (found.severity, found.confidence) == (severity, "assumed" if severity == "note" else "certain")
+    assert "SecurityPolicy shop/one, SecurityPolicy shop/three and SecurityPolicy shop/two take tokens" in found.label
+
+
+@pytest.mark.parametrize(("action", "severity"), [("CUSTOM", "note"), ("DENY", "warning")])
+def test_the_word_of_a_service_on_challenges(tmp_path: Path, action: str, severity: str) -> None:
+    provider = "provider: {name: bouncer}, " if action == "CUSTOM" else ""
+    need = authorization(f"action: {action}, {provider}rules: [{{}}]")
+    found = needed(tmp_path, ISTIO, GATEWAY, SERVICE, route("app"), ACME, certificate(), need)
+    assert [each.severity for each in found] == [severity]
+
+
 @pytest.mark.parametrize(
     ("rule", "told"),
     [

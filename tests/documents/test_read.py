@@ -81,6 +81,11 @@ def test_byte_order_marks(encoding: str) -> None:
         ("-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----\n", "encrypted"),
         ("-----BEGIN PGP MESSAGE-----\n\nhQE=\n-----END PGP MESSAGE-----\n", "encrypted"),
         ("a:\n%{ for x in y ~}\n- 1\n%{ endfor ~}\n", "terraform-template"),
+        ("a:\n<#if mail.active?? && mail.active>\n  b: 1\n</#if>\nc: 2\n", "other-template"),
+        ("a:\n  - b: 1\n  <#list x as y>\n  - b: ${y}\n  </#list>\n", "other-template"),
+        ("a:\n% for x in y:\n  - ${x}\n% endfor\n", "other-template"),
+        ("a:\n<?php foreach ($x as $y): ?>\n  - 1\n<?php endforeach ?>\n", "other-template"),
+        ("a:\n<% if x %>\n  b: 1\n<% end %>\n", "erb-template"),
     ],
 )
 def test_form(text: str, form: str) -> None:
@@ -95,6 +100,11 @@ def test_documents_beside_one_that_envsubst_fills_in_are_read() -> None:
     reading = read(text.format("Service", "Pod").encode(), "f.yaml")
     assert [document.value["kind"] for document in reading.documents] == ["Service", "Pod"]
     assert reading.templated and not reading.problems
+
+
+@pytest.mark.parametrize("text", ["a: <#b>\n c: 1\n", "a:\n b: c\n  d: 100 % if\n", "<?xml version='1'?>\na: b\n c: d\n"])
+def test_what_only_looks_like_a_tag_excuses_no_mistake(text: str) -> None:
+    assert [problem.code for problem in read(text.encode(), "f.yaml").problems] == ["yaml-syntax"]
 
 
 def test_a_line_of_variables_excuses_no_other_mistake() -> None:

@@ -374,7 +374,7 @@ def _treated(trace: Trace) -> Iterator[Treatment]:
     for binding in trace.extensions:
         if binding.form == "filter":
             resource, kind = binding.resolution.resource, binding.kind
-            asks = kind is not None and bool(kind.settings.authentication or kind.settings.authorization)
+            asks = kind is not None and bool(kind.settings.asking)
             yield Treatment(str(binding.wanted), "" if resource is None else _text(resource.spec), asks)
     rule = mapping(value_at(trace.route.body, trace.rule_pointer[:3]))
     for holder in (rule, *map(mapping, sequence(rule.get("backendRefs")))):

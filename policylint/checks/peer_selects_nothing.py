@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.network import is_nobody, meant_by_name, peer_places, rules, unlabelled
+from policylint.checks.kit.network import by_hand, is_nobody, meant_by_name, peer_places, rules, unlabelled
 from policylint.documents import Pointer
 from policylint.model import Finding
 from policylint.network.rules import Pods, PolicySpec, RuleSpec
@@ -34,14 +34,17 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 label = f"{on_host.key} uses its node's network (`hostNetwork`): to this rule its pods are the node"
                 fixes = ("fix: name the nodes: entities such as `host` and `remote-node`, or their addresses",)
                 which = "which use the network of their node"
+            doubt = "" if on_host is not None or named else by_hand(network, policy, peer)
             yield Finding(
                 RULE,
-                "warning",
+                "note" if doubt else "warning",
                 f"{policy.key} names pods in {rule.direction}[{rule.position}].{way} {which}",
                 policy.resource.location(*pointer),
                 resources=(policy.key,),
                 label=label,
                 help=fixes,
+                confidence="assumed" if doubt else "certain",
+                ground=doubt,
                 field=path(pointer),
             )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.kit.network import may_be_elsewhere, subject_place
+from policylint.checks.kit.network import by_hand, may_be_elsewhere, subject_place
 from policylint.model import Finding, ResourceKey
 from policylint.model.selectors import unmet
 from policylint.model.words import listing
@@ -30,13 +30,16 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if any(network.policies[number].refused or network.subjects[number].maybe for number in numbers):
             continue
         if network.is_whole(policy) and not may_be_elsewhere(network, policy.subject):
+            doubt = by_hand(network, policy, policy.subject)
             yield Finding(
                 RULE,
-                "warning",
+                "note" if doubt else "warning",
                 f"{key} selects no pod, so it does nothing",
                 subject_place(policy),
                 resources=(key,),
                 label=_nearest(network, policy),
+                confidence="assumed" if doubt else "certain",
+                ground=doubt,
             )
 
 

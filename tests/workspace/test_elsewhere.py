@@ -119,3 +119,48 @@ def test_a_word_to_be_filled_in_is_no_label(tmp_path: Path, word: str, expected:
 def test_the_gateway_of_a_mesh_is_the_mesh_s_own(tmp_path: Path) -> None:
     more = {"mesh.yaml": MESH.replace("app: web", "istio: ingressgateway").replace("shop", "istio-system")}
     assert rules(tmp_path, "app: backup", more, "istio-system") == []
+
+
+BY_HAND = """
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {{name: web{namespace}}}
+spec:
+  podSelector: {{matchLabels: {{{labels}}}}}
+  ingress: [{{from: [{{podSelector: {{matchLabels: {{{peer}}}}}}}]}}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: web{namespace}, labels: {{app: frontend, app.kubernetes.io/name: shop}}}}
+spec: {{containers: [{{name: web, image: example.com/web}}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("labels", "peer", "namespace", "severity"),
+    [
+        ("app: client", "app: frontend", "", {"GWP601": "note"}),
+        ("app: frontend", "app: client", "", {"GWP607": "note"}),
+        ("app: forntend", "app: frontend", "", {"GWP601": "warning"}),  # a slip
+        ("name: frontend", "app: frontend", "", {"GWP601": "warning"}),  # another key has it
+        ("app: frontend", "app.kubernetes.io/name: shpo", "", {"GWP607": "warning"}),
+        ("app: client", "app: frontend", ", namespace: shop", {"GWP601": "warning"}),
+        ("app: frontend", "app: client", ", namespace: shop", {"GWP607": "warning"}),
+    ],
+)
+def test_pods_may_be_started_by_hand_beside_a_plain_file(
+    tmp_path: Path, labels: str, peer: str, namespace: str, severity: dict[str, str]
+) -> None:
+    """Neither file nor tree says where it lands: a workshop, whose steps start the clients."""
+    root = tree(tmp_path, {"policy.yaml": BY_HAND.format(labels=labels, peer=peer, namespace=namespace)})
+    found = root.findings()
+    assert {each.rule: each.severity for each in found if each.rule in ("GWP601", "GWP607")} == severity
+
+
+def test_pods_beside_a_file_that_is_applied_are_in_the_tree(tmp_path: Path) -> None:
+    files = {
+        "app/policy.yaml": BY_HAND.format(labels="app: client", peer="app: frontend", namespace=""),
+        "app/kustomization.yaml": "resources: [policy.yaml]",
+    }
+    found = tree(tmp_path, files).findings()
+    assert [each.severity for each in found if each.rule == "GWP601"] == ["warning"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.checks.kit.wording import near
 from policylint.documents import Pointer
 from policylint.model import Location, ResourceKey, mapping
 from policylint.model.resource import value_at
@@ -79,6 +80,27 @@ def may_be_elsewhere(network: Network, peer: Peer | None) -> bool:
         return not universe.members(name) or not network.is_whole_namespace(name)
     around = universe.namespaces(peer.namespaces).maybe
     return world.partial or not around or bool(around & universe.open)
+
+
+def by_hand(network: Network, policy: PolicySpec, wanted: Peer | None) -> str:
+    """Return why pods that a policy of a plain file means may run though none is here; "" where they would be here.
+
+    Such a file names no namespace, and is applied to any by hand, as pods are started (`kubectl run`). Labels that are
+    a slip of those of pods that are here mean these.
+    """
+    world, resource = network.world, policy.resource
+    if not (world.partial and "namespace" not in resource.metadata and world.is_loose(resource)):
+        return ""
+    known: dict[str, set[str]] = {}
+    for end in network.universe.endpoints:
+        for name, value in end.labels.items():
+            known.setdefault(name, set()).add(str(value))
+    for name, value in mapping(wanted.pods.get("matchLabels") if isinstance(wanted, Pods) else None).items():
+        here = known.get(name, set())
+        is_under_another = not here and any(str(value) in values for values in known.values())
+        if str(value) not in here and (is_under_another or near(str(value), here)):
+            return ""
+    return f"{policy.key} names no namespace, and nothing here applies it: its pods may be started by hand"
 
 
 def _run_by_kubernetes(labels: Mapping[str, Any]) -> set[str]:

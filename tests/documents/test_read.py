@@ -102,7 +102,9 @@ def test_documents_beside_one_that_envsubst_fills_in_are_read() -> None:
     assert reading.templated and not reading.problems
 
 
-@pytest.mark.parametrize("text", ["a: <#b>\n c: 1\n", "a:\n b: c\n  d: 100 % if\n", "<?xml version='1'?>\na: b\n c: d\n"])
+@pytest.mark.parametrize(
+    "text", ["a: <#b>\n c: 1\n", "a:\n b: c\n  d: 100 % if\n", "<?xml version='1'?>\na: b\n c: d\n"]
+)
 def test_what_only_looks_like_a_tag_excuses_no_mistake(text: str) -> None:
     assert [problem.code for problem in read(text.encode(), "f.yaml").problems] == ["yaml-syntax"]
 

@@ -264,6 +264,10 @@ class Catalog:
         """Return whether listeners of an implementation may have their certificates from elsewhere than `tls`."""
         return any(file.implementation == implementation and file.has_own_certificates for file in self._files)
 
+    def copies_metadata(self, implementation: str) -> bool:
+        """Return whether the Services of an implementation's Gateways bear what those are annotated with."""
+        return any(file.copies_metadata for file in self._files if file.implementation == implementation)
+
     def limits(self, implementation: str | None) -> tuple[frozenset[str], str]:
         """Return the filters that an implementation supports (none where that is not known), and the prefix of the
         annotations in which the Services of one rule must be alike, "" for none.
@@ -473,6 +477,11 @@ class ShippedFile:
     def has_own_certificates(self) -> bool:
         """Whether the file says where else certificates come from; it need not be parsed for that."""
         return b"\nownCertificates: true\n" in self.data
+
+    @property
+    def copies_metadata(self) -> bool:
+        """Whether the file says that Services bear what their Gateways are annotated with; it need not be parsed."""
+        return b"\ncopiesMetadata: true\n" in self.data
 
     @property
     def limited(self) -> bool:

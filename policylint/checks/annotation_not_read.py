@@ -1,16 +1,18 @@
 """GWP114: an annotation on an object of Gateway API at which nobody reads it, and an object unread for want of one.
 
 It names a policy that is for other kinds, or is one of those of Ingresses: what implementations of Gateway API have in
-their place is filters and policies.
+their place is filters and policies. Or it is for a program beside them (schemas/annotations.yaml).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policylint.catalog.annotations import readers
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding, Resource
 from policylint.model.words import listing
 from policylint.simulation import Simulation
+from policylint.topology.ancestry import implementation_of
 
 RULE = "GWP114"
 _OF_INGRESSES = ".ingress.kubernetes.io"
@@ -19,9 +21,15 @@ _OF_INGRESSES = ".ingress.kubernetes.io"
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _without_class(simulation)
+    named = (
+        (state.gateway.key, implementation_of(state, simulation.catalog)) for state in simulation.topology.gateways
+    )
+    copied = {key for key, name in named if name is not None and simulation.catalog.copies_metadata(name)}
     for kind in (*ROUTE_KINDS, "Gateway"):
         for holder in simulation.world.of_kind(GATEWAY_GROUP, kind):
             yield from _of_ingresses(holder)
+            if holder.key not in copied:
+                yield from _for_others(holder)
             for annotation in holder.annotations:
                 read = simulation.catalog.bound_by(str(annotation)) if "/" in str(annotation) else ()
                 if not read or any(each.may_target(*holder.key[:2]) for each in read):
@@ -54,6 +62,24 @@ def _of_ingresses(holder: Resource) -> Iterator[Finding]:
             help=("fix: say it with a filter or a policy of the implementation",),
             field=annotation,
         )
+
+
+def _for_others(holder: Resource) -> Iterator[Finding]:
+    """Yield the annotations that a program beside the implementations reads from other kinds."""
+    for annotation in map(str, holder.annotations):
+        reader, places = readers(annotation, holder.key.kind)
+        if reader:
+            where = places[0] if len(places) == 1 else "route"
+            yield Finding(
+                RULE,
+                "warning",
+                f"{annotation} does nothing on {holder.key}",
+                holder.location("metadata", "annotations", annotation, key=True),
+                resources=(holder.key,),
+                label=f"{reader} reads it from {listing([f'{place}s' for place in places], word='and')} alone",
+                help=(f"fix: move it to the {where}",),
+                field=annotation,
+            )
 
 
 def _without_class(simulation: Simulation) -> Iterator[Finding]:

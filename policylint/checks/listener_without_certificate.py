@@ -1,49 +1,63 @@
 """GWP412: a listener of HTTPS or TLS that has no certificate, and serves nobody.
 
-It says nothing of TLS, or cert-manager is to make its Secret and does not, as the listener has no hostname.
+It says nothing of TLS, or cert-manager is to make its Secret and does not: the listener has no hostname, annotations
+contradict each other, the challenge has no listener of HTTP, or cert-manager is installed without eyes for Gateways.
+
+Sources: cert-manager.io, «Annotated Gateway resource» and «HTTP-01: Gateway API»; its
+pkg/controller/certificate-shim/sync.go, issuerForIngressLike, and pkg/issuer/acme/http/httproute.go; its chart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from policylint.checks.kit.locations import at
-from policylint.checks.kit.routing import grade
-from policylint.model import Finding, mapping
+from policylint.checks.kit.routing import grade, listeners
+from policylint.model import Finding, Resource, ResourceKey, mapping, sequence, text, texts
 from policylint.model.resource import value_at
+from policylint.network.charts import values_of
 from policylint.simulation import Simulation
 from policylint.topology import ListenerState
 from policylint.topology.ancestry import implementation_of
-from policylint.topology.certificates import MADE, is_annotated
+from policylint.topology.certificates import CERT_MANAGER, MADE, is_annotated
 
 RULE = "GWP412"
 _ENCRYPTED = ("HTTPS", "TLS")
 
 
+_GROUPED = ("cert-manager.io/issuer-kind", "cert-manager.io/issuer-group")
+_PARENT = "acme.cert-manager.io/http01-parentref"
+_FALLBACK = "acme.cert-manager.io/http01-parentreffallback"
+_CHART = "cert-manager"
+_FLAG = "--enable-gateway-api"
+_OLD_GATE = "ExperimentalGatewayAPISupport=true"
+
+
 def check(simulation: Simulation) -> Iterator[Finding]:
-    for state in simulation.topology.gateways:
-        implementation = implementation_of(state, simulation.catalog)
+    for listener in listeners(simulation.topology):
+        state = simulation.topology.gateway(listener.gateway) if listener.gateway is not None else None
+        implementation = implementation_of(state, simulation.catalog) if state is not None else None
         if implementation is not None and simulation.catalog.has_own_certificates(implementation):
             continue
-        for listener in state.listeners:
-            value = value_at(listener.holder.body, listener.pointer)
-            if listener.protocol in _ENCRYPTED and "tls" not in mapping(value):
-                severity, confidence = grade(implementation is None)
-                yield Finding(
-                    RULE,
-                    severity,
-                    f"{listener.node} is {listener.protocol} and has no tls, so no connection gets through",
-                    at(listener.holder, listener.pointer, "protocol"),
-                    resources=(listener.holder.key,),
-                    label="no certificate is configured",
-                    help=("fix: name a Secret in `tls.certificateRefs`",),
-                    confidence=confidence,
-                    ground=""
-                    if implementation
-                    else "the controller is not known, and may have certificates of its own",
-                )
-            elif not listener.hostname and is_annotated(listener.holder):
-                yield from _not_issued(listener)
+        value = value_at(listener.holder.body, listener.pointer)
+        if listener.protocol in _ENCRYPTED and "tls" not in mapping(value):
+            severity, confidence = grade(implementation is None)
+            yield Finding(
+                RULE,
+                severity,
+                f"{listener.node} is {listener.protocol} and has no tls, so no connection gets through",
+                at(listener.holder, listener.pointer, "protocol"),
+                resources=(listener.holder.key,),
+                label="no certificate is configured",
+                help=("fix: name a Secret in `tls.certificateRefs`",),
+                confidence=confidence,
+                ground="" if implementation else "the controller is not known, and may have certificates of its own",
+            )
+        elif not listener.hostname and is_annotated(listener.holder):
+            yield from _not_issued(listener)
+    for holder, its_listeners in _annotated(simulation).values():
+        yield from _never_issued(holder, its_listeners, simulation)
 
 
 def _not_issued(listener: ListenerState) -> Iterator[Finding]:
@@ -62,3 +76,94 @@ def _not_issued(listener: ListenerState) -> Iterator[Finding]:
                 confidence="assumed",
                 ground=f"{reference.wanted} is not in the tree",
             )
+
+
+def _annotated(simulation: Simulation) -> dict[ResourceKey, tuple[Resource, list[ListenerState]]]:
+    """Return the Gateways and ListenerSets that want certificates which nothing else makes, with their listeners."""
+    holders: dict[ResourceKey, tuple[Resource, list[ListenerState]]] = {}
+    for listener in listeners(simulation.topology):
+        if is_annotated(listener.holder):
+            holders.setdefault(listener.holder.key, (listener.holder, []))[1].append(listener)
+    return {key: each for key, each in holders.items() if any(map(_lacks_certificate, each[1]))}
+
+
+def _lacks_certificate(listener: ListenerState) -> bool:
+    """Return whether a certificate of a listener was seen nowhere, and nothing but the annotation makes it."""
+    return bool(listener.hostname) and any(
+        each.role == "certificate" and not (each.resolution.found or each.resolution.reason.endswith(MADE))
+        for each in listener.references
+    )
+
+
+def _never_issued(holder: Resource, its_listeners: list[ListenerState], simulation: Simulation) -> Iterator[Finding]:
+    """Yield why cert-manager makes no certificate for any listener of an object, for the first reason that there is."""
+    issuer, cluster = CERT_MANAGER
+    bears = next(annotation for annotation in CERT_MANAGER if annotation in holder.annotations)
+    rivals = (
+        [each for each in (issuer, *_GROUPED) if each in holder.annotations] if cluster in holder.annotations else []
+    )
+    if rivals:
+        yield _unissued(holder, rivals[0], f"{cluster} and {rivals[0]} exclude each other", f"remove {rivals[0]}")
+        return
+    installed = list(values_of(simulation.world, _CHART))
+    if installed and all(is_whole and not _watches(values) for _, values, is_whole in installed):
+        release = installed[0][0]
+        yield _unissued(
+            holder,
+            bears,
+            f"{release.key} installs it without `config.enableGatewayAPI`, so that it does not look at Gateways",
+            "set `config.enableGatewayAPI: true` in the values of the chart",
+            "a later release of it may do so by default",
+        )
+    elif _by_http(holder, bears, simulation) and not any(each.protocol == "HTTP" for each in its_listeners):
+        gateway = its_listeners[0].gateway
+        state = simulation.topology.gateway(gateway) if gateway is not None else None
+        around = [each.protocol for each in (state.listeners if state is not None else ())]
+        if holder.key == gateway or _FALLBACK not in holder.annotations or "HTTP" not in around:
+            falls_back = holder.key != gateway and "HTTP" in around
+            yield _unissued(
+                holder,
+                bears,
+                "HTTP-01 challenges are answered by a route of it, and it has no listener of HTTP",
+                f"set {_FALLBACK} to true, so that the Gateway answers"
+                if falls_back
+                else "give it a listener of HTTP on port 80",
+                "" if falls_back else "something else may serve port 80 at its address",
+            )
+
+
+def _unissued(holder: Resource, annotation: str, why: str, fix: str, ground: str = "") -> Finding:
+    return Finding(
+        RULE,
+        "warning" if ground else "error",
+        f"cert-manager makes no certificate for {holder.key}",
+        holder.location("metadata", "annotations", annotation, key=True),
+        resources=(holder.key,),
+        label=why,
+        help=(f"fix: {fix}",),
+        confidence="assumed" if ground else "certain",
+        ground=ground,
+        field=annotation,
+    )
+
+
+def _watches(values: Mapping[str, Any]) -> bool:
+    """Return whether the values of its chart have cert-manager watch Gateways."""
+    flags = [*texts(values.get("extraArgs")), text(values.get("featureGates"))]
+    given = any(flag in (_FLAG, f"{_FLAG}=true") or _OLD_GATE in flag for flag in flags)
+    return given or mapping(values.get("config")).get("enableGatewayAPI") in (True, "true")
+
+
+def _by_http(holder: Resource, annotation: str, simulation: Simulation) -> bool:
+    """Return whether the issuer of an object has all challenges answered by a route below this very object."""
+    kind, namespace = (
+        ("ClusterIssuer", "") if annotation.endswith("cluster-issuer") else ("Issuer", holder.key.namespace)
+    )
+    name = text(holder.annotations.get(annotation))
+    issuer = simulation.world.get(ResourceKey("cert-manager.io", kind, namespace, name))
+    solvers = sequence(mapping(issuer.spec.get("acme")).get("solvers")) if issuer is not None else []
+    routes = [mapping(mapping(solver).get("http01")).get("gatewayHTTPRoute") for solver in solvers]
+    elsewhere = any(str(each).startswith(_PARENT) and each != _FALLBACK for each in holder.annotations)
+    return (
+        bool(routes) and not elsewhere and all(isinstance(each, dict) and not each.get("parentRefs") for each in routes)
+    )

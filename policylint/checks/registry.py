@@ -118,7 +118,7 @@ RULES: dict[str, RuleEntry] = {
     ),
     "GWP112": RuleEntry("namespace_rewritten", some_policy(lambda policy: not policy.groups)),
     "GWP113": RuleEntry("content_not_found"),
-    "GWP114": RuleEntry("annotation_not_read", any_route),
+    "GWP114": RuleEntry("annotation_not_read", either(any_route, any_gateway)),
     "GWP115": RuleEntry("parameters_not_named", any_gateway),
     "GWP201": RuleEntry("parent_setting_dropped", lost_settings),
     "GWP202": RuleEntry("policy_conflict", some_policy(lambda policy: bool(policy.refused))),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, value_at
@@ -10,6 +10,8 @@ from policylint.model import Resource, ResourceKey, World, mapping, sequence, te
 RELEASE = ("helm.toolkit.fluxcd.io", "HelmRelease")
 APPLICATION = ("argoproj.io", "Application")
 _OCI = ("source.toolkit.fluxcd.io", "OCIRepository")
+_OTHER_VALUES = frozenset({"valueFiles", "values", "parameters", "fileParameters"})
+"""Where an Application has values that may come before those of `valuesObject`, or after them."""
 
 
 def installed(world: World, chart: str) -> Iterator[str]:
@@ -26,6 +28,20 @@ def installed(world: World, chart: str) -> Iterator[str]:
     for deployment in world.of_kind("apps", "Deployment"):
         if text(deployment.labels.get("helm.sh/chart")).rpartition("-v")[0] == chart:
             yield deployment.key.namespace
+
+
+def values_of(world: World, chart: str) -> Iterator[tuple[Resource, Mapping[str, Any], bool]]:
+    """Yield what installs a chart, with the values that it states, and whether these are all that are set."""
+    for release in world.of_kind(*RELEASE):
+        if chart in charts_of(world, release):
+            is_whole = not (release.spec.get("valuesFrom") or release.provisional)
+            yield release, mapping(release.spec.get("values")), is_whole
+    for application in world.of_kind(*APPLICATION):
+        for source in (application.spec.get("source"), *sequence(application.spec.get("sources"))):
+            if text(mapping(source).get("chart")).rpartition("/")[2] == chart:
+                helm = mapping(mapping(source).get("helm"))
+                is_whole = not (helm.keys() & _OTHER_VALUES or application.provisional)
+                yield application, mapping(helm.get("valuesObject")), is_whole
 
 
 def charts_of(world: World, release: Resource) -> Iterator[str]:

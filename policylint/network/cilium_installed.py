@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model import Resource, ResourceKey, World, mapping, text, texts
 from policylint.namedtuple import NamedTuple
-from policylint.network.charts import APPLICATION, RELEASE, charts_of
+from policylint.network.charts import values_of
 
 PLUGIN = "cilium"
 AUDITS = "Cilium only audits: what policies deny is logged, and gets through"
 _CONFIG = ("kube-system", "cilium-config")
 _OPERATOR = ("cilium.io", "CiliumConfig")
 """What an operator installs Cilium from: its spec holds the values of the chart."""
-_OTHER_VALUES = frozenset({"valueFiles", "values", "parameters", "fileParameters"})
-"""Where an Application has values that may come before those of `valuesObject`, or after them."""
 
 
 class CiliumSettings(NamedTuple):
@@ -48,19 +46,7 @@ def installed(world: World) -> Iterator[CiliumSettings]:
 
 def _stated(world: World) -> Iterator[tuple[Resource, Mapping[str, Any], bool]]:
     """Yield what installs Cilium, with the values of its chart, and whether these are all that are set."""
-    for release in world.of_kind(*RELEASE):
-        if PLUGIN in charts_of(world, release):
-            yield (
-                release,
-                mapping(release.spec.get("values")),
-                not (release.spec.get("valuesFrom") or release.provisional),
-            )
-    for application in world.of_kind(*APPLICATION):
-        for source in (application.spec.get("source"), *sequence(application.spec.get("sources"))):
-            if text(mapping(source).get("chart")).rpartition("/")[2] == PLUGIN:
-                helm = mapping(mapping(source).get("helm"))
-                is_whole = not (helm.keys() & _OTHER_VALUES or application.provisional)
-                yield application, mapping(helm.get("valuesObject")), is_whole
+    yield from values_of(world, PLUGIN)
     for custom in world.of_kind(*_OPERATOR):
         yield custom, custom.spec, not custom.provisional
     config = world.get(ResourceKey("", "ConfigMap", *_CONFIG))

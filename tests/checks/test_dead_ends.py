@@ -81,6 +81,87 @@ def test_cert_manager_takes_names_from_listeners(
     assert found(tmp_path, CLASS % ENVOY + gateway + beside, "GWP412") == expected
 
 
+WANTS = ISSUED, "hostname: a.example.com, "
+SECURE = f"{{name: secure, port: 443, protocol: HTTPS, hostname: a.example.com, {OF_SECRET}}}"
+
+
+def release(values: str, more: str = "") -> str:
+    chart = "chart: {spec: {chart: cert-manager}}"
+    return (
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: cm, namespace: cm}\n"
+        f"spec: {{{chart}, {more}values: {{{values}}}}}\n"
+    )
+
+
+def by_argo(values: str, more: str = "") -> str:
+    return (
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: cm, namespace: argocd}\n"
+        f"spec: {{source: {{chart: cert-manager, helm: {{{more}valuesObject: {{{values}}}}}}}}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("beside", "expected"),
+    [
+        (release("crds: {enabled: true}"), ["warning assumed"]),
+        (by_argo("crds: {enabled: true}"), ["warning assumed"]),
+        (release("config: {enableGatewayAPI: true}"), []),
+        (release("extraArgs: [--enable-gateway-api]"), []),
+        (release("extraArgs: [--feature-gates=ExperimentalGatewayAPISupport=true]"), []),
+        (release("featureGates: ExperimentalGatewayAPISupport=true"), []),
+        (release("crds: {enabled: true}", "valuesFrom: [{kind: ConfigMap, name: more}], "), []),
+        (by_argo("crds: {enabled: true}", "valueFiles: [prod.yaml], "), []),
+        (release("crds: {enabled: true}").replace("chart: cert-manager", "chart: trust-manager"), []),
+    ],
+)
+def test_cert_manager_may_not_look_at_gateways(beside: str, expected: list[str], tmp_path: Path) -> None:
+    """cert-manager.io, «Annotated Gateway resource»: `config.enableGatewayAPI`; before 1.15 a feature gate."""
+    gateway = GATEWAY % (WANTS[0], f"HTTPS, {WANTS[1]}{OF_SECRET}")
+    assert found(tmp_path, CLASS % ENVOY + gateway + beside, "GWP412") == expected
+
+
+@pytest.mark.parametrize(
+    ("annotations", "expected"),
+    [
+        (f"{ISSUED}, cert-manager.io/issuer: other", ["error certain"]),
+        (f"{ISSUED}, cert-manager.io/issuer-kind: CASIssuer", ["error certain"]),
+        ("cert-manager.io/issuer: mine, cert-manager.io/issuer-kind: CASIssuer", []),
+    ],
+)
+def test_annotations_for_issuers_may_exclude_each_other(annotations: str, expected: list[str], tmp_path: Path) -> None:
+    """pkg/controller/certificate-shim/sync.go, issuerForIngressLike."""
+    gateway = GATEWAY % (annotations, f"HTTPS, {WANTS[1]}{OF_SECRET}")
+    assert found(tmp_path, CLASS % ENVOY + gateway, "GWP412") == expected
+
+
+HTTP_01, DNS_01 = "{http01: {gatewayHTTPRoute: {%s}}}", "{dns01: {route53: {}}}"
+
+
+@pytest.mark.parametrize(
+    ("solvers", "annotations", "listeners", "expected"),
+    [
+        (HTTP_01 % "", ISSUED, SECURE, ["warning assumed"]),
+        (HTTP_01 % "", ISSUED, f"{{name: http, port: 80, protocol: HTTP}}, {SECURE}", []),
+        (HTTP_01 % "parentRefs: [{name: other}]", ISSUED, SECURE, []),
+        (HTTP_01 % "", f"{ISSUED}, acme.cert-manager.io/http01-parentrefname: other", SECURE, []),
+        (f"{DNS_01}, {HTTP_01 % ''}", ISSUED, SECURE, []),
+        ("{http01: {ingress: {}}}", ISSUED, SECURE, []),
+    ],
+)
+def test_a_challenge_needs_a_listener_of_http(
+    solvers: str, annotations: str, listeners: str, expected: list[str], tmp_path: Path
+) -> None:
+    """cert-manager.io, «HTTP-01: Gateway API»: the parent is what is annotated, or the solver.s."""
+    gateway = GATEWAY.replace(
+        "{name: http, port: 80, protocol: HTTP}, {name: secure, port: 443, protocol: %s}", listeners
+    )
+    issuer = (
+        "apiVersion: cert-manager.io/v1\nkind: ClusterIssuer\nmetadata: {name: letsencrypt}\n"
+        f"spec: {{acme: {{server: https://example.com, privateKeySecretRef: {{name: x}}, solvers: [{solvers}]}}}}\n"
+    )
+    assert found(tmp_path, CLASS % ENVOY + gateway % annotations + issuer, "GWP412") == expected
+
+
 ROUTE = """\
 apiVersion: gateway.networking.k8s.io/v1
 kind: %s

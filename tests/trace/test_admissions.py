@@ -6,6 +6,7 @@ istio.io/docs/ambient/usage/l4-policy and l7-features; linkerd.io/2.19/reference
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -314,6 +315,35 @@ def test_the_default_policy_of_a_namespace() -> None:
     annotations = "linkerd.io/inject: enabled, config.linkerd.io/default-inbound-policy: deny"
     other = linkerd("Server", "other", "podSelector: {matchLabels: {app: other}}, port: 1", "v1beta3")
     assert end(asked(linkerd_world(other, shop=annotations))) == "403"
+
+
+def _installed(policy: str) -> str:
+    chart = "chart: {spec: {chart: linkerd-control-plane}}"
+    values = f"values: {{proxy: {{defaultInboundPolicy: {policy}}}}}"
+    spec = f"spec: {{{chart}, {values}}}"
+    return worlds.manifest("helm.toolkit.fluxcd.io/v2", "HelmRelease", "linkerd", "linkerd", spec)
+
+
+def _by_argo(policy: str) -> str:
+    values = f"valuesObject: {{proxy: {{defaultInboundPolicy: {policy}}}}}"
+    source = f"source: {{chart: linkerd-control-plane, helm: {{{values}}}}}"
+    return worlds.manifest("argoproj.io/v1alpha1", "Application", "linkerd", "argocd", f"spec: {{{source}}}")
+
+
+def _rendered(policy: str) -> str:
+    container = f"containers: [{{name: policy, image: x, args: [--default-policy={policy}]}}]"
+    spec = f"spec: {{template: {{spec: {{{container}}}}}}}"
+    return worlds.manifest("apps/v1", "Deployment", "linkerd-destination", "linkerd", spec)
+
+
+@pytest.mark.parametrize("by", [_installed, _by_argo, _rendered])
+def test_the_default_policy_of_the_cluster(by: Callable[[str], str]) -> None:
+    """linkerd.io/2.19/reference/authorization-policy, «Default policies»: `proxy.defaultInboundPolicy` of the chart."""
+    assert end(asked(linkerd_world(by("deny")))) == "403"
+    assert end(asked(linkerd_world(by("all-unauthenticated")))) == "allowed"
+    own = "linkerd.io/inject: enabled, config.linkerd.io/default-inbound-policy: all-unauthenticated"
+    assert end(asked(linkerd_world(by("deny"), shop=own))) == "allowed"
+    assert end(asked(linkerd_world(by("all-authenticated")))) == "allowed", "the client is in the mesh"
 
 
 @pytest.mark.parametrize(

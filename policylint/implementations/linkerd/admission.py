@@ -14,9 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from policylint.digits import whole_number
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.documents import Pointer
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts, value_at
 from policylint.model.selectors import matches
 from policylint.model.ternary import every, negated, some
+from policylint.network.charts import at, values_of
 from policylint.policy.authorizing import (
     AuthorizationRule,
     Checkpoint,
@@ -41,7 +43,11 @@ from policylint.topology.workloads import (
 if TYPE_CHECKING:
     from policylint.network.endpoints import Endpoint
 
+_CHART = "linkerd-control-plane"
+_CONTROLLER = "linkerd-destination"
 _DEFAULT = "config.linkerd.io/default-inbound-policy"
+_DEFAULT_FLAG = "--default-policy="
+_DEFAULT_VALUE = ("spec", "values", "proxy", "defaultInboundPolicy")
 _INJECT = "linkerd.io/inject"
 _INJECTING = ("enabled", "ingress")
 _OPAQUE = "config.linkerd.io/opaque-ports"
@@ -116,18 +122,21 @@ def _at_server(
 
 
 def _default(call: RequestFacts, hop: Checkpoint, world: World) -> Decision | None:
-    """Return the answer without a Server: that of the default policy, where an annotation states one."""
+    """Return the answer without a Server: that of the default policy, where an annotation or the cluster states one."""
     owner, policy = _stated(_DEFAULT, hop.resource, world)
+    place: Pointer = ("metadata", "annotations")
+    if not policy:
+        owner, place, policy = _of_cluster(world)
     demanding, _ = _stated(_REQUIRE_IDENTITY, hop.resource, world)
     if _names(_REQUIRE_IDENTITY, hop.resource, call.port, world) and policy != "deny":
-        why, owner = f"port {call.port} requires an identity", demanding
+        why, owner, place = f"port {call.port} requires an identity", demanding, ("metadata", "annotations")
         policy = "cluster-authenticated" if policy.startswith("cluster-") else "all-authenticated"
     elif policy:
         why = f"the default policy of {owner.key if owner else 'it'} is {policy}"
     else:
         return None
     resets = call.stream or _names(_OPAQUE, hop.resource, call.port, world)
-    denied = Decision("denied", ("metadata", "annotations"), why, by=owner, resets=resets)
+    denied = Decision("denied", place, why, by=owner, resets=resets)
     if not resets and _is_probe(call, hop.resource):
         denied = denied._replace(answer="depends", why=_PROBE)
     return _by_default(policy, call, denied, world)
@@ -141,6 +150,24 @@ def _stated(annotation: str, workload: Resource, world: World) -> tuple[Resource
         if found.get(annotation) not in (None, ""):
             return owner, str(found[annotation])
     return None, ""
+
+
+def _of_cluster(world: World) -> tuple[Resource | None, Pointer, str]:
+    """Return what installs the control plane with a default policy of its own, the place of it there, and the policy.
+
+    The chart's values `proxy.defaultInboundPolicy`, or the flag of the policy controller that is made of it.
+    """
+    for release, values, _ in values_of(world, _CHART):
+        policy = text(at(values, "proxy.defaultInboundPolicy"))
+        if policy and not is_symbolic(policy):
+            return release, _DEFAULT_VALUE if value_at(release.body, _DEFAULT_VALUE) else ("spec",), policy
+    for deployment in world.of_kind("apps", "Deployment"):
+        if deployment.key.name == _CONTROLLER:
+            for container in sequence(pod_spec(deployment).get("containers")):
+                for flag in texts(mapping(container).get("args")):
+                    if flag.startswith(_DEFAULT_FLAG):
+                        return deployment, ("spec", "template", "spec", "containers"), flag.removeprefix(_DEFAULT_FLAG)
+    return None, (), ""
 
 
 def _names(annotation: str, workload: Resource, port: int | None, world: World) -> bool:

@@ -1,0 +1,25 @@
+"""Which kinds programs beside the implementations read their annotations from: schemas/annotations.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from policylint.documents import read
+from policylint.model import mapping, text, texts
+from policylint.model.shipped import shipped_data
+
+
+def readers(annotation: str, kind: str) -> tuple[str, list[str]]:
+    """Return the program that does not read an annotation from a kind, and the kinds it reads it from; else ""."""
+    prefix, _, name = annotation.partition("/")
+    known = mapping(_table().get(prefix))
+    kinds = {each: texts(names) for each, names in mapping(known.get("kinds")).items()}
+    places = [each for each, names in kinds.items() if name in names] or texts(known.get("others"))
+    return ("", []) if not known or kind in places else (text(known.get("reader")), places)
+
+
+@lru_cache(maxsize=1)
+def _table() -> Mapping[str, Any]:
+    return mapping(read(shipped_data("schemas", "annotations.yaml"), "annotations.yaml").documents[0].value)

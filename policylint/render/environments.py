@@ -24,6 +24,7 @@ from policylint.render.flux.roots import cluster_roots, is_below, outermost
 from policylint.render.journal import WITHOUT_HELM, Gap, Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.external import external
+from policylint.render.left_over import left_over
 from policylint.render.overlays import overlays, plain
 from policylint.render.provenance import Manifest, Provenance, fill_in_namespace, manifests_of
 from policylint.render.stops import Stops, lacking, stops
@@ -90,7 +91,7 @@ def environments(
         policy_groups: groups whose objects are worth naming when nothing deploys them.
         stated: environments that the user names, with the directories at which each begins; then there are no others.
         programs: whether the user's own kustomize may do what the built-in one does not cover.
-        helm: whether the user's own helm may render charts that lie in the tree.
+        helm: whether the user's own helm may render charts that lie in the tree, and those that nothing installs count.
         shared: the share of another tree of the same run.
         rendered: the directory of charts that were rendered before; "" for none.
     """
@@ -98,20 +99,20 @@ def environments(
     unread = frozenset((document.api_version.rpartition("/")[0], document.kind) for document in loaded.unread)
     own = external(tree) if programs else None
     charts = None
-    if helm:
+    if helm or tree.charts():
         from policylint.render.helm.charts import Charts
 
-        charts = Charts(tree)
+        charts = Charts(tree, by_program=helm)
     kustomizer = Kustomizer(tree, cluster_scoped, unread, own, charts)
     patches = patch_files(loaded.documents)
+    groups = policy_groups | {GATEWAY_GROUP}
     clusters, others = (
-        (_stated(tree, kustomizer, stated), set()) if stated else _deployed(tree, kustomizer, charts, patches)
+        (_stated(tree, kustomizer, stated), set()) if stated else _deployed(tree, kustomizer, charts, patches, groups)
     )
     if not clusters:
         tree.budget.cut = tree.budget.cut or tree.placing.cut
         return []
     reached = set().union(*(deployed.reached for deployed in clusters.values()))
-    groups = policy_groups | {GATEWAY_GROUP}
     orphans = _orphans(tree, reached, groups, patches)
     by_hand = list(_by_hand(tree, orphans.values()))
     problems, unreadable_orphans = _problems(tree, loaded.problems, reached, patches)
@@ -144,19 +145,24 @@ def _incomplete(environment: Environment, cut: Cut) -> Environment:
 
 
 def _deployed(
-    tree: Tree, kustomizer: Kustomizer, charts: Charts | None, patches: frozenset[str]
+    tree: Tree, kustomizer: Kustomizer, charts: Charts | None, patches: frozenset[str], groups: frozenset[str]
 ) -> tuple[dict[str, Deployed], set[str]]:
     """Return what lands where, by the first style that the tree follows: Flux, Argo CD, kustomize overlays, nothing but
-    charts; and other directories at which Flux or Argo CD may begin."""
+    charts; and other directories at which Flux or Argo CD may begin. What Flux or Argo CD leaves over is beside it."""
     roots, others = cluster_roots(tree)
     if roots:
         others.update(path.rpartition("/")[0] for path, document in tree.all_documents() if _is_application(document))
-        return {
+        clusters = {
             root.name: Cluster(tree, kustomizer, root.prefix, root.name).deploy(root.directories, root.syncs)
             for root in roots
-        }, others
-    clusters = Argo(tree, kustomizer, charts).deploy() or overlays(tree, kustomizer, patches)
-    return (_lone_charts(tree, charts, patches) if not clusters and charts is not None else clusters), others
+        }
+        return left_over(tree, clusters, kustomizer, patches, groups), others
+    clusters = left_over(tree, Argo(tree, kustomizer, charts).deploy(), kustomizer, patches, groups) or overlays(
+        tree, kustomizer, patches
+    )
+    if not clusters and charts is not None and charts.by_program:
+        clusters = _lone_charts(tree, charts, patches)
+    return clusters, others
 
 
 def _is_application(document: Document) -> bool:
@@ -256,7 +262,8 @@ def _environment(
     by_hand: Sequence[Gap],
 ) -> Environment:
     made, known, unknown = released(deployed.manifests, tree, deployed.journal, charts, name)
-    lacks_helm = any(note.code == "chart" and WITHOUT_HELM in note.message for note in deployed.journal.notes)
+    asked = charts is not None and charts.by_program
+    lacks_helm = asked and any(note.code == "chart" and WITHOUT_HELM in note.message for note in deployed.journal.notes)
     notes = [*stopped.notes, *(note for note in deployed.journal.notes if note not in stopped.causes)]
     sentences = [*_sentences(notes, "not rendered: helm is not installed" if lacks_helm else "not rendered")]
     if unknown:

@@ -3,6 +3,8 @@
 Two kustomizations that make the same object are two answers to one question, so they are two environments, named by
 their directories. Those that have nothing in common are deployed side by side. Manifests outside of all kustomizations
 are applied everywhere.
+
+The same holds for what another deployer of the tree leaves over (left_over.py).
 """
 
 from __future__ import annotations
@@ -28,24 +30,32 @@ MOST_LESSONS = 50
 _Key = tuple[str, str, str, str]
 
 
-def overlays(tree: Tree, kustomizer: Kustomizer, patches: frozenset[str]) -> dict[str, Deployed]:
+def overlays(
+    tree: Tree, kustomizer: Kustomizer, patches: frozenset[str], elsewhere: Collection[str] = ()
+) -> dict[str, Deployed]:
     """Return what the top-level kustomizations deploy, by environment; nothing if there are none.
 
     Args:
         patches: files, as shown, that hold patches and are no objects.
+        elsewhere: files and directories that something else deploys; where there are some, other files are deployed
+            whether or not there is a kustomization.
     """
     built: dict[str, Built] = {}
     of_fleet = bundles(tree)
     patching = frozenset[str]().union(*(bundle.patching for bundle in of_fleet))
     for directory in tops(tree):
-        if directory in patching:
+        if directory in patching or directory in elsewhere or tree.kustomization_file(directory) in elsewhere:
             continue
         with tree.budget.bounded("this kustomization", tree.kustomization(directory)[1]):  # type: ignore[index]
-            built[directory] = kustomizer.build(directory)
-    if not built:
+            output = kustomizer.build(directory)
+        if not elsewhere or not output.reached.issubset(elsewhere):
+            built[directory] = output
+    if not built and not elsewhere:
         return {}
-    taken = set().union(*(output.reached for output in built.values()))
-    plain_manifests = [(path, manifest, _key(manifest)) for path, manifest in plain(tree, patches) if path not in taken]
+    taken = set(elsewhere).union(*(output.reached for output in built.values()))
+    plain_manifests = [
+        (path, manifest, identity(manifest)) for path, manifest in plain(tree, patches) if path not in taken
+    ]
     tried = lessons([*(f"{directory}/" for directory in built), *(path for path, _, _ in plain_manifests)])
     apart = set().union(*tried.values())
     everywhere = _Part([], [entry for entry in plain_manifests if entry[0] not in apart])
@@ -100,14 +110,14 @@ def _deployed(tree: Tree, name: str, built: Mapping[str, Built], parts: Sequence
                 output = built[directory]
                 tree.placing.spend(_STEPS * len(output.manifests) + len(output.reached) + output.journal.size)
                 copies = [
-                    manifest.copy() for manifest in output.manifests if not before or _key(manifest) not in before
+                    manifest.copy() for manifest in output.manifests if not before or identity(manifest) not in before
                 ]
                 deployed.manifests.extend(copies)
                 failures = output.journal.failures
                 deployed.builds.append(Build("kustomize cannot build", directory, failures, output.reached, copies))
                 deployed.journal.add(output.journal)
                 deployed.reach(directory, output.reached)
-            known.update(_key(manifest) for manifest in deployed.manifests)
+            known.update(identity(manifest) for manifest in deployed.manifests)
             alone: dict[_Key, Manifest] = {}
             for path, manifest, key in part.plain:
                 tree.placing.spend(_STEPS)
@@ -159,7 +169,7 @@ def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]
     rivals: set[str] = set()
     is_within = False  # whether two of one group are rivals
     for directory, output in built.items():
-        for key in {_key(manifest) for manifest in output.manifests}:
+        for key in {identity(manifest) for manifest in output.manifests}:
             if key[:2] not in cluster_scoped:
                 makers[key].append(directory)
     names = {directory: _name(directory) for directory in built}
@@ -201,7 +211,8 @@ def _name(directory: str) -> str:
     return cluster_name(directory) if steps[-1] in ("app", "base", "manifests") else steps[-1] or "default"
 
 
-def _key(manifest: Manifest) -> _Key:
+def identity(manifest: Manifest) -> _Key:
+    """Return what tells an object from the others of a cluster."""
     return manifest.group, manifest.kind, manifest.namespace, manifest.name
 
 

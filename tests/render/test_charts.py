@@ -1,6 +1,5 @@
-"""Charts that lie in the tree, rendered where the user asks for it (`--render helm`), never else.
-
-With the real helm where it is installed, as on GitHub's runners; elsewhere as policylint does it itself.
+"""Charts that lie in the tree: rendered for what installs them, by the real helm where the user asks for that
+(`--render helm`) and it is installed, as on GitHub's runners, and else by policylint itself.
 """
 
 from __future__ import annotations
@@ -121,10 +120,27 @@ def test_what_is_wrong_with_it_is_shown_in_the_line_a_person_edits(tmp_path: Pat
 
 
 @pytest.mark.parametrize("render", ["builtin", "external"])
-def test_without_asking_a_chart_is_unknown(tmp_path: Path, render: str) -> None:
-    found = rendered(tmp_path, {**FLUX, "clusters/prod/shop.yaml": RELEASE}, render)
+def test_without_asking_no_helm_is_started(tmp_path: Path, render: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What such a chart makes is known as far as policylint can tell by itself."""
+    helm = tmp_path / "bin" / "helm"
+    helm.parent.mkdir()
+    helm.write_text("#!/bin/sh\ntouch $(dirname $0)/started\nexit 1\n")
+    helm.chmod(0o755)
+    monkeypatch.setenv("PATH", str(helm.parent), prepend=":")
+    found = rendered(tmp_path / "tree", {**FLUX, "clusters/prod/shop.yaml": RELEASE}, render)
+    assert deployed(found) == {"prod": ["Gateway infra/edge", *MADE]}
+    assert found.coverage.not_rendered == ()
+    assert not (helm.parent / "started").exists()
+
+
+def test_what_it_cannot_tell_is_unknown_and_named(tmp_path: Path) -> None:
+    by_chance = {"charts/shop/templates/secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: {{ uuidv4 }}}\n"}
+    found = rendered(tmp_path, {**FLUX, **by_chance, "clusters/prod/shop.yaml": RELEASE}, "builtin")
     assert deployed(found) == {"prod": ["Gateway infra/edge"]}
-    assert found.coverage.not_rendered == ("1 HelmRelease of 1 not rendered",)
+    assert found.coverage.not_rendered == ("1 HelmRelease of 1 not rendered", "1 chart not rendered")
+    assert [note.message for note in found.simulations[0].world.notes] == [
+        "chart charts/shop is not rendered: without helm it is not known what it makes: `uuidv4`"
+    ]
 
 
 def test_values_of_config_maps_are_below_those_of_the_release(tmp_path: Path) -> None:

@@ -82,6 +82,15 @@ class Deployed(NamedTuple):
         self.reached.update(paths)
         self.entries.setdefault(entry, set()).update(paths)
 
+    def add(self, other: Deployed) -> None:
+        """Add what lands in the same cluster."""
+        self.manifests.extend(other.manifests)
+        self.builds.extend(other.builds)
+        self.journal.add(other.journal)
+        self.reached.update(other.reached)
+        for entry, paths in other.entries.items():
+            self.reach(entry, paths)
+
 
 class Sync(NamedTuple):
     """How a FluxInstance syncs a directory.

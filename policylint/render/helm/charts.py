@@ -1,4 +1,4 @@
-"""Charts of the tree, rendered for the releases that install them; without `--render helm` this is never used."""
+"""Charts of the tree, rendered for the releases that install them: by helm where the user asks for it."""
 
 from __future__ import annotations
 
@@ -48,9 +48,14 @@ class Installation(NamedTuple):
 
 
 class Charts:
-    """Renders the charts of one tree; each template is read once."""
+    """Renders the charts of one tree; each template is read once.
 
-    def __init__(self, tree: Tree) -> None:
+    Attributes:
+        by_program: whether the user's own helm may do it; otherwise no program is started.
+    """
+
+    def __init__(self, tree: Tree, *, by_program: bool) -> None:
+        self.by_program = by_program
         self._tree = tree
         self._templates: dict[str, Template] = {}
 
@@ -77,7 +82,8 @@ class Charts:
             layers = [layer.values for layer in installation.layers]
             render = template if self._tree.shared is None else self._tree.shared.template
             namespace = installation.namespace or "default"
-            output = render(files, directory, installation.name, namespace, layers, installation.settings)
+            settings = installation.settings
+            output = render(files, directory, installation.name, namespace, layers, settings, self.by_program)
         except HelmError as error:
             journal.note(f"chart {directory or '.'} is not rendered: {error}", place, code="chart")
             return None

@@ -46,6 +46,7 @@ def template(
     namespace: str,
     values: Sequence[Any],
     settings: Iterable[tuple[str, str]] = (),
+    by_program: bool = True,
 ) -> str:
     """Return what `helm template` prints; where helm is not installed, as far as that is certain without it.
 
@@ -54,6 +55,7 @@ def template(
         chart: the chart's directory below that root.
         values: values files, the last one wins.
         settings: pairs for `--set-string` (and `--set`, where the flag says so): flag and `name=value`.
+        by_program: whether helm may be started.
 
     Raises:
         HelmError: helm cannot render the chart, or takes too long; or a name or a path is not one.
@@ -65,7 +67,7 @@ def template(
         raise HelmError(f"release {release[:60]!r} is no name that Kubernetes allows")
     if not _NAMESPACE.fullmatch(namespace):
         raise HelmError(f"namespace {namespace[:60]!r} is no name that Kubernetes allows")
-    program = find_program("helm")
+    program = find_program("helm") if by_program else None
     if program is None:
         from policylint.render.helm.own import template as without_helm
 

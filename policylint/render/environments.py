@@ -382,14 +382,13 @@ def _unresolved(resources: Iterable[Resource], groups: frozenset[str]) -> Iterat
                     yield Note(UNRESOLVED, "unresolved-variable", message, resource.location(*pointer))
 
 
-def _texts(value: Any, pointer: Pointer) -> Iterator[tuple[Pointer, str]]:
+def _texts(value: dict[str, Any] | list[Any], pointer: Pointer) -> Iterator[tuple[Pointer, str]]:
     """Yield the texts with a variable in them, and their pointers."""
-    if isinstance(value, str):
-        if "${" in value:
-            yield pointer, value
-    elif isinstance(value, (dict, list)):
-        for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+    for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(inner, (dict, list)):
             yield from _texts(inner, (*pointer, step))
+        elif isinstance(inner, str) and "${" in inner:
+            yield (*pointer, step), inner
 
 
 _NOUNS = {

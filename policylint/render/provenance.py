@@ -93,6 +93,9 @@ def put(value: Any, origin: Provenance, pointer: Pointer, new: Any, source: Prov
     return value, origin
 
 
+_Told = tuple[str, str, str, str]
+
+
 class Manifest:
     """One object on its way through renderers.
 
@@ -107,7 +110,7 @@ class Manifest:
         weight: about how many values there are in it.
     """
 
-    __slots__ = ("affixes", "body", "hashed", "linked", "names", "origin", "provisional", "weight")
+    __slots__ = ("_told", "affixes", "body", "hashed", "linked", "names", "origin", "provisional", "weight")
 
     def __init__(
         self,
@@ -128,19 +131,33 @@ class Manifest:
         self.hashed = hashed
         self.provisional = provisional
         self.weight = weight
+        self._told: tuple[Any, _Told] | None = None
 
     def copy(self) -> Manifest:
         """Return another one that shares everything until one of the two changes."""
         state = (self.names, self.hashed, self.provisional, self.weight, self.affixes, self.linked)
-        return Manifest(self.body, self.origin, *state)
+        copy = Manifest(self.body, self.origin, *state)
+        copy._told = self._told
+        return copy
+
+    @property
+    def told(self) -> _Told:
+        """What the object is called: apiVersion, kind, namespace as written, and name."""
+        told = self._told
+        if told is None or told[0] is not self.body:  # a body is never changed, only replaced
+            body, metadata = self.body, mapping(self.body.get("metadata"))
+            words = (body.get("apiVersion"), body.get("kind"), metadata.get("namespace"), metadata.get("name"))
+            api_version, kind, namespace, name = map(text, words)
+            self._told = told = (body, (api_version, kind, namespace, name))
+        return told[1]
 
     @property
     def kind(self) -> str:
-        return text(self.body.get("kind"))
+        return self.told[1]
 
     @property
     def api_version(self) -> str:
-        return text(self.body.get("apiVersion"))
+        return self.told[0]
 
     @property
     def group(self) -> str:
@@ -160,11 +177,11 @@ class Manifest:
 
     @property
     def name(self) -> str:
-        return text(self.metadata.get("name"))
+        return self.told[3]
 
     @property
     def namespace(self) -> str:
-        return text(self.metadata.get("namespace"))
+        return self.told[2]
 
     @property
     def file(self) -> str:

@@ -713,7 +713,8 @@ class _Run:
 
 def _id(manifest: Manifest) -> _Id:
     """Return what kustomize tells objects apart by; no namespace is `default`."""
-    return manifest.api_version, manifest.kind, effective_namespace(manifest, manifest.namespace), manifest.name
+    api_version, kind, namespace, name = manifest.told
+    return api_version, kind, effective_namespace(manifest, namespace), name
 
 
 def _remember(manifest: Manifest, known: dict[tuple[str, str, str], list[Manifest]]) -> None:

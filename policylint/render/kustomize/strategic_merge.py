@@ -120,15 +120,14 @@ def _check_protocols(ports: list[Any]) -> None:
         raise MergeError("one of its ports is there with a protocol and without")
 
 
-def check(value: Any) -> None:
+def check(value: dict[str, Any] | list[Any]) -> None:
     """Raise MergeError where kustomize loses something of an object of which a patch changes anything at all."""
     if isinstance(value, dict):
         for field, inner in value.items():
             if isinstance(inner, list) and field in _KEYED_LISTS:
                 _check_items(field, inner)
-            check(inner)
-    elif isinstance(value, list):
-        for inner in value:
+    for inner in value.values() if isinstance(value, dict) else value:
+        if isinstance(inner, (dict, list)):
             check(inner)
 
 

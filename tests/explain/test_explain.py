@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -197,6 +198,28 @@ def test_the_winner_gone_gives_the_loser_back() -> None:
 def test_yaml_is_the_same_data() -> None:
     said = yaml.safe_load(text("HTTPRoute/checkout", "-o", "yaml", SHOP))
     assert said["explanations"][0] == data("HTTPRoute/checkout", SHOP)
+
+
+@pytest.mark.parametrize(
+    ("name", "world"),
+    [
+        ("HTTPRoute/checkout", SHOP),
+        ("edge-jwt", SHOP),
+        ("Gateway/edge", SHOP),
+        ("RetryPolicy/baker/retries-for-all", BAKER),
+        ("Deployment/baker/baker", BAKER),
+        ("RateLimitPolicy/platform/api-ceiling", "kuadrant-platform"),
+        ("Gateway/external", "kuadrant-platform"),
+        ("Deployment/shop/checkout", "network-shop"),
+        ("NetworkPolicy/shop/default-deny", "network-shop"),
+        ("Policy/policies/deny-all", "ocm-fleet"),
+    ],
+)
+def test_no_format_says_less_than_another(name: str, world: str) -> None:
+    said = text(name, world).rpartition("More ")[0].replace("KIND / SETTING", "")
+    page = text(name, world, "-o", "markdown").replace("&#8203;", "").replace("&gt;", ">").lower()
+    words = {word for word in re.findall(r"[\w./-]*\w(?![\w…])", said.lower()) if word not in ("not", "value", "from")}
+    assert {word for word in words if word not in page} == set()
 
 
 def test_markdown(golden: Golden) -> None:
@@ -411,7 +434,7 @@ def test_a_policy_that_prevails_says_over_whom() -> None:
         {"policy": "RateLimitPolicy team-b/orders", "settings": ["limits"], "whole": False},
     ]
     named = "limits of RateLimitPolicy platform/fair-use and limits of RateLimitPolicy team-b/orders"
-    assert f"  overrides {named}\n" in text("RateLimitPolicy/platform/api-ceiling", "kuadrant-platform")
+    assert f"  overrides  {named}\n" in text("RateLimitPolicy/platform/api-ceiling", "kuadrant-platform")
     assert f"- overrides: {named}\n" in text(
         "RateLimitPolicy/platform/api-ceiling", "kuadrant-platform", "-o", "markdown"
     ).replace("\\", "")

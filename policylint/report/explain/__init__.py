@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from policylint.explain.explanation import Explanation
+from policylint.report.explain.content import Content
 from policylint.report.explain.radius import Radius
 from policylint.report.kit.display import Paint, one_line
 from policylint.report.kit.identity import Names, json_text
 from policylint.report.kit.yaml_text import yaml_text
+
+_IN_MARKDOWN = 80
+"""Letters of a value."""
 
 Explained = tuple[Explanation, Radius | None]
 
@@ -28,18 +32,21 @@ def write(form: str, listed: Sequence[Explained], names: Names, paint: Paint, ro
             yield "\n"
         name = ", ".join(environments)
         if form == "markdown":
-            from policylint.report.explain.markdown import page
+            from policylint.report.explain.markdown import page, title
             from policylint.report.kit.escape import escape
 
             yield f"_{escape(name)}_\n\n" if several else ""
-            yield from page(explanation, radius, names, field)
+            yield from title(explanation, names)
+            yield from page(Content(explanation, radius, names, field, _IN_MARKDOWN).blocks(), names)
             continue
         from policylint.report.explain.text import ExplanationText
 
         if several:
             word = "environment" if len(environments) == 1 else "environments"
             yield paint("faint", f"{word} {one_line(name)}") + "\n"
-        yield from ExplanationText(names, paint, room, field).write(explanation, radius)
+        text = ExplanationText(names, paint, room)
+        yield text.title(explanation)
+        yield from text.write(Content(explanation, radius, names, field, max(40, room - 60)).blocks())
 
 
 def _folded(

@@ -181,7 +181,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP408": RuleEntry("shadowed_route_match", any_route),
     "GWP409": RuleEntry("gateway_class_not_found", classes_or_parameters),
     "GWP410": RuleEntry("target_port_not_found", port_of_service),
-    "GWP411": RuleEntry("redirect_loop", redirecting_route, where="policylint.reach.redirect_loop"),
+    "GWP411": RuleEntry("redirect_loop", redirecting_route),
     "GWP412": RuleEntry("listener_without_certificate", any_gateway),
     "GWP413": RuleEntry("rule_without_backend", any_route),
     "GWP414": RuleEntry("no_node_port", any_route),

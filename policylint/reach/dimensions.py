@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -87,13 +88,17 @@ def of_rules(
 def dimensions_of(matches: Sequence[Match], also: Stated, entry: EntryPoint, *, grpc: bool) -> tuple[Dimension, ...]:
     """Return the dimensions that some matches speak of: the first two are always there.
 
-    Where requests come in by a Gateway the entry is for one host; inside the mesh clients may name any.
+    Where requests come in by a Gateway hosts are those of the entry; inside the mesh clients may name any.
     """
     stated: dict[str, dict[Predicate, None]] = {}
     others = ("method", "path") if grpc else ("service", "call")
     for name, predicates in also.predicates.items():
-        if name not in others and (name != "host" or entry.inside) and not name.startswith("rewritten "):
+        if name not in others and not name.startswith("rewritten "):
             stated[name] = dict.fromkeys(sorted(predicates))
+    if not entry.inside:
+        dividing = [each for each in stated.get("host", ()) if divides(entry, each)]
+        if not dividing or (entry.hostname and not all(map(_is_of_names, dividing))):
+            stated.pop("host", None)
     for match in matches:
         for condition in match.conditions:
             stated.setdefault(condition.name, {})[condition.predicate] = None
@@ -104,9 +109,37 @@ def dimensions_of(matches: Sequence[Match], also: Stated, entry: EntryPoint, *, 
     else:
         first = values("method", stated.pop("method", ()), "GET")
         second = paths(stated.pop("path", ()), expressions=patterns)
-    hosts = [values("host", stated.pop("host"), entry.host, expressions=patterns)] if "host" in stated else []
+    hosts = [_hosts(entry, stated.pop("host"), patterns)] if "host" in stated else []
     named = sorted(stated.items())
     return (first, second, *hosts, *(of_name(name, predicates, patterns) for name, predicates in named))
+
+
+def _hosts(entry: EntryPoint, predicates: Iterable[Predicate], expressions: int) -> Dimension:
+    """Return the hosts as predicates cut them: at a Gateway those of its entry, as clients write them."""
+    found = values("host", predicates, entry.host, expressions=expressions)
+    if entry.inside:
+        return found
+    hosts = [host or "" for host in found.witnesses]
+    written = (f"{'other' * host.startswith('.')}{host}{'test' * host.endswith('.')}" for host in hosts)
+    alike = (
+        host if all(each.takes(host) == each.takes(was) for each in found.masks) else was
+        for host, was in zip(written, hosts, strict=True)
+    )
+    return found._replace(witnesses=tuple(alike)).only(entry.is_for)
+
+
+def divides(entry: EntryPoint, predicate: Predicate) -> bool:
+    """Return whether some of the hosts of an entry satisfy a predicate and others do not."""
+    if predicate.type == "Present" or not entry.is_wide:
+        return False
+    if predicate.type == "Exact":
+        return entry.is_for(predicate.value)
+    return not re.escape(entry.hostname[1:]).endswith(predicate.value.removeprefix(".*"))
+
+
+def _is_of_names(predicate: Predicate) -> bool:
+    """Return whether a predicate is of one host, or of all below one."""
+    return not predicate.is_expression or re.fullmatch(r"\.\*(\\\.[\w\\-]+)+", predicate.value) is not None
 
 
 def of_name(name: str, predicates: Iterable[Predicate], expressions: int) -> Dimension:
@@ -199,7 +232,7 @@ def request_in(
         client=client,
         service=spelled(entry.gateway) if is_service else "",
         pod=spelled(entry.gateway) if entry.inside and not is_service else "",
-        sni=entry.host if entry.scheme in ("https", "tls") else "",
+        sni=told.get("host", entry.host) if entry.scheme in ("https", "tls") else "",
         grpc=grpc,
         given={**given, "path": path, **({"headers": named} if named else {})},
         address=told.get(CLIENT, ""),

@@ -8,7 +8,7 @@ from policylint.doors import is_inside
 from policylint.model import ResourceKey, is_symbolic
 from policylint.namedtuple import NamedTuple
 from policylint.topology import ListenerState
-from policylint.topology.hostnames import EVERY
+from policylint.topology.hostnames import EVERY, without_port
 from policylint.trace import Tracer
 
 _SCHEMES = {"HTTP": "http", "HTTPS": "https", "TLS": "tls", "TCP": "tcp", "UDP": "udp"}
@@ -27,6 +27,7 @@ class EntryPoint(NamedTuple):
         hostname: the pattern whose hosts are meant, but for those that other entries name; "" for every other host.
         host: one of the hosts.
         consumer: the namespace whose clients are meant, since their own routes count; "" for all others.
+        named: of an entry for many hosts all patterns of its port; of each host the narrowest one counts.
     """
 
     gateway: ResourceKey
@@ -35,11 +36,23 @@ class EntryPoint(NamedTuple):
     hostname: str
     host: str
     consumer: str = ""
+    named: frozenset[str] = frozenset()
 
     @property
     def inside(self) -> bool:
         """Whether clients in the mesh come in here, and not through a Gateway."""
         return is_inside(self.gateway)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it is for many hosts of requests, which policies may tell apart."""
+        return not self.inside and self.host not in ("", self.hostname)
+
+    def is_for(self, host: str) -> bool:
+        """Return whether a host is among those of an entry for many."""
+        name = without_port(host).lower()
+        wider = (f"*{name[at:]}" for at, letter in enumerate(name) if letter == "." and at)
+        return next((each for each in (name, *wider, EVERY) if each in self.named), None) == self.hostname
 
     @property
     def hosts(self) -> str:
@@ -99,8 +112,10 @@ def entries_at(door: Door, patterns: Iterable[str]) -> Iterator[EntryPoint]:
     if scheme in ("tcp", "udp"):
         yield EntryPoint(key, scheme, port, EVERY, "")
         return
-    for hostname, host in _hosts(patterns):
-        yield EntryPoint(key, scheme, port, hostname, host)
+    named = frozenset(patterns)
+    for hostname, host in _hosts(named):
+        entry = EntryPoint(key, scheme, port, hostname, host)
+        yield entry._replace(named=named) if entry.is_wide else entry
 
 
 def _hosts(patterns: Iterable[str]) -> Iterator[tuple[str, str]]:

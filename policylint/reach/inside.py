@@ -11,7 +11,7 @@ from policylint.spaces.dimension import Dimension
 from policylint.spaces.predicates import Predicate
 from policylint.topology.workloads import container_port, is_workload, pod_spec, service_account, services_selecting
 from policylint.trace import Trace, Tracer
-from policylint.trace.mesh import UNMESHED, consumers
+from policylint.trace.mesh import UNMESHED, consumers, routed_otherwise, server_names
 
 IDENTIFIED = Predicate("Pair", "*/*")
 """Every client with an identity of the mesh."""
@@ -23,19 +23,23 @@ def entries_inside(tracer: Tracer, services: Collection[ResourceKey] | None = No
 
     Clients of a namespace with routes of its own to a Service come in by an entry of theirs.
     """
-    for service in tracer.simulation.world.of_kind("", "Service") if tracer.admissions.any or tracer.in_mesh else ():
+    world = tracer.simulation.world
+    for service in world.of_kind("", "Service"):
         key = service.key
-        if not tracer.admissions.any and key not in tracer.in_mesh:
+        if service.spec.get("type") == "ExternalName" or (services is not None and key not in services):
+            continue
+        if not tracer.admissions.any and key not in tracer.in_mesh and routed_otherwise(world, key, "") is None:
             continue
         behind = tracer.simulation.acting.workloads(key)
-        outside = behind and all(tracer.simulation.meshes.proxied(workload) is False for workload in behind)
-        if outside or service.spec.get("type") == "ExternalName" or (services is not None and key not in services):
+        if behind and all(tracer.simulation.meshes.proxied(workload) is False for workload in behind):
             continue
         for port in map(mapping, sequence(service.spec.get("ports"))):
             number, protocol = port.get("port"), text(port.get("protocol"), "TCP")
             if isinstance(number, int) and protocol == "TCP":
                 for consumer in ("", *consumers(tracer, key, number)):
                     yield EntryPoint(key, _scheme(port), number, "", f"{key.name}.{key.namespace}", consumer)
+                    for name in server_names(tracer, key, number):
+                        yield EntryPoint(key, "tls", number, "", name.replace("*", "other", 1), consumer)
 
 
 def entries_at_pods(tracer: Tracer, workload: Resource, port: int | None = None) -> Iterator[EntryPoint]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import chain
@@ -17,6 +16,7 @@ from policylint.reach.dimensions import (
     Stated,
     box_of,
     dimensions_of,
+    divides,
     is_grpc,
     is_of_client,
     of_name,
@@ -31,7 +31,6 @@ from policylint.spaces.dimension import Dimension, most_pairs
 from policylint.spaces.predicates import Predicate
 from policylint.spaces.words import EVERY_REQUEST, described
 from policylint.trace import Outcome, Trace, Tracer
-from policylint.trace.hosts import serves
 from policylint.trace.precedence import RuleCandidate
 
 CUT_OFF: Final = "too many matches"
@@ -519,17 +518,8 @@ class Cells:
     def _may_differ(self, question: RequestQuestion) -> bool:
         """Return whether a question that cuts no dimension may have several answers for the requests at the entry."""
         if question.name == "host":
-            return any(_divides(self._entry.hostname, predicate) for predicate in question.predicates)
+            return any(divides(self._entry, predicate) for predicate in question.predicates)
         return question.name != "method"  # calls are all POST
-
-
-def _divides(hostname: str, predicate: Predicate) -> bool:
-    """Return whether some of the hosts of an entry satisfy a predicate and others do not."""
-    if predicate.type == "Present" or (hostname and "*" not in hostname):
-        return False
-    if predicate.type == "Exact":
-        return not hostname or serves(predicate.value, hostname)
-    return not re.escape(hostname[1:]).endswith(predicate.value.removeprefix(".*"))
 
 
 def _answers(trace: Trace, undecided: tuple[str, ...]) -> object:

@@ -69,6 +69,17 @@ class Dimension(NamedTuple):
         """Return a value of a set of atoms that is not empty: the plainest one."""
         return self.witnesses[(bits & -bits).bit_length() - 1]
 
+    def only(self, keep: Callable[[str], bool]) -> Dimension:
+        """Return the dimension without the atoms whose witness is none of some values."""
+        kept = [number for number, witness in enumerate(self.witnesses) if keep(witness or "")]
+
+        def among(mask: int) -> int:
+            return sum(1 << place for place, number in enumerate(kept) if mask >> number & 1)
+
+        masks = {predicate: among(mask) for predicate, mask in self.masks.items()}
+        whole = {among(mask): predicate for mask, predicate in self.whole.items() if among(mask)}
+        return self._replace(witnesses=tuple(self.witnesses[number] for number in kept), masks=masks, whole=whole)
+
 
 def paths(predicates: Iterable[Predicate], *, expressions: int = 0) -> Dimension:
     """Return the paths as predicates cut them: each that they name, and what lies below it but below no deeper one.

@@ -16,6 +16,7 @@ from policylint.policy.authorizing import Client, Routing
 from policylint.topology import RouteState, whole
 from policylint.topology.backends import is_portless, port_node, ports
 from policylint.topology.workloads import WORKLOADS, services_selecting
+from policylint.trace.hosts import serves
 from policylint.trace.nearby import nearest_rules
 from policylint.trace.policies import facts
 from policylint.trace.precedence import RuleCandidate, doubt, ordered, rule_candidates
@@ -41,7 +42,7 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
     start = Trace(request, Outcome())
     meets = _routing(tracer, service, request)
     applies = service.namespace if meets == "producers" else _namespace(tracer.simulation.world, request.client)
-    other = None if meets == "none" else _routed_otherwise(tracer.simulation.world, service, applies)
+    other = None if meets == "none" else routed_otherwise(tracer.simulation.world, service, applies)
     if other is not None:
         reason = f"{other.key} routes requests for {service}, and VirtualServices are not evaluated"
         return start._replace(outcome=Outcome(unknown=True, reason=reason))
@@ -50,6 +51,9 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
         from policylint.trace.layer4 import along_route
 
         fitting = [state for state in chosen if state.route.key.kind == _STREAMS[request.scheme]]
+        if request.scheme == "tls":
+            name = request.sni or request.host
+            fitting = [state for state in fitting if any(serves(name, each) for each in state.hostnames)]
         fitting.sort(key=lambda state: state.route.age)
         return along_route(tracer, start, fitting[0], ()) if fitting else _direct(tracer, start, service)
     candidates = _candidates(chosen, request)
@@ -106,7 +110,7 @@ def _routing(tracer: Tracer, service: ResourceKey, request: Request) -> Routing:
     return tracer.admissions.routing(service, caller, request.port, stream=request.scheme in _STREAMS)
 
 
-def _routed_otherwise(world: World, service: ResourceKey, client: str) -> Resource | None:
+def routed_otherwise(world: World, service: ResourceKey, client: str) -> Resource | None:
     """Return a VirtualService of Istio that routes the requests of a namespace to a Service inside the mesh.
 
     One of the mesh for every host (`*`) is refused (pkg/config/validation of Istio).
@@ -135,6 +139,12 @@ def consumers(tracer: Tracer, service: ResourceKey, port: int | None) -> list[st
     """Return the namespaces whose clients have routes of their own to a port of a Service, sorted."""
     homes = {state.route.key.namespace for state in _routes(tracer, service, port)}
     return sorted(homes - {service.namespace})
+
+
+def server_names(tracer: Tracer, service: ResourceKey, port: int | None) -> list[str]:
+    """Return the server names by which TLSRoutes lead those who connect to a port of a Service, sorted."""
+    routes = (state for state in _routes(tracer, service, port) if state.route.key.kind == "TLSRoute")
+    return sorted({name for state in routes for name in state.hostnames if name})
 
 
 def _chosen(tracer: Tracer, service: ResourceKey, request: Request) -> tuple[list[RouteState], bool]:
@@ -181,11 +191,12 @@ def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool 
             section = port_node(service, service_port.name)
     share = Share(service, port, 1, 1.0, (), section)
     path = tuple(filter(None, (whole(service), section)))
+    asked = ("", "", "") if request.scheme in _STREAMS else (request.method, request.host, request.path)
     tls = tracer.tls.of(share)
     trace = start._replace(
         outcome=Outcome((share,)),
         path=path,
-        forwarded=Forwarded(request.method, request.host, request.path, dict(request.headers)),
+        forwarded=Forwarded(*asked, dict(request.headers)),
         response=dict(sorted(request.backend_headers)),
         backend_tls=tls is not None,
         policies=tracer.policies.met((), [share], tracer.beyond(start), facts(request)),

@@ -130,3 +130,38 @@ def test_where_no_mesh_is_nothing_is_looked_at(tmp_path: Path) -> None:
         place.mkdir()
         found = requests(sides(place, before, others))
         assert (found.changes, found.hosts) == ((), looked_at)
+
+
+def of_tcp(spec: str) -> tuple[str, ...]:
+    """Return two Services with a port of connections, and a route or the like between them."""
+    ports = "ports: [{name: tcp, port: 9000}]"
+    services = [worlds.manifest("v1", "Service", name, "shop", f"spec: {{{ports}}}") for name in ("web", "next")]
+    return (*services, spec)
+
+
+BY_NAME = worlds.manifest(
+    "gateway.networking.k8s.io/v1",
+    "TLSRoute",
+    "names",
+    "shop",
+    "spec: {parentRefs: [{group: '', kind: Service, name: web}], hostnames: [db.example.com],"
+    " rules: [{backendRefs: [{name: next, port: 9000}]}]}",
+)
+INSIDE = "spec: {hosts: [web.shop.svc.cluster.local], tcp: [{route: [{destination: {host: next}}]}]}"
+
+
+def test_a_tls_route_of_a_service_leads_by_server_name(tmp_path: Path) -> None:
+    found = requests(sides(tmp_path, of_tcp(BY_NAME), of_tcp("")))
+    assert not found.same
+    assert [(each.change, each.before, each.after) for each in found.changes] == [("rerouted", "shop/next", "shop/web")]
+    assert {each.scheme for change in found.changes for each in change.requests} == {"tls"}
+
+
+@pytest.mark.parametrize("gateways", ["", "gateways: [mesh, public], "])
+def test_what_a_virtual_service_routes_inside_is_not_known_once_it_is_gone(tmp_path: Path, gateways: str) -> None:
+    virtual = worlds.manifest(
+        "networking.istio.io/v1", "VirtualService", "v", "istio-system", INSIDE.replace("{h", "{" + gateways + "h", 1)
+    )
+    found = requests(sides(tmp_path, of_tcp(virtual), of_tcp("")))
+    assert not found.same
+    assert ["VirtualServices are not evaluated" in why for why, _ in found.unknown] == [True]

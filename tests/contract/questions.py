@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import permutations
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +16,7 @@ from typing import Any
 
 from policylint.compare import Comparison
 from policylint.compare.change import FindingChange
+from policylint.compare.requests import RequestChange
 from policylint.editor.state import State
 from policylint.explain.contexts import answers as context_answers
 from policylint.explain.contexts import nodes_of
@@ -758,12 +759,24 @@ def _said(change: Change) -> Answers:
     requests = change.found.requests
     if requests is None:
         return {}
-    kinds = sorted({each.change for each in requests.changes})
-    return {"the change": f"{', '.join(kinds)}; not known: {[why for why, _ in requests.unknown]}"}
+    return _told(requests.changes, requests.unknown)
+
+
+def _told(changes: Iterable[RequestChange], unknown: Iterable[tuple[str, int]]) -> Answers:
+    kinds = sorted({each.change for each in changes})
+    return {"the change": f"{', '.join(kinds)}; not known: {[why for why, _ in unknown]}"}
 
 
 def _said_beside(change: Change) -> Answers:
-    return _said(change.beside_unrelated)
+    """What is said beside an object of a mesh: where that is the first one, requests inside are compared as well."""
+    beside = change.beside_unrelated
+    if any(side.tracer.admissions.any or side.tracer.in_mesh for side in change.environments):
+        return _said(beside)
+    requests = beside.found.requests
+    if requests is None:
+        return {}
+    outside = tuple(each for each in requests.changes if not all(found.inside for found in each.requests))
+    return _told(outside, requests.unknown)
 
 
 def _login_lost_by_diff(change: Change) -> Answers:

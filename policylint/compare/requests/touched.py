@@ -9,7 +9,9 @@ from policylint.compare.pairing import Sides
 from policylint.compare.requests.named import naming
 from policylint.doors import PUBLISHED
 from policylint.doors.vendors import INGRESS
-from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey
+from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey, texts
+from policylint.model.hosts import names_service
+from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import KINDS, has_policies
 from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_at_pods, entries_inside
@@ -233,9 +235,9 @@ def _services(
     tracer: Tracer, keys: Collection[ResourceKey], namespaces: Collection[str], *, everywhere: bool
 ) -> list[ResourceKey]:
     """Return the Services, and the workloads without one, of which something is touched that clients in a mesh meet."""
-    if not tracer.admissions.any and not tracer.in_mesh:
-        return []
     world = tracer.simulation.world
+    if not tracer.admissions.any and not tracer.in_mesh and not world.of_kind(*VIRTUAL_SERVICE):
+        return []
     alone = (
         workload.key
         for kind in WORKLOADS
@@ -257,14 +259,18 @@ def _services(
 def _called(
     tracer: Tracer, keys: Collection[ResourceKey], namespaces: Collection[str], *, everywhere: bool
 ) -> Iterator[ResourceKey]:
+    world = tracer.simulation.world
+    routing = [each for each in map(world.get, keys) if each is not None and each.key[:2] == VIRTUAL_SERVICE]
+    hosts = [(host, each.key.namespace) for each in routing for host in texts(each.spec.get("hosts"))]
     yield from (
         service.key
-        for service in tracer.simulation.world.of_kind("", "Service")
+        for service in world.of_kind("", "Service")
         if everywhere
         or service.key in keys
         or service.key.namespace in namespaces
         or any(node.key in keys for node in tracer.simulation.acting.beyond(service.key, None))
         or any(state.route.key in keys for _, state in tracer.in_mesh.get(service.key, ()))
+        or any(names_service(host, home, service.key) for host, home in hosts)
     )
 
 

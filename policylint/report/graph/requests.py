@@ -177,7 +177,7 @@ class _Writing:
                     [
                         [[self._predicate(question.name, each) for each in question.predicates], question.answer]
                         for question in dict.fromkeys(cell)
-                        if not is_of_client(question.name) and question.name != "host"  # which all at an entry share
+                        if not is_of_client(question.name) and (question.name != "host" or way.entry.is_wide)
                     ]
                     for cell in way.cells
                 ],

@@ -8,7 +8,7 @@ from policylint.matches import matches
 from policylint.model import Finding, Resource, ResourceKey, mapping, sequence
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
-from policylint.reach.entries import EntryPoint, entries
+from policylint.reach import EntryPoint, entries
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
 from policylint.topology.routes import Rule, rules

@@ -7,13 +7,16 @@ changed by those who get it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Document, read
 from policylint.render.inline import Texts
 
 if TYPE_CHECKING:
+    from policylint.budget import Budget
     from policylint.model import Resource, ResourceKey
+    from policylint.render.helm.program import HelmError
 
 
 class Shared:
@@ -26,7 +29,7 @@ class Shared:
     def __init__(self) -> None:
         self.texts = Texts()
         self._late: dict[tuple[str, bytes], list[Document]] = {}
-        self._outputs: dict[bytes, str] = {}
+        self._outputs: dict[bytes, str | HelmError] = {}
         self._resources: dict[tuple[int, ResourceKey], Resource] = {}
         self._of_documents: dict[tuple[frozenset[tuple[str, str]], bool], dict[Document, list[Resource]]] = {}
 
@@ -61,18 +64,24 @@ class Shared:
             documents = self._late[shown, data] = read(data, shown).documents
         return documents
 
-    def template(self, files: Mapping[str, bytes], *arguments: Any) -> str:
-        """Run `helm.program.template` once for equal arguments: its output depends on nothing else.
+    def template(self, files: Mapping[str, bytes], *arguments: Any, budget: Budget | None = None) -> str:
+        """Run `helm.program.template` once for equal arguments: its output, or its error, depends on nothing else.
 
         Raises:
-            HelmError: as there; then it is run again.
+            HelmError, ExhaustedError: as there.
         """
-        from policylint.render.helm.program import template
+        from policylint.render.helm.program import HelmError, template
 
         key = _digest(files, arguments)
         if key not in self._outputs:
-            self._outputs[key] = template(files, *arguments)
-        return self._outputs[key]
+            try:
+                self._outputs[key] = partial(template, budget=budget)(files, *arguments)
+            except HelmError as error:
+                self._outputs[key] = error
+        output = self._outputs[key]
+        if isinstance(output, HelmError):
+            raise output
+        return output
 
 
 def _digest(files: Mapping[str, bytes], arguments: Sequence[Any]) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from policylint.budget import Budget
+from policylint.budget import CUT_OFF, Budget
 from policylint.catalog.content import NOTHING_EDITED, Edited, ReadSet
 from policylint.clusters.kinds import POLICY
 from policylint.errors import UsageError
@@ -337,12 +337,17 @@ def _coverage(
         gateways=sum(len(simulation.topology.gateways) for simulation in simulations),
         network_policies=sum(len(simulation.world.of_kind(*kind)) for simulation in simulations for kind in EVALUATED),
         cluster_policies=sum(len(simulation.world.of_kind(*POLICY)) for simulation in simulations),
-        cut_off=cut_off or any(simulation.cut for simulation in simulations),
+        cut_off=cut_off or any(map(_is_cut_off, simulations)),
         unseen=tuple(sorted({str(key) for simulation in simulations for key in simulation.topology.unseen})),
         unevaluated=_unevaluated(simulations),
         left_out=tuple(left_out(loaded, simulations, other_languages)),
         releases=_releases(simulations),
     )
+
+
+def _is_cut_off(simulation: Simulation) -> bool:
+    """Return whether something of an environment takes more work than it may: a policy, or a chart."""
+    return bool(simulation.cut) or any(note.code == CUT_OFF for note in simulation.world.notes)
 
 
 def _releases(simulations: Sequence[Simulation]) -> tuple[str, ...]:

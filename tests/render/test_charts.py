@@ -327,3 +327,16 @@ def test_lists_are_followed_where_the_template_writes_them_out() -> None:
         ("spec", "rules", 1, "name"): ("values.yaml", 1),
         ("metadata", "name"): ("t.yaml", 1),
     }
+
+
+HOSTILE = "{{ range until 30000 }}{{ range until 30000 }}{{ end }}{{ end }}"
+
+
+def test_a_chart_that_asks_for_too_much_work_is_said_and_the_run_incomplete(tmp_path: Path) -> None:
+    """Else whoever adds such a template takes a chart out of sight, and the exit code says that all was judged."""
+    files = {"charts/shop/templates/loop.yaml": HOSTILE, "README.md": ""}
+    written(tmp_path, {**CHART, **files, "app.yaml": APPLICATION, "gateway.yaml": GATEWAY})
+    workspace = open_workspace([str(tmp_path)])
+    assert workspace.coverage.cut_off
+    (finding,) = (each for each in workspace.findings() if "too much work" in each.message)
+    assert (finding.rule, finding.severity) == ("GWP911", "warning")

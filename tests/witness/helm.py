@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from policylint.budget import ExhaustedError
 from policylint.documents import read
 from policylint.load.objects import objects_of
 from policylint.render.helm.own import template
@@ -20,7 +21,6 @@ ABOUT = (
     "helm's own library: every object that an installation of a generated chart makes, whole, or that it fails."
     " policylint is asked without helm; charts that it does not claim to know are not counted."
 )
-UNKNOWN = (WITHOUT_HELM, "it takes too much work")
 
 
 def asked(files: Sequence[Manifest]) -> dict[str, Any]:
@@ -38,8 +38,10 @@ def compared(files: Sequence[Manifest], real: Facts, answer: Mapping[str, Any] |
     held = {f"chart/{path}": text.encode() for path, text in texts(files[1:]).items()}
     try:
         made = template(held, "chart", how["name"], how["namespace"], [how["values"]])
+    except ExhaustedError:
+        return {}, {}
     except HelmError as error:
-        return ({}, {}) if str(error).startswith(UNKNOWN) else ({BUILD: real[BUILD]}, {BUILD: FAILED})
+        return ({}, {}) if str(error).startswith(WITHOUT_HELM) else ({BUILD: real[BUILD]}, {BUILD: FAILED})
     documents = read(made.encode(), "chart").documents
     claimed = by_fact(body for each in documents for body, _ in objects_of(each.value))
     return judged(real, claimed, set(), answer, is_open=False)

@@ -10,6 +10,8 @@ from policylint.namedtuple import NamedTuple
 from policylint.render.go_template.parsing import TemplateError
 from policylint.render.go_template.printing import NO_VALUE, UncertainError, formatted, printed, shown
 
+_SIGN: Final = 1 << 63
+
 
 class _Missing:
     """A key that a mapping does not have."""
@@ -21,9 +23,12 @@ MISSING: Final = _Missing()
 
 
 class Int64(int):
-    """A number of Go's type int64, which is no int."""
+    """A number of Go's type int64, which is no int: of what is larger the upper bits are lost, as they are there."""
 
     __slots__ = ()
+
+    def __new__(cls, value: int = 0) -> Int64:
+        return super().__new__(cls, (value + _SIGN) % (2 * _SIGN) - _SIGN)
 
 
 class TextMap(dict[str, Any]):

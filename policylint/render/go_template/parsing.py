@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from math import isinf
 from typing import Any
 
 from policylint.namedtuple import NamedTuple
@@ -352,13 +353,17 @@ def _unquoted(kind: str, written: str) -> Any:
     if kind == "word":
         return {"true": True, "false": False, "nil": None}[written]
     digits = written.replace("_", "")
+    is_octal = digits.lstrip("+-").startswith("0") and digits.lstrip("+-").isdigit()
     try:
-        if digits.lstrip("+-").startswith("0") and digits.lstrip("+-").isdigit():
-            return int(digits, 8)
-        return int(digits, 0)
-    except ValueError:
+        whole = int(digits, 8 if is_octal else 0)
+    except ValueError:  # a fraction, or more digits than Python reads
         number = float(digits)
+        if isinf(number):
+            raise TemplateError(f"{written[:20]} does not fit") from None
         return int(number) if number.is_integer() and abs(number) < 2**63 else number
+    if not -(2**63) <= whole < 2**63:
+        raise TemplateError(f"{written[:20]} overflows int")
+    return whole
 
 
 def _character(match: re.Match[str]) -> str:

@@ -24,6 +24,9 @@ from policylint.render.go_template.semver import SemverError, compared
 
 _SPECIAL = Pattern(r"[\\.+*?()|\[\]{}^$]")
 """What Go's QuoteMeta escapes."""
+_BEYOND = 1 << 63
+_MOST_DIGITS = 20
+"""Digits that no int64 has."""
 _INTEGER = Pattern(r"[+-]?[0-9]+")
 _MOST = 200_000
 """Characters, or items, that one call may make."""
@@ -122,36 +125,48 @@ def _integer(value: Any) -> Int64:
         plain = value.strip("+-").lstrip("0") if _INTEGER.fullmatch(value) else ""
         if not _INTEGER.fullmatch(value) and value:
             raise UncertainError(f"a number of {value[:20]!r}")
-        sign = "-" if value.startswith("-") else ""
-        return Int64(int(f"{sign}{plain}" if plain else 0))
-    if isinstance(value, (bool, int)):
-        return Int64(value)
-    return Int64(math.trunc(value)) if isinstance(value, float) else Int64(0)
+        number = int(plain or 0) if len(plain) < _MOST_DIGITS else _BEYOND
+        number = -number if value.startswith("-") else number
+        return Int64(number if -_BEYOND <= number < _BEYOND else 0)  # cast.ToInt64: 0 of what does not fit
+    if isinstance(value, float):
+        if not -_BEYOND <= value < _BEYOND:
+            raise UncertainError("a number that no int64 holds")
+        return Int64(math.trunc(value))
+    return Int64(value) if isinstance(value, (bool, int)) else Int64(0)
 
 
 def _float(value: Any) -> float:
     if isinstance(value, str):
-        return float(value) if value.replace(".", "", 1).lstrip("-").isdecimal() else 0.0
-    return float(value) if isinstance(value, (bool, int, float)) else 0.0
+        number = float(value) if value.replace(".", "", 1).lstrip("-").isdecimal() else 0.0
+        return number if math.isfinite(number) else 0.0  # cast.ToFloat64: 0 of what does not fit
+    return _finite(float(value)) if isinstance(value, (bool, int, float)) else 0.0
+
+
+def _finite(number: float) -> float:
+    if not math.isfinite(number):
+        raise UncertainError("a number that is infinite, or none")
+    return number
 
 
 def _quotient(one: Any, two: Any) -> Int64:
     if not _integer(two):
         raise TemplateError("integer divide by zero")
-    return Int64(math.trunc(_integer(one) / _integer(two)))
+    whole = abs(_integer(one)) // abs(_integer(two))
+    return Int64(-whole if (_integer(one) < 0) != (_integer(two) < 0) else whole)
 
 
 def _remainder(one: Any, two: Any) -> Int64:
     if not _integer(two):
         raise TemplateError("integer divide by zero")
-    return Int64(math.fmod(_integer(one), _integer(two)))
+    rest = abs(_integer(one)) % abs(_integer(two))
+    return Int64(-rest if _integer(one) < 0 else rest)
 
 
 def _rounded(value: Any, places: int, *on: float) -> float:
     if abs(places) > 15:
         raise UncertainError("so many places")
     power = 10.0**places
-    digit = power * _float(value)
+    digit = _finite(power * _float(value))
     part = math.modf(digit)[0]
     return (math.ceil(digit) if part >= (on[0] if on else 0.5) else math.floor(digit)) / power
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from policylint.budget import CUT_OFF, Budget, ExhaustedError
 from policylint.documents import read
 from policylint.load.objects import objects_of
 from policylint.model import mapping, sequence, text
@@ -24,6 +25,8 @@ _SOURCE = Pattern(r"^---\n# Source: (.+)\n", re.MULTILINE)
 MAX_FILES = 5_000
 """Files of one chart."""
 MAX_DEPENDENCIES = 50
+STEPS = 10_000_000
+"""Steps of work that the charts of one tree may cost together, where helm does not render them."""
 
 
 class Installation(NamedTuple):
@@ -58,6 +61,7 @@ class Charts:
         self.by_program = by_program
         self._tree = tree
         self._templates: dict[str, Template] = {}
+        self._budget = Budget(steps=STEPS)
 
     def holds(self, directory: str) -> bool:
         """Return whether there is a chart that can be installed in a directory below the top."""
@@ -81,11 +85,13 @@ class Charts:
                 files[own_values] = b"{}\n"
             layers = [layer.values for layer in installation.layers]
             render = template if self._tree.shared is None else self._tree.shared.template
-            namespace = installation.namespace or "default"
-            settings = installation.settings
-            output = render(files, directory, installation.name, namespace, layers, settings, self.by_program)
+            what = (files, directory, installation.name, installation.namespace or "default", layers)
+            output = render(*what, installation.settings, self.by_program, budget=self._budget)
         except HelmError as error:
             journal.note(f"chart {directory or '.'} is not rendered: {error}", place, code="chart")
+            return None
+        except ExhaustedError:
+            journal.note(f"chart {directory or '.'} is not rendered: it takes too much work", place, code=CUT_OFF)
             return None
         own = [] if installation.bare else self.values(own_values)
         return list(self._located(output, directory, [*reversed(installation.layers), *own]))

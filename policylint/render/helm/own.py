@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from policylint.budget import Budget, ExhaustedError
+from policylint.budget import Budget
 from policylint.documents import read
 from policylint.documents.problem import YAML_SYNTAX
 from policylint.model import GATEWAY_GROUP, mapping, sequence, text
@@ -26,7 +26,7 @@ from policylint.render.helm.program import API_VERSIONS, MAX_OUTPUT, HelmError
 from policylint.render.journal import WITHOUT_HELM
 
 STEPS: Final = 5_000_000
-"""Steps of work that rendering one chart may cost."""
+"""Steps of work that rendering one chart may cost where nobody says how many."""
 KUBERNETES: Final = ("1", "37", "0")
 """The version of Kubernetes that helm takes for the cluster's where it is not told of one."""
 HELM: Final = "v3.22.0"
@@ -73,21 +73,23 @@ def template(
     namespace: str,
     values: Sequence[Any],
     settings: Iterable[tuple[str, str]] = (),
+    budget: Budget | None = None,
 ) -> str:
     """Return what `helm template` prints, in no order of kinds; arguments as of `program.template`.
 
     Raises:
         HelmError: helm refuses the chart, or what it makes is not known here.
+        ExhaustedError: that takes more than the budget allows.
     """
-    budget = Budget(steps=STEPS)
+    budget = budget or Budget(steps=STEPS)
     try:
         return "".join(_printed(files, chart, release, namespace, values, settings, budget))
     except TemplateError as error:
         raise HelmError(str(error)) from None
     except UncertainError as error:
         raise HelmError(f"{WITHOUT_HELM}: {error}") from None
-    except (ExhaustedError, RecursionError):
-        raise HelmError("it takes too much work") from None
+    except RecursionError:
+        raise HelmError(f"{WITHOUT_HELM}: it nests too deep") from None
 
 
 def _printed(
@@ -239,7 +241,7 @@ def _set(values: dict[str, Any], flag: str, pair: str) -> None:
         raise UncertainError(f"{flag} {pair[:40]!r}")
     written: Any = match[2]
     if flag == "--set" and _INTEGER.fullmatch(written):
-        written = Int64(written)
+        written = Int64(int(written))
     elif flag == "--set" and written in ("true", "false", "null"):
         written = {"true": True, "false": False, "null": None}[written]
     *steps, last = match[1].split(".")

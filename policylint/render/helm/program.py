@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from policylint.outside import find_program
 from policylint.patterns import Pattern
 from policylint.render.sandbox import TREE, OutsideError, path_below, run, write_below
+
+if TYPE_CHECKING:
+    from policylint.budget import Budget
 
 TIMEOUT: Final = 60.0
 MAX_OUTPUT: Final = 32 * 2**20
@@ -47,6 +50,7 @@ def template(
     values: Sequence[Any],
     settings: Iterable[tuple[str, str]] = (),
     by_program: bool = True,
+    budget: Budget | None = None,
 ) -> str:
     """Return what `helm template` prints; where helm is not installed, as far as that is certain without it.
 
@@ -56,9 +60,11 @@ def template(
         values: values files, the last one wins.
         settings: pairs for `--set-string` (and `--set`, where the flag says so): flag and `name=value`.
         by_program: whether helm may be started.
+        budget: what it may cost without helm.
 
     Raises:
         HelmError: helm cannot render the chart, or takes too long; or a name or a path is not one.
+        ExhaustedError: it would pass the budget.
     """
     from json import dumps
     from tempfile import TemporaryDirectory
@@ -71,7 +77,7 @@ def template(
     if program is None:
         from policylint.render.helm.own import template as without_helm
 
-        return without_helm(files, chart, release, namespace, values, settings)
+        return without_helm(files, chart, release, namespace, values, settings, budget)
     with TemporaryDirectory(prefix="policylint-helm-") as top:
         try:
             for path, content in files.items():

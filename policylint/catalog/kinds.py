@@ -113,6 +113,11 @@ class Catalog:
         """Return whether the kind has an entry of its own, in the configuration or in the catalog."""
         return (group, kind) in self._configured or kind in self._shipped(group)
 
+    def is_unstated(self, group: str, kind: str) -> bool:
+        """Return whether nothing is said of a kind itself: it is unknown, or of a group that one entry stands for."""
+        known, of_group = self.get(group, kind), self.fallback(group)
+        return known is None or (of_group is not None and known == of_group._replace(kind=kind))
+
     def fallback(self, group: str) -> PolicyKind | None:
         """Return the `*` entry of a group."""
         return self._configured.get((group, "*")) or self._shipped(group).get("*")

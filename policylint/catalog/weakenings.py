@@ -16,6 +16,8 @@ from policylint.namedtuple import NamedTuple
 
 _MOST_PATHS = 4_000
 _LINE = re.compile(r" *- \{groups: \[([^]]+)\], kind: '?(.+?)'?(?:, (?:guards|spares|with): \w+)*\}$")
+_WRAPPER = re.compile(r"(?:(?:from|to|rules)\.\*\.)?(?:defaults?|overrides?)\.(?=.)")
+"""What holds the settings of a policy and says nothing of them."""
 _Steps = tuple[str, ...]
 _OF_PROGRAMS = frozenset({"limits", "requests", "claims"})
 """What a program may use."""
@@ -173,7 +175,7 @@ def _pattern(entry: Mapping[str, Any], name: str) -> re.Pattern[str] | None:
 @lru_cache(maxsize=4096)
 def _meant(path: str, kind: str) -> tuple[Weakness, ...]:
     """Return what the last step of a path means there, right below the spec what it means in a kind."""
-    above, _, field = path.rpartition(".")
+    above, _, field = _WRAPPER.sub("", path).rpartition(".")
     return tuple(weakness({**word.entry, "path": path}) for word in _words() if word.speaks_of(above or kind, field))
 
 

@@ -46,7 +46,7 @@ def pair_sides(before: Sequence[Simulation], after: Sequence[Simulation]) -> lis
         right = new.get(name) or simulate(World(name, ()), catalog)
         if (name in old and name in new) or left.world.resources or right.world.resources:
             pairing = Pairing(left, right)
-            aged = Sides(with_ages(left, pairing.removed), with_ages(right, pairing.added), pairing)
+            aged = Sides(with_ages(left, pairing.removed), with_ages(right, pairing.new), pairing)
             sides.append(at_home(aged) if name in old and name in new else aged)
     return sides
 
@@ -240,7 +240,7 @@ def compare_findings(
     a file of the side before.
     """
     renamed = {key: new for environment in environments for key, new in environment.renamed.items()}
-    new = frozenset(key for pair in sides for key in pair.pairing.added)
+    new = frozenset(key for pair in sides for key in pair.pairing.new)
     changes = with_failures(sides, finding_changes(before, with_reasons(after, new), renamed, of_after))
     reported = _ReportedLosses(change.finding for change in changes if change.state == "new")
     changes = [

@@ -52,6 +52,8 @@ _MOUNTS = {
     "configMap": "ConfigMap", "configMapRef": "ConfigMap", "configMapKeyRef": "ConfigMap",
     "secret": "Secret", "secretRef": "Secret", "secretKeyRef": "Secret",
 }  # fmt: skip
+_VERSION = Pattern(r"(?::[^:/@]*)?(?:@.*)?$")
+"""The tag and the digest of an image."""
 _CONTENTS = ("data", "stringData", "binaryData")
 
 
@@ -315,9 +317,20 @@ class _Ends:
     def other_deciders(self) -> Iterator[Finding]:
         """Yield what the pods go by whom policies ask, and that holds something else now."""
         changed = {new.key: (old, new) for old, new in self._changed if (new.key.group, new.key.kind) in _HOLDERS}
-        services = sorted(key for key in self._named if key[:2] == ("", "Service")) if changed else []
+        programs = {new.key: (old, new) for old, new in self._changed if (new.key.group, new.key.kind) in WORKLOADS}
+        services = sorted(key for key in self._named if key[:2] == ("", "Service")) if changed or programs else []
         for asked in filter(None, map(self._after.get, services)):
             for workload in workloads_selected(self._after, asked):
+                old, new = programs.pop(workload.key, (workload, workload))
+                if joined := sorted(_images(new) - _images(old)):
+                    yield self._finding(
+                        new,
+                        "warning",
+                        f"{self._named[asked.key][0]} asks {new.key}, which now runs {listing(joined)}",
+                        new.name_location,
+                        f"it ran {listing(sorted(_images(old)))}",
+                        self._named[asked.key],
+                    )
                 for key in sorted(_mounted(workload) & changed.keys()):
                     old, new = changed.pop(key)
                     if all(_holds_the_same(old.body.get(name), new.body.get(name)) for name in _CONTENTS):
@@ -504,6 +517,12 @@ def _containers(workload: Resource) -> dict[str, list[Mapping[str, Any]]]:
     spec = pod_spec(workload)
     listed = (mapping(each) for field in ("containers", "initContainers") for each in sequence(spec.get(field)))
     return {text_of(each.get("name")): [mapping(port) for port in sequence(each.get("ports"))] for each in listed}
+
+
+def _images(workload: Resource) -> set[str]:
+    """Return what the containers of a workload run, whatever its version."""
+    images = (text_of(mapping(each).get("image")) for each in sequence(pod_spec(workload).get("containers")))
+    return {_VERSION.sub("", image) for image in images if image and not is_symbolic(image)}
 
 
 def _container(workload: Resource, target: Any) -> str:

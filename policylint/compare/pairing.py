@@ -45,6 +45,11 @@ class Pairing:
         self.added = frozenset(resource.key for resource in arrived) - self.back.keys()
         self._sections: dict[ResourceKey, Mapping[str, str | None]] = {}
 
+    @property
+    def new(self) -> frozenset[ResourceKey]:
+        """The objects that the change creates: one under another name or in another namespace is a new one, too."""
+        return self.added | self.back.keys()
+
     def key(self, key: ResourceKey) -> ResourceKey:
         """Return an identity of before as it is after."""
         return self.renamed.get(key, key) if self.renamed else key

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from policylint.catalog.kinds import Catalog
+from policylint.catalog.weakenings import may_decide
 from policylint.compare.change import SubjectChange
 from policylint.compare.pairing import Sides, differs
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.network.kinds import KINDS
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
 from policylint.topology.workloads import by_pod_labels, is_workload
@@ -135,13 +138,22 @@ def undeployed_subjects(sides: Sides, others: Collection[World]) -> list[Subject
 
 
 def undeployed(sides: Sides) -> Iterator[tuple[ResourceKey, Resource, Resource | None]]:
-    """Yield the policies and objects of Gateway API that nothing here deploys and that differ, or are gone, sorted."""
+    """Yield what decides, is deployed by nothing here, and differs or is gone, sorted."""
     before, after = sides.before.world, sides.after.world
     for key, was in sorted(() if after.plain else before.orphans.items()):
         now = after.orphans.get(key)
-        is_kept = key.group == GATEWAY_GROUP or sides.after.catalog.get(*key[:2]) is not None
-        if is_kept and (now is None or differs(was, now)):
+        if decides(sides.after.catalog, *key[:2]) and (now is None or differs(was, now)):
             yield key, was, now
+
+
+def decides(catalog: Catalog, group: str, kind: str) -> bool:
+    """Tell whether objects of a kind decide on requests, on connections, or on what is applied."""
+    return (
+        group == GATEWAY_GROUP
+        or (group, kind) in KINDS
+        or catalog.get(group, kind) is not None
+        or may_decide(group, kind)
+    )
 
 
 def _charts(sides: Sides, changed: Collection[str]) -> Iterator[SubjectChange]:

@@ -11,10 +11,10 @@ from itertools import islice
 from policylint.catalog.kinds import Catalog
 from policylint.compare.change import SubjectChange
 from policylint.compare.texts import TextChanges
+from policylint.compare.unknown import decides
 from policylint.documents.written import written
-from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Location, ResourceKey, Spot, World
+from policylint.model import UNKNOWN_NAMESPACE, Location, ResourceKey, Spot, World
 from policylint.namedtuple import NamedTuple
-from policylint.network.kinds import KINDS
 from policylint.patterns import Pattern
 from policylint.render.live import is_out_of_use
 
@@ -92,11 +92,7 @@ def _is_deployed(file: str, worlds: Collection[World]) -> bool:
 def _documents(content: str, file: str, catalog: Catalog) -> Iterator[UnreadText]:
     """Yield the documents of a text that seem to be policies, network policies, or objects of Gateway API."""
     for each in written(content):
-        if each.group is not None and _is_kept(each.group, each.kinds[0], catalog):
+        if each.group is not None and decides(catalog, each.group, each.kinds[0]):
             namespace = f"{UNKNOWN_NAMESPACE}{file.rpartition('/')[0]}"
             key = ResourceKey(each.group, each.kinds[0], namespace, each.name)
             yield UnreadText(key, each.line, _COMMENT.sub("", f"{each.text}\n"), each.text, each.first)
-
-
-def _is_kept(group: str, kind: str, catalog: Catalog) -> bool:
-    return group == GATEWAY_GROUP or (group, kind) in KINDS or catalog.get(group, kind) is not None

@@ -18,6 +18,7 @@ from policylint.compare.protection.cause import Cause, WeakenedWay
 from policylint.compare.protection.embedded import configuration, flags_told, with_texts_read
 from policylint.compare.protection.extensions import said_by, weakened
 from policylint.compare.protection.spec import Weakening, weakenings
+from policylint.compare.unknown import undeployed
 from policylint.documents import read
 from policylint.model import (
     GATEWAY_GROUP,
@@ -43,7 +44,8 @@ _ELSEWHERE = frozenset(
 """Groups of kinds that have no such fields, or are compared elsewhere."""
 _CONFIG_MAP = ("", "ConfigMap")
 _EXPORTED = "it can be reached from elsewhere"
-_ACCOUNT = ("", "ServiceAccount")
+_FIELDS = {("", "ServiceAccount"): ("automountServiceAccountToken",), ("", "Service"): ("externalTrafficPolicy",)}
+"""What objects of Kubernetes say that means the same by its name alone."""
 _APPLICATION = ("argoproj.io", "Application")
 _PARAMETRISED = frozenset({(GATEWAY_GROUP, "Gateway"), (GATEWAY_GROUP, "GatewayClass")})
 _OF_SCALING = frozenset({"", "apps", "batch", "autoscaling", "apiextensions.k8s.io", "admissionregistration.k8s.io"})
@@ -139,6 +141,9 @@ def edited_beside(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
             yield from sides.edited(group, name)
         elif (entry := deciding(group, name)) is not None and entry.holding:
             yield from (pair for pair in sides.edited(group, name) if all(_applies(entry, each) for each in pair))
+    for key, was, now in undeployed(sides):
+        if now is not None and is_beside(sides, *key[:2]):
+            yield was, now
 
 
 def decides_beside(sides: Sides) -> bool:
@@ -169,9 +174,9 @@ def is_beside(sides: Sides, group: str, name: str) -> bool:
     """Tell whether objects of a kind are compared by words alone."""
     if (group, name) == _CONFIG_MAP or (group, name) in _PARAMETRISED:
         return True
-    if (group, name) in WORKLOADS or (group, name) == _ACCOUNT:
+    if (group, name) in WORKLOADS or (group, name) in _FIELDS:
         return True
-    known = sides.after.catalog.get(group, name) is not None or known_object(group, name) is not None
+    known = not sides.after.catalog.is_unstated(group, name) or known_object(group, name) is not None
     return not known and (group not in _ELSEWHERE or deciding(group, name) is not None)
 
 
@@ -188,8 +193,9 @@ def said_beside(resource: Resource) -> Mapping[str, Any]:
     if resource.key[:2] in _PARAMETRISED:
         holder = mapping(resource.spec.get("infrastructure")) if resource.key.kind == "Gateway" else resource.spec
         return {name: holder[name] for name in ("parametersRef",) if name in holder}
-    if resource.key[:2] == _ACCOUNT:
-        return {name: resource.body[name] for name in ("automountServiceAccountToken",) if name in resource.body}
+    if resource.key[:2] in _FIELDS:
+        held = resource.spec or resource.body
+        return {name: held[name] for name in _FIELDS[resource.key[:2]] if name in held}
     if resource.key[:2] == _APPLICATION:
         sources = [resource.spec.get("source"), *sequence(resource.spec.get("sources"))]
         values = [_of_helm(mapping(mapping(source).get("helm"))) for source in sources if source]

@@ -13,9 +13,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from policylint.catalog.weakenings import common_weaknesses
 from policylint.checks.kit.locations import value_at
 from policylint.compare.pairing import Sides, differs
+from policylint.compare.protection.anywhere import directed_changes, is_beside, said_beside
+from policylint.compare.protection.cause import AffectedObjects, Cause, Weakened
+from policylint.compare.protection.cause import finding as finding_of
+from policylint.compare.protection.extensions import weakened
+from policylint.compare.protection.spec import weakenings
 from policylint.compare.protection.unjudged import NOT_JUDGED
+from policylint.compare.protection.unseen import spec_of, weaker
 from policylint.compare.texts import TextChanges
 from policylint.compare.unknown import is_of_unseen, undeployed, without_routes
 from policylint.compare.unread import UnreadText, unread_changes
@@ -82,7 +89,8 @@ def assumed_weaker(
     """
     pairs = [*_at_unseen_targets(sides), *(_beside(sides, texts, worlds) if first else ())]
     for pair in islice((each for each in pairs if each.was.key not in told), _MOST):
-        yield from _weaker(sides, pair)
+        judged = _weaker if _is_policy(sides, pair.was.key) else _weaker_by_words
+        yield from judged(sides, pair)
 
 
 def _at_unseen_targets(sides: Sides) -> Iterator[_Pair]:
@@ -128,7 +136,7 @@ def _beside(sides: Sides, texts: TextChanges, worlds: Collection[World]) -> Iter
         if now is not None and _is_policy(sides, key):
             yield _Pair(key, _placed(was), _placed(now), f"nothing here deploys {now.document.file}")
     for change in unread_changes(texts, worlds, sides.after.catalog):
-        if change.now is not None and _is_policy(sides, change.was.key) and change.file not in files:
+        if change.now is not None and _is_judged(sides, change.was.key) and change.file not in files:
             names: dict[str, str] = {}
             old, new = (_read(text, change.file, names) for text in (change.was, change.now))
             if old is not None and new is not None:
@@ -137,6 +145,10 @@ def _beside(sides: Sides, texts: TextChanges, worlds: Collection[World]) -> Iter
 
 def _is_policy(sides: Sides, key: ResourceKey) -> bool:
     return key[:2] in NETWORK_POLICIES or sides.after.catalog.get(*key[:2]) is not None
+
+
+def _is_judged(sides: Sides, key: ResourceKey) -> bool:
+    return _is_policy(sides, key) or is_beside(sides, *key[:2])
 
 
 def _placed(resource: Resource) -> Resource:
@@ -177,6 +189,11 @@ def _weaker(sides: Sides, pair: _Pair) -> Iterator[Finding]:
     made = there.made()
     both = [simulate(World(name, (*made, *each), partial=True), catalog) for each in policies]
     pairs = pair_sides(both[:1], both[1:])
+    found = (each.policies.get(of.key) for each, of in zip(both, (pair.was, pair.now), strict=True) if of is not None)
+    states = [state for state in found if state is not None and not state.groups and not state.invalid]
+    if len(states) == len(both):  # what it is for has no stand-in
+        yield from _weaker_by_words(sides, pair, states)
+        return
     said: set[str] = set()
     for finding in removed_protections(pairs, compare(pairs), whole=False):
         message = _STAND_IN.sub(r"every \1 that it is for", _HOST.sub("", finding.message))
@@ -199,6 +216,30 @@ def _weaker(sides: Sides, pair: _Pair) -> Iterator[Finding]:
             field=finding.field,
             environments=(name,),
         )
+
+
+def _weaker_by_words(sides: Sides, pair: _Pair, states: Sequence[PolicyState] = ()) -> Iterator[Finding]:
+    """Yield what is weaker by the words of fields alone: of no policy, or of one whose targets nothing stands for.
+
+    Args:
+        states: the policy before and after.
+    """
+    if pair.now is None:
+        return
+    causes: list[Cause] = []
+    if states:
+        was, now = states
+        before, after = spec_of(was), spec_of(now)
+        weaknesses = [*was.kind.weaker, *common_weaknesses(was.kind.kind, before, after, was.kind)]
+        causes += (weaker(was, now, each) for each in weakenings(weaknesses, before, after))
+    else:
+        for weakening, certain in directed_changes(pair.key[:2], said_beside(pair.was), said_beside(pair.now)):
+            cause = weakened(weakening, pair.was, pair.now, "keep it as it was, or say what takes its place")
+            causes.append(cause if certain else cause._replace(severity="note"))
+    for cause in causes:
+        affected = AffectedObjects()
+        affected.others.add(pair.now.key)
+        yield finding_of(sides, Weakened(cause._replace(own=True, ground=pair.ground), affected))
 
 
 class _Companions:

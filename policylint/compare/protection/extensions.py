@@ -73,9 +73,9 @@ def _is_alone(side: Simulation, resource: Resource) -> bool:
     kind = side.catalog.get(*resource.key[:2])
     if kind is not None and kind.policy_class != "Other":
         return False
-    return (
-        "alone" in (known_object(*resource.key[:2]) or {}) if kind is None else kind.bound_by in ("none", "reference")
-    )
+    if kind is None:
+        return not {"alone", "generates"}.isdisjoint(known_object(*resource.key[:2]) or {})
+    return kind.bound_by in ("none", "reference")
 
 
 def _guards_where_named(side: Simulation, resource: Resource) -> bool:
@@ -97,8 +97,8 @@ def edited(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
     after = sides.after
     for group, name in after.world.kinds():
         kind = after.catalog.get(group, name)
-        if kind is None and known_object(group, name) is None:
-            continue
+        if after.catalog.is_unstated(group, name) and known_object(group, name) is None:
+            continue  # compared by words alone
         if kind is not None and kind.policy_class != "Other" and not _is_whole(kind):
             continue  # kinds with contexts of their own are compared by their settings
         yield from ((old, new) for old, new in sides.edited(group, name) if said_by(new) != said_by(old))

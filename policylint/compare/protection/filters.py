@@ -15,6 +15,8 @@ from policylint.namedtuple import NamedTuple
 from policylint.topology import whole
 from policylint.topology.routes import Rule, rules
 
+_ENDLESS = ("", "0s", "0ms", "0m", "0h")
+"""Timeouts of a request that bound nothing."""
 _KINDS = ("HTTPRoute", "GRPCRoute")
 _SAFEGUARDS = frozenset(
     {
@@ -46,6 +48,11 @@ def filters_weakened(sides: Sides) -> Iterator[WeakenedWay]:
     for kind in _KINDS:
         for old, new in sides.edited(GATEWAY_GROUP, kind):
             for was, now in _pairs(rules(old), rules(new)):
+                limit, left = (text(mapping(each.body.get("timeouts")).get("request")) for each in (was, now))
+                if limit not in _ENDLESS and left in _ENDLESS:
+                    change, says = f"goes from {limit} to {left or 'none'}", "slow requests hold connections for ever"
+                    cause = _cause(old, was, new, now, "request", change, says, "timeouts")
+                    yield cause, "", (whole(new.key), now.node)
                 if was.body.get("filters") != now.body.get("filters"):
                     yield from ((cause, "", (whole(new.key), now.node)) for cause in _causes(old, was, new, now))
 
@@ -84,16 +91,18 @@ def _causes(old: Resource, was: Rule, new: Resource, now: Rule) -> Iterator[Caus
         yield _cause(old, was, new, now, "urlRewrite", f"asks for {gained} now", says)
 
 
-def _cause(old: Resource, was: Rule, new: Resource, now: Rule, name: str, change: str, says: str) -> Cause:
-    place: Pointer = ("spec", "rules", now.number, "filters")
-    former: Pointer = ("spec", "rules", was.number, "filters")
+def _cause(
+    old: Resource, was: Rule, new: Resource, now: Rule, name: str, change: str, says: str, within: str = "filters"
+) -> Cause:
+    place: Pointer = ("spec", "rules", now.number, within)
+    former: Pointer = ("spec", "rules", was.number, within)
     return Cause(
         f"{name} in {path(place)}",
         change,
         says,
         (new.key,),
-        location=new.location(*place) if "filters" in now.body else new.name_location,
-        before=old.location(*former) if "filters" in was.body else None,
+        location=new.location(*place) if within in now.body else new.name_location,
+        before=old.location(*former) if within in was.body else None,
         fix=f"keep `{name}` as it was, or give those who need it a rule of their own",
         severity="note",
     )

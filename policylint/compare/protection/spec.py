@@ -30,6 +30,8 @@ _LONGEST = 60
 _HASHED = Pattern(r":(?:\{SHA\}|\$)\S*$")
 _LISTED = Pattern(r"[\s,;]+|(?<=[A-Z0-9]):(?=[A-Z])")
 """Between the entries of a list that is written as a text."""
+_TO_READ = frozenset({"message", "messageExpression", "description", "comment", "reason"})
+"""Fields of an entry that only say something to people."""
 _NAMES = ("name", "issuer")
 """Fields by which an entry of a list is known."""
 
@@ -361,7 +363,8 @@ def _removed(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]
     old, new = pair_values(before, after, weak.path)
     for key, was in old.items():
         now = new.get(key)
-        if not is_there(was.value) or now is None or is_there(now.value) or not _holds(weak, after, now):
+        demanded = is_there(was.value) and not (weak.none and str(was.value) == weak.none)
+        if not demanded or now is None or is_there(now.value) or not _holds(weak, after, now):
             continue
         if any(_stands(after, path) and not _stands(before, path) for path in weak.unless):
             continue  # exchanged for something that serves the same purpose
@@ -514,5 +517,7 @@ def _own_name(entry: object) -> str:
 
 def name_of(entry: object) -> str:
     """Return the name of an entry, or its whole content if it has none."""
+    if isinstance(entry, dict) and not _TO_READ.isdisjoint(entry):
+        entry = {field: value for field, value in entry.items() if field not in _TO_READ} or entry
     content = entry if isinstance(entry, str) else json.dumps(entry, sort_keys=True, default=str)
     return _own_name(entry) or content

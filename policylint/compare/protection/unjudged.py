@@ -128,6 +128,7 @@ def changes_beside(sides: Sides) -> Iterator[Unjudged]:
                 if left:
                     yield one._replace(pointers=tuple(left))
     yield from _known(sides, words)
+    yield from _not_served(sides)
     yield from _labelled(sides, words)
     for side, keys, kinds, change in (
         (sides.before, sides.pairing.removed, words.guards, "is gone"),
@@ -159,6 +160,16 @@ def _known(sides: Sides, words: Access) -> Iterator[Unjudged]:
             )
             if before and after:
                 yield from _changed(words, new, (before, after), kind.weaker)
+
+
+def _not_served(sides: Sides) -> Iterator[Unjudged]:
+    """Yield the policies that come to be of an API version that no known release serves: they may not be applied."""
+    for group, name in sides.after.world.kinds():
+        kind = sides.after.catalog.get(group, name)
+        if kind is not None and (known := {*kind.versions, *kind.deprecated_versions}):
+            for old, new in sides.edited(group, name):
+                if old.version in known and new.version not in known:
+                    yield Unjudged(new, (("apiVersion",),), "changes to a version that no known release serves:")
 
 
 def _changed(

@@ -57,13 +57,13 @@ def _namespaces_of_changed_makers(sides: Sides) -> frozenset[str]:
 
 
 def _ways(sides: Sides, was: PolicyState, target: Target, wanted: ResourceKey, maker: str) -> Iterator[WeakenedWay]:
-    before = _spec(was)
+    before = spec_of(was)
     left = [state for state in sides.after.policies.values() if _is_for(state, wanted, target.section)]
     way = (whole(wanted),)
     ground = f"{wanted} was not seen: {maker}"
     for purpose in PURPOSES:
         own = [ask for ask in asks(was.kind, before) if ask.purpose == purpose]
-        kept = [ask for state in left for ask in asks(state.kind, _spec(state)) if ask.purpose == purpose]
+        kept = [ask for state in left for ask in asks(state.kind, spec_of(state)) if ask.purpose == purpose]
         if own and not kept and not any(state.invalid for state in left):
             cause = _lost(sides, was, own)._replace(ground=ground)
             turned_away = strongest(own)
@@ -72,17 +72,17 @@ def _ways(sides: Sides, was: PolicyState, target: Target, wanted: ResourceKey, m
     same = next((state for state in left if state.kind is was.kind and not state.invalid), None)
     if same is None:
         return
-    for weakening in weakenings(was.kind.weaker, before, _spec(same)):
+    for weakening in weakenings(was.kind.weaker, before, spec_of(same)):
         if not weakening.weak.opens or weakening.weak.presence != "demands":
             void = weakening.weak.opens if weakening.opens else ""
-            yield _weaker(was, same, weakening)._replace(ground=ground), void, way
+            yield weaker(was, same, weakening)._replace(ground=ground), void, way
 
 
 def _is_for(state: PolicyState, wanted: ResourceKey, section: str) -> bool:
     return any(target.key == wanted and target.section in ("", section) for target in state.targets)
 
 
-def _spec(state: PolicyState | None) -> Mapping[str, Any]:
+def spec_of(state: PolicyState | None) -> Mapping[str, Any]:
     """Return what a policy sets, of defaults and overrides all."""
     found: dict[str, Any] = {}
     for declared in () if state is None else state.declared:
@@ -106,7 +106,8 @@ def _lost(sides: Sides, was: PolicyState, own: list[Ask]) -> Cause:
     )
 
 
-def _weaker(was: PolicyState, now: PolicyState, weakening: Weakening) -> Cause:
+def weaker(was: PolicyState, now: PolicyState, weakening: Weakening) -> Cause:
+    """Return the cause for a weakening between two states of a policy by themselves."""
     old, new = ((*state.declared[0].prefix, *at) for state, at in ((was, weakening.before), (now, weakening.after)))
     field = path(weakening.after)
     return Cause(
@@ -123,4 +124,4 @@ def _weaker(was: PolicyState, now: PolicyState, weakening: Weakening) -> Cause:
     )
 
 
-__all__ = ["unseen_weakened"]
+__all__ = ["spec_of", "unseen_weakened", "weaker"]

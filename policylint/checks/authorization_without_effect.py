@@ -23,6 +23,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for state in simulation.policies.values():
         allows = (state.key.group, state.key.kind) == AUTHORIZATION and action(state.policy) == "ALLOW"
         # One without rules allows nothing: a fence around what is to come, which nobody means to decide.
+        if (state.key.group, state.key.kind) == AUTHORIZATION and action(state.policy) == "DENY":
+            yield from _apart(state)
         if allows and sequence(state.policy.spec.get("rules")):
             deciding = _deciding(state)
             if deciding:
@@ -50,6 +52,28 @@ def _within(state: PolicyState, simulation: Simulation) -> Iterator[Finding]:
         related=(Related("this one asks for no client", state.policy.location("spec", "rules", wide)),),
         help=("fix: write `from` and `to` in one rule (without the second dash), or remove one of them",),
         field=f"rules[{asking}]",
+    )
+
+
+def _apart(state: PolicyState) -> Iterator[Finding]:
+    """Yield a DENY rule for all clients but some beside one for what is asked: as one rule they except these."""
+    rules = list(map(mapping, sequence(state.policy.spec.get("rules"))))
+    if len(rules) != 2 or any(conditions(rule) for rule in rules):
+        return
+    who = next((number for number, rule in enumerate(rules) if rule.get("from") and not rule.get("to")), None)
+    what = next((number for number, rule in enumerate(rules) if rule.get("to") and not rule.get("from")), None)
+    if who is None or what is None or any(not name.startswith("not") for each in sources(rules[who]) for name in each):
+        return
+    yield Finding(
+        RULE,
+        "note",
+        f"{state.key} denies all requests of the clients of rules[{who}], and those of rules[{what}] of every client",
+        state.policy.location("spec", "rules", who),
+        resources=(state.key,),
+        label="rules are alternatives: a request that one of them matches is denied",
+        related=(Related("this one asks for no client", state.policy.location("spec", "rules", what)),),
+        help=("fix: if only these clients are to be denied these requests, write `from` and `to` in one rule",),
+        field=f"rules[{who}]",
     )
 
 

@@ -9,7 +9,7 @@ from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import listeners, unusable_filters
 from policylint.checks.kit.suggestions import Nearby
 from policylint.model import Finding, ResourceKey
-from policylint.model.world import LEFT_OUT, UNCOMMITTED
+from policylint.model.world import LEFT_OUT, UNCOMMITTED, World
 from policylint.policy.content import ContentReference, content_references
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
@@ -17,6 +17,9 @@ from policylint.topology import ReferenceState
 
 RULE = "GWP113"
 _SECRET = ("", "Secret")
+_COPIERS = ("reflect", "replicat", "sync")
+"""Parts of the annotations by which controllers are told to copy Secrets and ConfigMaps to other namespaces."""
+_COPIED = "something may copy the one of that name to this namespace"
 _CONSEQUENCES = {
     "refused": "no part of the policy takes effect without it",
     "ignored": "what needs it is left out, and the rest acts",
@@ -38,6 +41,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 yield _missing(reference, nearby)
             elif reference.resolution.unknown and reference.wanted[:2] not in UNCOMMITTED:
                 yield _unknown(reference)
+            elif reference.resolution.reason == LEFT_OUT and _is_held_elsewhere(simulation.world, reference.wanted):
+                yield _missing(reference, nearby)._replace(confidence="assumed", ground=_COPIED)
     yield from _certificates(simulation, nearby)
 
 
@@ -79,6 +84,13 @@ def _missing(reference: ContentReference, nearby: Nearby) -> Finding:
         field=path(reference.pointer),
         fixes=() if homes else rename([place], wanted.name, guess, nearby.names(wanted), set()),
     )
+
+
+def _is_held_elsewhere(world: World, wanted: ResourceKey) -> bool:
+    """Return whether an object of a kind that few trees hold is here under its name, in another namespace alone."""
+    held = [each for each in world.of_kind(*wanted[:2]) if each.key.name == wanted.name]
+    copied = any(word in str(name) for each in held for name in each.annotations for word in _COPIERS)
+    return bool(held) and not copied
 
 
 def _unknown(reference: ContentReference) -> Finding:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from ipaddress import ip_network
 
+from policylint.checks.kit.mesh_policies import action, sources
 from policylint.checks.kit.routing import is_waypoint
-from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence
+from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence, texts
 from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, RequestFacts
 from policylint.simulation import Simulation
 from policylint.topology import whole
@@ -13,6 +15,8 @@ from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import container_port
 
 RULE = "GWP313"
+_FEW, _MANY = 2**8, 2**24
+"""Addresses of a block: fewer than pods of a cluster have between them, and more than any network outside."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -28,6 +32,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             calls = list(_calls(service, workload, sender))
             answers = [[mesh.admit(call, hop, groups, world) for mesh, groups in asked] for call in calls]
             for decisions in answers:
+                open_ = next((each for each in decisions if each is not None and each.answer == "depends"), None)
+                if open_ is not None and open_.by is not None and open_.by.key not in told and _is_by_address(open_.by):
+                    told.add(open_.by.key)
+                    yield _by_address(open_, open_.by, service, workload, sender)
                 denied = next((each for each in decisions if each is not None and each.answer == "denied"), None)
                 if denied is None or denied.by is None or denied.by.key in told:
                     continue
@@ -77,6 +85,42 @@ def _calls(service: Resource, workload: Resource, sender: Resource) -> Iterator[
             blank=True,
             service=service,
         )
+
+
+def _is_by_address(policy: Resource) -> bool:
+    """Return whether every rule of an ALLOW policy asks connections for addresses, none of a range that pods have."""
+    clauses = [sources(rule) for rule in sequence(policy.spec.get("rules"))]
+    asked = [texts(source.get("ipBlocks")) for rule in clauses for source in rule]
+    narrow = all(blocks and all(map(_is_narrow, blocks)) for blocks in asked)
+    return action(policy) == "ALLOW" and all(clauses) and bool(asked) and narrow
+
+
+def _is_narrow(block: str) -> bool:
+    """Return whether a block is of few addresses, or of addresses that pods have not."""
+    try:
+        network = ip_network(block, strict=False)
+    except ValueError:
+        return False
+    return network.num_addresses <= _FEW or not (network.is_private or network.num_addresses > _MANY)
+
+
+def _by_address(
+    decision: Decision, policy: Resource, service: Resource, workload: Resource, sender: Resource
+) -> Finding:
+    """Return the finding about addresses that are compared with that of the proxy in front."""
+    through = f"waypoint {sender.key.path}" if is_waypoint(sender) else str(sender.key)
+    return Finding(
+        RULE,
+        "warning",
+        f"{policy.key} does not see the addresses of clients that reach {service.key} through {through}",
+        policy.location(*decision.pointer),
+        resources=(policy.key, service.key, workload.key, sender.key),
+        label=f"`ipBlocks` are compared with the address of {through}, from which requests arrive at {workload.key}",
+        related=(Related("it forwards the requests", sender.name_location),),
+        help=(f"fix: ask for addresses where the proxy in front decides (`targetRefs`: {sender.key.kind} or Service)",),
+        confidence="assumed",
+        ground=f"the addresses of {through} are not known",
+    )
 
 
 def _of_clients(denied: Decision, policy: Resource, because: Resource, service: Resource, sender: Resource) -> Finding:

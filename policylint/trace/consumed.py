@@ -11,7 +11,7 @@ from policylint.model.policy_kind import Consumption
 from policylint.model.resource import value_at
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
-from policylint.trace.result import Forwarded, Met
+from policylint.trace.result import Forwarded, Met, Trace
 
 
 class Consumed(NamedTuple):
@@ -25,10 +25,15 @@ class Consumed(NamedTuple):
     words: str
 
 
-def consumed(policies: Sequence[Met]) -> list[Consumed]:
-    """Return what the policies that a request meets take off it, each sentence once."""
-    found = (each for met in policies for each in _by(met, policies))
-    return list({each.words: each for each in found}.values())
+def taken_off(trace: Trace, policies: Sequence[Met]) -> Trace:
+    """Return a trace without the headers that the policies take off its request, each with a sentence about it."""
+    found = list({each.words: each for met in policies for each in _by(met, policies)}.values())
+    gone = [header for each in found for header in each.headers]
+    return trace._replace(
+        forwarded=None if trace.forwarded is None else without(trace.forwarded, gone),
+        per_backend={key: without(each, gone) for key, each in trace.per_backend.items()},
+        notes=(*trace.notes, *(each.words for each in found)),
+    )
 
 
 def _by(met: Met, policies: Iterable[Met]) -> Iterator[Consumed]:

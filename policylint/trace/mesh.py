@@ -16,6 +16,7 @@ from policylint.policy.authorizing import Client, Routing
 from policylint.topology import RouteState, whole
 from policylint.topology.backends import is_portless, port_node, ports
 from policylint.topology.workloads import WORKLOADS, services_selecting
+from policylint.trace.consumed import taken_off
 from policylint.trace.hosts import serves
 from policylint.trace.nearby import nearest_rules
 from policylint.trace.policies import facts
@@ -203,7 +204,7 @@ def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool 
         beyond=tracer.beyond(start)(service),
         extensions=tracer.policies.extensions((), [share]),
     )
-    return tracer.admissions.applied(trace, tracer.client(start), asked_for=service)
+    return tracer.admissions.applied(taken_off(trace, trace.policies), tracer.client(start), asked_for=service)
 
 
 def _object(tracer: Tracer, name: str, kinds: tuple[str, ...]) -> ResourceKey:

@@ -35,7 +35,7 @@ from policylint.trace.considered import (
     others_considered,
     preference,
 )
-from policylint.trace.consumed import consumed, without
+from policylint.trace.consumed import taken_off
 from policylint.trace.hosts import may_be, serves
 from policylint.trace.listeners import Selection, select
 from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_rules
@@ -517,17 +517,10 @@ class Tracer:
         if left is None:
             trace = self.judged(trace, policies, message)
         working = [share for share in trace.outcome.shares if share.share and not share.problem]
-        taken_off = consumed(policies) if working else []
-        if taken_off:
-            gone = [header for each in taken_off for header in each.headers]
-            trace = trace._replace(
-                forwarded=None if trace.forwarded is None else without(trace.forwarded, gone),
-                per_backend={key: without(each, gone) for key, each in trace.per_backend.items()},
-            )
+        trace = taken_off(trace, policies) if working else trace
         trace = trace._replace(
             notes=(
                 *trace.notes,
-                *(each.words for each in taken_off),
                 *self.refusals((*nodes, *ends(working), *(node for share in working for node in beyond(share.key)))),
                 *taken_for_granted(self.topology.route(final.route.key), working),
             ),

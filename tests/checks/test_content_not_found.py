@@ -132,6 +132,30 @@ spec: {{{TO_GATEWAY}, tls: {{clientValidation: {{{field}}}}}}}
     assert said(tree(tmp_path / "alone", GATEWAY, policy)) == []
 
 
+@pytest.mark.parametrize(
+    ("annotations", "is_said"),
+    [("", True), ("reflector.v1.k8s.emberstack.com/reflection-allowed: 'true'", False)],
+)
+def test_a_secret_of_that_name_in_another_namespace_shows_what_was_meant(
+    tmp_path: Path, annotations: str, is_said: bool
+) -> None:
+    """kubernetes/ingress-gce#1393: one secret for services of several namespaces."""
+    policy = """
+apiVersion: networking.gke.io/v1
+kind: GCPBackendPolicy
+metadata: {name: iap, namespace: shop}
+spec:
+  targetRef: {group: "", kind: Service, name: checkout}
+  default: {iap: {enabled: true, clientID: x, oauth2ClientSecret: {name: oauth}}}
+"""
+    there = secret("oauth").replace("namespace: shop", f"namespace: infra, annotations: {{{annotations}}}")
+    message = "GCPBackendPolicy shop/iap names missing Secret shop/oauth"
+    assert said(tree(tmp_path / "tree", GATEWAY, policy, there)) == (
+        [("GWP113", "warning", message)] if is_said else []
+    )
+    assert said(tree(tmp_path / "none", GATEWAY, policy)) == []
+
+
 def test_a_name_one_edit_away_is_no_evidence_against_what_somebody_makes_under_that_very_name(tmp_path: Path) -> None:
     policy = f"""
 {ENVOY}

@@ -286,6 +286,26 @@ def test_authorization_that_decides_nothing(tmp_path: Path, policies: tuple[tupl
     assert [each.message for each in found if each.rule == "GWP210"] == ([wanted] if wanted else [])
 
 
+OUTSIDE = "{from: [{source: {notNamespaces: [inside]}}]}"
+
+
+@pytest.mark.parametrize(
+    ("rules", "is_said"),
+    [
+        (f"{OUTSIDE}, {{to: [{{operation: {{paths: [/a]}}}}]}}", True),
+        (f"{{to: [{{operation: {{paths: [/a]}}}}]}}, {OUTSIDE}", True),
+        (f"{OUTSIDE[:-1]}, to: [{{operation: {{paths: [/a]}}}}]}}", False),
+        ("{from: [{source: {namespaces: [bad]}}]}, {to: [{operation: {paths: [/a]}}]}", False),  # two denials
+        (f"{OUTSIDE}, {{to: [{{operation: {{paths: [/a]}}}}]}}, {{to: [{{operation: {{paths: [/b]}}}}]}}", False),
+    ],
+)
+def test_a_denial_for_all_but_some_and_one_of_requests(tmp_path: Path, rules: str, is_said: bool) -> None:
+    """istio/istio#39297: two items are two rules, and either of them denies."""
+    found = lint(tmp_path, deployment(), authorization("deny", f"action: DENY, rules: [{rules}]"))
+    said = [(each.rule, each.severity) for each in found if each.rule == "GWP210"]
+    assert said == ([("GWP210", "note")] if is_said else [])
+
+
 def test_a_policy_that_decides_somewhere_is_left_alone(tmp_path: Path) -> None:
     """Two workloads in the namespace, one of them open to all."""
     open_to_all = authorization("all", f"{SELECTOR % 'web'}, {ALL}")
@@ -491,6 +511,7 @@ def test_an_ingress_gateway_goes_past_a_waypoint(
 
 
 CALLER = "rules: [{from: [{source: {principals: [cluster.local/ns/shop/sa/checkout]}}]}]"
+CALLER_OF = "rules: [{{from: [{{source: {{{}}}}}]}}]"
 ITSELF = "rules: [{from: [{source: {principals: [cluster.local/ns/shop/sa/way]}}]}]"
 
 
@@ -499,6 +520,11 @@ ITSELF = "rules: [{from: [{source: {principals: [cluster.local/ns/shop/sa/way]}}
     [
         (WAYPOINTED, {"p": CALLER}, ["GWP313"]),
         (WAYPOINTED, {"p": CALLER.replace("principals: [cluster.local/ns/", "ipBlocks: [10.0.0.0/8, ")}, []),
+        (WAYPOINTED, {"p": CALLER_OF.format("ipBlocks: [10.244.1.46/32]")}, ["GWP313"]),
+        (WAYPOINTED, {"p": CALLER_OF.format("ipBlocks: [198.51.0.0/16]")}, ["GWP313"]),  # no pod has such an address
+        (WAYPOINTED, {"p": CALLER_OF.format("ipBlocks: [10.0.0.0/8]")}, []),  # the waypoint's, perhaps
+        (WAYPOINTED, {"p": CALLER_OF.format("ipBlocks: [10.244.1.46/32]") + ", action: DENY"}, []),
+        ("istio.io/dataplane-mode: ambient", {"p": CALLER_OF.format("ipBlocks: [10.244.1.46/32]")}, []),
         (WAYPOINTED, {"p": CALLER.replace("principals", "notPrincipals")}, []),
         (WAYPOINTED, {"p": "rules: [{from: [{source: {namespaces: [front]}}]}]"}, ["GWP313"]),
         (WAYPOINTED, {"p": "rules: [{from: [{source: {namespaces: [shop]}}]}]"}, []),

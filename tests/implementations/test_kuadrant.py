@@ -274,3 +274,65 @@ def test_listeners_that_share_a_secret(
 def test_what_predicates_may_name_and_call(kind: str, predicate: str, compiles: bool) -> None:
     """As the operator's own checker has it (tests/witness, internal/cel/kuadrant_validator.go)."""
     assert (conditions.fault(predicate, kind) == "") == compiles
+
+
+def _login(more: str = "", by: str = "apiKey", where: str = "rules: {}") -> str:
+    rules = f"{{authentication: {{key: {{{by}: {{selector: {{matchLabels: {{app: shop}}}}{more}}}}}}}}}"
+    spec = where.replace("{}", rules)
+    return worlds.policy("kuadrant.io/v1", "AuthPolicy", "login", "Gateway/edge", spec, "infra", field="targetRef")
+
+
+def _key(namespace: str, labels: str) -> str:
+    return worlds.manifest("v1", "Secret", "alice", namespace, "stringData: {api_key: x}", more=f"labels: {{{labels}}}")
+
+
+WATCHED = "authorino.kuadrant.io/managed-by: authorino"
+INSTANCE = worlds.manifest("kuadrant.io/v1beta1", "Kuadrant", "kuadrant", "kuadrant-system", "spec: {}")
+ISTIO = worlds.gateway_class("istio", "istio.io/gateway-controller")
+EVERYWHERE = ", allNamespaces: true"
+
+
+@pytest.mark.parametrize(
+    ("login", "key", "said"),
+    [
+        (_login(), _key("kuadrant-system", f"app: shop, {WATCHED}"), ""),
+        (_login(EVERYWHERE), _key("infra", f"app: shop, {WATCHED}"), ""),
+        (_login(), _key("infra", f"app: shop, {WATCHED}"), "finds none of the Secrets here"),
+        (_login(by="x509"), _key("infra", f"app: shop, {WATCHED}"), "finds none of the Secrets here"),
+        (_login(where="defaults: {rules: {}}"), _key("infra", f"app: shop, {WATCHED}"), "finds none of the Secrets"),
+        (_login(EVERYWHERE), _key("infra", WATCHED), "selects no Secret here"),
+        (_login(), _key("infra", WATCHED), ""),  # of something else: keys are sought in kuadrant-system
+        (_login(EVERYWHERE), _key("infra", "app: shop"), "selects a Secret that Authorino does not watch"),
+        (_login(EVERYWHERE), "", ""),  # few trees hold Secrets
+    ],
+)
+def test_keys_that_authorino_does_not_find(login: str, key: str, said: str) -> None:
+    """Kuadrant/docs.kuadrant.io#194, kuadrant-operator#72 and #127."""
+    found = list(
+        run(
+            simulated(
+                ISTIO,
+                gateway(of_class="istio"),
+                route(more="rules: [{name: all}]"),
+                INSTANCE,
+                login,
+                *filter(None, [key]),
+            ),
+            select={"GWP526"},
+        )
+    )
+    assert [each.severity for each in found] == (["warning"] if said else [])
+    assert all(said in each.message for each in found)
+
+
+def test_without_a_kuadrant_nobody_knows_where_keys_are_sought() -> None:
+    key = _key("infra", f"app: shop, {WATCHED}")
+    assert (
+        list(
+            run(
+                simulated(ISTIO, gateway(of_class="istio"), route(more="rules: [{name: all}]"), _login(), key),
+                select={"GWP526"},
+            )
+        )
+        == []
+    )

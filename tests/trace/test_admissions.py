@@ -433,3 +433,18 @@ def test_a_client_of_no_kind_of_workload_is_an_error() -> None:
         with pytest.raises(RequestError, match="no kind of workload"):
             Tracer(world).trace(request({**asked, "client": client}))
     assert not Tracer(world).trace(request({**asked, "client": "Deployment/elsewhere/web"})).outcome.refused
+
+
+@pytest.mark.parametrize(("kept", "gone"), [("", True), (", forwardOriginalToken: true", False)])
+def test_a_token_that_is_checked_beside_the_workload_goes_no_further(kept: str, gone: bool) -> None:
+    """istio/api security/v1beta1/request_authentication.proto, `forwardOriginalToken`; istio/istio#40112."""
+    spec = f"spec: {{jwtRules: [{{issuer: 'https://id.example.org'{kept}}}]}}"
+    checked = worlds.manifest("security.istio.io/v1", "RequestAuthentication", "jwt", "shop", spec)
+    world = worlds.simulated(
+        worlds.manifest("v1", "Namespace", "shop", more=f"labels: {INJECTED}"),
+        service(), deployment("web", "shop"), deployment("client", "infra"), checked,
+    )  # fmt: skip
+    trace = asked(world, headers={"authorization": "Bearer x"})
+    assert trace.forwarded is not None
+    assert ("authorization" not in map(str.lower, trace.forwarded.headers)) is gone
+    assert any("takes Authorization off the request" in note for note in trace.notes) is gone

@@ -14,7 +14,7 @@ from typing import Any
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, fault_of, walk
-from policylint.implementations.kuadrant import authorization, conditions, hostnames
+from policylint.implementations.kuadrant import authorization, conditions, hostnames, keys
 from policylint.implementations.kuadrant.listeners import (
     idle,
     named_listeners,
@@ -190,6 +190,11 @@ class Kuadrant(Implementation):
                     reason = f"could not parse the CIDR from the excludeAddresses field invalid CIDR address: {address}"
                     return Reading(code=_NO_CIDR, reason=reason, pointer=("spec", "excludeAddresses", index))
         return super().validate(policy, kind, declared, world)
+
+    def without_use(self, state: PolicyState, topology: Topology) -> Iterator[FaultyPart]:
+        """Return the logins of AuthPolicies whose keys Authorino does not find, or does not watch."""
+        if state.kind.kind == "AuthPolicy":
+            yield from keys.unfound(state, topology.world)
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
         """Return Accepted, and Enforced only where that is True; nothing where the targets are not known."""

@@ -1,4 +1,7 @@
-"""GWP415: an object beside Gateway API that sends requests to where nothing answers them."""
+"""GWP415: an object that sends requests to where nothing answers them.
+
+One beside Gateway API, or a route to a Service whose workloads are all scaled to nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,15 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
 from policylint.implementations import implementation
-from policylint.model import Finding
+from policylint.model import Finding, Related, mapping
 from policylint.simulation import Simulation
+from policylint.topology.workloads import workloads_selected
 
 RULE = "GWP415"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    yield from _scaled_down(simulation)
     owners = {simulation.catalog.owner(group) for group, _ in simulation.world.kinds()}
     for name in sorted(owners - {""}):
         behaviour = implementation(name, simulation.catalog.settings(name))
@@ -23,9 +28,37 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 f"{end.holder.key} {end.does}",
                 end.holder.location(*end.pointer),
                 resources=(end.holder.key, *end.about),
-                label="these requests are answered with 503",
+                label=end.then,
                 help=(f"fix: {end.fix}",),
                 confidence="assumed" if end.ground else "certain",
                 ground=end.ground,
                 field=path(end.pointer),
             )
+
+
+def _scaled_down(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the backends of routes behind which every workload has no replicas, and nothing gives it any."""
+    world = simulation.world
+    for route in simulation.topology.routes:
+        for backend in route.backends:
+            service = world.get(backend.wanted)
+            if service is None or service.key[:2] != ("", "Service") or backend.role != "backend":
+                continue
+            behind = workloads_selected(world, service)
+            selector = {"matchLabels": mapping(service.spec.get("selector"))}
+            if not behind or world.pods_elsewhere(selector, service.key.namespace):
+                continue
+            if all(type(each.spec.get("replicas")) is int and each.spec["replicas"] == 0 for each in behind):
+                yield Finding(
+                    RULE,
+                    "note",
+                    f"{route.route.key} sends requests to {service.key}, which has no pods",
+                    route.route.location(*backend.pointer),
+                    resources=(route.route.key, service.key, behind[0].key),
+                    label="these requests are answered with 503",
+                    related=(Related("no replicas", behind[0].location("spec", "replicas")),),
+                    help=(f"fix: give {behind[0].key} replicas, or take the backend out",),
+                    confidence="assumed",
+                    ground="something outside these manifests may scale it",
+                    field=path(backend.pointer),
+                )

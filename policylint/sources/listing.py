@@ -131,8 +131,9 @@ def _name(path: str) -> str:
 
 
 def _sort(path: str) -> str:
-    """Return the suffix of a file, or its name where it has none; "" for a directory."""
-    return path.rpartition("/")[2].rpartition(".")[2]
+    """Return the suffix of a file, or its name where it has none, `yaml` for `yml`; "" for a directory."""
+    suffix = path.rpartition("/")[2].rpartition(".")[2]
+    return "yaml" if suffix == "yml" else suffix
 
 
 def walk(directory: str, shown: Callable[[str], str]) -> tuple[list[str], list[SourceProblem]]:

@@ -457,3 +457,34 @@ def test_annotations_of_ingresses_do_nothing_on_routes(tmp_path: Path, annotatio
     """kubernetes-sigs/aws-load-balancer-controller#4563."""
     text = route().replace("namespace: shop}", f"namespace: shop, annotations: {{{annotation}}}}}", 1)
     assert ("GWP114" in rules(lint(tmp_path, GATEWAY, text, SERVICE))) == told
+
+
+def _scaled(replicas: str) -> str:
+    return f"""
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: checkout, namespace: shop}}
+spec:
+  {replicas}
+  selector: {{matchLabels: {{app: checkout}}}}
+  template: {{metadata: {{labels: {{app: checkout}}}}, spec: {{containers: [{{name: a, image: b}}]}}}}
+"""
+
+
+SELECTING = SERVICE.replace("spec: {", "spec: {selector: {app: checkout}, ")
+
+
+@pytest.mark.parametrize(
+    ("documents", "times"),
+    [
+        ([_scaled("replicas: 0")], 2),
+        ([_scaled("replicas: 1")], 0),
+        ([_scaled("paused: false")], 0),
+        ([_scaled("replicas: 0"), _scaled("replicas: 2").replace("name: checkout, ", "name: canary, ")], 0),
+        ([], 0),
+    ],
+)
+def test_a_service_without_replicas(tmp_path: Path, documents: list[str], times: int) -> None:
+    """nginx/nginx-gateway-fabric#2696: 503 for Services without ready endpoints, as Gateway API has it."""
+    found = [each for each in lint(tmp_path, GATEWAY, route(), SELECTING, *documents) if each.rule == "GWP415"]
+    assert [each.severity for each in found] == ["note"] * times

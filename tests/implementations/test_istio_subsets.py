@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from policylint.checks import run
+from tests import worlds
 from tests.checks.linting import lint
+
+MESH = "networking.istio.io/v1"
 
 VIRTUAL = """
 apiVersion: networking.istio.io/v1
@@ -97,3 +101,25 @@ def test_one_of_several_destinations_without_weight_gets_no_request(tmp_path: Pa
     split = virtual.replace("subset: v9}}", f"subset: v9}}, {weight}}}, {{destination: {{host: details}}, weight: 90}}")
     split = split.replace("weight: 90}}]}]}", "weight: 90}]}]}")
     assert bool(said(tmp_path, SERVICE, PODS % "v1", RULE % ("details", "version: v1"), split)) is told
+
+
+@pytest.mark.parametrize(
+    ("name", "is_said"),
+    [
+        ("edge", True),
+        ("infra/edge", False),
+        ("edge.infra.svc.cluster.local", False),
+        ("mesh", False),
+        ("other", False),
+        ("edge.shop.svc.cluster.local", True),
+    ],
+)
+def test_a_gateway_in_another_namespace(name: str, is_said: bool) -> None:
+    """istio/istio#7018; pilot/pkg/model/push_context.go, resolveGatewayName."""
+    servers = "servers: [{hosts: ['*'], port: {name: http, number: 80, protocol: HTTP}}]"
+    gateway = worlds.manifest(MESH, "Gateway", "edge", "infra", f"spec: {{selector: {{app: a}}, {servers}}}")
+    routes = "http: [{route: [{destination: {host: web}}]}]"
+    spec = f"spec: {{hosts: [a.example.com], gateways: [{name}], {routes}}}"
+    world = worlds.simulated(gateway, worlds.manifest(MESH, "VirtualService", "web", "shop", spec))
+    found = list(run(world, select={"GWP415"}))
+    assert [each.severity for each in found] == (["error"] if is_said else [])

@@ -401,3 +401,49 @@ def test_a_directory_of_resources_that_git_does_not_have(tmp_path: Path, monkeyp
     assert finding.message == "Flux cannot apply app: resource '../lib/edge' does not exist"
     commit(tmp_path, {".gitignore": "/lib/\n"})
     assert stopped(tmp_path, monkeypatch) == []
+
+
+CHART = {
+    "chart/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n",
+    "chart/values.yaml": "a: b\n",
+    "chart/templates/route.yaml": ROUTE,
+    "env/staging/values.yaml": "a: c\n",
+}
+SOURCE = "repoURL: https://git.example.com/web.git, targetRevision: HEAD"
+OF_CHART = f"{SOURCE}, path: chart, helm: {{valueFiles: [%s]%s}}"
+
+
+def _application(files: str, more: str = "", beside: str = "") -> str:
+    first = f"{{{OF_CHART % (files, more)}}}"
+    sources = f"sources: [{first}, {{{beside}}}]" if beside else f"source: {first}"
+    return (
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web, namespace: argocd}\n"
+        f"spec: {{project: default, destination: {{namespace: shop, name: in-cluster}}, {sources}}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("application", "said"),
+    [
+        (_application("../env/staging/values.yml"), ["../env/staging/values.yml"]),  # argoproj/argo-cd#14536
+        (_application("/env/values.yaml"), ["/env/values.yaml"]),
+        (_application("$env/values.yaml", beside=f"{SOURCE}, path: env/staging, ref: env"), ["$env/values.yaml"]),
+        (_application("../env/staging/values.yaml"), []),
+        (_application("$env/env/staging/values.yaml", beside=f"{SOURCE}, ref: env"), []),
+        (_application("$env/values.yaml", beside="repoURL: https://git.example.com/values.git, ref: env"), []),
+        (_application("../env/none.yaml", ", ignoreMissingValueFiles: true"), []),
+        (_application("https://example.com/values.yaml"), []),
+        (_application("secrets.enc.yaml"), []),
+    ],
+)
+def test_value_files_that_are_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, application: str, said: list[str]
+) -> None:
+    """helm takes no value file that is not there; `$name` is the top of a source (argoproj/argo-cd#15528)."""
+    commit(tmp_path, {"apps/web.yaml": application, **CHART})
+    found = stopped(tmp_path, monkeypatch)
+    assert len(found) == len(said)
+    assert all(
+        f"the value file {name} of Application argocd/web" in each.message
+        for name, each in zip(said, found, strict=True)
+    )

@@ -14,6 +14,7 @@ class DeadEnd(NamedTuple):
         does: a clause that follows the name of the object.
         fix: what to write.
         ground: what was not seen and could answer them, "" where nothing could.
+        then: what becomes of the requests.
     """
 
     holder: Resource
@@ -22,3 +23,4 @@ class DeadEnd(NamedTuple):
     fix: str
     about: tuple[ResourceKey, ...] = ()
     ground: str = ""
+    then: str = "these requests are answered with 503"

@@ -306,10 +306,11 @@ class Istio(Implementation):
         return beside(world, self.root_namespace)
 
     def dead_ends(self, world: World) -> Iterable[DeadEnd]:
-        """Return the subsets that VirtualServices name and nothing defines, or no pod is in."""
+        """Return the subsets that VirtualServices name and nothing defines, or no pod is in, and Gateways not there."""
         from policylint.implementations.istio.subsets import dead_ends
+        from policylint.implementations.istio.unbound import unbound
 
-        return dead_ends(world)
+        return (*dead_ends(world), *unbound(world))
 
     def proxied(self, workload: Resource, world: World) -> bool | None:
         """Return whether a workload is in the mesh; None where nothing says so, and nothing says otherwise."""

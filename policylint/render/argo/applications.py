@@ -57,6 +57,8 @@ _Repository = tuple[str, str]
 """The address and the revision of what an Application deploys."""
 _USUAL_BRANCHES = frozenset({"HEAD", "main", "master"})
 _TAG_OR_COMMIT = Pattern(r"(?:refs/tags/.*|[0-9a-f]{7,40}|[v~^<>=]*\d+(?:\.[\dx*]+)+.*)")
+_ELSEWHERE = Pattern(r"://|[*?$<>{}\[\]]")
+"""Value files that helm fetches, decrypts or is told of by a variable."""
 _HERE = frozenset({"https://kubernetes.default.svc", "https://kubernetes.default.svc.cluster.local", "in-cluster", ""})
 
 _REFERENCE = Pattern(r"[a-zA-Z0-9_-]+")
@@ -416,7 +418,37 @@ class Argo:
         name, namespace = text(helm.get("releaseName")) or owner.name, text(helm.get("namespace")) or namespace
         place = helm_place if helm else place
         installation = Installation(directory, name, namespace, tuple(layers), place, tuple(settings))
-        return charts.objects(installation, cluster.journal)
+        made = charts.objects(installation, cluster.journal)
+        self._without_files(owner, source, helm_place.child("valueFiles"), directory, made or [], cluster)
+        return made
+
+    def _without_files(
+        self,
+        owner: Manifest,
+        source: Any,
+        place: Provenance,
+        directory: str,
+        made: list[Manifest],
+        cluster: Deployed,
+    ) -> None:
+        """Record the value files that helm is given and that are not there: it makes nothing of the chart then."""
+        helm = mapping(source.get("helm"))
+        journal = Journal()
+        refs = {text(mapping(each).get("ref")): each for each in sequence(owner.spec.get("sources"))}
+        for number, entry in enumerate(map(text, sequence(helm.get("valueFiles")))):
+            name, _, rest = entry.partition("/")
+            named = refs.get(name[1:]) if name.startswith("$") else None
+            if _ELSEWHERE.search(entry.removeprefix("$")) or (name.startswith("$") and named is None):
+                continue
+            if named is not None and _repository(named)[0] != _repository(source)[0]:
+                continue
+            path = self._value_file(owner, entry, directory)
+            path = path or join("", rest if entry[:1] in ("/", "$") else entry)
+            if path is not None and self._tree.read(path) is None:
+                message = f"the value file {entry} of {owner} is not at {path}"
+                journal.note(message, place.child(number), code="value-file", lacking=path)
+        if journal.failures and helm.get("ignoreMissingValueFiles") is not True:
+            cluster.builds.append(Build(_CANNOT, directory, journal.failures, set(), made))
 
     def _value_file(self, owner: Manifest, entry: str, directory: str) -> str | None:
         """Return the path of a value file: beside the chart, from the top of the repository (`/x`), or of a named

@@ -2,7 +2,8 @@
 
 * What rests on an object that was not built whole is unknown: it may be deployed with other values. So is what rests on
   an object that two plain files write, but for what is wrong with one of the files as such.
-* What rests on how a kind behaves that could not be verified, or on kustomizations that were not rendered, is assumed.
+* What rests on how a kind behaves that could not be verified, on kustomizations that were not rendered, or on a chart's
+  default values, as nothing says with which it is installed, is assumed.
 * What is assumed is a warning at most. It says on what it rests, whatever assumed it.
 
 What a change takes away (`OF_CHANGES`) stays an error: it acted before, and there silence costs more than a false
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from policylint.model import Finding, ResourceKey
+    from policylint.model import Finding, Resource, ResourceKey
     from policylint.simulation import Simulation
 
 NOT_RENDERED = "the kustomizations here were not rendered, and may change it"
@@ -46,7 +47,7 @@ def settled(
             if open_key is not None:
                 ground = f"{open_key} may be deployed with other values: {written[open_key]}"
                 finding = finding._replace(confidence="unknown", ground=ground)
-            elif variants:
+            elif variants := variants or _to_be_given(finding, simulation):
                 finding = finding._replace(confidence="unknown", ground=variants)
             elif ground:
                 finding = finding._replace(confidence="assumed", ground=ground)
@@ -78,4 +79,28 @@ def _assumed(finding: Finding, simulation: Simulation) -> str:
             return f"how {state.kind.kind} behaves could not be verified in its implementation's code"
     if simulation.world.movable and finding.rule.startswith(_DEPLOYED):
         return NOT_RENDERED
+    chart = next((chart for _, chart in _of_lone_charts(finding, simulation)), "")
+    return f"chart {chart} with its default values, as nothing here installs it" if chart else ""
+
+
+def _of_lone_charts(finding: Finding, simulation: Simulation) -> Iterator[tuple[Resource, str]]:
+    """Yield the objects of a finding that charts make which nothing installs, and by which chart each is made."""
+    for resource in map(simulation.world.get, finding.resources):
+        chart = "" if resource is None else getattr(resource.document, "chart", "")
+        if resource is not None and chart:
+            yield resource, chart
+
+
+def _to_be_given(finding: Finding, simulation: Simulation) -> str:
+    """Return what a finding on such an object hangs on that whoever installs the chart says: the namespace, or a value
+    that is no mistake as a default, but one to fill in; "" where it hangs on neither."""
+    for resource, chart in _of_lone_charts(finding, simulation):
+        namespaces = {key.namespace for key in finding.resources if key.namespace}
+        if not resource.metadata.get("namespace") and len(namespaces) > 1:
+            return f"who installs chart {chart} says into which namespace"
+        if not finding.rule.startswith(_AMONG_OTHERS):
+            file, line = finding.location.file, finding.location.at()[0]
+            written, below = [*simulation.world.lines(file)[line - 1 : line + 1], "", ""][:2]
+            if file != resource.document.file or "{{" in (below if written.rstrip().endswith(":") else written):
+                return f"who installs chart {chart} gives it its values"
     return ""

@@ -12,7 +12,7 @@ from policylint.documents.problem import YAML_SYNTAX
 from policylint.load.facts import is_kustomization_path
 from policylint.load.objects import is_kustomization_file, patch_files
 from policylint.load.reading import Loaded
-from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, Spot, text
+from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, Spot
 from policylint.model.words import count, leading
 from policylint.model.world import Note
 from policylint.patterns import Pattern
@@ -20,15 +20,15 @@ from policylint.render.argo.applications import Argo, is_application
 from policylint.render.by_hand import applied
 from policylint.render.flux.deployment import Cluster, Deployed
 from policylint.render.flux.helm_releases import released
-from policylint.render.flux.roots import cluster_roots, is_below, outermost
+from policylint.render.flux.roots import cluster_roots, outermost
 from policylint.render.journal import WITHOUT_HELM, Gap, Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.external import external
 from policylint.render.left_over import left_over
-from policylint.render.overlays import overlays, plain
-from policylint.render.provenance import Manifest, Provenance, fill_in_namespace, manifests_of
+from policylint.render.overlays import overlays
+from policylint.render.provenance import Manifest, Provenance, manifests_of, resources_of
 from policylint.render.stops import Stops, lacking, stops
-from policylint.render.tree import Tree, directories_above, inside, join
+from policylint.render.tree import Tree, directories_above, join
 from policylint.sources import Source
 
 if TYPE_CHECKING:
@@ -147,8 +147,8 @@ def _incomplete(environment: Environment, cut: Cut) -> Environment:
 def _deployed(
     tree: Tree, kustomizer: Kustomizer, charts: Charts | None, patches: frozenset[str], groups: frozenset[str]
 ) -> tuple[dict[str, Deployed], set[str]]:
-    """Return what lands where, by the first style that the tree follows: Flux, Argo CD, kustomize overlays, nothing but
-    charts; and other directories at which Flux or Argo CD may begin. What Flux or Argo CD leaves over is beside it."""
+    """Return what lands where, by the first style that the tree follows: Flux, Argo CD, kustomize overlays; and other
+    directories at which Flux or Argo CD may begin. What Flux or Argo CD leaves over is beside it."""
     roots, others = cluster_roots(tree)
     if roots:
         others.update(path.rpartition("/")[0] for path, document in tree.all_documents() if _is_application(document))
@@ -157,42 +157,12 @@ def _deployed(
             for root in roots
         }
         return left_over(tree, clusters, kustomizer, patches, groups), others
-    clusters = left_over(tree, Argo(tree, kustomizer, charts).deploy(), kustomizer, patches, groups) or overlays(
-        tree, kustomizer, patches
-    )
-    if not clusters and charts is not None and charts.by_program:
-        clusters = _lone_charts(tree, charts, patches)
-    return clusters, others
+    clusters = left_over(tree, Argo(tree, kustomizer, charts).deploy(), kustomizer, patches, groups)
+    return clusters or overlays(tree, kustomizer, patches), others
 
 
 def _is_application(document: Document) -> bool:
     return isinstance(document.value, dict) and is_application(Manifest(document.value, Provenance(document)))
-
-
-def _lone_charts(tree: Tree, charts: Charts, patches: frozenset[str]) -> dict[str, Deployed]:
-    """Return the one environment of a tree of Helm charts in which nothing says what is installed: each chart once,
-    with its own values, as `helm install NAME DIRECTORY` would do it, beside the manifests that lie outside of them."""
-    from policylint.render.helm.charts import Installation
-
-    directories = [directory for directory in charts.alone() if tree.is_live(f"{directory}/")]
-    if not directories:
-        return {}
-    deployed = Deployed.empty()
-    for directory in directories:
-        deployed.reached.update(tree.files_below(directory))
-        about = tree.values(inside(directory, "Chart.yaml"))[0][1]
-        name = directory.rpartition("/")[2] or "release"
-        made = charts.objects(Installation(directory, name, "default", (), about), deployed.journal)
-        if made is None:
-            deployed.journal.gap(f"chart {directory or '.'} may create it")
-            continue
-        fill_in_namespace(made, "default", tree.cluster_scoped, None)
-        deployed.manifests.extend(made)
-    for path, manifest in plain(tree, patches):
-        if not any(is_below(path, directory) for directory in directories):
-            deployed.reached.add(path)
-            deployed.manifests.append(manifest)
-    return {"default": deployed}
 
 
 def _stated(tree: Tree, kustomizer: Kustomizer, stated: Mapping[str, Sequence[str]]) -> dict[str, Deployed]:
@@ -276,7 +246,7 @@ def _environment(
         for manifest in manifests:
             at.place = manifest.origin
             tree.placing.spend(_FOR_AN_OBJECT + 2 * manifest.weight)
-            resources += _placed(manifest, tree.cluster_scoped)
+            resources += resources_of(manifest, tree.cluster_scoped)
     notes += _unresolved(resources, groups)
     return Environment(
         name,
@@ -300,26 +270,6 @@ def without_repeats(resources: Iterable[Resource]) -> Iterator[Resource]:
         earlier = seen.setdefault(resource.key, resource)
         if earlier is resource or earlier.document is not resource.document or earlier.root != resource.root:
             yield resource
-
-
-def _placed(manifest: Manifest, cluster_scoped: frozenset[tuple[str, str]]) -> Iterator[Resource]:
-    """Yield the resource that a manifest is, if it is one, in `default` where it names no namespace."""
-    kind, api_version, metadata, origin = manifest.kind, manifest.api_version, manifest.metadata, manifest.origin
-    name = text(metadata.get("name")) or text(metadata.get("generateName"))
-    if kind and api_version and name:
-        group, _, version = api_version.rpartition("/")
-        namespace = "" if (group, kind) in cluster_scoped else text(metadata.get("namespace")) or "default"
-        key = ResourceKey(group, kind, namespace, name)
-        sources = origin if origin.children else None
-        yield Resource(
-            key,
-            version,
-            manifest.body,
-            origin.document,
-            origin.pointer,
-            sources,
-            provisional=manifest.provisional,
-        )
 
 
 def _left_out(tree: Tree, reached: set[str], groups: frozenset[str]) -> list[str]:
@@ -347,7 +297,7 @@ def _orphans(
         made, _, _ = released(manifests, tree, Journal())  # routes that only values speak of can be orphans, too
         for manifest in (*manifests, *made):
             is_kept = manifest.group in groups or (manifest.group, manifest.kind) == ("", "Service")
-            for resource in _placed(manifest, tree.cluster_scoped) if is_kept else ():
+            for resource in resources_of(manifest, tree.cluster_scoped) if is_kept else ():
                 if resource.key.namespace and (not manifest.namespace or manifest in made):
                     namespace = f"{UNKNOWN_NAMESPACE}{path.rpartition('/')[0]}"
                     key = resource.key._replace(namespace=namespace)

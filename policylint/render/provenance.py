@@ -12,7 +12,7 @@ from typing import Any
 
 from policylint.documents import Document, Pointer
 from policylint.load.objects import objects_of
-from policylint.model import mapping, sequence, text
+from policylint.model import Resource, ResourceKey, mapping, sequence, text
 from policylint.model.resource import Written
 
 _NONE: dict[Any, Provenance] = {}
@@ -214,6 +214,26 @@ def manifests_of(documents: Iterable[Document]) -> list[Manifest]:
         weight = document.size // max(len(objects), 1)
         manifests += (Manifest(body, Provenance(document, root), weight=weight) for body, root in objects)
     return manifests
+
+
+def resources_of(manifest: Manifest, cluster_scoped: frozenset[tuple[str, str]]) -> Iterator[Resource]:
+    """Yield the resource that a manifest is, if it is one, in `default` where it names no namespace."""
+    kind, api_version, metadata, origin = manifest.kind, manifest.api_version, manifest.metadata, manifest.origin
+    name = text(metadata.get("name")) or text(metadata.get("generateName"))
+    if kind and api_version and name:
+        group, _, version = api_version.rpartition("/")
+        namespace = "" if (group, kind) in cluster_scoped else text(metadata.get("namespace")) or "default"
+        key = ResourceKey(group, kind, namespace, name)
+        sources = origin if origin.children else None
+        yield Resource(
+            key,
+            version,
+            manifest.body,
+            origin.document,
+            origin.pointer,
+            sources,
+            provisional=manifest.provisional,
+        )
 
 
 def fill_in_namespace(

@@ -263,7 +263,7 @@ def open_workspace(
     simulations = None if render == "off" else tree.rendered(env, stated, render, budget, faults, picked, rendered)
     beside: list[Simulation] = []
     if simulations is None:
-        written = tree.as_written(env, faults, alternatives=alternatives, cut=budget.cut)
+        written = tree.as_written(env, faults, alternatives=alternatives, render=render, cut=budget.cut)
         simulations = [simulation for simulation in written if not picked or picked.of(simulation.world).has_part()]
         beside = [simulation for simulation in written if simulation not in simulations]
     coverage = _coverage(loaded, simulations, others, cut_off=budget.cut is not None)
@@ -272,7 +272,9 @@ def open_workspace(
         and not (coverage.checked or env or stated or scope)
         and (lonely := _not_deployed(coverage, simulations))
     ):
-        simulations = tree.as_written((), faults, alternatives=alternatives, cut=budget.cut, not_seen=(lonely,))
+        simulations = tree.as_written(
+            (), faults, alternatives=alternatives, render="off", cut=budget.cut, not_seen=(lonely,)
+        )
         coverage = _coverage(loaded, simulations, others, cut_off=budget.cut is not None)
     return Workspace(source, simulations, coverage, loaded.mentioning, scope, beside, tree.kustomizations)
 

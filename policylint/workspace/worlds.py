@@ -21,7 +21,7 @@ from policylint.load.reading import Loaded
 from policylint.model import Resource, World
 from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.resource import Written
-from policylint.model.unseen import Custom, Unseen
+from policylint.model.unseen import Custom, Unseen, UnseenSource
 from policylint.model.words import count, leading
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
@@ -32,6 +32,7 @@ from policylint.render.live import NOT_LIVE
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError
+from policylint.sources.skipping import HELM_CHART
 from policylint.workspace.alternatives import DEFAULT, Alternative, Others, separate
 from policylint.workspace.assumptions import Assumptions
 from policylint.workspace.elsewhere import PodsElsewhere
@@ -40,6 +41,7 @@ from policylint.workspace.templates import Templates
 if TYPE_CHECKING:
     from policylint.budget import Cut
     from policylint.render.environments import Environment
+    from policylint.render.lone_charts import LoneChart
     from policylint.render.shared import Shared
     from policylint.workspace.scope import ReportScope
 
@@ -102,7 +104,7 @@ class ReadTree(NamedTuple):
             scope: only environments that have a part in it.
             charts: the directory of those that were rendered before.
         """
-        if not stated and render != "helm" and not self.loaded.places:
+        if not stated and not self.loaded.places:
             return None
         from policylint.render.environments import environments, without_repeats
         from policylint.render.shared import Shared
@@ -175,6 +177,7 @@ class ReadTree(NamedTuple):
         faults: list[Fault],
         *,
         alternatives: bool,
+        render: str,
         cut: Cut | None,
         not_seen: tuple[str, ...] = (),
     ) -> list[Simulation]:
@@ -182,6 +185,7 @@ class ReadTree(NamedTuple):
 
         Args:
             faults: errors of our own so far.
+            render: how charts that nothing installs are rendered, with their own values; `off` for not at all.
             cut: where rendering was cut off, before anything came of it.
             not_seen: sentences for the coverage line.
         """
@@ -193,13 +197,16 @@ class ReadTree(NamedTuple):
             left_out=patch_files(documents) if movable else frozenset(),
             known=None if self.shared is None else self.shared.of_documents(self.cluster_scoped, movable),
         )
-        objects, catalog = self._completed(_at_origins(objects, self.source), faults)
+        alone = self._lone_charts(render) if cut is None else []
+        objects = [*_at_origins(objects, self.source), *(each for chart in alone for each in chart.resources)]
+        objects, catalog = self._completed(objects, faults)
         objects = _once(objects, self.shared)
         loaded, groups = self.loaded, self._policy_groups(catalog)
         made_elsewhere, not_rendered = unseen(
             objects, self.left_unread.by_kind, loaded.templates, groups, self.definitions.read, placed=movable
         )
         made_elsewhere.complete = self.given.all_here(catalog)
+        not_rendered += _installed_elsewhere(alone, made_elsewhere)
         notes: Sequence[Note] = ()
         if cut is not None:
             from policylint.render.journal import Journal
@@ -210,7 +217,7 @@ class ReadTree(NamedTuple):
             objects = [resource.replaced(provisional="rendering was cut off") for resource in objects]
             for gap in journal.gaps:
                 made_elsewhere.add(gap.reason)
-        groups_of_files, tests = self._apart(objects)
+        groups_of_files, tests = self._apart(objects, alone)
         if tests:
             places = leading([f"{test}/" for test in sorted(set(tests.values()))], 3)
             not_rendered = (*not_rendered, f"{count(len(tests), 'file')} in {places}, which nothing deploys")
@@ -237,6 +244,7 @@ class ReadTree(NamedTuple):
                 not_rendered=not_rendered,
                 orphans=elsewhere,
                 plain=True,
+                entries=_entries(alone, own),
                 alternative=is_alternative,
                 faults=faults,
             )
@@ -253,7 +261,19 @@ class ReadTree(NamedTuple):
             return any(line.startswith("apiVersion:") for line in lines)
         return any(map(_OF_MANIFESTS.match, lines))
 
-    def _apart(self, objects: list[Resource]) -> tuple[dict[str, list[Resource]], Mapping[str, str]]:
+    def _lone_charts(self, render: str) -> list[LoneChart]:
+        """Return the charts of the tree, which nothing installs; what that takes is not imported for trees without."""
+        if render == "off" or self.source.named or not self.source.skipped.get(HELM_CHART):
+            return []
+        from policylint.render.lone_charts import lone_charts
+        from policylint.render.tree import Tree
+
+        tree = Tree(self.source, self.loaded, self.cluster_scoped, self.shared)
+        return lone_charts(tree, self.groups, by_program=render == "helm")
+
+    def _apart(
+        self, objects: list[Resource], charts: Iterable[LoneChart]
+    ) -> tuple[dict[str, list[Resource]], Mapping[str, str]]:
         """Return the objects of plain files by what they are for, examples by themselves, and the files left out."""
         counting = {resource.document.file for resource in objects}
         counting.update(problem.file for problem in self.loaded.problems)
@@ -261,7 +281,7 @@ class ReadTree(NamedTuple):
             return {DEFAULT: objects}, {}
         from policylint.workspace.examples import apart
 
-        relative = self._relative()
+        relative = {**self._relative(), **{file: path for chart in charts for file, path in chart.paths.items()}}
         paths = {file: relative[file] for file in counting if file in relative}
         return apart(objects, paths, self.source.given, (self.source.root or "").rpartition(os.sep)[2])
 
@@ -327,6 +347,27 @@ class ReadTree(NamedTuple):
 
     def _policy_groups(self, catalog: Catalog) -> frozenset[str]:
         return self.groups | {kind.group for kind in catalog.kinds()}
+
+
+def _entries(charts: Iterable[LoneChart], objects: Iterable[Resource]) -> dict[str, set[str]]:
+    """Return the directories of the charts that make some objects: at each of them a deployment begins."""
+    files = {resource.document.file for resource in objects}
+    return {chart.directory: chart.holds for chart in charts if not files.isdisjoint(chart.paths)}
+
+
+def _installed_elsewhere(charts: Sequence[LoneChart], generators: Unseen) -> tuple[str, ...]:
+    """Add what charts may make that nothing here installs, and return sentences for the coverage line."""
+    assumed = [chart for chart in charts if not chart.why]
+    for chart in charts:
+        reason = f"chart {chart.name} may make it of other values than its own"
+        for namespace in {resource.key.namespace for resource in chart.resources} - {""}:
+            source = UnseenSource("values file")
+            generators.add(reason, namespace, gateway_api=chart.has_routes, source=source)
+    sentences = [f"{count(len(charts) - len(assumed), 'chart')} not rendered"] if len(assumed) < len(charts) else []
+    if assumed:
+        of_them = "it is" if len(assumed) == 1 else "they are"
+        sentences.append(f"what installs {count(len(assumed), 'chart')}: {of_them} taken with the default values")
+    return tuple(sentences)
 
 
 def _once(objects: Iterable[Resource], shared: Shared | None) -> list[Resource]:

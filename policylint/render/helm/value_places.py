@@ -34,12 +34,17 @@ class HelmValues(NamedTuple):
 
 
 class TemplateLine(NamedTuple):
-    """A line of a template that makes one value: where its key and where its value begin (the Written protocol)."""
+    """A line of a template that makes one value: where its key and where its value begin (the Written protocol).
+
+    Args:
+        chart: the chart that was given its own values alone, as nothing says with which it is installed; "" for none.
+    """
 
     file: str
     line: int
     key_column: int = 1
     value_column: int = 1
+    chart: str = ""
 
     def position(self, pointer: Pointer, *, key: bool = False) -> Position:  # noqa: ARG002 - the Written protocol
         return Position(self.line, self.key_column if key else self.value_column)

@@ -1,0 +1,216 @@
+"""Charts that nothing in the tree installs: with their own values, as far as seen."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import policylint
+from policylint.model import Finding
+from policylint.render import lone_charts
+from policylint.session.diff import DiffResult
+from policylint.workspace import Workspace, open_workspace
+from tests.render.test_charts import CHART, GATEWAY
+from tests.render.trees import KUSTOMIZATION, deployed, place, written
+
+MADE = ["HTTPRoute default/shop-web", "Service default/shop-web"]
+TAKEN = "what installs 1 chart: it is taken with the default values"
+POLICY = """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: login}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: {{ .Values.target | quote }}}]
+  basicAuth: {users: {name: users}}
+"""
+WITH_POLICY = {
+    **CHART,
+    "charts/shop/templates/login.yaml": POLICY,
+    "charts/shop/values.yaml": CHART["charts/shop/values.yaml"] + "target: shop-web\n",
+}
+
+
+def read(directory: Path, files: dict[str, str], render: str = "builtin") -> Workspace:
+    return open_workspace([str(written(directory, files))], render=render)
+
+
+def found(directory: Path, files: dict[str, str], rule: str) -> list[Finding]:
+    return [each for each in read(directory, files).findings() if each.rule == rule]
+
+
+def changed(directory: Path, change: dict[str, str]) -> DiffResult:
+    """What a change to the chart with a policy is said to do."""
+    written(directory, {**WITH_POLICY, "gateway.yaml": GATEWAY})
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    for words in (("init", "-q"), ("add", "."), (*who, "commit", "-qm", "before")):
+        subprocess.run(["git", "-C", str(directory), *words], check=True)
+    written(directory, change)
+    return policylint.diff("HEAD", repository=directory)
+
+
+def test_what_it_makes_is_among_the_other_manifests(tmp_path: Path) -> None:
+    workspace = read(tmp_path, {**CHART, "gateway.yaml": GATEWAY})
+    assert deployed(workspace) == {"default": ["Gateway infra/edge", *MADE]}
+    assert workspace.coverage.not_rendered == (TAKEN,)
+
+
+def test_so_it_is_where_there_is_nothing_else(tmp_path: Path) -> None:
+    assert deployed(read(tmp_path, CHART)) == {"default": MADE}
+
+
+def test_a_chart_at_the_top_is_called_as_it_says(tmp_path: Path) -> None:
+    top = {path.removeprefix("charts/shop/"): text for path, text in CHART.items()}
+    assert deployed(read(tmp_path, top)) == {"default": MADE}
+
+
+@pytest.mark.parametrize(
+    "deployer",
+    [
+        {"kustomization.yaml": KUSTOMIZATION + "resources: [gateway.yaml]\n"},
+        {"values.txt": "no chart below examples counts"},
+    ],
+    ids=["something else deploys", "an example"],
+)
+def test_others_are_left_alone(tmp_path: Path, deployer: dict[str, str]) -> None:
+    is_example = "values.txt" in deployer
+    chart = {f"examples/{path}": text for path, text in CHART.items()} if is_example else CHART
+    workspace = read(tmp_path, {**chart, **deployer, "gateway.yaml": GATEWAY})
+    assert deployed(workspace) == {"default": ["Gateway infra/edge"]}
+
+
+def test_off_renders_nothing(tmp_path: Path) -> None:
+    workspace = read(tmp_path, {**CHART, "gateway.yaml": GATEWAY}, "off")
+    assert deployed(workspace) == {"default": ["Gateway infra/edge"]}
+
+
+def test_a_finding_rests_on_the_values_and_says_so(tmp_path: Path) -> None:
+    """The section is not among the listeners: an error, were it sure that the chart is installed so."""
+    values = CHART["charts/shop/values.yaml"].replace("http", "https")
+    placed = CHART["charts/shop/templates/route.yaml"].replace(
+        "metadata:\n  name", "metadata:\n  namespace: infra\n  name"
+    )
+    files = {**CHART, "charts/shop/values.yaml": values, "charts/shop/templates/route.yaml": placed}
+    (finding,) = found(tmp_path, {**files, "gateway.yaml": GATEWAY}, "GWP402")
+    assert (finding.severity, finding.confidence) == ("warning", "assumed")
+    assert finding.ground == "chart charts/shop with its default values, as nothing here installs it"
+    assert place(finding.location, tmp_path) == "charts/shop/values.yaml:2"
+
+
+def test_who_installs_it_says_into_which_namespace(tmp_path: Path) -> None:
+    """The Gateway takes routes of its own namespace, and the chart may well be installed into that."""
+    own = GATEWAY.replace(", allowedRoutes: {namespaces: {from: All}}", "")
+    (finding,) = found(tmp_path, {**CHART, "gateway.yaml": own}, "GWP403")
+    assert finding.confidence == "unknown"
+    assert finding.ground == "who installs chart charts/shop says into which namespace"
+
+
+@pytest.mark.parametrize(
+    ("template", "confidence"),
+    [
+        ("hostnames: [{{ .Values.host | quote }}]", "unknown"),
+        ("hostnames:\n    - {{ .Values.host | quote }}", "unknown"),
+        ('hostnames: [""]', "assumed"),
+    ],
+    ids=["a value to fill in", "values to fill in", "written in the template"],
+)
+def test_an_empty_default_is_no_mistake(tmp_path: Path, template: str, confidence: str) -> None:
+    head, _, rest = CHART["charts/shop/templates/route.yaml"].partition("  {{- with")
+    route = f"{head}  {template}\n{rest[rest.index('  rules:') :]}"
+    values = 'gateway: edge\nsection: http\nhost: ""\n'
+    files = {**CHART, "charts/shop/templates/route.yaml": route, "charts/shop/values.yaml": values}
+    assert {each.confidence for each in found(tmp_path, files, "GWP501")} == {confidence}
+
+
+def test_what_other_values_may_make_is_the_ground_of_an_answer(tmp_path: Path) -> None:
+    written(tmp_path, {**CHART, "gateway.yaml": GATEWAY})
+    command = [sys.executable, "-m", "policylint", "reach", "--format", "json", str(tmp_path)]
+    answer = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
+    (way,) = answer["ways"]
+    assert way["asked"]["authentication"] == {"state": "open", "by": [], "ground": "1 values file not seen"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"charts/shop/templates/login.yaml": ""},
+        {"charts/shop/values.yaml": WITH_POLICY["charts/shop/values.yaml"].replace("shop-web", "other")},
+        {"charts/shop/.helmignore": "login.yaml\n"},
+    ],
+    ids=["in its template", "in its values", "in what it leaves out"],
+)
+def test_a_login_that_is_no_longer_asked_is_lost(tmp_path: Path, change: dict[str, str]) -> None:
+    result = changed(tmp_path, change)
+    losses = [each for each in result.new if each.rule == "GWP302"]
+    assert [(each.severity, str(each.resources[0])) for each in losses] == [("error", "HTTPRoute default/shop-web")]
+    unread = [each for each in result.comparison.environments[0].subjects if "not rendered" in each.reason]
+    assert unread == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"charts/shop/templates/login.yaml": "# Who may shop.\n" + POLICY},
+        {
+            "charts/shop/templates/login.yaml": POLICY.replace(".Values.target", ".Values.policy.target"),
+            "charts/shop/values.yaml": CHART["charts/shop/values.yaml"] + "policy: {target: shop-web}\n",
+        },
+    ],
+    ids=["a comment", "a value renamed"],
+)
+def test_a_template_that_makes_the_same_changes_nothing(tmp_path: Path, change: dict[str, str]) -> None:
+    result = changed(tmp_path, change)
+    assert (result.new, [each.key for each in result.comparison.environments[0].subjects]) == ([], [])
+
+
+def test_a_policy_of_a_chart_acts(tmp_path: Path) -> None:
+    world = read(tmp_path, {**WITH_POLICY, "gateway.yaml": GATEWAY}).simulations[0]
+    assert [str(key) for key in world.policies] == ["SecurityPolicy default/login"]
+
+
+def test_what_cannot_be_told_is_not_rendered(tmp_path: Path) -> None:
+    by_chance = CHART["charts/shop/templates/route.yaml"].replace('{{ include "name" . }}', "{{ uuidv4 }}")
+    workspace = read(tmp_path, {**CHART, "charts/shop/templates/route.yaml": by_chance, "gateway.yaml": GATEWAY})
+    assert deployed(workspace) == {"default": ["Gateway infra/edge"]}
+    assert workspace.coverage.not_rendered == ("1 chart not rendered",)
+
+
+def test_charts_that_make_the_same_are_alternatives(tmp_path: Path) -> None:
+    gateway = GATEWAY.replace("name: http", "name: {{ .Values.section }}")
+    files = {**CHART, "charts/shop/templates/gateway.yaml": gateway}
+    other = {path.replace("charts/shop", "charts/stall"): text for path, text in files.items()}
+    assert {
+        name: [key for key in keys if "Gateway" in key]
+        for name, keys in deployed(read(tmp_path, files | other)).items()
+    } == {
+        "shop": ["Gateway infra/edge"],
+        "stall": ["Gateway infra/edge"],
+    }
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"charts/shop/templates/route.yaml": "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\n"},
+        {f"charts/{number}/Chart.yaml": CHART["charts/shop/Chart.yaml"] for number in range(lone_charts.MOST)},
+    ],
+    ids=["nothing to check", "a collection"],
+)
+def test_charts_are_left_where_they_are_for_others(tmp_path: Path, files: dict[str, str]) -> None:
+    workspace = read(tmp_path, {**CHART, **files, "gateway.yaml": GATEWAY})
+    assert deployed(workspace) == {"default": ["Gateway infra/edge"]}
+
+
+@pytest.mark.parametrize("files", [{}, {"kustomization.yaml": KUSTOMIZATION + "resources: [gateway.yaml]\n"}])
+def test_without_charts_no_engine_is_loaded(tmp_path: Path, files: dict[str, str]) -> None:
+    written(tmp_path, {"gateway.yaml": GATEWAY, **files})
+    program = (
+        "import sys, policylint\n"
+        f"policylint.lint({str(tmp_path)!r})\n"
+        "print([name for name in sys.modules if 'go_template' in name or 'helm.charts' in name or 'helm.own' in name])"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"

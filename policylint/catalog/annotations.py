@@ -15,9 +15,16 @@ def readers(annotation: str, kind: str) -> tuple[str, list[str]]:
     """Return the program that does not read an annotation from a kind, and the kinds it reads it from; else ""."""
     prefix, _, name = annotation.partition("/")
     known = mapping(_table().get(prefix))
+    if not known.get("others"):
+        return "", []
     kinds = {each: texts(names) for each, names in mapping(known.get("kinds")).items()}
     places = [each for each, names in kinds.items() if name in names] or texts(known.get("others"))
-    return ("", []) if not known or kind in places else (text(known.get("reader")), places)
+    return ("", []) if kind in places else (text(known.get("reader")), places)
+
+
+def replacing() -> tuple[str, ...]:
+    """Return the beginnings of annotations of which one on a route takes the place of all of them on its Service."""
+    return tuple(f"{prefix}/" for prefix, known in _table().items() if mapping(known).get("replaces") is True)
 
 
 @lru_cache(maxsize=1)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.catalog.annotations import readers
-from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding, Resource
+from policylint.catalog.annotations import readers, replacing
+from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding, Related, Resource
 from policylint.model.words import listing
 from policylint.simulation import Simulation
 from policylint.topology.ancestry import implementation_of
@@ -21,6 +21,7 @@ _OF_INGRESSES = ".ingress.kubernetes.io"
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _without_class(simulation)
+    yield from _replaced(simulation)
     named = (
         (state.gateway.key, implementation_of(state, simulation.catalog)) for state in simulation.topology.gateways
     )
@@ -62,6 +63,30 @@ def _of_ingresses(holder: Resource) -> Iterator[Finding]:
             help=("fix: say it with a filter or a policy of the implementation",),
             field=annotation,
         )
+
+
+def _replaced(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the annotations of Services whose place one of the same family takes, on a route below them."""
+    for state in simulation.topology.routes:
+        route = state.route
+        services = [simulation.world.get(each.wanted) for each in state.parents if each.wanted[:2] == ("", "Service")]
+        for service in filter(None, services):
+            for family in replacing():
+                own = [str(name) for name in route.annotations if str(name).startswith(family)]
+                around = [str(name) for name in service.annotations if str(name).startswith(family)]
+                lost = sorted(set(around) - set(own)) if own else []
+                if lost:
+                    yield Finding(
+                        RULE,
+                        "warning",
+                        f"{listing(lost)} of {service.key} does nothing for {route.key}",
+                        route.location("metadata", "annotations", own[0], key=True),
+                        resources=(route.key, service.key),
+                        label=f"one annotation of {family.rstrip('/')} on a route replaces all of its Service",
+                        related=(Related("replaced", service.location("metadata", "annotations", lost[0], key=True)),),
+                        help=(f"fix: repeat {listing(lost)} on the route",),
+                        field=own[0],
+                    )
 
 
 def _for_others(holder: Resource) -> Iterator[Finding]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.budget import CUT_OFF
-from policylint.model import Finding, Severity
+from policylint.model import Finding, ResourceKey, Severity, World, mapping, sequence, text
 from policylint.render.journal import NEARLY
 from policylint.simulation import Simulation
+
+_KINDS = (("kustomize.toolkit.fluxcd.io", "Kustomization"), ("helm.toolkit.fluxcd.io", "HelmRelease"))
 
 
 def not_rendered(simulation: Simulation) -> Iterator[Finding]:
@@ -22,7 +24,29 @@ def unresolved_variable(simulation: Simulation) -> Iterator[Finding]:
 
 def build_fails(simulation: Simulation) -> Iterator[Finding]:
     """Report a kustomization that certainly cannot be built, so that nothing of it is applied."""
-    return _noted("GWP914", simulation, "error")
+    yield from _noted("GWP914", simulation, "error")
+    yield from _waiting(simulation.world)
+
+
+def _waiting(world: World) -> Iterator[Finding]:
+    """Yield what Flux never applies, as it waits for an object of another kind than it looks for."""
+    for kind, other in (_KINDS, _KINDS[::-1]):
+        for resource in world.of_kind(*kind):
+            for number, entry in enumerate(map(mapping, sequence(resource.spec.get("dependsOn")))):
+                home = text(entry.get("namespace")) or resource.key.namespace
+                wanted = ResourceKey(*kind, home, text(entry.get("name")))
+                meant = ResourceKey(*other, home, wanted.name)
+                if world.get(wanted) is None and world.get(meant) is not None:
+                    yield Finding(
+                        "GWP914",
+                        "error",
+                        f"Flux never applies {resource.key}: it depends on {wanted}, which does not exist",
+                        resource.location("spec", "dependsOn", number),
+                        resources=(resource.key, meant),
+                        label=f"{meant} is of another kind, for which it cannot wait",
+                        help=(f"fix: name the {kind[1]} that deploys {meant}",),
+                        field=f"dependsOn[{number}]",
+                    )
 
 
 def patch_selects_nothing(simulation: Simulation) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""GWP308: an AuthorizationPolicy at a waypoint that the requests of an ingress Gateway go past."""
+"""GWP308: an AuthorizationPolicy at a waypoint that requests bypass: those of an ingress Gateway, or a share of all."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             name = state.kind.implementation
             behaviour = implementation(name, simulation.catalog.settings(name))
             for service in _behind_waypoints(state):
+                backend = simulation.world.get(service)
+                second = None if backend is None else behaviour.second_front(backend, simulation.world)
+                if second is not None and not _acts_at(state, second[0]):
+                    yield _shared(state, service, *second)
+                    break
                 if service not in known:
                     known[service] = tuple(_past(simulation, behaviour, service))
                 gateways = tuple(key for key in known[service] if not _acts_at(state, key))
@@ -63,6 +68,18 @@ def _past(simulation: Simulation, behaviour: Implementation, service: ResourceKe
             each.spec.get(_ROUTING) == "Service" for each in world.resources.values()
         ):
             yield key
+
+
+def _shared(state: PolicyState, service: ResourceKey, waypoint: ResourceKey, percent: int) -> Finding:
+    return Finding(
+        RULE,
+        "warning",
+        f"{percent} % of the connections to {service} bypass {state.key}: they go through waypoint {waypoint.path}",
+        state.policy.location("spec", "targetRefs" if "targetRefs" in state.policy.spec else "targetRef"),
+        resources=(state.key, service, waypoint),
+        label=f"this is enforced at another waypoint of {service.path} alone",
+        help=(f"fix: target {service} with it, or {waypoint} as well",),
+    )
 
 
 def _finding(

@@ -472,6 +472,7 @@ def test_two_sidecars(tmp_path: Path, sidecars: tuple[str, ...], scope: str) -> 
     )
 
 
+GATEWAY_TARGET = "{group: gateway.networking.k8s.io, kind: Gateway, name: way}"
 WAYPOINTED = "istio.io/dataplane-mode: ambient, istio.io/use-waypoint: way"
 
 
@@ -508,6 +509,33 @@ def test_an_ingress_gateway_goes_past_a_waypoint(
         ),
     )
     assert [each.rule for each in found if each.rule == "GWP308"] == said
+
+
+@pytest.mark.parametrize(
+    ("around", "targets", "said"),
+    [
+        ("", GATEWAY_TARGET, ["20 % of the connections"]),
+        ("", f"{GATEWAY_TARGET}, {{group: '', kind: Service, name: web}}", []),
+        ("", f"{GATEWAY_TARGET}, {GATEWAY_TARGET.replace('way', 'new')}", []),
+        ("annotations: {istio.io/use-waypoint-canary-weight: '0'}", GATEWAY_TARGET, []),
+        ("annotations: {istio.io/use-waypoint-canary-weight: many}", GATEWAY_TARGET, []),
+        ("annotations: {}", GATEWAY_TARGET, []),
+    ],
+)
+def test_a_second_waypoint_takes_a_share(tmp_path: Path, around: str, targets: str, said: list[str]) -> None:
+    """istio/istio#60801 (1.31): use-waypoint-canary and its weight, of a Service or its Namespace."""
+    named = f"labels: {{{WAYPOINTED}, istio.io/use-waypoint-canary: new}}"
+    weight = around or "annotations: {istio.io/use-waypoint-canary-weight: '20'}"
+    listeners = "[{name: mesh, port: 15008, protocol: HBONE}]"
+    found = lint(
+        tmp_path,
+        worlds.manifest("v1", "Namespace", "shop", more=f"{named}, {weight}"),
+        worlds.gateway("way", "shop", listeners, of_class="istio-waypoint"),
+        worlds.gateway("new", "shop", listeners, of_class="istio-waypoint"),
+        service().replace("namespace: foo", "namespace: shop"),
+        policy("AuthorizationPolicy", "p", f"targetRefs: [{targets}]", "shop"),
+    )
+    assert [each.message.partition(" to ")[0] for each in found if each.rule == "GWP308"] == said
 
 
 CALLER = "rules: [{from: [{source: {principals: [cluster.local/ns/shop/sa/checkout]}}]}]"
@@ -825,3 +853,36 @@ def test_a_denial_of_some_addresses_loses_its_hosts_on_connections(
     found = lint(tmp_path, injected, deployment(), gateway, policy("AuthorizationPolicy", "deny", spec, "foo"))
     messages = [each.message for each in found if each.rule == "GWP523"]
     assert [message.rpartition(" whatever their ")[2] for message in messages] == ([told] if told else [])
+
+
+SHOWN = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: istio, namespace: istio-system}
+data:
+  mesh: |
+    extensionProviders:
+      - {name: ext, envoyExtAuthzHttp: {service: a.b, port: 80, includeRequestHeadersInCheck: [x-user, X-Payload]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "custom", "times"),
+    [
+        ("outputPayloadToHeader: x-payload", "provider: {name: ext}", 1),
+        (
+            "outputClaimToHeaders: [{header: x-user, claim: sub}, {header: x-other, claim: a}]",
+            "provider: {name: ext}",
+            1,
+        ),
+        ("outputPayloadToHeader: x-unread", "provider: {name: ext}", 0),
+        ("outputPayloadToHeader: x-payload", "provider: {name: other}", 0),
+        ("outputPayloadToHeader: x-payload", "provider: {name: ext}, selector: {matchLabels: {app: b}}", 0),
+    ],
+)
+def test_an_authorizer_is_asked_before_tokens_are_checked(tmp_path: Path, rule: str, custom: str, times: int) -> None:
+    """istio/istio#35941: the authorizer did not get the header that a RequestAuthentication puts the payload into."""
+    checked = policy("RequestAuthentication", "jwt", f"jwtRules: [{{issuer: x, {rule}}}]")
+    asked = authorization("ext", f"action: CUSTOM, rules: [{{}}], {custom}")
+    found = [each.message for each in lint(tmp_path, deployment(), SHOWN, checked, asked) if each.rule == "GWP526"]
+    assert len(found) == times

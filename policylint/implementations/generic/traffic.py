@@ -153,6 +153,10 @@ class Traffic(Behaviour):
         """
         return None
 
+    def second_front(self, backend: Resource, world: World) -> tuple[ResourceKey, int] | None:  # noqa: ARG002
+        """Return the second proxy before a Service, a Gateway, and how many of a hundred connections it takes."""
+        return None
+
     def admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:  # noqa: ARG002
         """Return whether a request is let in at a place; by default None: nothing is known to ask there.
 

@@ -46,7 +46,17 @@ from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Ro
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.order import by_age
-from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
+from policylint.policy.results import (
+    Ancestor,
+    Attachment,
+    Declared,
+    Effective,
+    FaultyPart,
+    Group,
+    PolicyState,
+    Refusal,
+    Target,
+)
 from policylint.policy.validity import SWITCHED_OFF
 from policylint.topology import (
     BackendState,
@@ -304,6 +314,20 @@ class Istio(Implementation):
         from policylint.implementations.istio.beside import beside
 
         return beside(world, self.root_namespace)
+
+    def without_use(self, state: PolicyState, topology: Topology) -> Iterable[FaultyPart]:
+        """Return the headers of a RequestAuthentication that an authorizer is to be shown and does not see yet."""
+        if state.kind.kind != "RequestAuthentication":
+            return ()
+        from policylint.implementations.istio.beside import shown_headers
+        from policylint.implementations.istio.order import late
+
+        return late(state, topology.world, shown_headers(topology.world, self.root_namespace))
+
+    def second_front(self, backend: Resource, world: World) -> tuple[ResourceKey, int] | None:
+        """Return the canary waypoint of a Service."""
+        share = world.once(Mesh).waypoints.canaries.get(backend.key)
+        return None if share is None else (share.waypoint, share.percent)
 
     def dead_ends(self, world: World) -> Iterable[DeadEnd]:
         """Return the subsets that VirtualServices name and nothing defines, or no pod is in, and Gateways not there."""

@@ -66,6 +66,18 @@ def authorizers(world: World, root: str) -> frozenset[str] | None:
     return frozenset(names) if seen else None
 
 
+def shown_headers(world: World, root: str) -> dict[str, list[str]]:
+    """Return the headers of requests that each authorizer over HTTP is shown, where a configuration says so."""
+    return {
+        text(provider.get("name")): texts(
+            asked.get("includeRequestHeadersInCheck") or asked.get("includeHeadersInCheck")
+        )
+        for _, _, config in _configurations(world, root)
+        for provider in map(mapping, sequence(config.get("extensionProviders")))
+        if isinstance(asked := provider.get("envoyExtAuthzHttp"), dict)
+    }
+
+
 def _configurations(world: World, root: str) -> Iterator[tuple[Resource, Pointer, Mapping[str, Any]]]:
     """Yield the configurations of the mesh, each with where it is written: istiod's, or what installs it."""
     for group, kind, place in _INSTALLING:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from policylint.digits import whole_number
 from policylint.implementations.istio import labels
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.topology.namespaces import admits
 
+_WHOLE = 100
 _NEVER_BEHIND_ONE = ("istio.io-mesh-controller", "istio.io-eastwest-controller")
 """The managers of Services that are gateways of the mesh itself (fetchWaypointForService)."""
 
@@ -24,6 +26,13 @@ class WaypointBinding(NamedTuple):
     unknown: bool = False
 
 
+class WaypointShare(NamedTuple):
+    """A second waypoint of a Service, and how many of a hundred connections go through it."""
+
+    waypoint: ResourceKey
+    percent: int
+
+
 class Waypoints:
     """The waypoints of a world and the objects bound to them.
 
@@ -31,7 +40,7 @@ class Waypoints:
         gateways: the Gateways that are waypoints.
     """
 
-    __slots__ = ("_gateways", "_world", "bound", "of_workloads")
+    __slots__ = ("_gateways", "_world", "bound", "canaries", "of_workloads")
 
     def __init__(self, world: World, gateways: Mapping[ResourceKey, Resource]) -> None:
         self._world = world
@@ -40,12 +49,18 @@ class Waypoints:
         """Services and ServiceEntries by waypoint, sorted."""
         self.of_workloads: dict[ResourceKey, ResourceKey] = {}
         """Waypoints by the workloads whose addresses requests reach through them."""
+        self.canaries: dict[ResourceKey, WaypointShare] = {}
+        """The second waypoints of Services and ServiceEntries, which take a share of the connections."""
         if gateways:
             for kind in (labels.SERVICE, labels.SERVICE_ENTRY):
                 for resource in world.of_kind(*kind):
                     binding = self.binding(resource)
                     if binding.waypoint is not None:
                         self.bound[binding.waypoint].append(resource)
+                    share = self._canary(resource)
+                    if share is not None and binding.waypoint not in (None, share.waypoint) and share.percent < _WHOLE:
+                        self.bound[share.waypoint].append(resource)
+                        self.canaries[resource.key] = share
 
     def __contains__(self, key: ResourceKey) -> bool:
         return key in self._gateways
@@ -62,7 +77,27 @@ class Waypoints:
         """Bind a Service or ServiceEntry (fetchWaypointForService)."""
         if text(resource.labels.get(labels.MANAGED)) in _NEVER_BEHIND_ONE:
             return WaypointBinding(None, "it belongs to a waypoint or an east-west gateway itself")
-        return self._binding(resource.labels, resource.key.namespace, "service")
+        primary = self._binding(resource.labels, resource.key.namespace, "service")
+        share = None if primary.waypoint is None else self._canary(resource)
+        return WaypointBinding(share.waypoint) if share is not None and share.percent == _WHOLE else primary
+
+    def _canary(self, resource: Resource) -> WaypointShare | None:
+        """Return the second waypoint of a Service, of its own or of its Namespace as the first one (1.31,
+        buildWeightedWaypoints); None for none, and for one that gets nothing: what is wrong with it leaves the first.
+        """
+        home = resource.key.namespace
+        around = self._world.get(ResourceKey("", "Namespace", "", home))
+        own = resource if labels.USE_WAYPOINT in resource.labels else around
+        wanted = None if own is None else _wanted(own.labels, home, labels.USE_CANARY, labels.USE_CANARY_NAMESPACE)
+        if wanted is None:
+            return None
+        stated = resource.annotations.get(labels.CANARY_WEIGHT)
+        if stated is None and around is not None:
+            stated = around.annotations.get(labels.CANARY_WEIGHT)
+        percent = whole_number(text(stated)) or 0
+        gateway = self._gateways.get(wanted)
+        fits = gateway is not None and self._admits(gateway, home) and self._serves(gateway) in ("service", "all")
+        return WaypointShare(wanted, percent) if fits and 0 < percent <= _WHOLE else None
 
     def _binding(self, own: Mapping[str, object], namespace: str, traffic: str) -> WaypointBinding:
         """Bind what has some labels of its own; only waypoints for its traffic count, `service` or `workload`."""
@@ -97,9 +132,14 @@ class Waypoints:
         return admits(self._world, rule, "Same", gateway.key.namespace, namespace).allowed is not False
 
 
-def _wanted(owner_labels: Mapping[str, object], home: str) -> ResourceKey | None:
-    name = text(owner_labels.get(labels.USE_WAYPOINT))
+def _wanted(
+    owner_labels: Mapping[str, object],
+    home: str,
+    by: str = labels.USE_WAYPOINT,
+    elsewhere: str = labels.USE_WAYPOINT_NAMESPACE,
+) -> ResourceKey | None:
+    name = text(owner_labels.get(by))
     if not name:
         return None
-    namespace = text(owner_labels.get(labels.USE_WAYPOINT_NAMESPACE)) or home
+    namespace = text(owner_labels.get(elsewhere)) or home
     return ResourceKey("gateway.networking.k8s.io", "Gateway", namespace, name)

@@ -186,6 +186,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP413": RuleEntry("rule_without_backend", any_route),
     "GWP414": RuleEntry("no_node_port", any_route),
     "GWP415": RuleEntry("dead_end", either(has("VirtualService"), any_route)),
+    "GWP416": RuleEntry("route_refused", any_route),
     "GWP501": RuleEntry("schema_violation", broken_objects),
     "GWP502": RuleEntry("deprecated_api_version"),
     "GWP503": RuleEntry("duplicate_resource", lambda simulation: bool(simulation.world.duplicates)),

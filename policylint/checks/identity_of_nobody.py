@@ -11,6 +11,7 @@ from policylint.documents import Pointer
 from policylint.implementations import Implementation, implementation
 from policylint.model import Finding, Resource, ResourceKey, mapping, sequence, texts, value_at
 from policylint.model.kinds import AUTHORIZATION
+from policylint.policy.mutual_tls import modes
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.topology.workloads import is_workload, services_selecting
@@ -77,7 +78,9 @@ def _in_plain_text(simulation: Simulation, state: PolicyState, authorizations: A
     if any(action(policy) != "DENY" for _, policies in reached for policy in policies):
         return  # it may turn them away
     stated = _transports(simulation, pods)
-    if any("STRICT" in mode for mode in stated) or any(map(partial(_is_tunnelled, simulation), pods)):
+    if any(spec is not None and "STRICT" in modes(spec) for spec in stated) or any(
+        map(partial(_is_tunnelled, simulation), pods)
+    ):
         return
     for place, field in list(_places(state.policy))[:1]:
         yield Finding(
@@ -88,8 +91,8 @@ def _in_plain_text(simulation: Simulation, state: PolicyState, authorizations: A
             resources=(state.key, *sorted(pods)[:3]),
             label="only mutual TLS tells who a client is, and these pods take plain text as well",
             help=("fix: demand mutual TLS with a PeerAuthentication of mode STRICT",),
-            confidence="assumed" if "" in stated else "certain",
-            ground="a PeerAuthentication elsewhere may demand mutual TLS" if "" in stated else "",
+            confidence="assumed" if None in stated else "certain",
+            ground="a PeerAuthentication elsewhere may demand mutual TLS" if None in stated else "",
             field=field,
         )
 
@@ -100,15 +103,15 @@ def _is_tunnelled(simulation: Simulation, pods: ResourceKey) -> bool:
     return any(simulation.meshes.tunnel(end, end) is not None for end in ends)
 
 
-def _transports(simulation: Simulation, pods: Iterable[ResourceKey]) -> list[str]:
-    """Return what is stated about the transport of pods, as text; "" where nothing is."""
+def _transports(simulation: Simulation, pods: Iterable[ResourceKey]) -> list[Mapping[str, Any] | None]:
+    """Return what is stated about the transport of each of some pods; None where nothing is."""
     stated = {
-        path[-1].key: str(group.effective.spec)
+        path[-1].key: group.effective.spec
         for group in simulation.groups
         if (group.kind.group, group.kind.kind) == (AUTHORIZATION[0], "PeerAuthentication")
         for path in group.contexts()
     }
-    return [stated.get(pod, "") for pod in pods]
+    return [stated.get(pod) for pod in pods]
 
 
 def _waypoints(simulation: Simulation, state: PolicyState) -> list[Resource]:

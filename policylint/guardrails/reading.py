@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from policylint.config.addresses import EVERYWHERE, is_network, listed
 from policylint.model import ResourceKey
+from policylint.model.spelling import same_kind
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import CLIENT
 from policylint.reach import EntryPoint, Stated, WayIn
@@ -63,11 +64,11 @@ class RequestPattern(NamedTuple):
 
     def meets(self, entry: EntryPoint) -> bool:
         """Return whether requests at an entry may be meant."""
-        return like(self.gateway, entry.gateway.path) and (not self.host or serves(entry.host, self.host))
+        return _means(self.gateway, entry.gateway) and (not self.host or serves(entry.host, self.host))
 
     def takes_route(self, way: WayIn) -> bool:
         """Return whether the route that takes the requests of a way may be meant."""
-        return not self.route or (way.trace.route is not None and like(self.route, way.trace.route.key.path))
+        return not self.route or (way.trace.route is not None and _means(self.route, way.trace.route.key))
 
     def box(self, way: WayIn) -> Box:
         """Return the requests that are meant, over the dimensions of a way: paths and methods say nothing of calls."""
@@ -159,6 +160,14 @@ def like(pattern: str, text: str) -> bool:
     if "*" not in pattern:
         return not pattern or pattern == text
     return bool(expression(".*".join(map(re.escape, pattern.split("*")))).is_whole(text))
+
+
+def _means(pattern: str, key: ResourceKey) -> bool:
+    """Return whether a pattern is of an object, with or without its kind: `infra/edge`, `Gateway/infra/edge`."""
+    kind, apart, path = pattern.replace(" ", "/", 1).partition("/")
+    name, _, group = kind.partition(".")
+    of_kind = bool(apart) and same_kind(name, key.kind) and group in ("", key.group)
+    return like(pattern, key.path) or (of_kind and like(path, key.path))
 
 
 def names(pattern: str, key: ResourceKey) -> bool:

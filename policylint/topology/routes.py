@@ -85,12 +85,13 @@ def rules(route: Resource) -> list[Rule]:
 
 
 def _rules(route: Resource) -> list[Rule]:
-    role = f"{route.key.kind}Rule"
-    parsed = []
-    for index, value in enumerate(sequence(route.spec.get("rules"))):
+    role, parsed, written = f"{route.key.kind}Rule", [], sequence(route.spec.get("rules"))
+    named = {text(mapping(value).get("name")) for value in written}
+    for index, value in enumerate(written):
         if isinstance(value, dict):
-            name = text(value.get("name"))
-            parsed.append(Rule(index, Node(route.key, name or f"rule-{index + 1}", role), not name, value))
+            name, place = text(value.get("name")), f"rule-{index + 1}"
+            section = name or (f"{place} without a name" if place in named else place)
+            parsed.append(Rule(index, Node(route.key, section, role), not name, value))
     return parsed
 
 

@@ -21,6 +21,16 @@ def test_unnamed_rules_are_counted_from_one(kind: str) -> None:
     ]
 
 
+def test_a_rule_that_is_named_like_one_without_a_name_is_another_one() -> None:
+    found = rules(resources(route(more="rules: [{}, {name: rule-1}, {name: rule-4}, {}]"))[0])
+    assert [each.node.section for each in found] == [
+        "rule-1 without a name",
+        "rule-1",
+        "rule-4",
+        "rule-4 without a name",
+    ]
+
+
 @pytest.mark.parametrize(
     ("written", "expected"),
     [

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from policylint.implementations.istio import labels, ztunnel
 from policylint.implementations.istio.mesh import Mesh, Proxy
-from policylint.model import World, mapping, text
+from policylint.model import World
+from policylint.policy.mutual_tls import modes
 from policylint.policy.results import Idle, PolicyState, Target
 
 
@@ -47,13 +48,11 @@ def _disabling(state: PolicyState, mesh: Mesh) -> Idle | None:
 
     It acts all the same where it lifts a STRICT of a wider one (ambient/authorization.go).
     """
-    spec = state.policy.spec
-    slots = [mapping(spec.get("mtls")), *map(mapping, mapping(spec.get("portLevelMtls")).values())]
-    if {text(slot.get("mode")) for slot in slots if slot} != {"DISABLE"}:
+    if set(modes(state.policy.spec)) != {"DISABLE"}:
         return None
     proxies = [mesh.proxy(path[0].key) for group in state.groups for path in group.contexts()]
     stacks = [attachment.policy for group in state.groups for attachment in group.effective.stack]
-    lifts = any("STRICT" in str(policy.spec) for policy in stacks if policy is not state.policy)
+    lifts = any("STRICT" in modes(policy.spec) for policy in stacks if policy is not state.policy)
     if lifts or not all(proxy is not None and proxy.ambient for proxy in proxies):
         return None
     why = "in ambient mode DISABLE is read as PERMISSIVE: ztunnels go on encrypting what they send to each other"

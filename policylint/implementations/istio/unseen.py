@@ -13,6 +13,7 @@ from policylint.implementations.istio.mesh import Mesh, may_inject
 from policylint.implementations.istio.validation import is_refused
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text
 from policylint.policy.authorizing import RequestFacts
+from policylint.policy.mutual_tls import modes
 
 _GROUP = "security.istio.io"
 
@@ -58,6 +59,4 @@ def _denies(policy: Resource) -> bool:
 
 
 def _asks_for_mtls(policy: Resource) -> bool:
-    ports = mapping(policy.spec.get("portLevelMtls")).values()
-    modes = [text(mapping(each).get("mode")) for each in (policy.spec.get("mtls"), *ports)]
-    return any(mode == "STRICT" or is_symbolic(mode) for mode in modes)
+    return any(mode == "STRICT" or is_symbolic(mode) for mode in modes(policy.spec))

@@ -47,6 +47,24 @@ class _Root:
 
     def rules(self) -> Iterator[DoorRule]:
         yield from self._of(self._proxy, (), 0)
+        yield from self._of_connections(self._proxy, 0)
+
+    def _of_connections(self, proxy: Resource, depth: int) -> Iterator[DoorRule]:
+        """Yield where connections of TLS go in place of routes: to services of `tcpproxy`, or of what it includes."""
+        stated = mapping(proxy.spec.get("tcpproxy"))
+        if not self._tls or not stated:
+            return
+        include = mapping(stated.get("include")) or mapping(stated.get("includes"))
+        namespace = text(include.get("namespace")) or proxy.key.namespace
+        child = self._world.get(ResourceKey(*KIND, namespace, text(include.get("name")))) if include else None
+        if child is not None and not child.spec.get("virtualhost") and depth < _DEEPEST:
+            yield from self._of_connections(child, depth + 1)
+        elif not include:
+            passes, host = self._tls.get("passthrough") is True, text(self._host.get("fqdn"))
+            opening = Opening("tls", _HTTPS.port, host, passes=passes)
+            body, _ = _body(proxy, stated, to_https=False)
+            asked = tuple(() if passes else self._certificates())
+            yield DoorRule(proxy, opening, host, "tcpproxy", body, ("spec", "tcpproxy"), asked)
 
     def _of(self, proxy: Resource, above: Conditions, depth: int) -> Iterator[DoorRule]:
         """Yield the rules of a proxy below some conditions."""
@@ -54,7 +72,7 @@ class _Root:
             pointer: Pointer = ("spec", "routes", number)
             conditions = (*above, *map(mapping, sequence(route.get("conditions"))))
             match, weights = _match(conditions)
-            for opening in (_HTTP, _HTTPS) if self._tls else (_HTTP,):
+            for opening in (_HTTP, _HTTPS) if self._tls and not self._proxy.spec.get("tcpproxy") else (_HTTP,):
                 secured = opening is _HTTP and bool(self._tls) and route.get("permitInsecure") is not True
                 body, answered = _body(proxy, route, to_https=secured)
                 body |= {"matches": [match], "precedence": weights}
@@ -81,13 +99,16 @@ class _Root:
             if networks:
                 yield Guard(holder, {setting: networks}, {(setting,): (*place, field)})
 
-    def _logins(self, route: Mapping[str, Any]) -> Iterator[Guard]:
-        at: Pointer = ("spec", "virtualhost")
+    def _certificates(self) -> Iterator[Guard]:
         client = mapping(self._tls.get("clientValidation"))
         if client and client.get("skipClientCertValidation") is not True:
             setting = "optionalClientCertificate" if client.get("optionalClientCertificate") else "clientCertificate"
-            place: Pointer = (*at, "tls", "clientValidation")
+            place: Pointer = ("spec", "virtualhost", "tls", "clientValidation")
             yield Guard(self._proxy, {setting: dict(client)}, {(setting,): place})
+
+    def _logins(self, route: Mapping[str, Any]) -> Iterator[Guard]:
+        at: Pointer = ("spec", "virtualhost")
+        yield from self._certificates()
         authoriser = mapping(self._host.get("authorization"))
         policy = {**mapping(authoriser.get("authPolicy")), **mapping(route.get("authPolicy"))}
         if authoriser and policy.get("disabled") is not True:

@@ -46,8 +46,11 @@ def _rules(world: World, route: Resource) -> Iterator[DoorRule]:
     references += [_reference(world, route, mapping(alternate)) for alternate in alternates]
     name = f"{host}{path}"
     plain = {"matches": matches, "precedence": weights, "backendRefs": references}
-    asked = _asked(route) if tls.get("termination") != "passthrough" else ()
-    if tls:
+    asked = _asked(route)
+    if tls.get("termination") == "passthrough":
+        opening = Opening("tls", _HTTPS.port, pattern, passes=True)
+        yield DoorRule(route, opening, pattern, name, {"backendRefs": references}, place)
+    elif tls:
         yield DoorRule(route, _HTTPS, pattern, name, plain, place, asked)
     if not tls or insecure == "Allow":
         yield DoorRule(route, _HTTP, pattern, name, plain, place, asked)

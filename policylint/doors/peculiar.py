@@ -14,7 +14,15 @@ ENTRIES = (
     ("networking.k8s.io", "Ingress"),
     ("route.openshift.io", "Route"),
     ("traefik.io", "IngressRoute"),
+    ("traefik.io", "IngressRouteTCP"),
+    ("traefik.io", "IngressRouteUDP"),
     ("projectcontour.io", "HTTPProxy"),
+    ("configuration.konghq.com", "TCPIngress"),
+    ("configuration.konghq.com", "UDPIngress"),
+    ("k8s.nginx.org", "TransportServer"),
+    ("apisix.apache.org", "ApisixRoute"),
+    ("getambassador.io", "TCPMapping"),
+    ("ingress.v1.haproxy.org", "TCP"),
     OWN_GATEWAY,
 )
 """Kinds whose objects make doors."""

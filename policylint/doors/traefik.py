@@ -19,6 +19,8 @@ from policylint.topology import BackendState
 from policylint.topology.workloads import pod_spec
 
 KIND = ("traefik.io", "IngressRoute")
+_STREAMS = {"IngressRouteTCP": "tcp", "IngressRouteUDP": "udp"}
+"""Kinds whose objects take connections, each with what it takes without TLS."""
 _DOOR = ResourceKey("traefik.io", "EntryPoints", "", "traefik")
 _CONTROLLER = "traefik.io/ingress-controller"
 _OPENINGS = {"web": Opening("http", 80), "websecure": Opening("https", 443)}
@@ -33,6 +35,7 @@ Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...
 
 def traefik_doors(world: World, backends: Backends) -> Iterator[Door]:
     """Yield the entry points of Traefik, where there are IngressRoutes."""
+    yield from _of_connections(world, backends)
     routes = world.of_kind(*KIND)
     if routes:
         holder = made_of(routes[0], {}, {}, _DOOR)
@@ -41,6 +44,85 @@ def traefik_doors(world: World, backends: Backends) -> Iterator[Door]:
         rules = [rule for route in routes for rule in _rules(world, route, hosts, crossing=crossing)]
         openings = tuple(_OPENINGS.values())
         yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING), openings)
+
+
+def _of_connections(world: World, backends: Backends) -> Iterator[Door]:
+    """Yield the entry points that take connections, each by itself: of most of them no manifest states the port.
+
+    Source: traefik/traefik, pkg/server/router/tcp/router.go and manager.go; pkg/muxer/tcp.
+    """
+    found: dict[str, list[DoorRule]] = {}
+    for kind, scheme in _STREAMS.items():
+        for route in world.of_kind(KIND[0], kind):
+            for name in texts(route.spec.get("entryPoints")) or list(_OPENINGS):
+                found.setdefault(name, []).extend(_streams(world, route, scheme, name))
+    for name, rules in found.items():
+        if rules:
+            holder = made_of(rules[0].holder, {}, {}, _DOOR._replace(name=name))
+            yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING))
+
+
+def _streams(world: World, ingress: Resource, scheme: str, entry_point: str) -> Iterator[DoorRule]:
+    """Yield what an object does with the connections of an entry point: without TLS there is no server name, and a rule
+    for one takes nothing."""
+    tls = ingress.spec.get("tls")
+    secure = scheme == "tcp" and isinstance(tls, dict)
+    passes = secure and mapping(tls).get("passthrough") is True
+    known = _OPENINGS.get(entry_point)
+    for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
+        pointer: Pointer = ("spec", "routes", number)
+        names, unread = ([""], "") if scheme == "udp" else _server_names(text(route.get("match")))
+        references = [_reference(world, ingress, mapping(each)) for each in sequence(route.get("services"))]
+        asked = [Guard(ingress, {"unread": unread}, {("unread",): (*pointer, "match")})] if unread else []
+        asked += _middlewares(world, ingress, route, pointer)
+        asked += _certificates(world, ingress) if secure and not passes else []
+        for host in names:
+            if secure or not host:
+                port = _OF_ITS_OWN if known is None else known.port
+                opening = Opening("tls" if secure else scheme, port, passes=passes)
+                body = {"backendRefs": references}
+                yield DoorRule(ingress, opening, host, f"route-{number}", body, pointer, tuple(asked))
+
+
+def _server_names(written: str) -> tuple[list[str], str]:
+    """Return the server names that a rule is for, "" for all, and the rule itself where it asks for more than names."""
+    found: dict[str, None] = {}
+    read = alternatives(written)
+    for matchers in read or [(Matcher("?", (written,)),)]:
+        (first, *others) = matchers
+        if others or first.negated or first.name.lower() != "hostsni":
+            return [""], written
+        found.update((name.lower() if name != "*" else "", None) for name in first.arguments)
+    return list(found), ""
+
+
+def _middlewares(world: World, ingress: Resource, route: Mapping[str, Any], pointer: Pointer) -> list[Guard]:
+    """Return what the MiddlewareTCPs of a route ask: the addresses of clients; their number is nothing asked."""
+    asked: list[Guard] = []
+    for named in map(mapping, sequence(route.get("middlewares"))):
+        namespace = text(named.get("namespace")) or ingress.key.namespace
+        found = world.get(ResourceKey(KIND[0], "MiddlewareTCP", namespace, text(named.get("name"))))
+        spec = mapping({} if found is None else found.spec)
+        for field in ("ipAllowList", "ipWhiteList"):
+            if found is not None and field in spec:
+                networks = texts(mapping(spec[field]).get("sourceRange"))
+                asked.append(Guard(found, {"allow": networks}, {("allow",): ("spec", field, "sourceRange")}))
+        if found is None or not spec.keys() & {"ipAllowList", "ipWhiteList", "inFlightConn"}:
+            place: Pointer = (*pointer, "middlewares")
+            asked.append(Guard(ingress, {"unread": text(named.get("name"))}, {("unread",): place}))
+    return asked
+
+
+def _certificates(world: World, ingress: Resource) -> list[Guard]:
+    """Return what the TLSOption of an object asks for."""
+    options = mapping(mapping(ingress.spec.get("tls")).get("options"))
+    namespace = text(options.get("namespace")) or ingress.key.namespace
+    option = world.get(ResourceKey(KIND[0], "TLSOption", namespace, text(options.get("name")))) if options else None
+    wanted = "" if option is None else text(mapping(option.spec.get("clientAuth")).get("clientAuthType"))
+    if option is None or wanted not in _ASKING:
+        return []
+    there: Pointer = ("spec", "clientAuth", "clientAuthType")
+    return [Guard(option, {"clientCertificate": {"type": wanted}}, {("clientCertificate",): there})]
 
 
 def _written(routes: Iterable[Resource]) -> Iterator[str]:
@@ -139,13 +221,7 @@ def _body(
             filters.append({"type": "ExtensionRef", "extensionRef": reference})
     place: Pointer = ("spec", "routes", number, "middlewares")
     asked = [Guard(ingress, {"unread": ", ".join(elsewhere)}, {("unread",): place})] if elsewhere else []
-    options = mapping(mapping(ingress.spec.get("tls")).get("options"))
-    namespace = text(options.get("namespace")) or ingress.key.namespace
-    option = world.get(ResourceKey(KIND[0], "TLSOption", namespace, text(options.get("name")))) if options else None
-    wanted = "" if option is None else text(mapping(option.spec.get("clientAuth")).get("clientAuthType"))
-    if option is not None and wanted in _ASKING:
-        there: Pointer = ("spec", "clientAuth", "clientAuthType")
-        asked.append(Guard(option, {"clientCertificate": {"type": wanted}}, {("clientCertificate",): there}))
+    asked += _certificates(world, ingress)
     references = [_reference(world, ingress, mapping(each)) for each in sequence(route.get("services"))]
     return {"filters": filters, "backendRefs": references}, tuple(asked)
 

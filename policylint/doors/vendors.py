@@ -196,6 +196,18 @@ def ranges_of_services() -> tuple[str, ...]:
     return tuple(texts(_content().get("ranges")))
 
 
+def streams() -> list[Mapping[str, Any]]:
+    """Return the kinds whose objects take connections, each with where in them what stands."""
+    return [mapping(entry) for entry in sequence(_content().get("streams"))]
+
+
+@lru_cache(maxsize=1)
+def stream_kinds() -> list[tuple[str, str]]:
+    """Return groups and names of these kinds."""
+    written = (text(entry.get("kind")).rpartition("/") for entry in streams())
+    return [(group, name) for group, _, name in written]
+
+
 @lru_cache(maxsize=1)
 def _vendors() -> tuple[Vendor, ...]:
     return tuple(Vendor(mapping(entry)) for entry in sequence(_content().get("ingress")))

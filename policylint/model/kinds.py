@@ -187,12 +187,24 @@ ADMISSION_ENGINES = {
     "admissionregistration.k8s.io": "Kubernetes",
 }
 WAYS_IN = {
+    ("apisix.apache.org", "ApisixRoute"): ("ApisixRoute", "ApisixRoutes", False),
+    ("configuration.konghq.com", "TCPIngress"): ("TCPIngress of Kong", "TCPIngresses of Kong", True),
+    ("configuration.konghq.com", "UDPIngress"): ("UDPIngress of Kong", "UDPIngresses of Kong", True),
+    ("gateway.solo.io", "VirtualService"): ("VirtualService of Gloo", "VirtualServices of Gloo", False),
+    ("getambassador.io", "Mapping"): ("Mapping of Emissary", "Mappings of Emissary", False),
+    ("getambassador.io", "TCPMapping"): ("TCPMapping of Emissary", "TCPMappings of Emissary", True),
+    ("ingress.v1.haproxy.org", "TCP"): ("TCP of HAProxy", "TCPs of HAProxy", True),
+    ("k8s.nginx.org", "TransportServer"): ("TransportServer of NGINX", "TransportServers of NGINX", True),
+    ("k8s.nginx.org", "VirtualServer"): ("VirtualServer of NGINX", "VirtualServers of NGINX", False),
     ("networking.istio.io", "Gateway"): ("Gateway of Istio's own", "Gateways of Istio's own", True),
     ("networking.istio.io", "VirtualService"): ("VirtualService of Istio", "VirtualServices of Istio", True),
     ("networking.k8s.io", "Ingress"): ("Ingress", "Ingresses", True),
     ("projectcontour.io", "HTTPProxy"): ("HTTPProxy of Contour", "HTTPProxies of Contour", True),
     ("route.openshift.io", "Route"): ("Route of OpenShift", "Routes of OpenShift", True),
     ("traefik.io", "IngressRoute"): ("IngressRoute of Traefik", "IngressRoutes of Traefik", True),
+    ("traefik.io", "IngressRouteTCP"): ("IngressRouteTCP of Traefik", "IngressRouteTCPs of Traefik", True),
+    ("traefik.io", "IngressRouteUDP"): ("IngressRouteUDP of Traefik", "IngressRouteUDPs of Traefik", True),
+    ("zalando.org", "RouteGroup"): ("RouteGroup of Skipper", "RouteGroups of Skipper", False),
 }
 """Kinds of other APIs by which requests come in, past the policies on Gateways and routes, and whether `reach` and
 `trace` know them."""

@@ -12,6 +12,7 @@ from itertools import chain, islice
 
 from policylint.doors import DOOR_GUARDS, PUBLISHED, is_door, is_inside, proxies, with_doors
 from policylint.model import Node, Resource, ResourceKey, is_symbolic, mapping, sequence
+from policylint.model.kinds import WAYS_IN
 from policylint.model.spelling import spelled
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
@@ -139,7 +140,14 @@ class Tracer:
         at_gateways = (self._at_gateway(gateway, request, among) for gateway in self._gateways(request))
         traces = [network.along(self.simulation, trace) for trace in at_gateways]
         best = min(traces, key=preference)
-        return best._replace(notes=(*best.notes, *other_gateways(best, traces))) if len(traces) > 1 else best
+        notes = [*best.notes, *(other_gateways(best, traces) if len(traces) > 1 else ())]
+        if not request.gateway and best.rule is None:
+            world = self.simulation.world
+            unread = [
+                several for kind, (_, several, is_known) in WAYS_IN.items() if not is_known and world.of_kind(*kind)
+            ]
+            notes += [f"{listing(unread)} may take it, and are not read"] if unread else []
+        return best._replace(notes=tuple(notes))
 
     def past_services(self, request: Request) -> Trace:
         """Return the trace of a request to the pods of a workload that it names in full, past every Service."""

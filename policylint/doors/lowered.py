@@ -170,9 +170,10 @@ def door(
         backends: returns the backends of an object's rules.
         openings: further ports that are open, whether or not a rule is for them.
     """
-    listeners = {
-        opening: _listener(holder, opening) for opening in dict.fromkeys((*openings, *(rule.opening for rule in rules)))
-    }
+    served: dict[Opening, set[ResourceKey]] = {opening: set() for opening in openings}
+    for rule in rules:
+        served.setdefault(rule.opening, set()).add(rule.holder.key)
+    listeners = {opening: _listener(holder, opening, len(routes)) for opening, routes in served.items()}
     state = GatewayState(
         holder,
         holder.key,
@@ -244,14 +245,16 @@ def rule_node(key: ResourceKey, name: str) -> Node:
     return Node(key, name, f"{key.kind}Rule")
 
 
-def _listener(holder: Resource, opening: Opening) -> ListenerState:
+def _listener(holder: Resource, opening: Opening, routes: int) -> ListenerState:
     name = f"{opening.scheme}-{opening.port}" + (f"-{opening.hostname}" if opening.hostname else "")
     node = Node(holder.key, name, "Listener")
     protocol, kinds = PROTOCOLS[opening.scheme], (holder.key.kind,)
     place: Pointer = ("metadata", "name")
     if opening.passes:
         holder, place = made_of(holder, {"passed": {"tls": {"mode": "Passthrough"}}}, {}), ("spec", "passed")
-    return ListenerState(name, node, holder, place, node.key, protocol, opening.port, opening.hostname, kinds, 0, ())
+    return ListenerState(
+        name, node, holder, place, node.key, protocol, opening.port, opening.hostname, kinds, routes, ()
+    )
 
 
 def _lowered(entries: Sequence[DoorRule], numbers: Mapping[str, int], hosts: tuple[str, ...]) -> Resource:

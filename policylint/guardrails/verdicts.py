@@ -231,7 +231,7 @@ class _Requests:
                 tally.exempted[number] = known._replace(asked=True)
                 continue
             words = in_words(way.dimensions, merged(passing))
-            what = f"{way.entry.hosts} {words} through {way.entry.gateway} to {end_in_words(way.trace)}"
+            what = f"{_through(way.entry, words)} to {end_in_words(way.trace)}"
             if what not in known.passing:
                 tally.exempted[number] = known._replace(passing=(*known.passing, what))
 
@@ -246,7 +246,7 @@ class _Requests:
                 shown.add(candidate.rule.node)
                 place = candidate.route.location(*candidate.pointer)
                 unknown = f"policylint cannot tell these requests apart: {shortened(pattern)}"
-                what = f"{entry.hosts} in part through {entry.gateway}"
+                what = _through(entry, "in part")
                 tally.breach(
                     Breach(what, f"may be taken by {candidate.rule.node}", candidate.route.key, place, (), unknown)
                 )
@@ -270,7 +270,7 @@ class _Requests:
 
     def _unasked(self, way: WayIn, boxes: list[Box], given: Asked, guardrail: Guardrail) -> Breach:
         words = in_words(way.dimensions, merged(boxes))
-        what = f"{way.entry.hosts} {words} through {way.entry.gateway}"
+        what = _through(way.entry, words)
         wanted = f"token of {guardrail.issuer}" if guardrail.issuer else guardrail.ask
         asks = f"{given._replace(ground='')} and no {wanted}" if given.demands else f"no {wanted}"
         resource, location = self._place(way)
@@ -293,7 +293,7 @@ class _Requests:
                 trace = way.trace
                 hit = [key for key in trace.outcome.backends if self._is_target(key, guardrail.target)]
                 if hit and guardrail.port in (None, *(share.port for share in trace.outcome.shares)):
-                    what = f"{entry.hosts} {way.requests} through {entry.gateway}"
+                    what = _through(entry, way.requests)
                     resource, location = self._place(way)
                     unknown = f"{entry.gateway} was not seen" if entry.port is None else trace.unsettled
                     why = f"reaches {', '.join(map(str, hit))}"
@@ -349,7 +349,7 @@ class _Requests:
         resource, location = self._place(way)
         grpc = is_grpc(way.dimensions)
         shown = request_in(way.entry, way.dimensions, boxes[0], grpc=grpc) if way.dimensions else trace.request
-        what = f"{way.entry.hosts} {words} through {way.entry.gateway}"
+        what = _through(way.entry, words)
         tally.breach(Breach(what, f"reaches {', '.join(map(str, hit))}", resource, location, _shown(shown), unknown))
 
     def _is_target(self, key: ResourceKey, target: str) -> bool:
@@ -368,6 +368,11 @@ class _Requests:
         state = self._simulation.topology.gateway(way.entry.gateway)
         assert state is not None  # only a Gateway that was seen leaves open which rule takes a request
         return state.gateway.key, state.gateway.name_location
+
+
+def _through(entry: EntryPoint, words: str) -> str:
+    """Return requests in words with where they come in; connections without TLS have no host."""
+    return f"{entry.hosts} {words} through {entry.gateway}".lstrip()
 
 
 def _meant(way: WayIn, pattern: RequestPattern, exceptions: Iterable[RequestPattern]) -> list[Box]:

@@ -29,7 +29,7 @@ def sets_in_words(change: RequestChange) -> str:
 
 def _set(hosts: Sequence[str], requests: str) -> str:
     named = leading(hosts, _MOST_HOSTS)
-    return f"{named}, every request" if requests == EVERY_REQUEST else f"{named} {requests}"
+    return f"{named}, every request" if requests == EVERY_REQUEST else f"{named} {requests}".lstrip()
 
 
 def doors_in_words(change: RequestChange) -> str:

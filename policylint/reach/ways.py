@@ -517,7 +517,7 @@ class Cells:
 
     def _may_differ(self, question: RequestQuestion) -> bool:
         """Return whether a question that cuts no dimension may have several answers for the requests at the entry."""
-        if question.name == "host":
+        if question.name == "host" and not self._entry.inside:
             return any(divides(self._entry, predicate) for predicate in question.predicates)
         return question.name != "method"  # calls are all POST
 

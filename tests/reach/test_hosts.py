@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from policylint.compare import compare, pair_sides
-from policylint.reach import all_ways, end_in_words, entries
+from policylint.reach import all_ways, end_in_words, entries, ways_inside
 from policylint.simulation import Simulation
 from policylint.trace import Tracer
 from policylint.trace.request import from_url
 from tests import worlds
+from tests.trace.test_admissions import INJECTED, deployment, rule, service
 from tests.worlds import manifest
 
 WIDE = "{name: web, port: 80, protocol: HTTP}"
@@ -114,3 +115,13 @@ def test_the_deletion_of_what_denies_everything_opens_hosts(action: str) -> None
     assert change.requests.unknown == ()
     opened = {requests.words for each in change.requests.opens for requests in each.requests}
     assert opened == {"host: shop.example.com" if action == "ALLOW" else "host: not shop.example.com"}
+
+
+def test_hosts_inside_the_mesh_are_not_known_where_too_many_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = rule("p", "rules: [{to: [{operation: {hosts: [shop.example.com, pay.example.com]}}]}]")
+    simulation = worlds.simulated(worlds.labelled("shop", INJECTED), service(), deployment("web", "shop"), asked)
+    assert {way.trace.outcome.unknown for way in ways_inside(Tracer(simulation, nearest=False))} == {False}
+    monkeypatch.setattr("policylint.reach.ways._MOST_PREDICATES", 1)
+    found = list(ways_inside(Tracer(simulation, nearest=False)))
+    assert all(way.trace.outcome.unknown for way in found if way.taken)
+    assert any(way.taken for way in found)

@@ -52,6 +52,8 @@ DEPLOYERS: Mapping[str, tuple[Callable[[str, int], list[Manifest]], deployed.Wit
 }
 """The grammar of trees for each deployer, who asks about them, and the program that is asked."""
 KNOWN = Path(__file__).with_name("known.toml")
+PREDICTED = Path(__file__).with_name("predicted.md")
+"""What the page says of worlds that people predicted, and no program was asked about."""
 CHANGED = "the grammar has made another world of {} since: ask the real program again (tests/witness/README.md)"
 HEAD = """# Verified
 
@@ -159,7 +161,7 @@ def page() -> str:
             rows.append(f"| {len(others)} other sorts | {sum(others.values())} | not yet looked into |")
         table = ["| what differs | how often | why |", "|---|---|---|", *rows] if rows else ["Nothing differs."]
         differences += [f"\n## {head['title']}\n\n{head['about']}\n", *table]
-    return "\n".join([*lines, *differences]) + "\n"
+    return "\n".join([*lines, *differences]) + "\n" + PREDICTED.read_text(encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -448,3 +448,30 @@ def test_a_token_that_is_checked_beside_the_workload_goes_no_further(kept: str, 
     assert trace.forwarded is not None
     assert ("authorization" not in map(str.lower, trace.forwarded.headers)) is gone
     assert any("takes Authorization off the request" in note for note in trace.notes) is gone
+
+
+@pytest.mark.parametrize(
+    ("weight", "more", "expected"),
+    [
+        ("20", "", "depends"),
+        ("0", "", "403"),
+        ("100", "", "allowed"),
+        ("20", ", {group: '', kind: Service, name: web}", "403"),
+        ("20", ", {group: gateway.networking.k8s.io, kind: Gateway, name: new}", "403"),
+    ],
+)
+def test_a_second_waypoint_takes_a_share(weight: str, more: str, expected: str) -> None:
+    """istio/istio#60801 (1.31): a policy for one waypoint alone turns nothing away that goes through the other one."""
+    labels = "istio.io/dataplane-mode: ambient, istio.io/use-waypoint: old, istio.io/use-waypoint-canary: new"
+    around = f"labels: {{{labels}}}, annotations: {{istio.io/use-waypoint-canary-weight: '{weight}'}}"
+    mesh = "[{name: mesh, port: 15008, protocol: HBONE}]"
+    target = f"targetRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: old}}{more}]"
+    world = worlds.simulated(
+        worlds.manifest("v1", "Namespace", "shop", more=around),
+        worlds.gateway_class("istio-waypoint", "istio.io/mesh-controller"),
+        worlds.gateway("old", "shop", mesh, of_class="istio-waypoint"),
+        worlds.gateway("new", "shop", mesh, of_class="istio-waypoint"),
+        service(), deployment("web", "shop"), deployment("client", "shop"),
+        rule("l7", f"{target}, rules: [{{to: [{{operation: {{methods: [GET]}}}}]}}]"),
+    )  # fmt: skip
+    assert end(asked(world, client="Deployment shop/client", method="POST")) == expected

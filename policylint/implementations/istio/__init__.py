@@ -66,6 +66,7 @@ from policylint.topology import (
     ParentState,
     RouteState,
     Topology,
+    whole,
 )
 from policylint.topology.grants import Grants
 from policylint.topology.routes import Rule
@@ -259,7 +260,22 @@ class Istio(Implementation):
         return calling.front(backend, caller, world.once(Mesh), world)
 
     def admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:
-        """Ask the policies of a Gateway, a waypoint or a workload that turn requests away."""
+        """Ask the policies of a Gateway, a waypoint or a workload that turn requests away.
+
+        A second waypoint, which takes a share of the connections to a Service, has to turn them away as well.
+        """
+        decision = self._admit(call, hop, groups, world)
+        second = world.once(Mesh).waypoints.canaries.get(hop.path[-1].key) if len(hop.path) > 1 else None
+        if decision is None or decision.answer != "denied" or second is None:
+            return decision
+        waypoint = world.get(second.waypoint)
+        path = (whole(second.waypoint), *hop.path[1:])
+        other = None if waypoint is None else self._admit(call, Checkpoint(path, waypoint), groups, world)
+        if other is not None and other.answer == "denied":
+            return decision
+        return decision.if_so(f"whether it goes through waypoint {second.waypoint.path}, as {second.percent} % do")
+
+    def _admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:
         if self._groups is not groups:
             self._groups, self._at, self._past = groups, {}, {}
             for group in groups:

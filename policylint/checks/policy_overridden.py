@@ -8,6 +8,7 @@ from typing import Any
 from policylint.checks.kit.losses import lost_fields, names, overridden, superseders
 from policylint.model import Finding, Severity, mapping
 from policylint.model.words import listing, verb
+from policylint.policy.asking import asks
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 
@@ -25,8 +26,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             message = f"{state.key} has no effect: {names(state, by)} {verb(len(by), 'overrides')} all of it"
             label = f"none of its settings ({listing(lost_fields(state))}) applies anywhere"
             finding = overridden(RULE, severity, message, label, simulation, state, by)
-            kept = _is_default_denial(state)
-            advice = "note: it still denies routes that have no policy of their own" if kept else _FIX
+            still = "denies" if _is_default_denial(state) else "guards" if _is_stated_default(state) else ""
+            advice = f"note: it still {still} routes that have no policy of their own" if still else _FIX
             yield finding._replace(help=(advice,))
 
 
@@ -37,7 +38,7 @@ def _loses_protection(state: PolicyState) -> bool:
     counts; a parent that gives way to something more specific does what defaults are for, so that only authentication
     and authorization count there.
     """
-    if _is_default_denial(state):
+    if _is_default_denial(state) or _is_stated_default(state):
         return False
     settings = state.kind.settings
     for group in state.groups:
@@ -65,6 +66,22 @@ def _is_default_denial(state: PolicyState) -> bool:
         and all(_only_denies(mapping(value)) for _, value in own)
         and all(
             group.effective.stack[-1].key != state.key and any(group.effective.spec.get(field) for field in asking)
+            for group in state.groups
+        )
+    )
+
+
+def _is_stated_default(state: PolicyState) -> bool:
+    """Return whether a policy states defaults, of a kind that has overrides as well, and wherever it gives way others
+    ask for what it would ask for: that is what its author wrote it for, and it is there for the routes to come."""
+    kind = state.kind
+    purposes = {ask.purpose for declared in state.declared for ask in asks(kind, declared.proper)}
+    return (
+        "overrides" in kind.merge.wrappers.values()
+        and all(declared.mode == "defaults" for declared in state.declared)
+        and all(
+            group.effective.stack[-1].key != state.key
+            and purposes <= {ask.purpose for ask in asks(kind, group.effective.spec)}
             for group in state.groups
         )
     )

@@ -178,7 +178,7 @@ def _narrowed_ties(simulation: Simulation) -> Iterator[_Tie]:
         if listener is None or not host or host != listener.hostname or len({each for _, each in states.values()}) < 2:
             continue
         order = ranking(simulation, _gateway(simulation, (node, host, "")))
-        if order.as_written or order.stated:
+        if order.as_written or order.stated or order.balances_equals:
             continue
         alike: dict[object, list[tuple[WrittenMatch, str]]] = defaultdict(list)
         for state, written in states.values():
@@ -351,6 +351,18 @@ def _finding(simulation: Simulation, match: WrittenMatch, winner: WrittenMatch, 
     scope = f"{listener}{f' for {host}' if host else ''}"
     matched = mapping(value_at(match.route.body, match.pointer))
     location = (*match.pointer, "path") if "path" in matched else match.pointer
+    if equal and _shares(simulation, match, winner, place):
+        return Finding(
+            RULE,
+            "note",
+            f"{match} shares its requests with {winner}: both match the same requests",
+            at(match.route, location, "value", "method", "name", "backendRefs"),
+            resources=(match.route.key, winner.route.key),
+            label=f"on {scope} they are balanced over the backends of both",
+            related=(Related("the same conditions", winner.route.location(*winner.pointer)),),
+            help=("fix: name all backends in one rule, or make the conditions of one narrower",),
+            field=path(match.pointer),
+        )
     if equal:
         verb = "is in a tie" if ground else "can never win"
         message = f"{match} {verb} against {winner}: both match the same requests"
@@ -372,6 +384,15 @@ def _finding(simulation: Simulation, match: WrittenMatch, winner: WrittenMatch, 
         ground=ground,
         field=path(match.pointer),
     )
+
+
+def _shares(simulation: Simulation, match: WrittenMatch, winner: WrittenMatch, place: _Place) -> bool:
+    """Return whether the Gateway sends requests of a match to the backends of both rules that have it."""
+    if not ranking(simulation, _gateway(simulation, place)).balances_equals:
+        return False
+    filters = map(mapping, sequence(winner.rule.body.get("filters")))
+    redirects = any(each.get("type") == "RequestRedirect" for each in filters)
+    return not redirects and all(sequence(each.rule.body.get("backendRefs")) for each in (match, winner))
 
 
 def _ground(simulation: Simulation, match: WrittenMatch, winner: WrittenMatch, place: _Place) -> str:

@@ -18,6 +18,7 @@ class Cilium(Implementation):
     """BackendTLSPolicy is as its catalog entry says; routes are checked as a whole."""
 
     name = "cilium"
+    balances_equals = True  # operator/pkg/model/translation/envoy_virtual_host.go, envoyHTTPRoutes @ 013bdd595
 
     def refuses(self, route: Resource) -> str:
         """Refuse routes that set the host as a header, and those with a match that is no regular expression of Go."""

@@ -20,6 +20,7 @@ from policylint.load.reading import Loaded
 from policylint.model import mapping, text
 from policylint.model.keys import VARIABLES, taken_between
 from policylint.model.kinds import CLUSTER_SCOPED
+from policylint.model.resource import Spot
 from policylint.render.inline import Texts
 from policylint.render.live import Live
 from policylint.render.provenance import Manifest, Provenance, entries
@@ -368,6 +369,9 @@ class Tree:
         for document in self.documents(path) or ():
             if isinstance(document.value, dict):
                 return document.value, Provenance(document)
+        data = self.read(path)
+        if data is not None and read(data, path).form == "empty":  # comments: a kustomization all the same, of nothing
+            return {"kind": "Kustomization"}, Provenance(Spot(self.shown(path)))
         return None
 
     def values(self, path: str) -> list[tuple[Any, Provenance]]:

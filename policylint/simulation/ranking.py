@@ -35,6 +35,7 @@ class Ranking(NamedTuple):
         hosts_of_port: whether a request without TLS goes to any route on its port that serves its host.
         host_first: whether the routes for the narrowest host alone take a request.
         drops_rules: whether a rule with an expression that is none is left out with its other matches.
+        balances_equals: whether rules with the same match share its requests.
     """
 
     regex_last: bool = False
@@ -44,6 +45,7 @@ class Ranking(NamedTuple):
     hosts_of_port: bool = False
     host_first: bool = False
     drops_rules: bool = False
+    balances_equals: bool = False
 
 
 def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
@@ -60,6 +62,7 @@ def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
         hosts_of_port=behaviour.hosts_of_port,
         host_first=behaviour.host_first,
         drops_rules=behaviour.drops_rules,
+        balances_equals=behaviour.balances_equals,
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, WORLD, lint, only, policy, route, rules
 
 ON_GATEWAY = "kind: Gateway, name: edge"
@@ -234,5 +235,35 @@ def test_a_default_denial_that_every_route_overrides_is_a_note(tmp_path: Path) -
     assert said.help == ("note: it still denies routes that have no policy of their own",)
 
 
-def test_authentication_that_every_route_overrides_stays_a_warning(tmp_path: Path) -> None:
-    assert only(lint(tmp_path, *default_denial("authentication")), "GWP203").severity == "warning"
+OPA = "authorization: {rule: {opa: {rego: allow = true}}}"
+KEYS = "authentication: {keys: {apiKey: {selector: {matchLabels: {app: shop}}}}}"
+
+
+@pytest.mark.parametrize(
+    ("gateway", "own", "severity"),
+    [
+        (f"defaults: {{rules: {{{KEYS}}}}}", KEYS.replace("shop", "own"), "note"),
+        (f"rules: {{{KEYS}}}", KEYS.replace("shop", "own"), "note"),  # bare rules are defaults
+        (f"defaults: {{rules: {{{KEYS}, {OPA}}}}}", KEYS.replace("shop", "own"), "warning"),  # who may do it is lost
+        (f"defaults: {{rules: {{{KEYS}}}}}", OPA, "warning"),  # the route asks for no login
+        (f"overrides: {{rules: {{{KEYS}}}}}", KEYS.replace("shop", "own"), ""),  # the route's has no effect
+    ],
+)
+def test_stated_defaults_that_give_way_do_what_they_are_for(
+    tmp_path: Path, gateway: str, own: str, severity: str
+) -> None:
+    """A login of a Gateway that every route there replaces by one of its own is there for the routes to come; in
+    Kuadrant's policies overrides are what has to hold everywhere."""
+    *world, _, _ = default_denial("authentication")
+    target = "targetRef: {{group: gateway.networking.k8s.io, kind: {}, name: {}}}, "
+    policies = [
+        worlds.manifest("kuadrant.io/v1", "AuthPolicy", name, namespace, f"spec: {{{target.format(*at)}{settings}}}")
+        for name, namespace, at, settings in (
+            ("wide", "infra", ("Gateway", "edge"), gateway),
+            ("own", "shop", ("HTTPRoute", "checkout"), f"rules: {{{own}}}"),
+        )
+    ]
+    found = lint(tmp_path, *world, *policies)
+    said = [each for each in found if each.rule == "GWP203" and "infra/wide has" in each.message]
+    assert [each.severity for each in said] == ([severity] if severity else [])
+    assert all((each.severity == "note") == ("it still guards" in each.help[0]) for each in said)

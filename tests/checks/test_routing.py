@@ -234,6 +234,37 @@ def test_routes_tie_where_the_listener_leaves_both_one_host(case: str) -> None:
         assert any("shop.example.com: both match" in message for message in said) is (tied and by_intersection)
 
 
+SAME = "matches: [{path: {value: /pay}}]"
+REDIRECT = "filters: [{type: RequestRedirect, requestRedirect: {hostname: other.example.com}}]"
+
+
+def rule(match: str, *, filters: str = "", backend: str = "checkout") -> str:
+    fields = (match, filters, f"backendRefs: [{{name: {backend}, port: 80}}]" if backend else "")
+    return f"{{{', '.join(field for field in fields if field)}}}"
+
+
+@pytest.mark.parametrize(
+    ("rules", "controller", "said"),
+    [
+        (([rule(SAME)], [rule(SAME)]), "io.cilium/gateway-controller", "note"),
+        (([rule(SAME)], [rule(SAME)]), "traefik.io/gateway-controller", "warning"),
+        (([rule(SAME), rule(SAME)],), "io.cilium/gateway-controller", "note"),
+        (([rule(SAME, filters=REDIRECT, backend="")], [rule(SAME)]), "io.cilium/gateway-controller", "warning"),
+        (([rule(SAME)], [rule(SAME, filters=REDIRECT, backend="")]), "io.cilium/gateway-controller", "warning"),
+        (([rule(SAME)], [rule("matches: [{path: {value: /pay/x}}]")]), "io.cilium/gateway-controller", ""),
+    ],
+)
+def test_some_balance_requests_over_all_rules_with_the_same_match(
+    rules: tuple[list[str], ...], controller: str, said: str
+) -> None:
+    """Cilium keeps the filters of the first one, which may redirect, and the backends of all of them."""
+    routes = [worlds.route(f"r{number}", more=f"rules: [{', '.join(each)}]") for number, each in enumerate(rules)]
+    simulation = worlds.simulated(
+        worlds.gateway_class(controller=controller), worlds.gateway(), *routes, worlds.service()
+    )
+    assert [each.severity for each in run(simulation, select={"GWP408"})] == ([said] if said else [])
+
+
 def stream(name: str, created: str = "", section: str = "db", kind: str = "TCPRoute") -> str:
     sent = f"rules: [{{backendRefs: [{{name: {name}, port: 80}}]}}]"
     spec = f"spec: {{parentRefs: [{{name: db, sectionName: {section}}}], {sent}}}"

@@ -82,3 +82,25 @@ def test_a_file_that_is_named_and_not_fetched_stops_the_build(tmp_path: Path) ->
     }
     found = workspace(tmp_path, files)
     assert [note.rule for note in found.simulations[0].world.notes if note.code == "missing-file"] == ["GWP914"]
+
+
+COMMENTS = "# resources:\n#   - route.yaml\n---\n# later\n"
+
+
+@pytest.mark.parametrize(
+    ("kustomization", "more", "said"),
+    [
+        (COMMENTS, "", ["kustomization-refused"]),
+        ("", "", ["kustomization-refused"]),
+        (COMMENTS, "  targetNamespace: shop\n", []),  # Flux writes it down, so that something stands there
+        (COMMENTS.replace("# res", "res").replace("#   -", "  -"), "", []),
+    ],
+)
+def test_a_kustomization_of_nothing_but_comments_is_one_that_is_refused(
+    tmp_path: Path, kustomization: str, more: str, said: list[str]
+) -> None:
+    """Nothing is generated in its place, of which every file of the directory would be a part."""
+    found = workspace(tmp_path, tree(more, kustomization=kustomization, route=ROUTE.replace("HOST", "a.example.com")))
+    assert codes(found) == said
+    routes = [key for key in found.simulations[0].world.resources if key.kind == "HTTPRoute"]
+    assert len(routes) == ("resources" in kustomization and not kustomization.startswith("#"))

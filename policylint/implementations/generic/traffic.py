@@ -38,6 +38,8 @@ class Traffic(Behaviour):
             their rules does; elsewhere it goes on to routes for wider hosts.
         drops_rules: whether a rule with an expression that is none is left out with all of its matches; elsewhere that
             match alone takes nothing.
+        balances_equals: whether requests are balanced over the backends of all rules with one and the same match;
+            elsewhere the first of them takes all.
         empty_delegation: the status for what a rule matches that delegates to no route which counts below it.
         entering_fronts: the label of Services by which Gateways send requests through what stands before them.
         asked_by_requests: whether what a change lets in at workloads is told by asking `admit` about requests.
@@ -51,6 +53,7 @@ class Traffic(Behaviour):
     hosts_of_port = False
     host_first = False
     drops_rules = False
+    balances_equals = False
     empty_delegation = 404
     entering_fronts = ""
     asked_by_requests = False

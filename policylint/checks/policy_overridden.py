@@ -73,15 +73,16 @@ def _is_default_denial(state: PolicyState) -> bool:
 
 def _is_stated_default(state: PolicyState) -> bool:
     """Return whether a policy states defaults, of a kind that has overrides as well, and wherever it gives way others
-    ask for what it would ask for: that is what its author wrote it for, and it is there for the routes to come."""
+    ask for a login if it does, or for something: so its author wrote it, and it is there for the routes to come."""
     kind = state.kind
-    purposes = {ask.purpose for declared in state.declared for ask in asks(kind, declared.proper)}
+    own = {ask.purpose for declared in state.declared for ask in asks(kind, declared.proper)}
+    wanted = own & {"authentication"} or own
     return (
         "overrides" in kind.merge.wrappers.values()
         and all(declared.mode == "defaults" for declared in state.declared)
         and all(
             group.effective.stack[-1].key != state.key
-            and purposes <= {ask.purpose for ask in asks(kind, group.effective.spec)}
+            and wanted <= {ask.purpose for ask in asks(kind, group.effective.spec)}
             for group in state.groups
         )
     )

@@ -7,11 +7,12 @@ pushes a directory as the artifact that a cluster then pulls. And a Makefile ins
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from policylint.documents.written import written
 from policylint.model import is_symbolic
 from policylint.model.unseen import Custom
+from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.tree import Tree, join
 
@@ -62,7 +63,7 @@ _WITH_VALUE = frozenset(
 _REFERENCE = Pattern(r"\$[({]?(\w+)[)}]?")
 _NAME = Pattern(r"[a-z0-9][a-z0-9.-]*")
 _ASSIGNED = Pattern(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w+:-)?([a-z0-9][a-z0-9-]*)")
-_NAMESPACE_OPTIONS = ("-n", "--namespace")
+_VERSION_ASSIGNED = Pattern(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w+:-)?(v?\d[\w.+-]*)")
 
 
 def installed(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[Custom]:
@@ -73,22 +74,50 @@ def installed(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iter
         for command in _APPLIES.findall(text):
             for sample in _SAMPLES.findall(command):
                 yield Custom("", "", "", maker=f"{script}, which applies {sample},")
+    for install in _installs(files, read):
+        namespace = install.options.get("-n") or install.options.get("--namespace")
+        namespace = "default" if namespace is None else _meant(namespace, install.text)
+        if namespace and _NAME.fullmatch(install.name):
+            maker = f"{install.script}, which installs the chart {install.chart},"
+            yield Custom("", namespace, install.name, maker=maker)
+
+
+def charts(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[tuple[str, str, str]]:
+    """Yield script, chart and version of each chart that scripts install in a version that they state."""
+    for install in _installs(files, read):
+        stated = install.options.get("--version", "")
+        reference = _REFERENCE.fullmatch(stated)
+        assigned = () if reference is None else _VERSION_ASSIGNED.findall(install.text)
+        stated = next((value for name, value in assigned if name == reference[1]), "") if reference else stated
+        if stated:
+            yield install.script, install.chart, stated
+
+
+class _Install(NamedTuple):
+    """One `helm install` or `helm upgrade` of a script, with its text."""
+
+    script: str
+    text: str
+    name: str
+    chart: str
+    options: Mapping[str, str]
+
+
+def _installs(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[_Install]:
     for script, text in _scripts(files, read, b"helm"):
         for command in _INSTALLS.findall(text):
-            words = [word.strip("\"'\\") for word in command.replace("=", " ").split()]
+            words = iter(word.strip("\"'\\") for word in command.split())
             names: list[str] = []
-            namespace = "default"
-            position = 0
-            while position < len(words):
-                word = words[position]
-                if word in _NAMESPACE_OPTIONS:
-                    namespace = _meant(words[position + 1] if position + 1 < len(words) else "", text)
-                position += 1 + (word in _WITH_VALUE)
-                if not word.startswith("-"):
+            options: dict[str, str] = {}
+            for word in words:
+                option, mark, value = word.partition("=")
+                if option in _WITH_VALUE:
+                    options[option] = value.strip("\"'") if mark else next(words, "")
+                elif not word.startswith("-"):
                     names.append(word)
-            if len(names) > 1 and namespace and _NAME.fullmatch(names[0]):
+            if len(names) > 1:
                 chart = names[1].rstrip("/").rpartition("/")[2]
-                yield Custom("", namespace, names[0], maker=f"{script}, which installs the chart {chart},")
+                yield _Install(script, text, names[0], chart, options)
 
 
 def _held(script: str, text: str) -> Iterator[Custom]:

@@ -148,9 +148,18 @@ class Schemas:
         if schemas is None:
             schemas = tuple(_defined(self._definitions(*key[:2]), *key, self.fuel))
             if not any(known.origin is not None and self._is_deployed(known.origin) for known in schemas):
-                schemas = self._as_told(key) or (*schemas, *shipped_schema(*key))
+                schemas = self._as_told(key) or (*schemas, *self._shipped(key))
             self._found[key] = schemas
         return schemas
+
+    def _shipped(self, key: tuple[str, str, str]) -> tuple[Known, ...]:
+        """Return the shipped schema of a kind; none where the release in use is known not to have it yet."""
+        if self._releases:
+            from policylint.schema.released import is_before_all
+
+            if is_before_all(*key[:2], self._releases):
+                return ()
+        return shipped_schema(*key)
 
     def _as_told(self, key: tuple[str, str, str]) -> tuple[Known, ...]:
         """Return the schema of the release that something in the tree names; none where nothing does."""

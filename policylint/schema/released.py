@@ -58,18 +58,21 @@ def _of_release(
     group: str, kind: str, served_as: str, release: Version, *, standard: bool = False
 ) -> tuple[Known, ...]:
     """Return the schema of a version of a kind in a release; of one whose schemas are not there those of the releases
-    around it, the later one first: what all of them refuse, it does."""
+    around it, the later one first: what all of them refuse, it does. One before all of them may have taken anything."""
     known = product(product_of(group, kind)).with_schemas
-    around = (
-        (release,)
-        if release in known
-        else (
-            min((each for each in known if each > release), default=None),
-            max((each for each in known if each < release), default=None),
-        )
-    )
+    later, earlier = (each for each in known if each > release), (each for each in known if each < release)
+    around = (release,) if release in known else (min(later, default=None), max(earlier, default=None))
+    if around[-1] is None:
+        return ()
     found = (released_schema(group, kind, served_as, each, standard=standard) for each in around if each is not None)
     return tuple(each for each in found if each is not None)
+
+
+def is_before_all(group: str, kind: str, releases: Releases) -> bool:
+    """Tell whether the release in use is one before all whose schemas are there: those say nothing of it."""
+    name = product_of(group, kind)
+    known = product(name).with_schemas if name in releases else ()
+    return bool(known) and releases[name] < min(known)
 
 
 def as_released(group: str, kind: str, served_as: str, releases: Releases) -> tuple[Known, ...] | None:
@@ -96,4 +99,4 @@ def as_told(group: str, kind: str, served_as: str, releases: Releases, told: Map
     )
 
 
-__all__ = ["Releases", "as_released", "as_told", "is_standard", "released_schema", "served", "shown"]
+__all__ = ["Releases", "as_released", "as_told", "is_before_all", "is_standard", "released_schema", "served", "shown"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -256,6 +256,7 @@ def open_workspace(
         *(source, loaded, definitions, LeftUnread(loaded.unread, definitions.read), groups, cluster_scoped, given),
         *(semantics, snapshot, dump, shared, others, templates, pods),
         installed=cache(partial(_installed, source)),
+        by_hand=cache(partial(_charts, source)),
         kustomizations=naming(loaded.documents, loaded.files) if loaded.places else (),
     )
     budget, faults = Budget(len(loaded.documents)), list(loaded.faults)
@@ -298,13 +299,26 @@ def _installed(source: Source) -> Sequence[Custom]:
     """Return the releases that scripts of a tree install."""
     from policylint.render.by_hand import installed
 
+    return list(installed(*_files(source)))
+
+
+def _charts(source: Source) -> Sequence[tuple[str, str, str]]:
+    """Return script, chart and version of what scripts of a tree install."""
+    from policylint.render.by_hand import charts
+
+    return list(charts(*_files(source)))
+
+
+def _files(source: Source) -> tuple[Iterable[str], Callable[[str], bytes | None]]:
+    """Return all files of a source, and what reads one; None for one that cannot be."""
+
     def read(path: str) -> bytes | None:
         try:
             return source.at(path, path).read()
         except SourceError:
             return None
 
-    return list(installed(source.files_below(""), read))
+    return source.files_below(""), read
 
 
 def _third_parties(loaded: Loaded) -> frozenset[str]:

@@ -6,23 +6,29 @@ no proof: nothing that rests on it alone is certain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.catalog.kinds import Catalog
-from policylint.catalog.releases import STANDARD, ReleasedProduct, Version, about, kinds, names, shown, stated
-from policylint.model import GATEWAY_GROUP, World, text
+from policylint.catalog.releases import STANDARD, ReleasedProduct, Version, about, kinds, names, shown, stated, version
+from policylint.model import GATEWAY_GROUP, Location, Spot, World, sequence, text
 from policylint.model.words import listing
 from policylint.render.in_use import InUse, Naming, in_use
 from policylint.simulation import Simulation
 
+ByHand = Callable[[], Iterable[tuple[str, str, str]]]
+"""Yields script, chart and version of what scripts of a tree install."""
 
-def judged(world: World, catalog: Catalog, written: Mapping[str, str], kustomizations: Iterable[Naming]) -> Catalog:
+
+def judged(
+    world: World, catalog: Catalog, written: Mapping[str, str], kustomizations: Iterable[Naming], by_hand: ByHand
+) -> Catalog:
     """Return a catalog for the releases that are in use in an environment, as far as they are known.
 
     Args:
         written: the releases of the configuration, by product.
         kustomizations: those of the tree that may name releases.
+        by_hand: what scripts install, of plain files, which nothing else applies.
 
     Raises:
         UsageError: the configuration names a product or release that is not known.
@@ -32,7 +38,7 @@ def judged(world: World, catalog: Catalog, written: Mapping[str, str], kustomiza
     settings: dict[str, dict[str, Any]] = {}
     contradicted: dict[str, str] = {}
     for product in present(world, catalog):
-        uses = in_use(product, world, kustomizations)
+        uses = in_use(product, world, kustomizations) or _of_scripts(product, by_hand)
         if product.name in releases:
             other = next((use for use in uses if use.is_one and use.release != releases[product.name]), None)
             if other is not None:
@@ -45,6 +51,16 @@ def judged(world: World, catalog: Catalog, written: Mapping[str, str], kustomiza
         if product.name in releases and product.configuration:
             settings[product.name] = _settings(product, world, catalog, releases[product.name])
     return catalog.of_releases(releases, settings, told, contradicted) if releases else catalog
+
+
+def _of_scripts(product: ReleasedProduct, by_hand: ByHand) -> list[InUse]:
+    """Return the releases of the charts of a product that scripts install."""
+    names = {text(name) for name in sequence(product.found.get("charts"))}
+    return [
+        InUse(release, f"chart {chart} {stated} of {script}", Location(Spot(script)), stated)
+        for script, chart, stated in (by_hand() if names else ())
+        if chart in names and (release := version(stated)) is not None and any(release)
+    ]
 
 
 def _is_bundled(product: ReleasedProduct, world: World, kustomizations: Iterable[Naming]) -> bool:

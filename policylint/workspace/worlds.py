@@ -84,6 +84,7 @@ class ReadTree(NamedTuple):
     templates: Templates
     pods: PodsElsewhere
     installed: Callable[[], Sequence[Custom]]
+    by_hand: Callable[[], Sequence[tuple[str, str, str]]]
     kustomizations: tuple[Naming, ...]
 
     def rendered(
@@ -339,11 +340,12 @@ class ReadTree(NamedTuple):
 
     def _judged(self, world: World, catalog: Catalog) -> Catalog:
         """Return the catalog for the releases that are in use in an environment, as far as they are known."""
-        if not self.given.releases and not self.kustomizations and not may_tell(world):
+        is_by_hand = world.plain and world.partial
+        if not self.given.releases and not self.kustomizations and not is_by_hand and not may_tell(world):
             return catalog
         from policylint.workspace.releases import judged
 
-        return judged(world, catalog, self.given.releases, self.kustomizations)
+        return judged(world, catalog, self.given.releases, self.kustomizations, self.by_hand if is_by_hand else tuple)
 
     def _policy_groups(self, catalog: Catalog) -> frozenset[str]:
         return self.groups | {kind.group for kind in catalog.kinds()}

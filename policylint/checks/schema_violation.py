@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from policylint.checks.conflicting_merge_directives import CODES as MERGING
 from policylint.checks.kit.fixes import rename_key, set_value
@@ -11,7 +11,7 @@ from policylint.checks.kit.locations import path, value_at
 from policylint.checks.kit.schemas import is_surprising, written_text
 from policylint.checks.kit.wording import near
 from policylint.clusters.kinds import POLICY, POLICY_GROUP
-from policylint.clusters.templates import policy_templates
+from policylint.clusters.templates import INFORM_ONLY, PolicyTemplate, policy_templates
 from policylint.model import Confidence, Finding, Location, Related, Resource, ResourceKey, Severity, mapping, text
 from policylint.model.fix import Fix
 from policylint.model.resource import deepest_written
@@ -59,7 +59,7 @@ def _of_templates(simulation: Simulation) -> Iterator[Finding]:
                 inner = ResourceKey(group, kind, "", template.name)
                 version = text(template.body.get("apiVersion")).rpartition("/")[2]
                 root = (*policy.root, *template.pointer)
-                written.append(Resource(inner, version, template.body, policy.document, root))
+                written.append(Resource(inner, version, _as_applied(template, policy), policy.document, root))
                 holders[inner] = policy
     for broken in broken_within(simulation.world, written):
         for violation in broken.violations:
@@ -68,6 +68,15 @@ def _of_templates(simulation: Simulation) -> Iterator[Finding]:
                     broken, violation, ("note: the hub takes the Policy, and its clusters report an error",)
                 )
                 yield found._replace(resources=(holders[broken.resource.key].key,))
+
+
+def _as_applied(template: PolicyTemplate, policy: Resource) -> dict[str, Any]:
+    """Return the object of a template as its cluster gets it: the Policy has the last word on what it does, and
+    `InformOnly` is written down as `inform` (governance-policy-framework-addon, overrideRemediationAction)."""
+    spec = template.body.get("spec")
+    action = "inform" if template.action == INFORM_ONLY else text(policy.spec.get("remediationAction"))
+    changed = {"spec": {**spec, "remediationAction": action}} if isinstance(spec, dict) and action else {}
+    return {**template.body, **changed}
 
 
 def _of_network_policies(simulation: Simulation) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from policylint.model.resource import dotted
 from policylint.namedtuple import NamedTuple
 from policylint.schema.checker import KEYS, has_form, is_of_format, second_of, without_nulls
 from policylint.schema.misplaced import belonging
-from policylint.schema.names import stands_for_another
+from policylint.schema.names import filled_in, stands_for_another
 from policylint.schema.plain import NotPlainError, errors
 from policylint.schema.rules import broken_rules
 
@@ -171,7 +171,7 @@ def _violations(error: Any) -> Iterator[Violation]:
         names = tuple(str(allowed) for allowed in wanted if allowed is not None)
         yield Violation("enum", pointer, names, f"has {_quoted(value)} in {path}, which takes other values", "", value)
     elif keyword == "pattern":
-        if stands_for_another(value) and has_form(value.lower(), wanted):
+        if stands_for_another(value) and has_form(filled_in(value), wanted):
             return
         label = f"does not match {wanted}" if len(wanted) <= 80 else "does not have the form that is wanted"
         yield Violation("pattern", pointer, (), f"has {_quoted(value)} in {path}, which has another form", label, value)

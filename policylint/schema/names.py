@@ -32,7 +32,7 @@ BUILT_IN = _LABELLED | {
 }
 """Kinds of Kubernetes itself that matter to requests."""
 _LONGEST, _LONGEST_LABEL = 253, 63
-_WORD = re.compile(r"(?:^|[^A-Za-z0-9])[A-Z]{4,}(?:[^A-Za-z0-9]|$)")
+_WORD = re.compile(r"(?:^|[^A-Za-z0-9])(?:[A-Z]{4,}|[A-Z]+(?:_[A-Z0-9]+)+)(?:[^A-Za-z0-9]|$)")
 """A word of capitals alone, which no name of an object has."""
 
 
@@ -47,7 +47,7 @@ def misnamed(resource: Resource) -> Violation | None:
     is_label = resource.key[:2] in _LABELLED
     if isinstance(name, str) and (not name or _fits(name, is_label=is_label) or is_symbolic(name) or "{{" in name):
         return None
-    if isinstance(name, str) and stands_for_another(name) and _fits(name.lower(), is_label=is_label):
+    if isinstance(name, str) and stands_for_another(name) and _fits(filled_in(name), is_label=is_label):
         return None
     if not isinstance(name, (str, bool, int, float)):
         return None
@@ -60,6 +60,11 @@ def misnamed(resource: Resource) -> Violation | None:
     instead = f", such as {name.lower()}" if _fits(name.lower(), is_label=is_label) else ""
     wanted = f"lower case letters, digits and - are allowed{'' if is_label else ', and . between them'}{instead}"
     return Violation("name", PLACE, (), f'is called "{name}", which no API server takes', wanted, name)
+
+
+def filled_in(name: str) -> str:
+    """Return a name with its words of capitals as they may be filled in."""
+    return name.lower().replace("_", "-")
 
 
 def _fits(name: str, *, is_label: bool) -> bool:

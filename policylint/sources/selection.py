@@ -27,6 +27,8 @@ TEMPLATES: Final = (
     ".tmpl",
     ".gotmpl",
     ".erb",
+    ".ftl",
+    ".mako",
     ".template",
 )
 OUTSIDE: Final = "symbolic link out of the tree"

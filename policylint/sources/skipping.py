@@ -26,7 +26,9 @@ JSONNET: Final = "jsonnet"
 CUE: Final = "CUE"
 TERRAFORM: Final = "Terraform"
 _LANGUAGES: Final = {"jsonnet": JSONNET, "libsonnet": JSONNET, "cue": CUE, "tf": TERRAFORM}
-_TEMPLATE_SUFFIXES: Final = frozenset({"tftpl", "tmpl", "template", "tpl", "j2", "jinja", "jinja2", "gotmpl", "erb"})
+_TEMPLATE_SUFFIXES: Final = frozenset(
+    {"tftpl", "tmpl", "template", "tpl", "j2", "jinja", "jinja2", "gotmpl", "erb", "ftl", "mako"}
+)
 # Names without their extension. Those in the first set count with and without a leading dot, those in the second only
 # with it: `trivy.yaml` may well be a manifest, `.trivy.yaml` is not.
 _NAMES: Final = {

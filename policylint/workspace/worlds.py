@@ -260,6 +260,8 @@ class ReadTree(NamedTuple):
         lines = self.source.text(file)
         if any(map(_OF_AN_API.match, lines)):  # its objects have kinds, too
             return any(line.startswith("apiVersion:") for line in lines)
+        if file.rpartition("/")[2].startswith("values"):  # of a chart, whose routes and extra objects have kinds, too
+            return any(line.startswith("apiVersion:") for line in lines)
         return any(map(_OF_MANIFESTS.match, lines))
 
     def _lone_charts(self, render: str) -> list[LoneChart]:

@@ -351,6 +351,26 @@ def test_actions_of_templates(
 
 
 @pytest.mark.parametrize(
+    ("own", "template", "expected"),
+    [
+        (None, "informOnly", []),
+        ("enforce", "InformOnly", []),
+        ("enforce", "nonsense", []),  # the Policy's own word stands in its place
+        (None, "nonsense", ["GWP501"]),
+        (None, "INFORM", ["GWP501"]),
+    ],
+)
+def test_a_template_is_judged_as_its_cluster_gets_it(
+    own: Any, template: str, expected: list[str], tmp_path: Path
+) -> None:
+    """The add-on of the clusters writes the action down before their API server sees it."""
+    spec = wrapping(template={"remediationAction": template}, remediationAction=own)
+    file = tmp_path / "hub.yaml"
+    file.write_text(yaml.safe_dump_all([*HERE, policy(**spec), binding(), placement()]), encoding="utf-8")
+    assert [each.rule for each in open_workspace([str(file)]).findings() if each.rule == "GWP501"] == expected
+
+
+@pytest.mark.parametrize(
     ("written", "rule"),
     [
         ("plain", ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,33 @@ def test_a_component_changes_what_its_parent_has(tmp_path: Path) -> None:
 def test_a_generated_name_ends_in_the_hash_kustomize_gives_it(tmp_path: Path) -> None:
     made = build(tmp_path, "configMapGenerator:\n- name: cm\n  files: [v.yaml]\n", **{"app/v.yaml": "a: 1\n"})
     assert made["ConfigMap"]["metadata"] == {"name": "cm-5fk5tt6tgt"}
+
+
+@pytest.mark.parametrize("kind", ["ConfigMap", "Secret"])
+def test_a_file_that_is_no_text_is_generated_as_bytes(tmp_path: Path, kind: str) -> None:
+    """kustomize asks whether it is UTF-8; nothing in it is a variable, a host or a key."""
+    content = b"\x89PNG ${\xff HOST}" + bytes(60)
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app/a.png").write_bytes(content)
+    generator = f"{kind[0].lower()}{kind[1:]}Generator:\n- name: a\n  files: [a.png, v.txt]\n"
+    made = build(tmp_path, generator, **{"app/v.txt": "${HOST}"})[kind]
+    field = "data" if kind == "Secret" else "binaryData"
+    assert base64.b64decode(made[field]["a.png"]) == content  # type: ignore[index]
+    assert made["data"].keys() == ({"v.txt"} if kind == "ConfigMap" else {"a.png", "v.txt"})  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("behavior", "names"), [("merge", {"a.png", "b.png"}), ("replace", {"b.png"})])
+def test_generated_bytes_are_merged_as_texts_are(tmp_path: Path, behavior: str, names: set[str]) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.png").write_bytes(b"\xff\xfe")
+    entry = "configMapGenerator: [{{name: m, files: [{}.png]{}}}]\n"
+    files = {
+        "a/kustomization.yaml": KUSTOMIZATION + entry.format("a", ""),
+        "b/kustomization.yaml": KUSTOMIZATION + "resources: [../a]\n" + entry.format("b", f", behavior: {behavior}"),
+    }
+    (made,) = kustomizer(tmp_path, files).build("b").manifests
+    assert made.body["binaryData"].keys() == names
 
 
 def test_a_replacement_copies_a_field(tmp_path: Path) -> None:

@@ -48,6 +48,9 @@ NAMES = {
     "'12'": [],
     "'${NAME}'": [],
     "tenant-COMPANY-NAME": [],
+    "cluster-CLUSTER_NAME": [],
+    "APP_NAME.ENV_1": [],
+    "Cluster_name": ['GWP501 error HTTPRoute shop/Cluster_name is called "Cluster_name", which no API server takes'],
     "SHOP": [],
 }
 

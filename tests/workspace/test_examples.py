@@ -137,6 +137,15 @@ def test_a_file_that_is_no_manifest_may_be_anything(tmp_path: Path) -> None:
     ]
 
 
+def test_values_of_a_chart_are_no_manifest(tmp_path: Path) -> None:
+    """Their routes and extra objects have kinds and versions, too, further in."""
+    broken = "hosts: []]\nroute:\n  apiVersion: v1\n  kind: HTTPRoute\n"
+    for name in ("values.orig.yaml", "values-prod.yml", "charts/values.yaml"):
+        assert loud(tree(tmp_path, {**GOOD, name: broken})) == []
+    written = {**GOOD, "values.orig.yaml": f"apiVersion: v1\n{broken}"}
+    assert [finding.rule for finding in loud(tree(tmp_path, written))] == ["GWP910"]
+
+
 @pytest.mark.parametrize("hosts", ["%SSO_HOST%", "{{{ .environment.ip }}}"])
 def test_what_a_script_fills_in_is_a_template(hosts: str, tmp_path: Path) -> None:
     written = f"apiVersion: v1\nkind: Service\nmetadata: {{name: x}}\nspec:\n  externalName: {hosts}\n"

@@ -737,14 +737,12 @@ def _merge_generated(former: Manifest, made: Manifest, *, replaces: bool) -> Non
         made.origin.with_child("metadata", former.origin.at("metadata")),
     )
     held = plain_data(former.body)
-    if not replaces and (held.get("data") or made.body.get("data")):
-        body["data"] = {**mapping(held.get("data")), **mapping(made.body.get("data"))}
-        places = {name: former.origin.at("data", name) for name in mapping(held.get("data"))}
-        places |= {name: made.origin.at("data", name) for name in mapping(made.body.get("data"))}
-        origin = origin.with_child("data", made.origin.at("data").with_children(places))
-    if not replaces and held.get("binaryData"):
-        body["binaryData"] = held["binaryData"]
-        origin = origin.with_child("binaryData", former.origin.at("binaryData"))
+    for field in ("data", "binaryData"):
+        if not replaces and (held.get(field) or made.body.get(field)):
+            body[field] = {**mapping(held.get(field)), **mapping(made.body.get(field))}
+            places = {name: former.origin.at(field, name) for name in mapping(held.get(field))}
+            places |= {name: made.origin.at(field, name) for name in mapping(made.body.get(field))}
+            origin = origin.with_child(field, made.origin.at(field).with_children(places))
     former.body, former.origin = body, origin
     former.hashed = former.hashed and made.hashed
     former.linked = ()

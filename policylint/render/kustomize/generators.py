@@ -63,9 +63,13 @@ def _generate(
             metadata[field] = values
     data, texts, complete = _data(directory, entry, source, tree, journal)
     size = sum(len(value) // _LETTERS + 1 for value in data.values())
+    binary = {} if kind == "Secret" else {key: value for key, value in data.items() if isinstance(value, bytes)}
     body: dict[str, Any] = {"apiVersion": "v1", "kind": kind, "metadata": metadata}
-    if data or kind == "Secret":
-        body["data"] = {key: _encoded(value) for key, value in data.items()} if kind == "Secret" else data
+    if binary.keys() < data.keys() or kind == "Secret":
+        plain = ((key, value) for key, value in data.items() if key not in binary)
+        body["data"] = {key: _encoded(value) if kind == "Secret" else value for key, value in plain}
+    if binary:
+        body["binaryData"] = {key: _encoded(value) for key, value in binary.items()}
     if kind == "Secret":
         body["type"] = text(entry.get("type"), "Opaque")
     if options["immutable"]:
@@ -78,13 +82,13 @@ def _generate(
 
 def _data(
     directory: str, entry: dict[str, Any], source: Provenance, tree: Tree, journal: Journal
-) -> tuple[dict[str, Any], dict[Any, Provenance], bool]:
-    """Return keys and texts, where the texts are, and whether every file was there."""
-    data: dict[str, Any] = {}
+) -> tuple[dict[str, str | bytes], dict[Any, Provenance], bool]:
+    """Return keys and texts, or bytes that are no text; where they are, and whether every file was there."""
+    data: dict[str, str | bytes] = {}
     texts: dict[Any, Provenance] = {}
     complete = True
 
-    def take(key: str, value: str, place: Provenance) -> None:
+    def take(key: str, value: str | bytes, place: Provenance) -> None:
         if key in data:
             journal.fail(
                 f"key {key!r} is there twice: kustomize refuses to generate it", place, code="generator-refused"
@@ -121,7 +125,7 @@ def _data(
         decoded = content.decode("utf-8", "replace")
         if field == "files":
             key = key if equals else path.rpartition("/")[2]
-            take(key, decoded, place)
+            take(key, decoded if decoded.encode() == content else content, place)
             texts[key] = Provenance(Spot(tree.shown(joined or "")))
         else:
             for key, value in _env_lines(decoded):
@@ -137,11 +141,11 @@ def _env_lines(content: str) -> Iterator[tuple[str, str]]:
             yield key, value
 
 
-def _encoded(value: str) -> str:
-    """Return a value of a Secret as kustomize writes it: in lines, where it is long."""
+def _encoded(value: str | bytes) -> str:
+    """Return a value of a Secret, or one that is no text, as kustomize writes it: in lines, where it is long."""
     import base64
 
-    written = base64.b64encode(value.encode()).decode()
+    written = base64.b64encode(value if isinstance(value, bytes) else value.encode()).decode()
     if len(written) < _LINE:
         return written
     return "".join(f"{written[start : start + _LINE]}\n" for start in range(0, len(written), _LINE))

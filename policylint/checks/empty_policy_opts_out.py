@@ -8,9 +8,16 @@ from policylint.checks.kit.locations import target_at, target_of
 from policylint.checks.kit.losses import drops
 from policylint.model import Finding, Related
 from policylint.model.words import listing
+from policylint.patterns import Pattern
 from policylint.simulation import Simulation
 
 RULE = "GWP205"
+_MEANT = Pattern(
+    r"(?:^|[-.])(?:(?:public|open)$|(?:anonymous|exempt(?:ed|ion)?|exception|bypass|disabled|opt-?out|unauthenticated"
+    r"|unprotected|no-?(?:auth[nz]?|login|oidc))(?:$|[-.]))"
+)
+"""Names that say what an empty policy is for: nothing else can be done with one."""
+_FIX = "fix: remove the policy, or set in it what should be different"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -20,15 +27,16 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             continue
         winner, loser, fields = drop.winner, drop.loser, list(drop.fields.values())
         winners.add(winner.key)
+        is_meant = _MEANT.search(winner.key.name) is not None
         yield Finding(
             RULE,
-            "warning",
+            "note" if is_meant else "warning",
             f"{winner.key} sets nothing, which turns {loser.key} off for {winner.node}",
             target_at(winner.policy, winner.target),
             resources=(winner.key, winner.node.key, loser.key),
             label=f"{listing(drop.fields)} no longer {'applies' if len(drop.fields) == 1 else 'apply'} here",
             related=tuple(Related(f"this no longer applies to {winner.node}", field) for field in fields[:4]),
-            help=("fix: remove the policy, or set in it what should be different",),
+            help=("note: its name says that it is meant",) if is_meant else (_FIX,),
         )
     for state in simulation.policies.values():
         if state.is_inert and state.key not in winners:

@@ -15,7 +15,7 @@ from typing import Any
 from policylint.checks.kit.locations import at, path, value_at
 from policylint.documents import Pointer
 from policylint.matches import Match
-from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapping, sequence
+from policylint.model import Finding, Node, Related, Resource, ResourceKey, World, mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 from policylint.simulation.ranking import Ranking, narrowing, ranked, ranking, standing
@@ -97,7 +97,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         for where, found in {
             member.where: (member, winner, place)
             for member, winner in zip(members, winners, strict=True)
-            if winner is not None and member.where not in winning and not _may_be_one(member.route, winner.route)
+            if winner is not None
+            and member.where not in winning
+            and not _may_be_one(simulation.world, member.route, winner.route)
         }.items():
             lost[where].append(found)
     reported: set[tuple[ResourceKey, int]] = set()
@@ -106,7 +108,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             reported.add(where[:2])
             yield _finding(simulation, *lost[where][0])
     for tie in _narrowed_ties(simulation):
-        if tie.loser.where[:2] not in reported and not _may_be_one(tie.loser.route, tie.winner.route):
+        if tie.loser.where[:2] not in reported and not _may_be_one(simulation.world, tie.loser.route, tie.winner.route):
             reported.add(tie.loser.where[:2])
             yield _tied(tie)
     told = {broken.resource.key for broken in simulation.broken}  # by GWP501
@@ -124,9 +126,13 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _streams(simulation)
 
 
-def _may_be_one(route: Resource, other: Resource) -> bool:
-    """Tell whether two routes of one name may be two versions of one: the namespace of one is not known."""
-    return route.key.name == other.key.name and route.key.kind == other.key.kind and route.key.unplaced
+def _may_be_one(world: World, route: Resource, other: Resource) -> bool:
+    """Tell whether two routes of one name may be two versions of one: the namespace of one is not known, or no plain
+    file names it, which is applied to any."""
+    return (route.key.name, route.key.kind) == (other.key.name, other.key.kind) and any(
+        each.key.unplaced or (world.partial and "namespace" not in each.metadata and world.is_loose(each))
+        for each in (route, other)
+    )
 
 
 def _streams(simulation: Simulation) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ pushes a directory as the artifact that a cluster then pulls. And a Makefile ins
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from policylint.documents.written import written
 from policylint.model import is_symbolic
@@ -60,6 +60,11 @@ _WITH_VALUE = frozenset(
     }
 )
 """Options of helm that take the next word."""
+_STARTS = Pattern(r"\b(?:kubectl|oc)\b[^\n|;&#]{0,200}?\b(run|create\s+(?:deployment|deploy))\s([^\n|;&#]{0,400})")
+_OF_RUN = frozenset(
+    {"--image", "--labels", "-l", "--port", "--env", "--restart", "--overrides", "--replicas", "--context"}
+)
+"""Options of `kubectl run` that take the next word, beside some of helm's."""
 _REFERENCE = Pattern(r"\$[({]?(\w+)[)}]?")
 _NAME = Pattern(r"[a-z0-9][a-z0-9.-]*")
 _ASSIGNED = Pattern(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w+:-)?([a-z0-9][a-z0-9-]*)")
@@ -93,6 +98,18 @@ def charts(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterato
             yield install.script, install.chart, stated
 
 
+def started(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield script and labels of the pods that scripts start by hand (`kubectl run`, `kubectl create deployment`)."""
+    for script, text in _scripts(files, read, b"kubectl", b"oc "):
+        for what, command in _STARTS.findall(text):
+            names, options = _words(command, _WITH_VALUE | _OF_RUN)
+            if names and what == "run":
+                stated = options.get("-l") or options.get("--labels") or f"run={names[0]}"
+                yield script, dict(each.partition("=")[::2] for each in stated.split(","))
+            elif names:
+                yield script, {"app": names[0]}
+
+
 class _Install(NamedTuple):
     """One `helm install` or `helm upgrade` of a script, with its text."""
 
@@ -106,18 +123,24 @@ class _Install(NamedTuple):
 def _installs(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[_Install]:
     for script, text in _scripts(files, read, b"helm"):
         for command in _INSTALLS.findall(text):
-            words = iter(word.strip("\"'\\") for word in command.split())
-            names: list[str] = []
-            options: dict[str, str] = {}
-            for word in words:
-                option, mark, value = word.partition("=")
-                if option in _WITH_VALUE:
-                    options[option] = value.strip("\"'") if mark else next(words, "")
-                elif not word.startswith("-"):
-                    names.append(word)
+            names, options = _words(command, _WITH_VALUE)
             if len(names) > 1:
                 chart = names[1].rstrip("/").rpartition("/")[2]
                 yield _Install(script, text, names[0], chart, options)
+
+
+def _words(command: str, with_value: Collection[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the words of a command that are no options, and what options are given that take a value."""
+    words = iter(word.strip("\"'\\") for word in command.split())
+    names: list[str] = []
+    options: dict[str, str] = {}
+    for word in words:
+        option, mark, value = word.partition("=")
+        if option in with_value:
+            options[option] = value.strip("\"'") if mark else next(words, "")
+        elif not word.startswith("-"):
+            names.append(word)
+    return names, options
 
 
 def _held(script: str, text: str) -> Iterator[Custom]:

@@ -251,7 +251,12 @@ def open_workspace(
     definitions = Definitions(source, loaded)
     others = languages(source, loaded.skipped)
     templates = Templates(source, charts=render != "helm")
-    pods = PodsElsewhere(source, charts=render != "helm", groups=partial(_third_parties, loaded))
+    pods = PodsElsewhere(
+        source,
+        charts=render != "helm",
+        groups=partial(_third_parties, loaded),
+        started=cache(partial(_started, source)),
+    )
     tree = ReadTree(
         *(source, loaded, definitions, LeftUnread(loaded.unread, definitions.read), groups, cluster_scoped, given),
         *(semantics, snapshot, dump, shared, others, templates, pods),
@@ -307,6 +312,13 @@ def _charts(source: Source) -> Sequence[tuple[str, str, str]]:
     from policylint.render.by_hand import charts
 
     return list(charts(*_files(source)))
+
+
+def _started(source: Source) -> Sequence[tuple[str, Mapping[str, str]]]:
+    """Return script and labels of the pods that scripts of a tree start."""
+    from policylint.render.by_hand import started
+
+    return list(started(*_files(source)))
 
 
 def _files(source: Source) -> tuple[Iterable[str], Callable[[str], bytes | None]]:

@@ -35,10 +35,18 @@ class PodsElsewhere:
         source: the tree.
         charts: whether those of charts are among them.
         groups: the API groups of the objects of the tree.
+        started: script and labels of the pods that scripts start by hand.
     """
 
-    def __init__(self, source: Source, *, charts: bool, groups: Callable[[], Iterable[str]]) -> None:
-        self._source, self._charts, self._groups = source, charts, groups
+    def __init__(
+        self,
+        source: Source,
+        *,
+        charts: bool,
+        groups: Callable[[], Iterable[str]],
+        started: Callable[[], Iterable[tuple[str, Mapping[str, str]]]],
+    ) -> None:
+        self._source, self._charts, self._groups, self._started = source, charts, groups, started
         self._words: dict[str, set[str]] | None = None
         self._products: frozenset[str] | None = None
 
@@ -54,7 +62,8 @@ class PodsElsewhere:
                 return ""
             if namespace in scattered():
                 return f"most pods that policies of namespace {namespace} mean are not among these manifests"
-            return self._made(wanted, {*wanted, *labels}, namespace)
+            script = next((script for script, own in self._started() if labels.items() <= own.items()), "")
+            return f"{script} starts it" if script else self._made(wanted, {*wanted, *labels}, namespace)
 
         return reason
 

@@ -99,6 +99,24 @@ def test_a_merge_drops_nothing(tmp_path: Path) -> None:
     assert rules(lint(tmp_path, *WORLD, security("edge", ON_GATEWAY, JWT), below)) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "severity"),
+    [
+        ("checkout", "warning"),
+        ("checkout-public", "note"),
+        ("checkout-no-auth", "note"),
+        ("noauth", "note"),
+        ("exception.checkout", "note"),
+        ("public-api", "warning"),  # what is public there is the API
+        ("open-webui", "warning"),
+        ("publication", "warning"),
+    ],
+)
+def test_an_empty_policy_may_say_that_it_is_meant(tmp_path: Path, name: str, severity: str) -> None:
+    found = lint(tmp_path, *WORLD, security("edge", ON_GATEWAY, JWT), security(name, ON_ROUTE, ""))
+    assert only(found, "GWP205").severity == severity
+
+
 def test_an_empty_policy_is_told_once(tmp_path: Path) -> None:
     found = lint(tmp_path, *WORLD, security("edge", ON_GATEWAY, JWT), security("checkout", ON_ROUTE, ""))
     assert rules(found) == ["GWP205"]

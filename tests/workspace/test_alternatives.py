@@ -271,3 +271,14 @@ def test_versions_of_a_route_without_a_namespace_do_not_tie(tmp_path: Path) -> N
     (simulation,) = workspace.simulations
     assert [state.route.key.unplaced for state in simulation.topology.routes] == [True, True]
     assert not [each for each in workspace.findings() if each.rule == "GWP408"]
+
+
+@pytest.mark.parametrize(("namespace", "told"), [("", False), (", namespace: other", True)])
+def test_one_route_in_two_plain_files_is_no_tie(tmp_path: Path, namespace: str, told: bool) -> None:
+    """One of them names no namespace, and may be applied to that of the other."""
+    route = ROUTE.format(section=", namespace: shop")
+    other = route.replace("{name: checkout, namespace: shop}\nspec", f"{{name: checkout{namespace}}}\nspec")
+    everywhere = "allowedRoutes: {namespaces: {from: All}}, protocol: HTTP"
+    gateway = GATEWAY.format(listener="http").replace("protocol: HTTP", everywhere)
+    files = {"gateway.yaml": gateway, "one/route.yaml": route, "two/full.yaml": other, "service.yaml": SERVICE}
+    assert any(each.rule == "GWP408" for each in tree(tmp_path, files).findings()) == told

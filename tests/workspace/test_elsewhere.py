@@ -164,3 +164,28 @@ def test_pods_beside_a_file_that_is_applied_are_in_the_tree(tmp_path: Path) -> N
     }
     found = tree(tmp_path, files).findings()
     assert [each.severity for each in found if each.rule == "GWP601"] == ["warning"]
+
+
+STARTS = [
+    ("kubectl run client --image=a --labels 'app=client,tier=a' -n shop -- sleep 1\n", "app: client"),
+    ("kubectl -n shop run --rm -it --image a -l app=client client \\\n  --overrides='{}'\n", "app: client"),
+    ("oc run client --image a\n", "run: client"),
+    ("kubectl create deployment client --image=a --replicas 2\n", "app: client"),
+]
+
+
+@pytest.mark.parametrize(("script", "labels"), STARTS)
+@pytest.mark.parametrize("name", ["verify.sh", "README.md", "notes.txt"])
+def test_a_script_starts_the_pods_that_a_policy_means(tmp_path: Path, script: str, labels: str, name: str) -> None:
+    files = {"policy.yaml": BY_HAND.format(labels=labels, peer=labels, namespace=", namespace: shop"), name: script}
+    found = {each.rule for each in tree(tmp_path, files).findings()} & {"GWP601", "GWP607"}
+    assert found == ({"GWP601", "GWP607"} if name == "notes.txt" else set())
+
+
+@pytest.mark.parametrize(("script", "labels"), STARTS)
+def test_other_pods_of_a_script_are_no_reason(tmp_path: Path, script: str, labels: str) -> None:
+    policy = BY_HAND.format(
+        labels=labels.replace("client", "other"), peer="app: frontend", namespace=", namespace: shop"
+    )
+    found = [each.rule for each in tree(tmp_path, {"policy.yaml": policy, "a.sh": script}).findings()]
+    assert "GWP601" in found

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from policylint.catalog.kinds import Catalog
+from policylint.catalog.modules import passes
 from policylint.model import PolicyKind, ResourceKey, Severity, World, mapping, text
 from policylint.model.resource import value_at
 from policylint.model.weakness import Weakness
@@ -199,7 +200,7 @@ def unread(kind: PolicyKind, spec: Mapping[str, Any], own: Iterable[Mapping[str,
     """
     for path in (*kind.settings.code, *kind.settings.raw) if spec else ():
         value: Any = list(own) if path == "*" else _at(spec, path)
-        if is_there(value) and (path in kind.settings.code or _can_answer(path, value)):
+        if is_there(value) and (_can_answer(path, value) if path not in kind.settings.code else not passes(value)):
             yield "" if path == "*" else path, value
 
 

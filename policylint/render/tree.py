@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from policylint.budget import STEPS_OF_PLACING, Budget
 from policylint.documents import Document, read
@@ -34,6 +34,15 @@ if TYPE_CHECKING:
 _YAML = (".yaml", ".yml")
 MAX_DISCOVERED = 20_000
 """YAML files taken in from one directory outside the paths that were listed."""
+
+
+class Fetched(Protocol):
+    """The files that a deployer has of a tree: a value, equal where it is the same."""
+
+    def __hash__(self) -> int: ...
+
+    def lacks(self, path: str) -> bool:
+        """Return whether a file is not among them, by its path below the root."""
 
 
 class Tree:

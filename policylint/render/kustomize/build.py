@@ -7,7 +7,7 @@ where the real kustomize would stop: a finding each, and as much of the picture 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policylint.budget import ExhaustedError, size_of
 from policylint.documents import read
@@ -35,6 +35,7 @@ from policylint.render.kustomize.metadata import (
     add_annotations,
     add_labels,
     add_to_names,
+    is_local,
     scale,
     set_images,
     set_namespace,
@@ -44,9 +45,10 @@ from policylint.render.kustomize.patches import KustomizePatch, apply_patches, p
 from policylint.render.kustomize.refusals import refusals, refused_objects
 from policylint.render.kustomize.replacements import ReplacementError, replace
 from policylint.render.kustomize.targets import Targets
+from policylint.render.kustomize.transformers import NamespaceMove, moves
 from policylint.render.origins import locate
 from policylint.render.provenance import Manifest, Provenance, entries, manifests_of
-from policylint.render.tree import Tree, inside, join
+from policylint.render.tree import Fetched, Tree, inside, join
 
 if TYPE_CHECKING:
     from policylint.render.helm.charts import Charts
@@ -68,15 +70,6 @@ _CHANGING = ("transformers", "vars")
 
 
 _Id = tuple[str, str, str, str]
-
-
-class Fetched(Protocol):
-    """The files that a deployer has of a tree: a value, equal where it is the same."""
-
-    def __hash__(self) -> int: ...
-
-    def lacks(self, path: str) -> bool:
-        """Return whether a file is not among them, by its path below the root."""
 
 
 class Built(NamedTuple):
@@ -194,7 +187,7 @@ class Kustomizer:
                 follow(kept, (*BUILT_IN, *extra), self.budget)
         except (FieldSpecError, NameReferenceError) as error:
             base.journal.fail(f"{error}: kustomize refuses to build it", base.place, code="kustomization-refused")
-        return [manifest for manifest in kept if not _is_local(manifest)]
+        return [manifest for manifest in kept if not is_local(manifest)]
 
     def base(self, directory: str, above: tuple[str, ...]) -> Built:
         """Return a directory's objects before they are finished, built once.
@@ -229,10 +222,6 @@ class Kustomizer:
         return built._replace(manifests=made)
 
 
-def _is_local(manifest: Manifest) -> bool:
-    return "config.kubernetes.io/local-config" in mapping(manifest.metadata.get("annotations"))
-
-
 class _Run:
     """One kustomization over the objects that its parent has so far (none, unless it is a component)."""
 
@@ -261,6 +250,7 @@ class _Run:
         self._reached = {*reached, directory}
         self._unseen = False
         """Whether there may be objects that were not seen."""
+        self._moves: list[NamespaceMove] = []
 
     def built(self) -> Built:
         """Take in resources and components, generate, and transform; what the budget does not allow is cut off."""
@@ -295,8 +285,9 @@ class _Run:
         self._manifests = [*self._manifests]
         for entry, place in self._entries("helmCharts", "this chart"):
             self._inflate(mapping(entry), place)
-        for name in _NOT_BUILT_IN:
-            if body.get(name) and not (name == "generators" and self._policy_generators()):
+        covered = {"generators": self._policy_generators, "transformers": self._transformers}
+        for name in filter(body.get, _NOT_BUILT_IN):
+            if name not in covered or not covered[name]():
                 journal.note(f"`{name}` are not rendered by policylint itself", origin.child(name), code=_NOT_COVERED)
                 for entry, place in entries(body, origin, name):  # configuration may lie elsewhere, too
                     if "\n" not in text(entry) and _REMOTE.search(text(entry)):
@@ -304,8 +295,7 @@ class _Run:
                 self._unseen = True
         if body.get("vars"):
             self._kustomizer.with_variables.add(self._directory)
-        changing = [name for name in _CHANGING if body.get(name)]
-        if changing:
+        if changing := [name for name in _CHANGING if body.get(name) and not (name == "transformers" and self._moves)]:
             self._leave_open(f"`{changing[0]}` of {origin.document.file} are not rendered")
         self._unseen = self._unseen or bool(journal.gaps)
         self._transform()
@@ -323,6 +313,12 @@ class _Run:
                 self._policies(configuration, origin)
         return covered
 
+    def _transformers(self) -> bool:
+        """Keep what transformers do, which comes last; return whether all of them are known."""
+        entered = self._entries("transformers", "this transformer")
+        self._moves = moves(each for entry, place in entered for each in self._configurations_of(text(entry), place))
+        return bool(self._moves)
+
     def _configurations_of(self, entry: str, place: Provenance) -> list[tuple[dict[str, Any], Provenance]]:
         """Return the objects that an entry of `generators` stands for: written in it, in a file, or built."""
         path = join(self._directory, entry)
@@ -333,7 +329,7 @@ class _Run:
         elif self._tree.is_directory(path):
             return [(manifest.body, manifest.origin) for manifest in self._directory_of_policies(path, place)[0]]
         else:
-            found = self._tree.values(path)
+            found = self._kustomizer.whole.tree.values(path)
             self._reached.add(path)
         return [(value, origin) for value, origin in found if isinstance(value, dict)]
 
@@ -396,6 +392,8 @@ class _Run:
             targets = Targets(self._manifests, self._budget)
             for entry, place in self._entries("replacements", "this replacement"):
                 self._replace(mapping(entry), place, targets)
+        for move in self._moves:
+            self._move("transformers", move)
         self._known.clear()  # patches and replacements may have changed names
         self._admit((manifest for manifest in self._manifests if not manifest.hashed), origin)
 
@@ -418,14 +416,8 @@ class _Run:
             FieldSpecError: kustomize refuses one of them.
         """
         body, origin = self._body, self._origin
-        namespace = text(body.get("namespace"))
-        if namespace:
-            self._change("namespace", len(namespace))
-            place = origin.child("namespace")
-            set_namespace(self._manifests, namespace, place, self._kustomizer.cluster_scoped, specs)
-            self._journal.move(namespace)
-            self._known.clear()
-            self._admit(self._manifests, place)
+        if namespace := text(body.get("namespace")):
+            self._move("namespace", NamespaceMove(namespace, origin.child("namespace"), specs["namespace"]))
         prefix, suffix = text(body.get("namePrefix")), text(body.get("nameSuffix"))
         if prefix or suffix:
             self._change("namePrefix" if prefix else "nameSuffix", len(prefix) + len(suffix))
@@ -446,6 +438,14 @@ class _Run:
             for entry, place in self._entries(field, "this image"):
                 self._budget.spend(sum(manifest.weight for manifest in self._manifests))
                 set_images(self._manifests, mapping(entry), place, specs)
+
+    def _move(self, field: str, move: NamespaceMove) -> None:
+        """Put every object into a namespace."""
+        self._change(field, len(move.namespace))
+        set_namespace(self._manifests, *move, self._kustomizer.cluster_scoped)
+        self._journal.move(move.namespace)
+        self._known.clear()
+        self._admit(self._manifests, move.place)
 
     def _change(self, field: str, size: int) -> None:
         """Spend what it costs to give every object something of a size."""

@@ -21,12 +21,17 @@ _CONTAINERS = ("containers", "initContainers")
 _VERSION = Pattern(r"(:[a-zA-Z0-9_.{}-]*)?(@[a-zA-Z0-9]+([.+_-][a-zA-Z0-9]+)*:[a-zA-Z0-9_.{}-]*)?")
 
 
+def is_local(manifest: Manifest) -> bool:
+    """Return whether an object is configuration that kustomize does not print."""
+    return "config.kubernetes.io/local-config" in mapping(manifest.metadata.get("annotations"))
+
+
 def set_namespace(
     manifests: Iterable[Manifest],
     namespace: str,
     source: Provenance,
+    fields: Iterable[FieldSpec],
     cluster_scoped: frozenset[tuple[str, str]],
-    specs: Specs,
 ) -> None:
     """Put every object into a namespace, whatever it says itself; a Namespace object takes the name instead.
 
@@ -44,7 +49,7 @@ def set_namespace(
             for index, subject in enumerate(subjects if isinstance(subjects, list) else ()):
                 if mapping(subject).get("name") == "default":
                     manifest.put(("subjects", index, "namespace"), namespace, source)
-        for spec in specs["namespace"]:
+        for spec in fields:
             if spec.fits(manifest) and not _is_set_before(spec, manifest):
                 for pointer in list(spec.places(manifest.body)):
                     manifest.put(pointer, namespace, source)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from policylint.model import GATEWAY_GROUP, Resource, mapping, text
+from policylint.documents.written import written
+from policylint.model import Resource, mapping, text
 from policylint.namedtuple import NamedTuple
-from policylint.patterns import Pattern
 from policylint.render.helm.charts import Charts, Installation
 from policylint.render.helm.value_places import TemplateLine
 from policylint.render.journal import Journal
@@ -20,7 +20,6 @@ from policylint.render.tree import Tree, inside
 
 MOST = 50
 """Charts that are rendered: a tree of more is a collection of charts for others, of which one takes some."""
-_GROUP = Pattern(r"(?m)^[ \t]*apiVersion:[ \t]*[\"']?([\w.-]+)/")
 _BUILT_IN = frozenset({"networking.k8s.io"})
 """Groups whose policies most charts have that have nothing else to be checked."""
 
@@ -34,7 +33,7 @@ class LoneChart(NamedTuple):
         resources: what it makes; none where that is not known.
         paths: where its templates count as lying, below the root, by the file as shown: `templates/` says nothing.
         why: why it is not known what it makes; "" where it is.
-        has_routes: whether it has templates of Gateway API.
+        makes: the kinds of which it has templates; None where these do not say it in plain text.
         holds: what it is made of, below the root and as shown.
     """
 
@@ -43,7 +42,7 @@ class LoneChart(NamedTuple):
     resources: list[Resource]
     paths: dict[str, str]
     why: str
-    has_routes: bool
+    makes: frozenset[tuple[str, str]] | None
     holds: set[str]
 
 
@@ -56,33 +55,37 @@ def lone_charts(tree: Tree, groups: Collection[str], *, by_program: bool) -> lis
     """
     charts = Charts(tree, by_program=by_program)
     alone = [directory for directory in charts.alone() if tree.is_live(f"{directory}/")]
-    spoken = {directory: _groups(tree, directory) for directory in alone} if len(alone) <= MOST else {}
-    if all(each.isdisjoint(frozenset(groups) - _BUILT_IN) for each in spoken.values()):
+    written_in = {directory: _kinds(tree, directory) for directory in alone} if len(alone) <= MOST else {}
+    wanted = frozenset(groups) - _BUILT_IN
+    if not any(group in wanted for kinds in written_in.values() for group, _ in kinds):
         return []
-    return [_rendered(tree, charts, directory, GATEWAY_GROUP in spoken[directory]) for directory in alone]
+    return [_rendered(tree, charts, directory, written_in[directory]) for directory in alone]
 
 
-def _groups(tree: Tree, directory: str) -> set[str]:
-    """Return the API groups of what the templates of a chart make, as far as they say it in plain text."""
+def _kinds(tree: Tree, directory: str) -> set[tuple[str, str]]:
+    """Return the kinds of what the templates of a chart make, as far as they say it in plain text; group "?" where they
+    do not."""
     start = inside(directory, "templates/")
     texts = (tree.read(path) for path in tree.files_below(directory) if path.startswith(start))
-    return {group for text in texts if text for group in _GROUP.findall(text.decode("utf-8", "replace"))}
+    documents = (each for text in texts if text for each in written(text.decode("utf-8", "replace")))
+    return {("?" if each.group is None else each.group, kind) for each in documents for kind in each.kinds}
 
 
-def _rendered(tree: Tree, charts: Charts, directory: str, has_routes: bool) -> LoneChart:
+def _rendered(tree: Tree, charts: Charts, directory: str, kinds: set[tuple[str, str]]) -> LoneChart:
     value, about = tree.values(inside(directory, "Chart.yaml"))[0]
     name = directory or text(mapping(value).get("name"))
     release = directory.rpartition("/")[2] or name
     below = [inside(directory, each) for each in ("templates", "charts", "values.yaml", "Chart.yaml")]
     holds = {*below, *map(tree.shown, below)}
+    makes = None if any(group == "?" for group, _ in kinds) else frozenset(kinds)
     journal = Journal()
     manifests = charts.objects(Installation(directory, release, "default", (), about), journal)
     if manifests is None:
-        return LoneChart(directory, name, [], {}, journal.notes[0].message, has_routes, holds)
+        return LoneChart(directory, name, [], {}, journal.notes[0].message, makes, holds)
     resources = [resource for manifest in manifests for resource in resources_of(manifest, tree.cluster_scoped)]
     for resource in resources:
         if isinstance(resource.document, TemplateLine):
             resource.document = resource.document._replace(chart=name)
     files = {resource.document.file for resource in resources}
     paths = {file: inside(directory, file.rpartition("/")[2]) for file in files}
-    return LoneChart(directory, name, resources, paths, "", has_routes, holds)
+    return LoneChart(directory, name, resources, paths, "", makes, holds)

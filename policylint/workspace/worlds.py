@@ -18,7 +18,7 @@ from policylint.load.definitions import Definitions
 from policylint.load.left_unread import LeftUnread
 from policylint.load.objects import patch_files, resources
 from policylint.load.reading import Loaded
-from policylint.model import Resource, World
+from policylint.model import GATEWAY_GROUP, Resource, World
 from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.resource import Written
 from policylint.model.unseen import Custom, Unseen, UnseenSource
@@ -365,8 +365,9 @@ def _installed_elsewhere(charts: Sequence[LoneChart], generators: Unseen) -> tup
     for chart in charts:
         reason = f"chart {chart.name} may make it of other values than its own"
         for namespace in {resource.key.namespace for resource in chart.resources} - {""}:
-            source = UnseenSource("values file")
-            generators.add(reason, namespace, gateway_api=chart.has_routes, source=source)
+            has_routes = chart.makes is None or any(group == GATEWAY_GROUP for group, _ in chart.makes)
+            source = UnseenSource("values file", makes=chart.makes)
+            generators.add(reason, namespace, gateway_api=has_routes, source=source)
     sentences = [f"{count(len(charts) - len(assumed), 'chart')} not rendered"] if len(assumed) < len(charts) else []
     if assumed:
         of_them = "it is" if len(assumed) == 1 else "they are"

@@ -120,3 +120,57 @@ def test_the_rest_of_such_a_release_stays_unknown(tmp_path: Path) -> None:
     assert found.coverage.not_rendered == ("1 HelmRelease of 1 not rendered",)
     made = world.of_kind("gateway.networking.k8s.io", "HTTPRoute")[0]
     assert place(made.location("spec", "hostnames", 0), tmp_path) == "grafana/release.yaml:11"
+
+
+TRAEFIK = """
+providers: {kubernetesGateway: {enabled: true}}
+gateway:
+  name: inside
+  listeners:
+    websecure:
+      port: 8443
+      protocol: HTTPS
+      namespacePolicy: {from: All}
+      certificateRefs: [{name: tls}]
+      mode: Terminate
+"""
+
+
+def test_the_gateway_of_traefik() -> None:
+    kind, gateway = made("traefik", TRAEFIK)
+    assert (str(kind), str(gateway)) == ("GatewayClass traefik", "Gateway o11y/inside")
+    assert kind.spec == {"controllerName": "traefik.io/gateway-controller"}
+    assert gateway.spec["listeners"] == [
+        {"name": "web", "port": 8000, "protocol": "HTTP"},
+        {
+            "name": "websecure",
+            "port": 8443,
+            "protocol": "HTTPS",
+            "allowedRoutes": {"namespaces": {"from": "All"}},
+            "tls": {"mode": "Terminate", "certificateRefs": [{"name": "tls"}]},
+        },
+    ]
+    assert gateway.origin.locate(("spec", "listeners", 1, "port"))[1] == ("gateway", "listeners", "websecure", "port")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ("{}", []),
+        ("providers: {kubernetesGateway: {enabled: false}}", []),
+        ("providers: {kubernetesGateway: {enabled: true}}", ["GatewayClass traefik", "Gateway o11y/traefik-gateway"]),
+        (TRAEFIK + "  enabled: false\n", ["GatewayClass traefik"]),
+        (TRAEFIK + "gatewayClass: {enabled: false, name: x}\n", ["Gateway o11y/inside"]),
+        (TRAEFIK + "  namespace: o11y\n", ["GatewayClass traefik", "Gateway o11y/inside"]),
+        (TRAEFIK + "  namespace: elsewhere\n", []),
+        (TRAEFIK.replace("port: 8443", "port:"), ["GatewayClass traefik"]),
+    ],
+    ids=["off by default", "off", "on", "no gateway", "no class", "its namespace", "another namespace", "no port"],
+)
+def test_when_traefik_makes_one(values: str, expected: list[str]) -> None:
+    assert [str(each) for each in made("traefik", values)] == expected
+
+
+def test_a_listener_of_traefik_is_taken_away_by_null() -> None:
+    (*_, gateway) = made("traefik", TRAEFIK.replace("  listeners:\n", "  listeners:\n    web: null\n"))
+    assert [each["name"] for each in gateway.spec["listeners"]] == ["websecure"]

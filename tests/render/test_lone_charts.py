@@ -125,12 +125,25 @@ def test_an_empty_default_is_no_mistake(tmp_path: Path, template: str, confidenc
     assert {each.confidence for each in found(tmp_path, files, "GWP501")} == {confidence}
 
 
-def test_what_other_values_may_make_is_the_ground_of_an_answer(tmp_path: Path) -> None:
-    written(tmp_path, {**CHART, "gateway.yaml": GATEWAY})
+@pytest.mark.parametrize(
+    ("more", "ground"),
+    [
+        (
+            {"charts/shop/templates/login.yaml": f"{{{{- if .Values.login }}}}{POLICY}{{{{- end }}}}\n"},
+            "1 values file not seen",
+        ),
+        ({}, ""),
+    ],
+    ids=["it has a template of a policy", "it has none"],
+)
+def test_what_other_values_may_make_is_the_ground_of_an_answer(
+    tmp_path: Path, more: dict[str, str], ground: str
+) -> None:
+    written(tmp_path, {**CHART, **more, "gateway.yaml": GATEWAY})
     command = [sys.executable, "-m", "policylint", "reach", "--format", "json", str(tmp_path)]
-    answer = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
-    (way,) = answer["ways"]
-    assert way["asked"]["authentication"] == {"state": "open", "by": [], "ground": "1 values file not seen"}
+    (way,) = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)["ways"]
+    asked = way["asked"]["authentication"]
+    assert (asked["state"], asked.get("ground", "")) == ("open", ground)
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,17 @@
-"""Routes that published charts make of their values, for charts whose templates are known: grafana, rook-ceph-cluster.
+"""Routes and Gateways that published charts make of their values, for charts whose templates are known: grafana,
+rook-ceph-cluster, traefik.
 
-Only the routes: what else such a chart makes stays unknown. A chart is here when the name and the parents of its routes
-are certain from the values alone; for all others what they may create is unknown.
+Only these: what else such a chart makes stays unknown. A chart is here when their names, the parents of routes and the
+listeners of Gateways are certain from the values alone; for all others what they may create is unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, mapping, sequence, text
+from policylint.model.resource import GUESSED
 from policylint.render.helm.app_template.release import Release, entry_origin, filled_in
 from policylint.render.provenance import Manifest, Provenance, entries
 from policylint.spaces.predicates import PREFIX
@@ -18,7 +20,7 @@ _LONGEST_NAME = 63
 
 
 def routes(chart: str, release: Release) -> list[Manifest]:
-    """Return the routes of a release of a chart; none of a chart that is not known here.
+    """Return the routes and Gateways of a release of a chart; none of a chart that is not known here.
 
     Args:
         chart: its name: the last step of its address.
@@ -49,7 +51,7 @@ def _grafana(release: Release) -> Iterator[Manifest]:
         last = place.with_children({field: place.child(field) for field in ("filters", "matches")})
         more = [rule_place for _, rule_place in entries(item, place, "additionalRules")]
         origin = place.with_child("rules", place.with_items([*more, last]))
-        yield _route(release, kind, namespace, name, item, spec, place, origin)
+        yield _made(release, kind, namespace, name, item, spec, place, origin)
 
 
 def _rook_ceph_cluster(release: Release) -> Iterator[Manifest]:
@@ -74,7 +76,51 @@ def _rook_ceph_cluster(release: Release) -> Iterator[Manifest]:
         "hostnames", hostname.with_items([hostname])
     )
     name = f"{text(values.get('clusterName')) or release.namespace}-dashboard"
-    yield _route(release, "HTTPRoute", release.namespace, name, item, spec, place, origin)
+    yield _made(release, "HTTPRoute", release.namespace, name, item, spec, place, origin)
+
+
+def _traefik(release: Release) -> Iterator[Manifest]:
+    """Yield the Gateway and its class, where the provider of Gateway API is on: `web` is a listener unless it is null.
+
+    Source: traefik-helm-chart, templates/gateway.yaml and gatewayclass.yaml of 30.0 to 41.3. Before 36.0, its own
+    `namespace` was not heeded.
+    """
+    values, place = mapping(release.values), release.origin.child("gateway")
+    item, of_class = mapping(values.get("gateway")), mapping(values.get("gatewayClass"))
+    provider = mapping(mapping(values.get("providers")).get("kubernetesGateway"))
+    own = text(item.get("namespace"))
+    if provider.get("enabled") is not True or own not in ("", release.namespace):
+        return
+    name_of_class = text(of_class.get("name")) or "traefik"
+    if of_class.get("enabled", True) is not False:
+        controller = {"controllerName": "traefik.io/gateway-controller"}
+        classed = release.origin.child("gatewayClass")
+        made = _made(release, "GatewayClass", "", name_of_class, of_class, controller, classed, classed)
+        made.leave_open(GUESSED)
+        yield made
+    stated = mapping(item.get("listeners"))
+    listeners = {key: mapping(each) for key, each in {"web": {}, **stated}.items() if each is not None}
+    if "web" in listeners:
+        listeners["web"] = {"port": 8000, "protocol": "HTTP", **listeners["web"]}
+    if item.get("enabled", True) is False or not all(each.get("port") for each in listeners.values()):
+        return
+    places = [place.at("listeners", key) for key in sorted(listeners)]
+    spec = {
+        "gatewayClassName": name_of_class,
+        "listeners": [_listener(key, listeners[key]) for key in sorted(listeners)],
+    }
+    spec.update({field: item[field] for field in ("infrastructure", "defaultScope") if item.get(field)})
+    origin = place.with_child("listeners", place.child("listeners").with_items(places))
+    name = text(item.get("name")) or "traefik-gateway"
+    yield _made(release, "Gateway", release.namespace, name, item, spec, place, origin)
+
+
+def _listener(name: str, item: Mapping[str, Any]) -> dict[str, Any]:
+    made = {"name": name, **{field: item[field] for field in ("port", "protocol", "hostname") if item.get(field)}}
+    if item.get("namespacePolicy"):
+        made["allowedRoutes"] = {"namespaces": item["namespacePolicy"]}
+    tls = {field: item[field] for field in ("mode", "certificateRefs") if item.get(field)}
+    return {**made, "tls": tls} if tls else made
 
 
 def _full_name(release: Release, chart: str) -> str:
@@ -85,7 +131,7 @@ def _full_name(release: Release, chart: str) -> str:
     return full[:_LONGEST_NAME].rstrip("-")
 
 
-def _route(
+def _made(
     release: Release,
     kind: str,
     namespace: str,
@@ -100,7 +146,7 @@ def _route(
         "app.kubernetes.io/managed-by": "Helm",
         **mapping(item.get("labels")),
     }
-    metadata: dict[str, Any] = {"name": name, "namespace": namespace, "labels": labels}
+    metadata: dict[str, Any] = {"name": name, **({"namespace": namespace} if namespace else {}), "labels": labels}
     if mapping(item.get("annotations")):
         metadata["annotations"] = item["annotations"]
     body = {"apiVersion": f"{GATEWAY_GROUP}/v1", "kind": kind, "metadata": metadata, "spec": spec}
@@ -110,4 +156,5 @@ def _route(
 _KNOWN: dict[str, Callable[[Release], Iterator[Manifest]]] = {
     "grafana": _grafana,
     "rook-ceph-cluster": _rook_ceph_cluster,
+    "traefik": _traefik,
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from policylint.budget import CUT_OFF
 from policylint.model import Finding, ResourceKey, Severity, World, mapping, sequence, text
-from policylint.render.journal import NEARLY
+from policylint.render.journal import LOST, NEARLY
 from policylint.simulation import Simulation
 
 _KINDS = (("kustomize.toolkit.fluxcd.io", "Kustomization"), ("helm.toolkit.fluxcd.io", "HelmRelease"))
@@ -58,7 +58,7 @@ def _noted(rule: str, simulation: Simulation, usual: Severity) -> Iterator[Findi
     """Yield the findings of one rule: one per place and cause."""
     for note in simulation.world.notes:
         if note.rule == rule:
-            severity: Severity = "warning" if note.code in (CUT_OFF, NEARLY) and usual != "error" else usual
+            severity: Severity = "warning" if note.code in (CUT_OFF, LOST, NEARLY) and usual != "error" else usual
             yield Finding(rule, severity, note.message, note.location, help=note.help, field=note.code)
     for note in simulation.cut:
         if note.rule == rule:

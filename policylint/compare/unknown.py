@@ -8,9 +8,11 @@ from policylint.catalog.kinds import Catalog
 from policylint.catalog.weakenings import may_decide
 from policylint.compare.change import SubjectChange
 from policylint.compare.pairing import Sides, differs
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.documents import Document
+from policylint.model import GATEWAY_GROUP, Location, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.network.kinds import KINDS
 from policylint.policy.results import PolicyState, Target
+from policylint.render.journal import NOT_RENDERED
 from policylint.simulation import Simulation
 from policylint.topology.workloads import by_pod_labels, is_workload
 
@@ -25,7 +27,7 @@ def unknown_subjects(sides: Sides, known: set[ResourceKey], changed: Collection[
         changed: the files that differ, below the root.
     """
     subjects: dict[ResourceKey, SubjectChange] = {}
-    for subject in (*_targets(sides), *_namespaces(sides), *_charts(sides, changed)):
+    for subject in (*_targets(sides), *_namespaces(sides), *_charts(sides, changed), *_newly_unseen(sides)):
         if subject.key not in known:
             subjects.setdefault(subject.key, subject)
     return [subjects[key] for key in sorted(subjects)]
@@ -170,6 +172,27 @@ def _charts(sides: Sides, changed: Collection[str]) -> Iterator[SubjectChange]:
             elif side is after and (file := _of_chart(of_side[key], changed)):
                 reason = f"{file} changes, and {key.kind} {key.name} is not rendered"
                 yield SubjectChange(after.world.name, key, "unknown", of_side[key].name_location, reason=reason)
+
+
+def _newly_unseen(sides: Sides) -> Iterator[SubjectChange]:
+    """Yield the kustomizations and what else renders of which something is not rendered now that was, or was not there:
+    whatever it makes, or changes, is not in sight. Charts and what installs them are told by `_charts`."""
+    before, after, _ = sides
+    known = {(note.code, note.message) for note in before.world.notes}
+    for note in after.world.notes:
+        if note.rule == NOT_RENDERED and note.code != "chart" and (note.code, note.message) not in known:
+            key = _renderer(note.location)
+            yield SubjectChange(after.world.name, key, "unknown", note.location, reason=note.message)
+
+
+def _renderer(location: Location) -> ResourceKey:
+    """Return the object that a place belongs to; kustomizations have no names, and are called by their directories."""
+    document = location.document
+    body = mapping(document.value) if isinstance(document, Document) else {}
+    metadata = mapping(body.get("metadata"))
+    kind, namespace = text(body.get("kind"), "Kustomization"), text(metadata.get("namespace"))
+    name = text(metadata.get("name")) or location.file.rpartition("/")[0] or "."
+    return ResourceKey(text(body.get("apiVersion")).rpartition("/")[0], kind, namespace, name)
 
 
 def _of_chart(maker: Resource, changed: Collection[str]) -> str:

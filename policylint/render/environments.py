@@ -346,6 +346,7 @@ _NOUNS = {
     "missing-path": ("missing path", "missing paths"),
     "remote-base": ("remote base", ""),
     "chart": ("chart", ""),
+    "template": ("template of a chart", "templates of charts"),
     "not-covered": ("kustomization not fully covered", "kustomizations not fully covered"),
     "outside": ("path out of the tree", "paths out of the tree"),
 }
@@ -357,4 +358,4 @@ def _sentences(notes: Iterable[Note], state_of_charts: str) -> Iterator[str]:
     for code, nouns in _NOUNS.items():
         if numbers[code]:
             counted = count(numbers[code], *nouns)
-            yield f"{counted} {state_of_charts}" if code == "chart" else counted
+            yield f"{counted} {state_of_charts}" if code in ("chart", "template") else counted

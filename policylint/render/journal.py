@@ -16,6 +16,8 @@ from policylint.render.provenance import Manifest, Provenance
 NOT_RENDERED = "GWP911"
 WITHOUT_HELM = "without helm it is not known what it makes"
 """Begins why a chart is not rendered where helm is not installed."""
+LOST = "chart-lost"
+"""The code of a chart that one side of a diff renders and the other one does not: what it made there stands in."""
 NEARLY = "target-missed"
 """The code of a patch for an object that is there under another namespace, group, version or kind."""
 _Place = tuple[str, str, tuple[str | int, ...]]

@@ -16,7 +16,7 @@ from policylint.render.inline import Texts
 if TYPE_CHECKING:
     from policylint.budget import Budget
     from policylint.model import Resource, ResourceKey
-    from policylint.render.helm.program import HelmError
+    from policylint.render.helm.program import HelmError, Rendered
 
 
 class Shared:
@@ -29,7 +29,8 @@ class Shared:
     def __init__(self) -> None:
         self.texts = Texts()
         self._late: dict[tuple[str, bytes], list[Document]] = {}
-        self._outputs: dict[bytes, str | HelmError] = {}
+        self._outputs: dict[bytes, Rendered | HelmError] = {}
+        self._installed: dict[tuple[str, str, str], tuple[object, Rendered]] = {}
         self._resources: dict[tuple[int, ResourceKey], Resource] = {}
         self._of_documents: dict[tuple[frozenset[tuple[str, str]], bool], dict[Document, list[Resource]]] = {}
 
@@ -64,7 +65,7 @@ class Shared:
             documents = self._late[shown, data] = read(data, shown).documents
         return documents
 
-    def template(self, files: Mapping[str, bytes], *arguments: Any, budget: Budget | None = None) -> str:
+    def template(self, files: Mapping[str, bytes], *arguments: Any, budget: Budget | None = None) -> Rendered:
         """Run `helm.program.template` once for equal arguments: its output, or its error, depends on nothing else.
 
         Raises:
@@ -82,6 +83,18 @@ class Shared:
         if isinstance(output, HelmError):
             raise output
         return output
+
+    def installed(self, where: tuple[str, str, str], side: object, rendered: Rendered | None) -> Rendered | None:
+        """Remember what a chart makes on one side, and return what it made on the other; None where that is not known.
+
+        Args:
+            where: the chart's directory, the name of the release, and its namespace.
+            rendered: None where it cannot be rendered.
+        """
+        other, former = self._installed.get(where, (side, None))
+        if rendered is not None:
+            self._installed.setdefault(where, (side, rendered))
+        return None if other is side else former
 
 
 def _digest(files: Mapping[str, bytes], arguments: Sequence[Any]) -> bytes:

@@ -23,6 +23,7 @@ from policylint.model.unseen import Custom
 from policylint.model.words import count
 from policylint.network.kinds import EVALUATED
 from policylint.render.in_use import Naming, naming
+from policylint.render.journal import LOST
 from policylint.schema.broken import forget_valid
 from policylint.simulation import Simulation
 from policylint.sources import Source, SourceError, open_source
@@ -374,8 +375,8 @@ def _coverage(
 
 
 def _is_cut_off(simulation: Simulation) -> bool:
-    """Return whether something of an environment takes more work than it may: a policy, or a chart."""
-    return bool(simulation.cut) or any(note.code == CUT_OFF for note in simulation.world.notes)
+    """Return whether something of an environment takes too much work, or is a chart that one side alone renders."""
+    return bool(simulation.cut) or any(note.code in (CUT_OFF, LOST) for note in simulation.world.notes)
 
 
 def _releases(simulations: Sequence[Simulation]) -> tuple[str, ...]:

@@ -192,7 +192,7 @@ def test_a_chart_of_the_tree_that_is_not_rendered_is_unknown(tmp_path: Path, fil
     chart: dict[str, str | None] = {
         "charts/shop/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 0.1.0\n",
         "charts/shop/values.yaml": "login: {required: true}\n",
-        "charts/shop/templates/login.yaml": "{{ if .Values.login.required }}\nkind: Login\n{{ end }}\n",
+        "charts/shop/templates/login.yaml": '{{ $_ := set .Values.login "by" (randAlpha 3) }}\nkind: Login\n',
         "argocd/shop.yaml": APPLICATION,
     }
     _, words = findings(tmp_path, chart, {file: f"{chart[file]}# other\n"})

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.model import Spot
+from policylint.model import ResourceKey, Spot
 from policylint.render.helm.value_places import HelmValues, Template, placed
 from policylint.render.provenance import Provenance
 from policylint.sources.git import Repository
@@ -133,8 +133,41 @@ def test_without_asking_no_helm_is_started(tmp_path: Path, render: str, monkeypa
     assert not (helm.parent / "started").exists()
 
 
+SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {name: {{ uuidv4 }}}\n"
+
+
+def test_a_template_that_asks_for_chance_is_unknown_and_the_others_are_not(tmp_path: Path) -> None:
+    """A password that is made by chance says nothing of the route beside it, and its template says that it is one."""
+    by_chance = {"charts/shop/templates/secret.yaml": SECRET}
+    found = rendered(tmp_path, {**FLUX, **by_chance, "clusters/prod/shop.yaml": RELEASE}, "builtin")
+    assert deployed(found) == {"prod": ["Gateway infra/edge", "HTTPRoute shop/front-web", "Service shop/front-web"]}
+    assert found.coverage.not_rendered == ("1 template of a chart not rendered",)
+    assert [note.message for note in found.simulations[0].world.notes] == [
+        "template charts/shop/templates/secret.yaml is not rendered: `uuidv4`"
+    ]
+    unseen = found.simulations[0].world.unseen
+    assert unseen.of_routes() == []
+    assert unseen.reason(ResourceKey("", "Secret", "shop", "x")) and not unseen.reason(
+        ResourceKey("gateway.envoyproxy.io", "SecurityPolicy", "shop", "x")
+    )
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param({"set.yaml": '{{ $_ := set .Values "section" "https" }}'}, id="values that change"),
+        pytest.param({"all.yaml": '{{ include "name" . }}{{ uuidv4 }}'}, id="which prints anything"),
+    ],
+)
+def test_what_may_be_anything_leaves_routes_unknown(tmp_path: Path, more: dict[str, str]) -> None:
+    files = {f"charts/shop/templates/{name}": text for name, text in {"secret.yaml": SECRET, **more}.items()}
+    found = rendered(tmp_path, {**FLUX, **files, "clusters/prod/shop.yaml": RELEASE}, "builtin")
+    assert found.simulations[0].world.unseen.of_routes()
+
+
 def test_what_it_cannot_tell_is_unknown_and_named(tmp_path: Path) -> None:
-    by_chance = {"charts/shop/templates/secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: {{ uuidv4 }}}\n"}
+    setting = '{{ $_ := set .Values "a" 1 }}'
+    by_chance = {"charts/shop/templates/secret.yaml": SECRET, "charts/shop/templates/a.yaml": setting}
     found = rendered(tmp_path, {**FLUX, **by_chance, "clusters/prod/shop.yaml": RELEASE}, "builtin")
     assert deployed(found) == {"prod": ["Gateway infra/edge"]}
     assert found.coverage.not_rendered == ("1 HelmRelease of 1 not rendered", "1 chart not rendered")

@@ -81,7 +81,7 @@ def test_without_helm_the_coverage_says_so(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").symlink_to(git)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    chance = {"charts/shop/templates/secret.yaml": "a: {{ randAlpha 3 }}\n"}
+    chance = {"charts/shop/templates/secret.yaml": '{{ $_ := set .Values "a" 1 }}a: {{ randAlpha 3 }}\n'}
     found = rendered(tmp_path / "tree", {**FLUX, "clusters/prod/shop.yaml": RELEASE, **chance})
     assert deployed(found) == {"prod": ["Gateway infra/edge"]}
     assert found.coverage.not_rendered == (

@@ -23,10 +23,10 @@ def made(
 ) -> list[dict[str, Any]]:
     """The objects of a chart with one template, or a few, given some values."""
     held = {"Chart.yaml": ABOUT, "templates/x.yaml": written, **files}
-    output = template(
+    rendered = template(
         {f"c/{path}": text.encode() for path, text in held.items()}, "c", "web", "prod", [values or {}], settings
     )
-    return [each.value for each in read(output.encode(), "").documents if each.value is not None]
+    return [each.value for each in read(rendered.output.encode(), "").documents if each.value is not None]
 
 
 def printed(expression: str, values: Any = None, **files: str) -> Any:

@@ -42,7 +42,7 @@ def compared(files: Sequence[Manifest], real: Facts, answer: Mapping[str, Any] |
         return {}, {}
     except HelmError as error:
         return ({}, {}) if str(error).startswith(WITHOUT_HELM) else ({BUILD: real[BUILD]}, {BUILD: FAILED})
-    documents = read(made.encode(), "chart").documents
+    documents = read(made.output.encode(), "chart").documents
     claimed = by_fact(body for each in documents for body, _ in objects_of(each.value))
     return judged(real, claimed, set(), answer, is_open=False)
 

@@ -10,12 +10,13 @@ from typing import Any
 from policylint.budget import CUT_OFF, Budget, ExhaustedError
 from policylint.documents import read
 from policylint.load.objects import objects_of
-from policylint.model import mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, mapping, sequence, text
+from policylint.model.unseen import UnseenSource
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.render.helm.program import HelmError, template
+from policylint.render.helm.program import HelmError, Rendered, template
 from policylint.render.helm.value_places import HelmValues, Template, placed
-from policylint.render.journal import Journal
+from policylint.render.journal import LOST, Journal
 from policylint.render.provenance import Manifest, Provenance
 from policylint.render.tree import Tree, inside, join
 
@@ -86,15 +87,46 @@ class Charts:
             layers = [layer.values for layer in installation.layers]
             render = template if self._tree.shared is None else self._tree.shared.template
             what = (files, directory, installation.name, installation.namespace or "default", layers)
-            output = render(*what, installation.settings, self.by_program, budget=self._budget)
+            rendered = render(*what, installation.settings, self.by_program, budget=self._budget)
         except HelmError as error:
-            journal.note(f"chart {directory or '.'} is not rendered: {error}", place, code="chart")
-            return None
+            return self._stand_in(installation, journal, str(error), "chart")
         except ExhaustedError:
-            journal.note(f"chart {directory or '.'} is not rendered: it takes too much work", place, code=CUT_OFF)
+            return self._stand_in(installation, journal, "it takes too much work", CUT_OFF)
+        former = self._former(installation, rendered)
+        made = self._made(installation, rendered.output)
+        for left in rendered.left:
+            file = inside(directory, left.path.partition("/")[2])
+            lost = [] if former is None else self._made(installation, former.output, only=left.path)
+            what_of = f"template {file} is not rendered{' any more' if lost else ''}: {left.reason}"
+            journal.note(what_of, place, code=LOST if lost else "template")
+            makes_routes = left.makes is None or any(group == GATEWAY_GROUP for group, _ in left.makes)
+            source = UnseenSource("template", makes=left.makes)
+            reason = f"template {file} may create it"
+            journal.gap(reason, installation.namespace or "default", gateway_api=makes_routes, source=source)
+            made += _left_open(lost, f"template {file} is not rendered any more")
+        return made
+
+    def _stand_in(self, installation: Installation, journal: Journal, why: str, code: str) -> list[Manifest] | None:
+        """Return what the other side of a diff has of a chart that cannot be rendered; None, noted, if nothing."""
+        chart, place = f"chart {installation.directory or '.'}", installation.place
+        former = self._former(installation, None)
+        if former is None:
+            journal.note(f"{chart} is not rendered: {why}", place, code=code)
             return None
-        own = [] if installation.bare else self.values(own_values)
-        return list(self._located(output, directory, [*reversed(installation.layers), *own]))
+        journal.note(f"{chart} is not rendered any more: {why}", place, code=LOST)
+        journal.gap(f"{chart} may create it", installation.namespace or "default")
+        return _left_open(self._made(installation, former.output), f"{chart} is not rendered any more")
+
+    def _former(self, installation: Installation, rendered: Rendered | None) -> Rendered | None:
+        shared = self._tree.shared
+        where = (installation.directory, installation.name, installation.namespace)
+        return None if shared is None else shared.installed(where, self, rendered)
+
+    def _made(self, installation: Installation, output: str, only: str = "") -> list[Manifest]:
+        """Return the objects that helm printed, or those of one template."""
+        directory = installation.directory
+        own = [] if installation.bare else self.values(inside(directory, "values.yaml"))
+        return list(self._located(output, directory, [*reversed(installation.layers), *own], only))
 
     def _is_installable(self, directory: str) -> bool:
         about = self._about(directory)
@@ -125,12 +157,14 @@ class Charts:
                     pending.append((other, place))
         return files
 
-    def _located(self, output: str, directory: str, layers: list[HelmValues]) -> Iterator[Manifest]:
+    def _located(self, output: str, directory: str, layers: list[HelmValues], only: str) -> Iterator[Manifest]:
         """Yield the objects that helm printed, each written in its template or in the values."""
         pieces = _SOURCE.split(output if output.startswith("---\n") else f"---\n{output}")
         made: list[tuple[str, dict[str, Any]]] = []
         for path, content in zip(pieces[1::2], pieces[2::2], strict=True):
             file = inside(directory, path.partition("/")[2])
+            if only and path != only:
+                continue
             for document in read(content.encode("utf-8", "replace"), file).documents:
                 made += [(file, body) for body, _ in objects_of(document.value)]
         counted = Counter(file for file, _ in made)
@@ -145,3 +179,10 @@ class Charts:
             lines = data.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
             self._templates[path] = Template(self._tree.shown(path), lines)
         return self._templates[path]
+
+
+def _left_open(manifests: list[Manifest], reason: str) -> list[Manifest]:
+    """Return the objects, marked as ones that may be others by now."""
+    for manifest in manifests:
+        manifest.leave_open(reason)
+    return manifests

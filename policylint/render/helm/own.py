@@ -13,6 +13,7 @@ from typing import Any, Final
 from policylint.budget import Budget
 from policylint.documents import read
 from policylint.documents.problem import YAML_SYNTAX
+from policylint.documents.written import written
 from policylint.model import GATEWAY_GROUP, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
@@ -22,7 +23,7 @@ from policylint.render.go_template.parsing import TemplateError
 from policylint.render.go_template.printing import NO_VALUE, UncertainError, as_json, as_yaml
 from policylint.render.go_template.running import FUNCTIONS, Engine, of_json
 from policylint.render.go_template.semver import SemverError, compared
-from policylint.render.helm.program import API_VERSIONS, MAX_OUTPUT, HelmError
+from policylint.render.helm.program import API_VERSIONS, MAX_OUTPUT, HelmError, LeftTemplate, Rendered
 from policylint.render.journal import WITHOUT_HELM
 
 STEPS: Final = 5_000_000
@@ -35,6 +36,12 @@ _NOTES: Final = "NOTES.txt"
 _SETTING: Final = Pattern(r"([\w-]+(?:\.[\w-]+)*)=([^,{}\[\]\\]*)")
 _INTEGER: Final = Pattern(r"-?(?:0|[1-9][0-9]{0,17})")
 _TEST_HOOK: Final = "test"
+_CHANGES: Final = Pattern(r"\b(?:un)?set\b|\bm(?:ustM)?erge(?:Overwrite)?\b")
+"""What changes a mapping that templates share."""
+_PRINTS: Final = Pattern(
+    r"(?m)^\{\{-?\s*(?!(?:if|else|end|with|range|define|break|continue)\b|/\*|\$\w*\s*:?=)|^[ \t]*kind:[ \t]*[\"']?\{\{"
+)
+"""What may print whole objects, or a kind that is no word."""
 _MAX_CHARTS: Final = 50
 
 
@@ -74,8 +81,11 @@ def template(
     values: Sequence[Any],
     settings: Iterable[tuple[str, str]] = (),
     budget: Budget | None = None,
-) -> str:
+) -> Rendered:
     """Return what `helm template` prints, in no order of kinds; arguments as of `program.template`.
+
+    A template that asks for what nobody knows (chance, the time, keys) is left out, and the others are what they are:
+    unless some template changes values, which those after it would see.
 
     Raises:
         HelmError: helm refuses the chart, or what it makes is not known here.
@@ -83,7 +93,9 @@ def template(
     """
     budget = budget or Budget(steps=STEPS)
     try:
-        return "".join(_printed(files, chart, release, namespace, values, settings, budget))
+        left: list[LeftTemplate] = []
+        output = "".join(_printed(files, chart, release, namespace, values, settings, budget, left))
+        return Rendered(output, tuple(left))
     except TemplateError as error:
         raise HelmError(str(error)) from None
     except UncertainError as error:
@@ -100,6 +112,7 @@ def _printed(
     values: Sequence[Any],
     settings: Iterable[tuple[str, str]],
     budget: Budget,
+    left: list[LeftTemplate],
 ) -> Iterator[str]:
     start = f"{chart}/" if chart else ""
     own = {path[len(start) :]: data for path, data in files.items() if path.startswith(start)}
@@ -134,10 +147,27 @@ def _printed(
         if not path.rpartition("/")[2].startswith("_"):
             source = sources[path]
             source.scope["Template"] = {"Name": path, "BasePath": source.base}
-            made[path] = engine.text(engine.defined[path], source.scope).replace(NO_VALUE, "")
+            try:
+                made[path] = engine.text(engine.defined[path], source.scope).replace(NO_VALUE, "")
+            except UncertainError as error:
+                if any(_CHANGES.search(each.written) for each in sources.values()):
+                    raise
+                left.append(LeftTemplate(path, str(error), _kinds(source.written)))
+    if left and not made:
+        raise UncertainError(left[0].reason)
     for path in sorted(made):
         if not path.endswith(_NOTES):
             yield from _manifests(path, made[path])
+
+
+def _kinds(template: str) -> frozenset[tuple[str, str]] | None:
+    """Return the kinds of the objects that a template makes, by its text; None where that does not say them all."""
+    if _PRINTS.search(template):
+        return None
+    documents = list(written(template))
+    if not documents or any(document.group is None for document in documents):
+        return None
+    return frozenset((document.group or "", kind) for document in documents for kind in document.kinds)
 
 
 def _manifests(path: str, made: str) -> Iterator[str]:
@@ -378,10 +408,10 @@ def _sources(chart: _Chart, top: dict[str, Any], path: str, *, is_root: bool) ->
     for each in chart.charts:
         yield from _sources(each, scope, f"{path}/charts/{each.name}", is_root=False)
     is_library = chart.about.get("type") == "library"
-    for name, written in chart.templates.items():
+    for name, template_text in chart.templates.items():
         if is_library and not name.rpartition("/")[2].startswith("_"):
             continue
-        yield f"{path}/{name}", _Source(written, scope, f"{path}/templates")
+        yield f"{path}/{name}", _Source(template_text, scope, f"{path}/templates")
 
 
 def _about(chart: _Chart, *, is_root: bool) -> dict[str, Any]:

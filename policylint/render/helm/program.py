@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from policylint.namedtuple import NamedTuple
 from policylint.outside import find_program
 from policylint.patterns import Pattern
 from policylint.render.sandbox import TREE, OutsideError, path_below, run, write_below
@@ -42,6 +43,26 @@ class HelmError(Exception):
     """Why a chart cannot be rendered, in one line for users."""
 
 
+class LeftTemplate(NamedTuple):
+    """A template of which it is not known what it makes.
+
+    Args:
+        path: as helm calls it: the chart's name and the path in it.
+        makes: the kinds (group, kind) of its objects, None where its text does not say them all.
+    """
+
+    path: str
+    reason: str
+    makes: frozenset[tuple[str, str]] | None
+
+
+class Rendered(NamedTuple):
+    """What `helm template` prints, but for some templates."""
+
+    output: str
+    left: tuple[LeftTemplate, ...] = ()
+
+
 def template(
     files: Mapping[str, bytes],
     chart: str,
@@ -51,7 +72,7 @@ def template(
     settings: Iterable[tuple[str, str]] = (),
     by_program: bool = True,
     budget: Budget | None = None,
-) -> str:
+) -> Rendered:
     """Return what `helm template` prints; where helm is not installed, as far as that is certain without it.
 
     Args:
@@ -98,7 +119,7 @@ def template(
             if flag not in _SETTING_FLAGS or "\0" in pair:
                 raise HelmError(f"{flag} {pair[:60]!r} cannot be handed to helm")
             command.append(f"{flag}={pair}")
-        return _run([*command, "--", release, place], top)
+        return Rendered(_run([*command, "--", release, place], top))
 
 
 def _run(command: list[str], top: str) -> str:

@@ -13,6 +13,7 @@ from policylint.model import ResourceKey
 from policylint.render.helm.app_template import Release
 from policylint.render.helm.known_charts import routes
 from policylint.render.provenance import Manifest, Provenance
+from tests.render.test_argo import application
 from tests.render.test_flux import cluster, kustomization
 from tests.render.trees import deployed, place, spot, workspace, written
 
@@ -174,3 +175,28 @@ def test_when_traefik_makes_one(values: str, expected: list[str]) -> None:
 def test_a_listener_of_traefik_is_taken_away_by_null() -> None:
     (*_, gateway) = made("traefik", TRAEFIK.replace("  listeners:\n", "  listeners:\n    web: null\n"))
     assert [each["name"] for each in gateway.spec["listeners"]] == ["websecure"]
+
+
+@pytest.mark.parametrize(
+    ("options", "provisional"),
+    [
+        ("", False),
+        (", valueFiles: [$values/absent.yaml]", True),
+        (", parameters: [{name: gateway.name, value: outside}]", True),
+    ],
+    ids=["all values are seen", "a file is not", "parameters"],
+)
+def test_an_application_installs_it_as_well(tmp_path: Path, options: str, provisional: bool) -> None:
+    source = (
+        "{repoURL: https://example.com, chart: traefik, targetRevision: 41.3.0, helm: {valuesObject: VALUES OPTIONS}}"
+    )
+    values = "{providers: {kubernetesGateway: {enabled: true}}, gateway: {name: inside}}"
+    files = {
+        "argo/traefik.yaml": application("traefik", source.replace("VALUES", values).replace(" OPTIONS", options)),
+        "argo/web.yaml": application("web", "{path: apps/web}"),
+        "apps/web/service.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n",
+    }
+    found = workspace(tmp_path, files)
+    assert deployed(found) == {"in-cluster": ["Gateway web/inside", "GatewayClass traefik", "Service web/web"]}
+    gateway = found.simulations[0].world.of_kind("gateway.networking.k8s.io", "Gateway")[0]
+    assert bool(gateway.provisional) is provisional

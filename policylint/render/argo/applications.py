@@ -33,7 +33,7 @@ from policylint.render.argo.sources import (
 from policylint.render.flux.deployment import Build, Deployed
 from policylint.render.flux.helm_releases import speaks_of_routes
 from policylint.render.flux.roots import is_below, live_manifests
-from policylint.render.helm import app_template, published
+from policylint.render.helm import app_template, known_charts, published
 from policylint.render.helm.app_template.release import Release, major_of
 from policylint.render.helm.ingresses import ingresses
 from policylint.render.helm.layers import Layers, merged
@@ -501,7 +501,11 @@ class Argo:
         cluster.journal.gap(message, namespace, gateway_api=may_make_routes, source=known)
         cluster.journal.note(f"the chart of {owner} is not rendered", place, code="chart")
         name, chart = text(helm.get("releaseName")) or owner.name, text(source.get("chart")).rpartition("/")[2]
-        return ingresses(Release(name, namespace or "default", values, origin, self._budget, chart))
+        release = Release(name, namespace or "default", values, origin, self._budget, chart)
+        made = known_charts.routes(chart, release)
+        for manifest in made if lacks_files or helm.get("parameters") else ():
+            manifest.leave_open(f"not all values of {owner} were seen")
+        return [*made, *ingresses(release)]
 
 
 def _of_set(manifest: Manifest, tree: Tree, journal: Journal) -> Iterator[Manifest]:

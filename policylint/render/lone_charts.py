@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 from policylint.documents.written import written
 from policylint.model import Resource, mapping, text
+from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
 from policylint.render.helm.charts import Charts, Installation
 from policylint.render.helm.value_places import TemplateLine
@@ -35,6 +36,7 @@ class LoneChart(NamedTuple):
         why: why it is not known what it makes; "" where it is.
         makes: the kinds of which it has templates; None where these do not say it in plain text.
         holds: what it is made of, below the root and as shown.
+        notes: templates and charts that are not rendered, or not any more.
     """
 
     directory: str
@@ -44,6 +46,7 @@ class LoneChart(NamedTuple):
     why: str
     makes: frozenset[tuple[str, str]] | None
     holds: set[str]
+    notes: tuple[Note, ...] = ()
 
 
 def lone_charts(tree: Tree, groups: Collection[str], *, by_program: bool) -> list[LoneChart]:
@@ -81,11 +84,16 @@ def _rendered(tree: Tree, charts: Charts, directory: str, kinds: set[tuple[str, 
     journal = Journal()
     manifests = charts.objects(Installation(directory, release, "default", (), about), journal)
     if manifests is None:
-        return LoneChart(directory, name, [], {}, journal.notes[0].message, makes, holds)
+        return LoneChart(directory, name, [], {}, journal.notes[0].message, makes, holds, _told(journal))
     resources = [resource for manifest in manifests for resource in resources_of(manifest, tree.cluster_scoped)]
     for resource in resources:
         if isinstance(resource.document, TemplateLine):
             resource.document = resource.document._replace(chart=name)
     files = {resource.document.file for resource in resources}
     paths = {file: inside(directory, file.rpartition("/")[2]) for file in files}
-    return LoneChart(directory, name, resources, paths, "", makes, holds)
+    return LoneChart(directory, name, resources, paths, "", makes, holds, _told(journal))
+
+
+def _told(journal: Journal) -> tuple[Note, ...]:
+    """Return the notes but that of a chart which is not rendered: that is the usual case, and a sentence says so."""
+    return tuple(note for note in journal.notes if note.code != "chart")

@@ -208,7 +208,7 @@ class ReadTree(NamedTuple):
         )
         made_elsewhere.complete = self.given.all_here(catalog)
         not_rendered += _installed_elsewhere(alone, made_elsewhere)
-        notes: Sequence[Note] = ()
+        notes: Sequence[Note] = [note for chart in alone for note in chart.notes]
         if cut is not None:
             from policylint.render.journal import Journal
 

@@ -166,3 +166,11 @@ def test_what_was_not_covered_before_is_none(tmp_path: Path) -> None:
     before = {**BASE, "base/kustomization.yaml": with_transformers}
     said = diff(tmp_path, before, {"base/kustomization.yaml": f"# why\n{with_transformers}"})
     assert not [line for line in said.splitlines() if line.startswith("!")]
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_chart_that_nothing_installs_is_not_gone_either(tmp_path: Path, how: str) -> None:
+    weaker = BROKEN[how].replace("---" + LOGIN, "")
+    said = diff(tmp_path, {**CHART, "gateway.yaml": CLASS}, {"chart/templates/all.yaml": weaker})
+    assert "is not rendered any more" in " ".join(said.split()), said
+    assert [claim for claim in ("404", "closed", "gone", "as before") if claim in said] == []

@@ -18,7 +18,7 @@ from policylint.policy.folding import Stack
 from policylint.policy.order import by_age
 from policylint.policy.paths import ListedPaths
 from policylint.policy.results import Attachment, Group, Refusal
-from policylint.topology import Topology
+from policylint.topology import BackendState, RouteState, Topology
 
 _EXPORT = ("application-networking.k8s.aws", "ServiceExport")
 _INVOKING = frozenset({"*", "vpc-lattice-svcs:*", "vpc-lattice-svcs:invoke"})
@@ -31,6 +31,13 @@ class AwsGatewayApiController(Implementation):
     """TargetGroupPolicy, IAMAuthPolicy and AccessLogPolicy; the other kinds follow their catalog entries."""
 
     name = "aws-gateway-api-controller"
+
+    def backends(self, route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
+        """Take backends of other namespaces without a grant: the controller asks whether they are there, and no more.
+
+        Source: pkg/controllers/route_controller.go, validateBackedRefs @ 00115ee38.
+        """
+        return tuple(map(_regardless_of_grants, super().backends(route, topology)))
 
     def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
         """Let one log of a sort of destination have each target: VPC Lattice refuses the other, whichever comes later.
@@ -108,3 +115,11 @@ def _invokes(statement: Mapping[str, Any]) -> bool | None:
     if any(action in _INVOKING for action in named):
         return True
     return None if actions is None or any("*" in action or "?" in action for action in named) else False
+
+
+def _regardless_of_grants(backend: BackendState) -> BackendState:
+    if backend.granted is True or backend.reason == "InvalidKind":
+        return backend
+    found = backend.resolution
+    reason, message = ("BackendNotFound", found.reason) if found.missing else ("", "")
+    return backend._replace(granted=True, reason=reason, message=message)

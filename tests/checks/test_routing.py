@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from policylint.checks import run
+from policylint.trace import Request, Tracer
 from policylint.workspace import open_workspace
 from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, WORLD, lint, only, route, rules
@@ -519,3 +520,22 @@ def test_a_service_without_replicas(tmp_path: Path, documents: list[str], times:
     """nginx/nginx-gateway-fabric#2696: 503 for Services without ready endpoints, as Gateway API has it."""
     found = [each for each in lint(tmp_path, GATEWAY, route(), SELECTING, *documents) if each.rule == "GWP415"]
     assert [each.severity for each in found] == ["note"] * times
+
+
+@pytest.mark.parametrize(
+    ("controller", "service", "said"),
+    [
+        ("application-networking.k8s.aws/gateway-api-controller", worlds.service("checkout", "other"), []),
+        ("application-networking.k8s.aws/gateway-api-controller", worlds.service("another", "other"), ["GWP406"]),
+        ("gateway.k8s.aws/alb", worlds.service("checkout", "other"), ["GWP405"]),
+    ],
+)
+def test_who_asks_for_a_grant(controller: str, service: str, said: list[str]) -> None:
+    """VPC Lattice takes a Service of another namespace as it is; `trace` says so as well."""
+    rule = "rules: [{backendRefs: [{name: checkout, namespace: other, port: 80}]}]"
+    simulation = worlds.simulated(
+        worlds.gateway_class(controller=controller), worlds.gateway(), worlds.route(more=rule), service
+    )
+    assert [each.rule for each in run(simulation, select={"GWP405", "GWP406"})] == said
+    trace = Tracer(simulation).trace(Request(host="shop.example.com", path="/"))
+    assert bool(trace.outcome.backends) == (not said)

@@ -132,7 +132,53 @@ spec:
   destinations: [{server: '*', namespace: '*'}]
   namespaceResourceWhitelist: [{group: apps, kind: '*'}, {group: gateway.envoyproxy.io, kind: '*'}]
 """
+KEYS = """apiVersion: kuadrant.io/v1
+kind: AuthPolicy
+metadata: {name: keys, namespace: shop}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}
+  rules: {authentication: {keys: {apiKey: {selector: {matchLabels: {app: shop}}}}}}
+"""
+FILTERED = """apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: filtered, namespace: shop}
+spec:
+  parentRefs: [{name: edge, namespace: infra}]
+  hostnames: [filtered.example.com]
+  rules:
+    - filters: [{type: ExtensionRef, extensionRef: {group: sold.example.com, kind: SoldPolicy, name: login}}]
+      backendRefs: [{name: app, port: 80}]
+"""
+AT_WAYPOINT = """apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: bank, namespace: bank}
+spec:
+  targetRefs: [{group: '', kind: Service, name: bank}]
+  rules: [{from: [{source: {principals: [cluster.local/ns/edge/sa/edge]}}]}]
+"""
+REDIS = """apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: redis, namespace: cache}
+spec:
+  podSelector: {matchLabels: {app: redis}}
+  policyTypes: [Ingress]
+"""
 WEAKER = [
+    (KEYS, "{app: shop}", "{kind: key}", "other Secrets say who gets in"),
+    (
+        FILTERED,
+        "- filters: [{type: E",
+        "- #[{type: E",
+        "extensionRef in spec.rules[0].filters of HTTPRoute shop/filtered",
+    ),
+    (AT_WAYPOINT, "[cluster.local/ns/edge/sa/edge]", "['*']", "from the mesh except edge/edge get in"),
+    (
+        REDIS,
+        "{app: redis}",
+        "{app: redis, tier: db}",
+        "is for fewer pods than before, it isolates the others no longer",
+    ),
+    (REDIS, "{app: redis}", "{app: cache}", "is for other pods than before, it isolates the others no longer"),
     (LOGIN, "name: login", "name: entry", "loses its authentication: basicAuth of SecurityPolicy shop/login", PAGES),
     (LOGIN, "v1alpha1", "v1alpha9", "changes to a version that no known release serves: apiVersion"),
     (LIMIT, ", invert: true", "", "it is the other requests that are limited"),
@@ -156,6 +202,10 @@ WEAKER = [
     (PROJECT, "  dest", "  namespaceResourceBlacklist: [{group: a, kind: b}]\n  dest", "gains the entry with group a"),
 ]
 AS_STRONG = [
+    (KEYS, "{app: shop}", "{app: shop, tier: gold}"),
+    (FILTERED, "name: login", "name: 'login'"),
+    (AT_WAYPOINT, "kind: Service", "kind: 'Service'"),
+    (REDIS, "{app: redis}", "{app: 'redis'}"),
     (LOGIN, "name: login", "name: entry"),
     (LIMIT, "unit: Minute", "unit: 'Minute'"),
     (WASM, "rootID: waf", "rootID: 'waf'"),
@@ -177,8 +227,8 @@ def printed(tmp_path: Path, text: str, old: str, new: str, *beside: str) -> str:
     """What a diff says of one file, next to a world that stays, in the words of one line."""
     assert old in text
     files = {} if text == WORLD else {"world.yaml": WORLD}
-    where = {PROJECT: "argocd/project.yaml"}.get(text, "apps/file.yaml")
-    if where.startswith("argocd"):
+    where = {PROJECT: "argocd/project.yaml", REDIS: "policies/redis.yaml"}.get(text, "apps/file.yaml")
+    if where != "apps/file.yaml":
         files = {"argocd/shop.yaml": APPLICATION, "apps/world.yaml": WORLD}
     files |= {f"beside{number}.yaml": each for number, each in enumerate(beside)}
     said = diff(tmp_path, {**files, where: text}, {where: text.replace(old, new, 1)})

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from policylint.catalog.content import selectors_of
 from policylint.catalog.weakenings import common_weaknesses
 from policylint.checks.kit.locations import value_at
 from policylint.compare.pairing import Sides, differs
@@ -191,9 +192,13 @@ def _weaker(sides: Sides, pair: _Pair) -> Iterator[Finding]:
     pairs = pair_sides(both[:1], both[1:])
     found = (each.policies.get(of.key) for each, of in zip(both, (pair.was, pair.now), strict=True) if of is not None)
     states = [state for state in found if state is not None and not state.groups and not state.invalid]
+    if len(states) == len(both) and (of_pods := _of_pods(pair, states[0].kind)) is not None:
+        yield from _weaker(sides, of_pods)
+        return
     if len(states) == len(both):  # what it is for has no stand-in
         yield from _weaker_by_words(sides, pair, states)
         return
+    yield from _for_other_pods(sides, pair)
     said: set[str] = set()
     for finding in removed_protections(pairs, compare(pairs), whole=False):
         message = _STAND_IN.sub(r"every \1 that it is for", _HOST.sub("", finding.message))
@@ -218,6 +223,42 @@ def _weaker(sides: Sides, pair: _Pair) -> Iterator[Finding]:
         )
 
 
+def _of_pods(pair: _Pair, kind: PolicyKind) -> _Pair | None:
+    """Return a policy as it acts on pods where it names no target, None where it names none or always has to."""
+    if pair.now is None or not any(each.form == "workload-selector" for each in kind.references):
+        return None
+    was, now = (_untargeted(each, kind.target_fields) for each in (pair.was, pair.now))
+    return None if was is pair.was and now is pair.now else pair._replace(was=was, now=now)
+
+
+def _untargeted(policy: Resource, fields: Collection[str]) -> Resource:
+    if policy.spec.keys().isdisjoint(fields):
+        return policy
+    spec = {name: value for name, value in policy.spec.items() if name not in fields}
+    return policy.replaced(body={**policy.body, "spec": spec})
+
+
+def _for_other_pods(sides: Sides, pair: _Pair) -> Iterator[Finding]:
+    """Yield that a network policy is for other pods, or for fewer, than before, of which none was seen."""
+    old, new = pair.was, pair.now
+    for field in () if new is None or new.key[:2] not in NETWORK_POLICIES else selectors_of(*new.key[:2]):
+        assert new is not None
+        was, now = (mapping(mapping(each.spec.get(field)).get("matchLabels")) for each in (old, new))
+        if now and not now.items() <= was.items():
+            change = f"is for {'fewer' if was.items() <= now.items() else 'other'} pods than before"
+            place, former = (each.location("spec", field) for each in (new, old))
+            fix = f"keep `{field}` as it was, if pods still have these labels"
+            cause = Cause(field, change, "it isolates the others no longer", (new.key,), fix=fix, severity="note")
+            yield _alone(sides, cause._replace(location=place, before=former, ground=pair.ground), new.key)
+
+
+def _alone(sides: Sides, cause: Cause, key: ResourceKey) -> Finding:
+    """Return the finding for a cause at an object by itself."""
+    affected = AffectedObjects()
+    affected.others.add(key)
+    return finding_of(sides, Weakened(cause._replace(own=True), affected))
+
+
 def _weaker_by_words(sides: Sides, pair: _Pair, states: Sequence[PolicyState] = ()) -> Iterator[Finding]:
     """Yield what is weaker by the words of fields alone: of no policy, or of one whose targets nothing stands for.
 
@@ -237,9 +278,7 @@ def _weaker_by_words(sides: Sides, pair: _Pair, states: Sequence[PolicyState] = 
             cause = weakened(weakening, pair.was, pair.now, "keep it as it was, or say what takes its place")
             causes.append(cause if certain else cause._replace(severity="note"))
     for cause in causes:
-        affected = AffectedObjects()
-        affected.others.add(pair.now.key)
-        yield finding_of(sides, Weakened(cause._replace(own=True, ground=pair.ground), affected))
+        yield _alone(sides, cause._replace(ground=pair.ground), pair.now.key)
 
 
 class _Companions:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from policylint.catalog.content import known_object
 from policylint.checks.kit.locations import path
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, WeakenedWay
@@ -54,7 +55,8 @@ def filters_weakened(sides: Sides) -> Iterator[WeakenedWay]:
                     cause = _cause(old, was, new, now, "request", change, says, "timeouts")
                     yield cause, "", (whole(new.key), now.node)
                 if was.body.get("filters") != now.body.get("filters"):
-                    yield from ((cause, "", (whole(new.key), now.node)) for cause in _causes(old, was, new, now))
+                    causes = [*_causes(old, was, new, now), *_unknown_filters_gone(sides, old, was, new, now)]
+                    yield from ((cause, "", (whole(new.key), now.node)) for cause in causes)
 
 
 def _pairs(old: list[Rule], new: list[Rule]) -> Iterator[tuple[Rule, Rule]]:
@@ -89,6 +91,23 @@ def _causes(old: Resource, was: Rule, new: Resource, now: Rule) -> Iterator[Caus
         gained = listing(sorted(after.rewrites - before.rewrites)) or "others"
         says = "policies for the former path do not act there"
         yield _cause(old, was, new, now, "urlRewrite", f"asks for {gained} now", says)
+
+
+def _unknown_filters_gone(sides: Sides, old: Resource, was: Rule, new: Resource, now: Rule) -> Iterator[Cause]:
+    """Yield that a rule goes no longer through a filter of a kind of which nothing is known, but by its name."""
+    before, after = (set(_extensions(sides, each)) for each in (was, now))
+    for kind, name in sorted(before - after) if len(after) < len(before) else ():
+        yield _cause(
+            old, was, new, now, "extensionRef", f"no longer names {kind} {name}", "what that did is done no longer"
+        )
+
+
+def _extensions(sides: Sides, rule: Rule) -> Iterator[tuple[str, str]]:
+    for each in map(mapping, sequence(rule.body.get("filters"))):
+        reference = mapping(each.get("extensionRef"))
+        group, kind = text(reference.get("group")), text(reference.get("kind"))
+        if kind and sides.after.catalog.is_unstated(group, kind) and known_object(group, kind) is None:
+            yield kind, text(reference.get("name"))
 
 
 def _cause(

@@ -235,8 +235,8 @@ def _exchange(weak: Weakness, before: Any, after: Any) -> str:
         if was == now:  # another realm of the same server has other users
             was, now = _realm(before), _realm(after)
         return f"goes from {was} to {now}" if was and now and was != now else ""
-    if before == after or (isinstance(before, list) and not _is_mixed(before, after)):
-        return ""  # of a list that gains or loses entries alone other words speak
+    if before == after or (isinstance(before, (list, dict)) and not _is_mixed(before, after)):
+        return ""  # of a list, or labels, that only gain or lose entries other words speak
     if json_in(before) is not None and json_in(before) == json_in(after):
         return ""  # the same, written otherwise
     if _terms(before) == _terms(after):
@@ -252,9 +252,10 @@ def _terms(value: Any) -> list[str] | str:
     return sorted(words) if len(operators) == 1 and words[1::2] == words[1:2] * (len(words) // 2) else text(value)
 
 
-def _is_mixed(before: list[Any], after: Any) -> bool:
-    """Return whether a list both gains and loses entries."""
-    old, new = (set(map(name_of, sequence(each))) for each in (before, after))
+def _is_mixed(before: list[Any] | dict[str, Any], after: Any) -> bool:
+    """Return whether a list or map both gains and loses entries; one with another value is another entry."""
+    listed = ([*each.items()] if isinstance(each, dict) else sequence(each) for each in (before, after))
+    old, new = (set(map(name_of, each)) for each in listed)
     return bool(old - new) and bool(new - old)
 
 

@@ -163,7 +163,17 @@ spec:
   podSelector: {matchLabels: {app: redis}}
   policyTypes: [Ingress]
 """
+SESSION = policy(
+    "SecurityPolicy",
+    "oidc: {provider: {issuer: 'https://id.example.com'}, clientID: a, clientSecret: {name: a}, defaultTokenTTL: 10m}",
+)
 WEAKER = [
+    (
+        SESSION,
+        "defaultTokenTTL: 10m",
+        "defaultTokenTTL: 100h",
+        "defaultTokenTTL of SecurityPolicy shop/login goes from 10m",
+    ),
     (KEYS, "{app: shop}", "{kind: key}", "other Secrets say who gets in"),
     (
         FILTERED,
@@ -202,6 +212,7 @@ WEAKER = [
     (PROJECT, "  dest", "  namespaceResourceBlacklist: [{group: a, kind: b}]\n  dest", "gains the entry with group a"),
 ]
 AS_STRONG = [
+    (SESSION, "defaultTokenTTL: 10m", "defaultTokenTTL: 5m"),
     (KEYS, "{app: shop}", "{app: shop, tier: gold}"),
     (FILTERED, "name: login", "name: 'login'"),
     (AT_WAYPOINT, "kind: Service", "kind: 'Service'"),

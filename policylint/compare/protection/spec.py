@@ -195,7 +195,8 @@ def _amount(weak: Weakness, value: Any) -> float | None:
         return inf
     length = None if weak.grows == "size" else milliseconds(value)
     if weak.grows == "size" and isinstance(value, str):
-        return number_of_bytes(value.upper().replace("K", "k"))
+        exact = number_of_bytes(value)
+        return number_of_bytes(value.upper().replace("K", "k")) if exact is None else exact
     return length if length is not None else number_of_bytes(value)
 
 

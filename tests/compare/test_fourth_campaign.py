@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from policylint.catalog.weakenings import common_weaknesses
+from policylint.compare.protection.spec import weakenings
 from tests.compare.repositories import diff
 from tests.worlds import gateway
 
@@ -258,3 +260,11 @@ def test_a_weakening_is_told(tmp_path: Path, case: tuple[str, ...]) -> None:
 def test_what_is_as_strong_is_none(tmp_path: Path, case: tuple[str, ...]) -> None:
     said = printed(tmp_path, *case)
     assert "New" not in said, said
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "told"), [("64Ki", "1Gi", 1), ("1Gi", "64Ki", 0), ("1m", "2M", 1), ("8k", "8K", 0)]
+)
+def test_sizes_are_read_as_kubernetes_and_servers_write_them(was: str, now: str, told: int) -> None:
+    before, after = ({"buffer": {"maxRequestSize": size}} for size in (was, now))
+    assert len(list(weakenings(common_weaknesses("TrafficPolicy", before, after), before, after))) == told

@@ -138,8 +138,7 @@ class EditorServer(LanguageServer):
         gc.disable()
         try:
             documents = list(self.workspace.text_documents.values())
-            # Half a pair of surrogates is text for an editor, and none for UTF-8: a question mark is as wide in UTF-16.
-            texts = {self.file_of(document.uri): document.source.encode(errors="replace") for document in documents}
+            texts = {self.file_of(document.uri): _encoded(document.source) for document in documents}
             return self._tree.read(texts, lambda: wanted != self._changes, self._on_disk)
         finally:
             if self._state is None:
@@ -331,6 +330,14 @@ def _text(state: State, file: str) -> str:
     return "\n".join(state.workspace.source_lines(file))
 
 
+def _encoded(source: str) -> bytes:
+    """Return the text of an editor as a file has it.
+
+    Half a pair of surrogates is text there, and none for UTF-8: a question mark is as wide in UTF-16.
+    """
+    return source.encode(errors="replace")
+
+
 def _item(offer: Offer, rank: int, place: Surroundings, position: types.Position) -> types.CompletionItem:
     """Return a offer as an editor wants it: it takes the place of what was written of it."""
     written = len(place.prefix) if place.prefix.isascii() else 0
@@ -418,7 +425,7 @@ def server(options: RunOptions) -> EditorServer:
         document = editor.workspace.text_documents.get(uri)
         if document is None:
             return []  # what is not open, nobody types in
-        lines = document.source.splitlines()
+        lines = _encoded(document.source).decode().splitlines()
         column = editor.column(lines, position)
         place = surroundings(lines, position.line, column)
         if place is None:

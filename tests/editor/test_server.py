@@ -321,6 +321,19 @@ def test_half_a_pair_of_surrogates_is_text_like_any_other(shop: Path) -> None:
     edit(shop, session)
 
 
+def test_half_a_pair_of_surrogates_is_completed_around(shop: Path) -> None:
+    async def session(editor: Editor) -> None:
+        file = "shop/checkout-cors.yaml"
+        text = "apiVersion: a\ud83d/v1\nkind: \ud83d\nmetadata: {name: \ud83d}\n"
+        text += "spec:\n  targetRefs:\n  - kind: HTTPRoute\n    name: \n"
+        editor.open(file, text)
+        for line, column in ((1, 6), (6, 10)):
+            place = types.CompletionParams(types.TextDocumentIdentifier(editor.uri(file)), types.Position(line, column))
+            assert await editor.client.text_document_completion_async(place), line
+
+    edit(shop, session)
+
+
 def test_the_root_of_the_file_system_is_not_read() -> None:
     async def session(editor: Editor) -> None:
         async with asyncio.timeout(20):

@@ -9,25 +9,29 @@ from policylint.catalog.weakenings import may_decide
 from policylint.compare.change import SubjectChange
 from policylint.compare.pairing import Sides, differs
 from policylint.documents import Document
-from policylint.model import GATEWAY_GROUP, Location, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Location, Resource, ResourceKey, World, mapping, sequence, text, value_at
+from policylint.model.world import Note
 from policylint.network.kinds import KINDS
 from policylint.policy.results import PolicyState, Target
 from policylint.render.journal import NOT_RENDERED
+from policylint.render.tree import join
 from policylint.simulation import Simulation
 from policylint.topology.workloads import by_pod_labels, is_workload
 
 _NAMESPACE = ("", "Namespace")
 _GATEWAY = (GATEWAY_GROUP, "Gateway")
+_BROUGHT = frozenset({"chart", "remote-base"})
+"""Codes of notes on what a kustomization takes from elsewhere."""
 
 
 def unknown_subjects(sides: Sides, known: set[ResourceKey], changed: Collection[str] = ()) -> list[SubjectChange]:
-    """Return targets of changed policies that were not seen, and changed charts that may make routes, sorted.
+    """Return unseen targets of changed policies, and parts of kustomizations and charts that change, sorted.
 
     Args:
         changed: the files that differ, below the root.
     """
     subjects: dict[ResourceKey, SubjectChange] = {}
-    for subject in (*_targets(sides), *_namespaces(sides), *_charts(sides, changed), *_newly_unseen(sides)):
+    for subject in (*_targets(sides), *_namespaces(sides), *_charts(sides, changed), *_unseen_parts(sides, changed)):
         if subject.key not in known:
             subjects.setdefault(subject.key, subject)
     return [subjects[key] for key in sorted(subjects)]
@@ -174,15 +178,45 @@ def _charts(sides: Sides, changed: Collection[str]) -> Iterator[SubjectChange]:
                 yield SubjectChange(after.world.name, key, "unknown", of_side[key].name_location, reason=reason)
 
 
-def _newly_unseen(sides: Sides) -> Iterator[SubjectChange]:
-    """Yield the kustomizations and what else renders of which something is not rendered now that was, or was not there:
-    whatever it makes, or changes, is not in sight. Charts and what installs them are told by `_charts`."""
+def _unseen_parts(sides: Sides, changed: Collection[str]) -> Iterator[SubjectChange]:
+    """Yield the kustomizations and what else renders of which something is not rendered now that was, or was not there,
+    or that goes or differs where nobody saw it: whatever it makes, or changes, is not in sight.
+
+    Charts and what installs them are told by `_charts`, but for those that a kustomization takes in.
+    """
     before, after, _ = sides
-    known = {(note.code, note.message) for note in before.world.notes}
-    for note in after.world.notes:
-        if note.rule == NOT_RENDERED and note.code != "chart" and (note.code, note.message) not in known:
-            key = _renderer(note.location)
-            yield SubjectChange(after.world.name, key, "unknown", note.location, reason=note.message)
+    steps = [path.split("/") for path in changed]
+    touched = {"/".join(each[:depth]) for each in steps for depth in range(1, len(each) + 1)}
+    for side, opposite in ((after, before), (before, after)):
+        there = {(note.code, note.message): _written(note) for note in opposite.world.notes}
+        bringing = tuple(f"{reason.partition(' may ')[0]} " for reason in side.world.unseen.of_routes())
+        for note in side.world.notes:
+            brings = note.code == "not-covered" or (note.code in _BROUGHT and note.message.startswith(bringing))
+            words, other = _written(note), there.get((note.code, note.message))
+            if other is None and side is after and note.rule == NOT_RENDERED and (brings or note.code != "chart"):
+                reason = note.message
+            elif other is None and side is before and brings:
+                reason = f"gone: {note.message}"
+            elif other is not None and side is after and brings:
+                directory = note.location.file.rpartition("/")[0]
+                if other == words and touched.isdisjoint(join(directory, word) for word in words):
+                    continue
+                reason = f"changed: {note.message}"
+            else:
+                continue
+            yield SubjectChange(after.world.name, _renderer(note.location), "unknown", note.location, reason=reason)
+
+
+def _written(note: Note) -> list[str]:
+    """Return the words of the field that a note is about: files of the tree may be among them."""
+    pending, words = [value_at(getattr(note.location.document, "value", None), note.location.pointer)], []
+    while pending:
+        value = pending.pop()
+        if isinstance(value, (dict, list)):
+            pending += [*value, *value.values()] if isinstance(value, dict) else value
+        elif value is not None:
+            words.append(str(value))
+    return words
 
 
 def _renderer(location: Location) -> ResourceKey:

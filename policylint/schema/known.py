@@ -262,6 +262,16 @@ def is_experimental(schema: Any, pointer: Pointer) -> bool:
     return False
 
 
+def _unserved(schema: Mapping[str, Any], group: str, versions: Sequence[Any]) -> dict[str, Any]:
+    """Return the schema of a version that the API server takes from nobody, and gives to no controller."""
+    served = [f"{group}/{text(each.get('name'))}" for each in map(mapping, versions) if each.get("served") is not False]
+    properties = {
+        **mapping(schema.get("properties")),
+        "apiVersion": {"type": "string", "enum": served or ["none, as no version is served"]},
+    }
+    return {**schema, "properties": properties}
+
+
 def _defined(documents: Sequence[Document], group: str, kind: str, version: str, fuel: Fuel) -> Iterator[Known]:
     for document in documents:
         from policylint.load.objects import objects_of
@@ -278,4 +288,6 @@ def _defined(documents: Sequence[Document], group: str, kind: str, version: str,
                         usable = structural(schema)
                     except MalformedSchemaError:
                         continue  # the API server refuses the CRD: what the kind's objects look like is unknown
+                    if mapping(listed).get("served") is False:
+                        usable = _unserved(usable, group, sequence(spec.get("versions")))
                     yield Known(usable, ManifestChecker(usable, fuel), fuel, document)

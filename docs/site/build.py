@@ -84,6 +84,9 @@ def staged() -> dict[str, str]:
             inner = path.relative_to(ROOT / folder)
             if path.suffix in (".md", ".png", ".svg") and inner.parts[0] not in ("site",):
                 pages[f"{folder}/{inner}"] = below + str(inner)
+    for source in pages:
+        if (ROOT / source).resolve() != ROOT / source:
+            sys.exit(f"{source} is a link: what it leads to would be published")
     return pages
 
 

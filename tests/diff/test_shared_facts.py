@@ -148,3 +148,23 @@ def test_a_file_that_cannot_be_read_is_a_problem_on_both_sides(tmp_path: Path) -
     for _ in range(2):
         loaded = load(open_source([str(tree)]), known_groups(), shared_facts=shared_facts)
         assert {problem.file.rpartition("/")[2] for problem in loaded.problems} == {"a.yaml", "gone.yaml"}
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("app/kustomization.yaml", "app/notes.yaml"),
+        ("app/notes.yaml", "app/kustomization.yaml"),
+        ("app/kustomization.yaml", "chart/templates/kustomization.yaml"),
+        ("app/Chart.yaml", "app/kustomization.yaml"),
+    ],
+)
+def test_one_content_under_another_name_is_another_thing(was: str, now: str, tmp_path: Path) -> None:
+    """What is kept of a content is found by it alone, and the author of a change chooses what it is called."""
+    tree, build = tmp_path / "tree", "name: x\nversion: 1.0.0\nresources: [route.yaml]\nnamePrefix: other-\n"
+    route = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r, namespace: shop}\n"
+    commit(tree, {was: build, "app/route.yaml": route + "spec: {parentRefs: [{name: edge}]}\n"})
+    commit(tree, {was: None, now: build})
+    assert_same(tree, tmp_path / "out", "HEAD^..HEAD")
+    back = every_format(tree, tmp_path / "back", "HEAD..HEAD^")
+    assert ("other-r" in back["json-v1"]) == ("app/kustomization.yaml" in (was, now))

@@ -104,6 +104,47 @@ def test_parquet_holds_the_same_rows(shop: Tables, tmp_path: Path) -> None:
         assert parquet.read_table(tmp_path / f"{table}.parquet").to_pylist() == rows
 
 
+HOSTILE = (
+    "=HYPERLINK(\"https://a\")", "+cmd|' /C calc'!A0", "@SUM(1)", "../../outside", "a\0b",
+    "a\nb,c\"d", "\u202edlrow", "1" * 400,
+    "'; DROP TABLE findings; --", "\ud83d\ude00", "9007199254740993", "NaN", "true",
+)  # fmt: skip
+"""Words that are something else to a spreadsheet, a database, a file system or a reader of JSON."""
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_words_of_a_stranger_are_words_in_every_table(form: str, tmp_path: Path) -> None:
+    """No column changes its type, no other file is written, and what was written is read again as it was."""
+    world, out = tmp_path / "world", tmp_path / "out" / "deep"
+    world.mkdir()
+    routes = [
+        {
+            "apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
+            "metadata": {"name": word, "namespace": word}, "spec": {
+                "parentRefs": [{"name": word}], "hostnames": [word],
+                "rules": [{"matches": [{"path": {"value": f"/{word}"}, "headers": [{"name": word, "value": word}]}]}],
+            },
+        }
+        for word in HOSTILE
+    ]  # fmt: skip
+    (world / "world.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": routes}))
+    if form == "parquet":
+        parquet = pytest.importorskip("pyarrow.parquet")
+        exported(world, out, "--repository", HOSTILE[0], "-o", "parquet")
+        tables = {table: parquet.read_table(out / f"{table}.parquet").to_pylist() for table in TABLES}
+        plain = [parquet.read_schema(out / f"{table}.parquet") for table in TABLES]
+        exported(SHOP, tmp_path / "shop", "-o", "parquet")
+        assert plain == [parquet.read_schema(tmp_path / "shop" / f"{table}.parquet") for table in TABLES]
+    else:
+        tables = exported(world, out, "--repository", HOSTILE[0])
+    assert [error.message for error in Draft202012Validator(SCHEMA).iter_errors(tables)] == []
+    assert {row["repository"] for rows in tables.values() for row in rows} == {HOSTILE[0]}
+    assert {path.name for path in out.iterdir()} == {f"{table}.{form}" for table in TABLES}
+    assert {path.name for path in tmp_path.iterdir()} <= {"world", "out", "shop"}
+    words = {word for row in tables["findings"] for word in HOSTILE if word in json.dumps(row, ensure_ascii=False)}
+    assert len(words) > 3, "they are there"
+
+
 def test_duckdb_asks_several_repositories_what_the_page_asks(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     for name, world in (("one", SHOP), ("two", ROOT / "fixtures" / "baker-parable")):

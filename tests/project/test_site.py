@@ -68,6 +68,27 @@ def test_a_link_to_a_file_that_is_no_page(site: ModuleType, monkeypatch: pytest.
     )
 
 
+@pytest.mark.parametrize("link", ["README.md", "docs/lint.md", "docs/picture.png", "docs/deep", "rules/GWP101-x.md"])
+def test_a_link_publishes_nothing_from_outside(
+    site: ModuleType, tmp_path: Path, link: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a pull request, say, whose site is built to be looked at on a machine that has keys."""
+    outside, root = tmp_path / "home", tmp_path / "root"
+    for place in (outside, root / "docs", root / "rules"):
+        place.mkdir(parents=True)
+    (outside / "id.md").write_text("s3cret")
+    (root / "CHANGELOG.md").write_text("# Changelog")
+    (tmp_path / "work").mkdir()
+    (root / link).symlink_to(outside if link == "docs/deep" else outside / "id.md")
+    monkeypatch.setattr(site, "ROOT", root)
+    try:
+        site.stage(tmp_path / "work", None)
+    except SystemExit as stopped:
+        assert f"{link} is a link" in str(stopped)
+    read = [path.read_bytes() for path in (tmp_path / "work").rglob("*") if path.is_file()]
+    assert not [text for text in read if b"s3cret" in text]
+
+
 def test_rule_pages_have_their_title_and_lead_to_the_playground(staged: Path) -> None:
     text = (staged / "docs" / "rules" / "GWP101-target-not-found.md").read_text(encoding="utf-8")
     assert "\n# GWP101: " in text

@@ -11,6 +11,11 @@ _ROUTES = f"{_TYPE}config.route.v3.RouteConfiguration"
 _CLUSTER = f"{_TYPE}config.cluster.v3.Cluster"
 _ENDPOINTS = f"{_TYPE}config.endpoint.v3.ClusterLoadAssignment"
 _SECRET = f"{_TYPE}extensions.transport_sockets.tls.v3.Secret"
+_NOT_ON_LOOPBACK = (
+    "edsClusterConfig", "typedExtensionProtocolOptions", "dnsLookupFamily", "dnsRefreshRate", "respectDnsTtl",
+    "transportSocket", "transportSocketMatches", "upstreamBindConfig",
+)  # fmt: skip
+"""Fields of clusters."""
 _MANAGER = "HttpConnectionManager"
 Place = Callable[[str, int], tuple[str, int]]
 
@@ -39,7 +44,8 @@ def static(
         key = (protocol, int(socket["portValue"]))
         ports[key] = free()
         listener["address"] = {"socketAddress": {"address": "127.0.0.1", "portValue": ports[key]}}
-        listener.pop("accessLog", None)
+        for field in ("accessLog", "additionalAddresses"):
+            listener.pop(field, None)
         for manager in _of_type(listener, _MANAGER):
             if "rds" in manager:
                 name = manager.pop("rds")["routeConfigName"]
@@ -50,13 +56,8 @@ def static(
         listeners.append(listener)
     clusters = []
     for cluster in resources.get(_CLUSTER, ()):
-        cluster.pop("edsClusterConfig", None)
-        cluster.pop("typedExtensionProtocolOptions", None)
-        cluster.pop("dnsLookupFamily", None)
-        cluster.pop("dnsRefreshRate", None)
-        cluster.pop("respectDnsTtl", None)
-        cluster.pop("transportSocket", None)
-        cluster.pop("transportSocketMatches", None)
+        for field in _NOT_ON_LOOPBACK:
+            cluster.pop(field, None)
         loaded = endpoints.get(cluster["name"]) or cluster.get("loadAssignment") or {"clusterName": cluster["name"]}
         kind = str(cluster.pop("clusterType", {}).get("name", ""))
         if "dynamic_forward_proxy" in kind:

@@ -199,12 +199,14 @@ class Run:
         return perf_counter() - self._start
 
     def end(self, coverage: Coverage, spent: Mapping[str, float] | None = None, more: Iterable[str] = ()) -> None:
-        """Say what --verbose and --timing ask for.
+        """Say what --verbose and --timing ask for, and where what was shown is not the whole.
 
         Args:
             spent: the seconds that each rule took.
             more: lines of --verbose after those of what was read.
         """
+        if coverage.cut_off:
+            say("this is not the whole: a limit cut something off (GWP911 of `lint` says where)")
         if self.verbose:
             for line in (*_coverage_in_words(coverage), *more):
                 say(line)

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from policylint.budget import CUT_OFF
 from policylint.checks import OF_CHANGES, guarded
 from policylint.compare.at_home import at_home
 from policylint.compare.change import Comparison, EnvironmentChange, FindingChange, PolicyChange, SubjectChange
@@ -91,7 +92,8 @@ def _environment(sides: Sides, undeployed: Sequence[SubjectChange], texts: TextC
     changed = changed_keys(sides)
     touched = {*changed, *_judged_otherwise(sides)}
     come_or_gone = _come_or_gone(sides)
-    doubts = unknown or texts.commands or contexts.truncated or before.cut or after.cut
+    cut = any(side.cut or any(note.code == CUT_OFF for note in side.world.notes) for side in (before, after))
+    doubts = unknown or texts.commands or contexts.truncated or cut
     whole = not (doubts or acts_beside(sides) or decides_beside(sides) or any(changes_beside(sides)))
     return EnvironmentChange(
         after.world.name,

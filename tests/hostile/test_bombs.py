@@ -11,8 +11,10 @@ import pytest
 from bench.shapes import rendering as shapes
 from policylint.budget import CUT_OFF, MOST_STEPS, Budget, ExhaustedError, size_of
 from policylint.cel.syntax import is_expression
+from policylint.report.diff.requests import AS_BEFORE
+from policylint.report.formats import FORMATS
 from policylint.workspace import Workspace, open_workspace
-from tests.diff.history import run
+from tests.diff.history import commit, run
 from tests.render.trees import ROUTE, place, written
 
 Shape = Callable[[Path, int], list[str]]
@@ -27,6 +29,7 @@ BOMBS: dict[Shape, tuple[int, str]] = {
     shapes.go_template: (150, "sets/s.yaml"),
 }
 """Shape → a size that earlier versions took gigabytes or minutes for, and where it is cut off."""
+NOT_WHOLE = "this is not the whole: a limit cut something off"
 
 
 def cut(found: Workspace) -> list[str]:
@@ -91,7 +94,7 @@ def test_twice_the_size_is_twice_the_work(tmp_path: Path, monkeypatch: pytest.Mo
 def test_one_finding_at_its_line_and_exit_code_three(tmp_path: Path) -> None:
     shapes.doubling_replacements(tmp_path, 40)
     code, output, errors = run(tmp_path, "lint", ".")
-    assert (code, errors) == (3, "")
+    assert (code, errors) == (3, f"policylint: {NOT_WHOLE} (GWP911 of `lint` says where)\n")
     assert output.count("warning[GWP911]") == 1
     assert "warning[GWP911]: this replacement would exceed the work budget" in " ".join(output.split())
     assert "kustomization.yaml:" in output
@@ -100,12 +103,26 @@ def test_one_finding_at_its_line_and_exit_code_three(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("explain", "HTTPRoute/default/r0"), ("list", "routes"), ("simulate",), ("graph", "--format", "dot")],
-    ids=lambda arguments: arguments[0],
-)
+    [
+        ("explain", "HTTPRoute/default/r0"), ("trace", "GET", "http://a/"), ("reach",), ("reach", "-o", "json"),
+        ("list", "routes"), ("list", "policies", "-o", "json"), ("simulate",), ("simulate", "-o", "json"),
+        ("graph", "--format", "dot"), ("export", "--to", "out"), ("baseline",), ("upgrade",),
+    ],
+    ids=" ".join,
+)  # fmt: skip
 def test_every_command_says_that_it_saw_a_part(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     shapes.doubling_replacements(tmp_path, 40)
-    assert run(tmp_path, *arguments)[0] == 3
+    code, _, said = run(tmp_path, *arguments)
+    assert (code, NOT_WHOLE in said) == (3, True)
+
+
+@pytest.mark.parametrize("form", sorted(FORMATS["diff"]))
+def test_a_diff_of_a_part_says_nothing_of_the_whole(tmp_path: Path, form: str) -> None:
+    shapes.doubling_replacements(tmp_path / "tree", 40)
+    commit(tmp_path / "tree", {})
+    code, said, errors = run(tmp_path / "tree", "diff", "HEAD", "-o", form)
+    assert (code, NOT_WHOLE in errors, '"as_before": true' in said) == (3, True, False)
+    assert AS_BEFORE not in said or form == "sarif", "that has the pages of rules in it"
 
 
 def test_what_rests_on_it_is_unknown(tmp_path: Path) -> None:

@@ -74,6 +74,15 @@ def _envoy_gateway(body: Body) -> Offered:
         for name in asked:
             if name != "jwt":
                 yield f"{name} goes", lambda it, n=name: it["spec"].pop(n)
+    for number, rule in enumerate(rules):
+        for place, claim in enumerate(_entries(rule, "principal", "jwt", "claims")):
+            if _at(rule, "action") == "Allow" and _entries(claim, "values"):
+                yield (
+                    "one value of a claim more",
+                    lambda it, n=number, p=place: _at(it, "spec", "authorization", "rules", n, "principal", "jwt")[
+                        "claims"
+                    ][p]["values"].append("far-away"),
+                )
     if isinstance(_at(body, "spec", "jwt"), dict) and not _at(body, "spec", "jwt", "optional"):
         yield "the token is optional", lambda it: it["spec"]["jwt"].update(optional=True)
 
@@ -106,6 +115,21 @@ def _istio(body: Body) -> Offered:
             yield "a rule without its conditions", lambda it, n=number: it["spec"]["rules"][n].pop("when")
 
 
+def _clients(body: Body) -> Offered:
+    validation = _at(body, "spec", "tls", "clientValidation")
+    if isinstance(validation, dict) and not validation.get("optional"):
+        yield (
+            "a certificate is optional",
+            lambda it: it["spec"]["tls"]["clientValidation"].update(optional=True),
+        )
+
+
+def _issuers(body: Body) -> Offered:
+    if _entries(body, "spec", "jwtRules"):
+        rule = {"issuer": "https://far-away.example", "jwksUri": "https://far-away.example/keys"}
+        yield "one issuer more", lambda it: it["spec"]["jwtRules"].append(rule)
+
+
 def _peers(body: Body) -> Offered:
     if _at(body, "spec", "mtls", "mode") == "STRICT":
         yield "plain text passes", lambda it: it["spec"]["mtls"].update(mode="PERMISSIVE")
@@ -119,6 +143,10 @@ def _kuadrant(body: Body) -> Offered:
                 "one step of authorization less",
                 lambda it, a=above, n=name: _at(it, "spec", *a, "rules", "authorization").pop(n),
             )
+
+    if _entries(body, "spec", "when"):  # a first one would take the place of those of a parent
+        one = {"predicate": "request.path == '/far-away'"}
+        yield "asked of one path alone", lambda it: it["spec"]["when"].append(one)
 
 
 def _network(body: Body) -> Offered:
@@ -172,8 +200,11 @@ def _traefik(body: Body) -> Offered:
 
 
 def _kong(body: Body) -> Offered:
-    if _entries(body, "config", "allow") and body.get("plugin") == "ip-restriction":
-        yield "one more network", lambda it: it["config"]["allow"].append(ANOTHER_NETWORK)
+    more = {"ip-restriction": ANOTHER_NETWORK, "acl": "far-away"}.get(str(body.get("plugin")))
+    if more and _entries(body, "config", "allow"):
+        yield "one of its list more", lambda it: it["config"]["allow"].append(more)
+    if more and len(_entries(body, "config", "deny")) > 1:
+        yield "a denial less", lambda it: it["config"]["deny"].pop()
 
 
 def _linkerd(body: Body) -> Offered:
@@ -181,6 +212,49 @@ def _linkerd(body: Body) -> Offered:
         yield "one identity more", lambda it: it["spec"]["identities"].append("far.away.serviceaccount.identity")
     if _entries(body, "spec", "networks"):
         yield "one more network", lambda it: it["spec"]["networks"].append({"cidr": ANOTHER_NETWORK})
+    for number in range(len(_entries(body, "spec", "requiredAuthenticationRefs"))):
+        yield "one authentication less", lambda it, n=number: it["spec"]["requiredAuthenticationRefs"].pop(n)
+    if body.get("kind") == "Server" and _at(body, "spec", "accessPolicy") in (None, "deny"):
+        yield "passes by default", lambda it: it["spec"].update(accessPolicy="all-unauthenticated")
+    if isinstance(_at(body, "spec", "client"), dict) and not _at(body, "spec", "client", "unauthenticated"):
+        yield "anybody of its networks", lambda it: it["spec"]["client"].update(unauthenticated=True)
+
+
+_LOGINS = ("jwtAuthentication", "basicAuthentication", "apiKeyAuthentication")
+
+
+def _optional_logins(body: Body) -> Offered:
+    for name in _LOGINS:
+        login = _at(body, "spec", "traffic", name)
+        if isinstance(login, dict) and login.get("mode") in (None, "Strict"):
+            yield f"{name} is optional", lambda it, n=name: it["spec"]["traffic"][n].update(mode="Optional")
+
+
+def _iap(body: Body) -> Offered:
+    if _at(body, "spec", "default", "iap", "enabled") is True:
+        yield "no login", lambda it: it["spec"]["default"]["iap"].update(enabled=False)
+
+
+_NETWORKS = ("nginx.ingress.kubernetes.io/whitelist-source-range", "haproxy.org/allow-list")
+
+
+def _ingress(body: Body) -> Offered:
+    for name in _NETWORKS:
+        listed = _at(body, "metadata", "annotations", name)
+        if isinstance(listed, str) and listed.strip():
+            yield (
+                "one more network",
+                lambda it, n=name, was=listed: it["metadata"]["annotations"].update({n: f"{was},{ANOTHER_NETWORK}"}),
+            )
+
+
+def _contour(body: Body) -> Offered:
+    more = {"cidr": ANOTHER_NETWORK, "source": "Remote"}
+    if _entries(body, "spec", "virtualhost", "ipAllowPolicy"):
+        yield "one more network", lambda it: it["spec"]["virtualhost"]["ipAllowPolicy"].append(more)
+    for number, each in enumerate(_entries(body, "spec", "routes")):
+        if _entries(each, "ipAllowPolicy"):
+            yield "one more network", lambda it, n=number: it["spec"]["routes"][n]["ipAllowPolicy"].append(more)
 
 
 _AGENTGATEWAY = "agentgateway.dev"
@@ -195,9 +269,18 @@ _CHANGES: dict[tuple[str, str], tuple[Callable[[Body], Offered], ...]] = {
     ("cilium.io", "CiliumNetworkPolicy"): (_cilium,),
     ("cilium.io", "CiliumClusterwideNetworkPolicy"): (_cilium,),
     ("gateway.kgateway.dev", "TrafficPolicy"): (_expressions("spec", "rbac"),),
-    (_AGENTGATEWAY, "AgentgatewayPolicy"): (_expressions("spec", "traffic", "authorization"),),
+    (_AGENTGATEWAY, "AgentgatewayPolicy"): (_expressions("spec", "traffic", "authorization"), _optional_logins),
     ("traefik.io", "Middleware"): (_traefik,),
+    ("configuration.konghq.com", "KongClusterPlugin"): (_kong,),
     ("configuration.konghq.com", "KongPlugin"): (_kong,),
+    ("gateway.envoyproxy.io", "ClientTrafficPolicy"): (_clients,),
+    ("networking.gke.io", "GCPBackendPolicy"): (_iap,),
+    ("networking.k8s.io", "Ingress"): (_ingress,),
+    ("projectcontour.io", "HTTPProxy"): (_contour,),
+    ("security.istio.io", "RequestAuthentication"): (_issuers,),
+    ("policy.linkerd.io", "AuthorizationPolicy"): (_linkerd,),
+    ("policy.linkerd.io", "Server"): (_linkerd,),
+    ("policy.linkerd.io", "ServerAuthorization"): (_linkerd,),
     ("policy.linkerd.io", "MeshTLSAuthentication"): (_linkerd,),
     ("policy.linkerd.io", "NetworkAuthentication"): (_linkerd,),
 }

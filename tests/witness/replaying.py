@@ -54,6 +54,7 @@ DEPLOYERS: Mapping[str, tuple[Callable[[str, int], list[Manifest]], deployed.Wit
 KNOWN = Path(__file__).with_name("known.toml")
 PREDICTED = Path(__file__).with_name("predicted.md")
 """What the page says of worlds that people predicted, and no program was asked about."""
+CAMPAIGNS = Path(__file__).parents[2] / "bench" / "campaigns.toml"
 CHANGED = "the grammar has made another world of {} since: ask the real program again (tests/witness/README.md)"
 HEAD = """# Verified
 
@@ -161,7 +162,27 @@ def page() -> str:
             rows.append(f"| {len(others)} other sorts | {sum(others.values())} | not yet looked into |")
         table = ["| what differs | how often | why |", "|---|---|---|", *rows] if rows else ["Nothing differs."]
         differences += [f"\n## {head['title']}\n\n{head['about']}\n", *table]
-    return "\n".join([*lines, *differences]) + "\n" + PREDICTED.read_text(encoding="utf-8")
+    predicted = PREDICTED.read_text(encoding="utf-8").rstrip("\n")
+    return "\n".join([*lines, *differences]) + f"\n{predicted}\n\n{campaigns()}"
+
+
+def campaigns() -> str:
+    """Return what docs/verified.md says of the campaigns of bench/fuzz.py."""
+    tried = tomllib.loads(CAMPAIGNS.read_text(encoding="utf-8"))["campaign"]
+    hours = sum(each["minutes"] for each in tried) / 60
+    runs = sum(each["runs"] for each in tried)
+    rows = [
+        f"| {each['what']} | {each['seeds']} | {each['inputs']:,} | {each['runs']:,} | {each['minutes']:.0f}"
+        f" | {each['kinds']} | {each['found'] or 'nothing'} |"
+        for each in tried
+    ]
+    told = f"{runs:,} runs in {hours:.1f} hours of one core, on seeds that were not tried before."
+    table = [
+        "| what | seeds | inputs | runs | minutes | kinds of failures | found |",
+        "|---|---|---|---|---|---|---|",
+        *rows,
+    ]
+    return "\n".join([f"## Campaigns\n\n`python bench/fuzz.py WHAT`: {told}\n", *table]) + "\n"
 
 
 if __name__ == "__main__":

@@ -86,11 +86,13 @@ def istio_doors(world: World, backends: Backends, policies: Mapping[ResourceKey,
 
 
 def _servers(gateway: Resource) -> Iterator[_Server]:
-    """Yield the servers of a Gateway, but those at a port of one that takes connections, or requests without TLS.
+    """Yield the servers of a Gateway, but those at a port of one that takes connections, or requests without TLS, and
+    those with TLS for a host that another one with TLS has at its port.
 
     Source: istio/istio, pilot/pkg/model/gateway.go, mergeGateways, canMergeProtocols.
     """
     first: dict[tuple[int, str], str] = {}
+    taken: dict[tuple[int, str], set[str]] = {}
     for number, server in enumerate(map(mapping, sequence(gateway.spec.get("servers")))):
         port, tls = mapping(server.get("port")), mapping(server.get("tls"))
         protocol, mode = text(port.get("protocol")).upper(), text(tls.get("mode"), "SIMPLE")
@@ -102,6 +104,10 @@ def _servers(gateway: Resource) -> Iterator[_Server]:
         address = (there, text(server.get("bind")))
         if (first.get(address, "https"), scheme) not in _SHARING:
             continue
+        known, own = taken.setdefault(address, set()), _told_in_full(server, gateway) if tls else set()
+        if not known.isdisjoint(own):
+            continue
+        known |= own
         first.setdefault(address, scheme)
         passes = secure and mode in _PASSED_ON
         asked: tuple[Guard, ...] = ()
@@ -113,6 +119,15 @@ def _servers(gateway: Resource) -> Iterator[_Server]:
         redirects = scheme == "http" and tls.get("httpsRedirect") is True
         hosts = tuple(texts(server.get("hosts")))
         yield _Server(opening, hosts, ("spec", "servers", number), asked, redirects, mode if secure else "")
+
+
+def _told_in_full(server: Mapping[str, Any], gateway: Resource) -> set[str]:
+    """Return the hosts of a server with the namespaces that they are limited to (sanitizeServerHostNamespace)."""
+    home = gateway.key.namespace
+    return {
+        f"{home}/{host[2:]}" if host.startswith("./") else host.removeprefix("*/")
+        for host in texts(server.get("hosts"))
+    }
 
 
 def _told_apart(servers: Sequence[_Server]) -> list[_Server]:
@@ -174,9 +189,10 @@ def _of_connections(world: World, gateway: Resource, server: _Server, bound: Seq
                 not matches or any(_is_meant(virtual, gateway, server, each) for each in matches)
             ):
                 body, _ = _body(world, virtual, {"route": rule["route"]}, server)
+                name = _named(world, virtual, rule, f"tcp-{number}", server)
                 for host in dict.fromkeys(map(_pattern, server.hosts if server.mode else ("*",))):
                     place: Pointer = ("spec", "tcp", number)
-                    yield DoorRule(virtual, server.opening, host, f"tcp-{number}", body, place, server.guards)
+                    yield DoorRule(virtual, server.opening, host, name, body, place, server.guards)
                 return
 
 
@@ -200,7 +216,8 @@ def _passed_on(
                 for host in dict.fromkeys(map(_pattern, names)):
                     opening = server.opening._replace(hostname=host) if server.apart else server.opening
                     place: Pointer = ("spec", "tls", number)
-                    yield DoorRule(virtual, opening, host, f"tls-{number}", body, place)
+                    name = _named(world, virtual, rule, f"tls-{number}", server)
+                    yield DoorRule(virtual, opening, host, name, body, place)
 
 
 def _hosts(virtual: Resource, gateway: Resource, server: _Server) -> list[str]:
@@ -232,6 +249,7 @@ def _of_requests(world: World, gateway: Resource, server: _Server, bound: Sequen
         if rule.get("match") and not matches:
             continue
         body, answers = _body(world, virtual, rule, server)
+        name = _named(world, virtual, rule, name, server)
         asked = (*server.guards, *answers)
         body |= {"precedence": (_MOST - rank, 0, 0, 0, 0), **({"matches": matches} if matches else {})}
         yield DoorRule(virtual, server.opening, host, name, body, pointer, asked)
@@ -470,11 +488,25 @@ def _reference(
     if dot and not suffix.startswith("svc"):
         other = {"group": VIRTUAL_SERVICE[0], "kind": "Hostname", "name": host}
         return {**other, "weight": weight, **({"port": port} if port else {})}
-    if not isinstance(port, int):
-        service = world.get(ResourceKey("", "Service", namespace or virtual.key.namespace, name))
-        ports = [] if service is None else [mapping(each).get("port") for each in sequence(service.spec.get("ports"))]
-        port = ports[0] if len(ports) == 1 else server.opening.port
+    port = _port(world, virtual, route) or server.opening.port
     return {"name": name, "weight": weight, "port": port, **({"namespace": namespace} if dot else {})}
+
+
+def _port(world: World, virtual: Resource, route: Mapping[str, Any]) -> int | None:
+    """Return the port of a destination: the one that is stated, or the Service's; None where that has several."""
+    destination = mapping(route.get("destination"))
+    stated = mapping(destination.get("port")).get("number")
+    name, _, rest = text(destination.get("host")).partition(".")
+    service = world.get(ResourceKey("", "Service", rest.partition(".")[0] or virtual.key.namespace, name))
+    ports = [] if service is None else [mapping(each).get("port") for each in sequence(service.spec.get("ports"))]
+    ports = [stated] if isinstance(stated, int) else ports
+    return ports[0] if len(ports) == 1 and isinstance(ports[0], int) else None
+
+
+def _named(world: World, virtual: Resource, rule: Mapping[str, Any], name: str, server: _Server) -> str:
+    """Return the name of a rule, with the port of the server where that decides where its requests go."""
+    ports = [_port(world, virtual, mapping(route)) for route in sequence(rule.get("route"))]
+    return f"{name} at {server.opening.port}" if None in ports else name
 
 
 def _unseen(world: World, gateway: Resource, policies: Mapping[ResourceKey, PolicyState]) -> str:

@@ -171,3 +171,15 @@ def test_going_back_is_the_mirror(tmp_path: Path, controller: str, before: str, 
     back = said(requests(pair_of(tmp_path, controller, after, before)))
     mirror: dict[str, str] = {**MIRRORED}
     assert sorted(back) == sorted((mirror[change], sets) for change, sets in says)
+
+
+def test_who_was_turned_away_gets_in_where_another_controller_serves_the_class(tmp_path: Path) -> None:
+    target = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]"
+    spec = f"spec: {{{target}, action: DENY, rules: [{{}}]}}"
+    denies = worlds.manifest("security.istio.io/v1", "AuthorizationPolicy", "closed", "infra", spec)
+    before, after = (
+        (worlds.gateway_class("edge", name), worlds.gateway(of_class="edge"), *BACKEND, denies)
+        for name in ("istio.io/gateway-controller", "example.net/controller")
+    )
+    found = requests(sides(tmp_path, before, after))
+    assert {(each.change, each.severity) for each in found.changes} == {("opened", "error")}

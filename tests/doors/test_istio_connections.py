@@ -9,12 +9,13 @@ import pytest
 
 from policylint.reach.ways import all_ways
 from tests.doors.test_istio import SELECTED, ends, gateway, pods, policy, virtual
-from tests.worlds import service, simulated
+from tests.worlds import manifest, service, simulated
 
 TCP = "{port: {number: 9000, name: tcp, protocol: TCP}, hosts: ['*']}"
 PASSING = "{port: {number: 9443, name: tls, protocol: TLS}, hosts: ['*.example.com'], tls: {mode: PASSTHROUGH}}"
 SECURE = PASSING.replace("PASSTHROUGH", "SIMPLE, credentialName: c").replace("'*.example.com'", "shop.example.com")
 HTTPS = PASSING.replace("TLS}", "HTTPS}").replace("PASSTHROUGH", "SIMPLE, credentialName: c")
+SECURE_FOR_ALL = SECURE.replace("shop.example.com", "'*/shop.example.com'")
 THERE = "tcp://:9000"
 NAMED = "tls://shop.example.com:9443"
 
@@ -110,6 +111,23 @@ def by(*names: str, host: str = "web", more: str = "") -> str:
         ((gateway(f"[{PASSING}]"), tls(by("shop.example.com", more=", sourceLabels: {app: other}"))), NAMED, "web"),
         ((gateway(f"[{PASSING}]"), tls(by("shop.example.com", host="next"), by("shop.example.com"))), NAMED, "next"),
         ((gateway(f"[{PASSING.replace('PASS', 'AUTO_PASS')}]"), tls(by("shop.example.com"))), NAMED, "refused"),
+        # a host with TLS that two servers have at a port is the first one's
+        (
+            (
+                gateway(f"[{SECURE.replace('shop.', '*.').replace('[*.', '[shop/*.')}, {PASSING}]"),
+                tls(by("shop.example.com")),
+            ),
+            NAMED,
+            "web",
+        ),
+        (
+            (
+                gateway(f"[{SECURE_FOR_ALL}, {PASSING.replace('*.', 'shop.')}]"),
+                tls(by("shop.example.com")),
+            ),
+            NAMED,
+            "refused",
+        ),
         # servers that end TLS beside one that passes it on
         (
             (
@@ -142,6 +160,16 @@ def by(*names: str, host: str = "web", more: str = "") -> str:
 )
 def test_where_connections_end(objects: tuple[str, ...], url: str, end: str) -> None:
     assert ends(*objects, url=url)[0] == end
+
+
+def test_a_port_that_nobody_states_is_that_of_each_server() -> None:
+    several = manifest("v1", "Service", "web", "shop", "spec: {ports: [{name: a, port: 9000}, {name: b, port: 9001}]}")
+    rule = "tcp: [{route: [{destination: {host: web}}]}]"
+    simulation = simulated(
+        several, gateway(f"[{TCP}, {TCP.replace('9000', '9001')}]"), virtual("", more=rule, hosts="['*']")
+    )
+    ports = {way.entry.port: [share.port for share in way.trace.outcome.shares] for way in all_ways(simulation)}
+    assert ports == {9000: [9000], 9001: [9001]}
 
 
 CUT = f"{{{SELECTED}, action: DENY, rules: [{{to: [{{operation: {{ports: ['9000']}}}}]}}]}}"

@@ -434,7 +434,14 @@ class _Comparison:
         if each.at is None or self._names(who.policy for who in by):
             return False
         around = (each.at, ResourceKey("", "Namespace", "", each.at.namespace), entry.gateway)
-        return self._changed.isdisjoint((*around, *(self._sides.pairing.key(who.policy) for who in each.owners)))
+        owners = [self._sides.pairing.key(who.policy) for who in each.owners]
+        return self._changed.isdisjoint((*around, *owners)) and all(self._acts(owner, each.at) for owner in owners)
+
+    def _acts(self, owner: ResourceKey, at: ResourceKey) -> bool:
+        """Return whether a policy acts at a proxy after; what is no policy does where it is written."""
+        state = self._sides.after.policies.get(owner)
+        groups = () if state is None else state.groups
+        return state is None or any(node.key == at for group in groups for path in group.contexts() for node in path)
 
     def _names_changed(self) -> bool:
         """Return whether a policy names an object that changed: what that does is known of Services alone."""

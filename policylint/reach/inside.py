@@ -33,13 +33,15 @@ def entries_inside(tracer: Tracer, services: Collection[ResourceKey] | None = No
         behind = tracer.simulation.acting.workloads(key)
         if behind and all(tracer.simulation.meshes.proxied(workload) is False for workload in behind):
             continue
-        for port in map(mapping, sequence(service.spec.get("ports"))):
-            number, protocol = port.get("port"), text(port.get("protocol"), "TCP")
-            if isinstance(number, int) and protocol == "TCP":
-                for consumer in ("", *consumers(tracer, key, number)):
-                    yield EntryPoint(key, _scheme(port), number, "", f"{key.name}.{key.namespace}", consumer)
-                    for name in server_names(tracer, key, number):
-                        yield EntryPoint(key, "tls", number, "", name.replace("*", "other", 1), consumer)
+        listed = [
+            port for port in map(mapping, sequence(service.spec.get("ports"))) if isinstance(port.get("port"), int)
+        ]
+        ports = {port["port"]: _scheme(port) for port in listed if text(port.get("protocol"), "TCP") == "TCP"}
+        for number, scheme in ports.items():
+            for consumer in ("", *consumers(tracer, key, number)):
+                yield EntryPoint(key, scheme, number, "", f"{key.name}.{key.namespace}", consumer)
+                for name in server_names(tracer, key, number):
+                    yield EntryPoint(key, "tls", number, "", name.replace("*", "other", 1), consumer)
 
 
 def entries_at_pods(tracer: Tracer, workload: Resource, port: int | None = None) -> Iterator[EntryPoint]:

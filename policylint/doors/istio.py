@@ -52,6 +52,13 @@ _ONE_OF = Pattern(r"\^?\(?([A-Z]+(?:\|[A-Z]+)*)\)?\$?")
 """An expression that takes a few words: `GET|HEAD`, `^(GET|HEAD)$`."""
 
 
+class _Taken(NamedTuple):
+    """What servers have taken at pods, by port and address: with which scheme, and the hosts of those with TLS."""
+
+    schemes: dict[tuple[int, str], str]
+    hosts: dict[tuple[int, str], set[str]]
+
+
 class _Server(NamedTuple):
     """One server of a Gateway.
 
@@ -76,23 +83,35 @@ def istio_doors(world: World, backends: Backends, policies: Mapping[ResourceKey,
     Args:
         policies: those of the simulation, of which some act at the Gateways.
     """
+    virtuals = sorted(world.of_kind(*VIRTUAL_SERVICE), key=_order)
+    served = _served(world)
     for gateway in world.of_kind(*OWN_GATEWAY):
-        servers = _told_apart(list(_servers(gateway)))
-        bound = [each for each in sorted(world.of_kind(*VIRTUAL_SERVICE), key=_order) if _is_bound(each, gateway)]
+        servers = _told_apart(served[gateway.key])
+        bound = [each for each in virtuals if _is_bound(world, each, gateway)]
         rules = list(_rules(world, gateway, servers, bound))
         openings = [server.opening for server in servers if not (server.opening.passes and server.apart)]
         unseen = _unseen(world, gateway, policies)
         yield door(gateway, "", rules, guards(), lambda route: backends(route, EVERYTHING), openings, unseen)
 
 
-def _servers(gateway: Resource) -> Iterator[_Server]:
+def _served(world: World) -> dict[ResourceKey, list[_Server]]:
+    """Return the servers of each Gateway; those with the same pods share their ports, and the oldest comes first."""
+    taken: dict[str, _Taken] = {}
+    by_age = sorted(world.of_kind(*OWN_GATEWAY), key=lambda each: each.age)
+    return {each.key: list(_servers(each, taken.setdefault(str(_selector(each)), _Taken({}, {})))) for each in by_age}
+
+
+def _selector(gateway: Resource) -> list[tuple[str, Any]]:
+    """Return by which labels a Gateway selects its pods, itself where it selects none."""
+    return sorted(mapping(gateway.spec.get("selector")).items()) or [(gateway.key.path, "")]
+
+
+def _servers(gateway: Resource, taken: _Taken) -> Iterator[_Server]:
     """Yield the servers of a Gateway, but those at a port of one that takes connections, or requests without TLS, and
     those with TLS for a host that another one with TLS has at its port.
 
     Source: istio/istio, pilot/pkg/model/gateway.go, mergeGateways, canMergeProtocols.
     """
-    first: dict[tuple[int, str], str] = {}
-    taken: dict[tuple[int, str], set[str]] = {}
     for number, server in enumerate(map(mapping, sequence(gateway.spec.get("servers")))):
         port, tls = mapping(server.get("port")), mapping(server.get("tls"))
         protocol, mode = text(port.get("protocol")).upper(), text(tls.get("mode"), "SIMPLE")
@@ -102,13 +121,13 @@ def _servers(gateway: Resource) -> Iterator[_Server]:
         secure = protocol in ("TLS", "HTTPS")
         scheme = "http" if protocol in _HTTP else "https" if secure else "tcp"
         address = (there, text(server.get("bind")))
-        if (first.get(address, "https"), scheme) not in _SHARING:
+        if (taken.schemes.get(address, "https"), scheme) not in _SHARING:
             continue
-        known, own = taken.setdefault(address, set()), _told_in_full(server, gateway) if tls else set()
+        known, own = taken.hosts.setdefault(address, set()), _told_in_full(server, gateway) if tls else set()
         if not known.isdisjoint(own):
             continue
         known |= own
-        first.setdefault(address, scheme)
+        taken.schemes.setdefault(address, scheme)
         passes = secure and mode in _PASSED_ON
         asked: tuple[Guard, ...] = ()
         if secure and not passes and mode in _CERTIFICATES:
@@ -279,10 +298,11 @@ def _takes_all(match: Mapping[str, Any]) -> bool:
     return everything and not any(match.get(field) for field in _CONDITIONS)
 
 
-def _is_bound(virtual: Resource, gateway: Resource) -> bool:
-    """Return whether a VirtualService names a Gateway, and is shown to its namespace."""
-    there, named = gateway.key.namespace, _in_full(virtual, virtual.spec.get("gateways"))
-    return f"{there}/{gateway.key.name}" in named and is_exported(virtual, there) is True
+def _is_bound(world: World, virtual: Resource, gateway: Resource) -> bool:
+    """Return whether a VirtualService names a Gateway, and is shown to the namespace of its pods: its own if unseen."""
+    pods = {pod.key.namespace for pod in proxies(world, gateway)} or {gateway.key.namespace}
+    named = f"{gateway.key.namespace}/{gateway.key.name}" in _in_full(virtual, virtual.spec.get("gateways"))
+    return named and any(is_exported(virtual, there) is True for there in pods)
 
 
 def _in_full(virtual: Resource, names: object) -> list[str]:

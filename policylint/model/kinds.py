@@ -102,7 +102,9 @@ OLDEST_PREVAILS = frozenset(
         (GATEWAY_GROUP, "ListenerSet"),
         (GATEWAY_GROUP, "XListenerSet"),
         ("networking.istio.io", "DestinationRule"),
+        ("networking.istio.io", "Gateway"),
         ("networking.istio.io", "Sidecar"),
+        ("networking.istio.io", "VirtualService"),
     }
 )
 """Kinds beside policies and routes of which the oldest object prevails."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from policylint.compare import compare, pair_sides
 from policylint.reach.ways import all_ways
 from tests.doors.test_istio import SELECTED, ends, gateway, pods, policy, virtual
 from tests.worlds import manifest, service, simulated
@@ -214,3 +215,33 @@ def test_reach_has_a_way_for_connections() -> None:
         for way in all_ways(simulation)
     }
     assert ways == {("tcp", ""): ["web"], ("tls", "shop.example.com"): ["web"], ("tls", ""): []}
+
+
+def test_gateways_of_the_same_pods_share_their_ports() -> None:
+    aged = gateway(f"[{TCP}]", name="old").replace("name: old", "name: old, creationTimestamp: '2026-01-01T00:00:00Z'")
+    both = tcp(to(), name="a", gateways="[istio-system/old]"), tcp(to("next"), name="b", gateways="[istio-system/new]")
+    simulation = simulated(service("web"), service("next"), aged, gateway(f"[{TCP}]", name="new"), *both)
+    ends = {way.entry.gateway.name: [key.name for key in way.trace.outcome.backends] for way in all_ways(simulation)}
+    assert ends == {"old": ["web"]}
+
+
+def test_routes_are_shown_to_the_namespace_of_the_pods() -> None:
+    route = f"tcp: [{to()}], exportTo: ['.']"
+    objects = gateway(f"[{TCP}]", namespace="shop"), virtual("", more=route, hosts="['*']", gateways="[public]")
+    assert ends(*objects, url=THERE)[0] == "web"
+    assert ends(*objects, pods(), url=THERE)[0] == "refused"
+    assert ends(*objects, pods("shop"), url=THERE)[0] == "web"
+
+
+@pytest.mark.parametrize("kind", ["VirtualService", "Gateway"])
+def test_what_a_change_adds_is_younger_than_what_was_there(kind: str) -> None:
+    old = gateway(f"[{TCP}]", name="old"), tcp(to(), name="old", gateways="[istio-system/old]")
+    new = {
+        "VirtualService": (tcp(to("next"), name="a", gateways="[istio-system/old]"),),
+        "Gateway": (gateway(f"[{TCP}]", name="a"), tcp(to("next"), name="a", gateways="[istio-system/a]")),
+    }
+    services = service("web"), service("next")
+    sides = pair_sides([simulated(*services, *old)], [simulated(*services, *old, *new[kind])])
+    (change,) = compare(sides)
+    assert change.requests is not None
+    assert change.requests.changes == ()

@@ -142,10 +142,8 @@ class Tracer:
         best = min(traces, key=preference)
         notes = [*best.notes, *(other_gateways(best, traces) if len(traces) > 1 else ())]
         if not request.gateway and best.rule is None:
-            world = self.simulation.world
-            unread = [
-                several for kind, (_, several, is_known) in WAYS_IN.items() if not is_known and world.of_kind(*kind)
-            ]
+            of_kind = self.simulation.world.of_kind
+            unread = [name for kind, (_, name, is_known) in WAYS_IN.items() if not is_known and of_kind(*kind)]
             notes += [f"{listing(unread)} may take it, and are not read"] if unread else []
         return best._replace(notes=tuple(notes))
 

@@ -226,7 +226,8 @@ def _in_parts(data: bytes, whole: FileReading) -> None:
             raise WrongError("read later, a document has other values")
         if refused or again.problems:
             continue
-        named = all(isinstance(one.value.get("kind"), str) for one in ours)  # `kind: N` is a boolean, and no kind
+        # `kind: N` and `apiVersion: on` are booleans, and name nothing.
+        named = all(isinstance(one.value.get(field), str) for one in ours for field in ("apiVersion", "kind"))
         if named and [_identity(one.value) for one in ours] != [(unread.api_version, unread.kind)]:
             raise WrongError("left unread as of another kind than it is")
 

@@ -9,16 +9,14 @@ from policylint.simulation import Simulation
 from policylint.topology import Condition
 
 RULE = "GWP416"
-_REASONS = frozenset({
-    "InvalidBackendFilters",
-    "InvalidFilter",
-    "InvalidRule",
-    "UnsupportedConfiguration",
-    "UnsupportedRefValue",
-    "UnsupportedValue",
-})  # fmt: skip
-"""Reasons of conditions about what a route says, and not about what it names: those are of GWP401 to GWP406."""
-_GOOD = {"Accepted": "True", "ResolvedRefs": "True", "PartiallyInvalid": "False"}
+_SAID = frozenset({"InvalidRule", "UnsupportedConfiguration", "UnsupportedValue"})
+_OF_FILTERS = frozenset({"InvalidBackendFilters", "InvalidFilter"})
+"""Reasons of conditions about what a route says; ResolvedRefs speaks of what it names as well: GWP401 to GWP406."""
+_REASONS = {
+    ("Accepted", "False"): _SAID | _OF_FILTERS,
+    ("PartiallyInvalid", "True"): _SAID | _OF_FILTERS,
+    ("ResolvedRefs", "False"): _OF_FILTERS,
+}
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -40,5 +38,5 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 
 def _is_refusal(condition: Condition) -> bool:
-    is_bad = condition.type in _GOOD and condition.status != _GOOD[condition.type]
-    return is_bad and condition.reason in _REASONS and bool(condition.message)
+    reasons = _REASONS.get((condition.type, condition.status), frozenset())
+    return condition.reason in reasons and bool(condition.message)

@@ -539,3 +539,20 @@ def test_who_asks_for_a_grant(controller: str, service: str, said: list[str]) ->
     assert [each.rule for each in run(simulation, select={"GWP405", "GWP406"})] == said
     trace = Tracer(simulation).trace(Request(host="shop.example.com", path="/"))
     assert bool(trace.outcome.backends) == (not said)
+
+
+def test_a_filter_that_was_not_seen_makes_no_route_invalid(tmp_path: Path) -> None:
+    """envoyproxy/gateway#7545: GWP406 says, where it is certain, that a filter is not there."""
+    classes = (
+        worlds.gateway_class("envoy", "gateway.envoyproxy.io/gatewayclass-controller"),
+        worlds.gateway_class("istio", "istio.io/gateway-controller"),
+    )
+    named = "{type: ExtensionRef, extensionRef: {group: gateway.envoyproxy.io, kind: HTTPRouteFilter, name: away}}"
+    spec = f"rules: [{{filters: [{named}], backendRefs: [{{name: checkout, port: 8080}}]}}]"
+    for of_class, times in (("envoy", 0), ("istio", 1)):
+        gateway = worlds.gateway(of_class=of_class)
+        documents = (*classes, gateway, SERVICE, worlds.route(more=spec))
+        (tmp_path / of_class).mkdir()
+        (tmp_path / of_class / "all.yaml").write_text("---\n".join(documents), encoding="utf-8")
+        found = open_workspace([str(tmp_path / of_class)]).findings()
+        assert [each.severity for each in found if each.rule == "GWP416"] == ["error"] * times

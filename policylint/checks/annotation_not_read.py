@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from policylint.catalog.annotations import readers, replacing
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding, Related, Resource
-from policylint.model.words import listing
+from policylint.model.words import count, listing
 from policylint.simulation import Simulation
-from policylint.topology.ancestry import implementation_of
+from policylint.topology.ancestry import gateways_above, implementation_of
 
 RULE = "GWP114"
 _OF_INGRESSES = ".ingress.kubernetes.io"
@@ -26,11 +26,13 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         (state.gateway.key, implementation_of(state, simulation.catalog)) for state in simulation.topology.gateways
     )
     copied = {key for key, name in named if name is not None and simulation.catalog.copies_metadata(name)}
+    unread: dict[tuple[str, str], list[Resource]] = {}
     for kind in (*ROUTE_KINDS, "Gateway"):
         for holder in simulation.world.of_kind(GATEWAY_GROUP, kind):
             yield from _of_ingresses(holder)
-            if holder.key not in copied:
-                yield from _for_others(holder)
+            for annotation in map(str, holder.annotations) if holder.key not in copied else ():
+                if readers(annotation, kind)[0] and not _is_said_above(simulation, holder, annotation):
+                    unread.setdefault((annotation, kind), []).append(holder)
             for annotation in holder.annotations:
                 read = simulation.catalog.bound_by(str(annotation)) if "/" in str(annotation) else ()
                 if not read or any(each.may_target(*holder.key[:2]) for each in read):
@@ -46,6 +48,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     help=(f"fix: move it to the {places[0]}",) if len(places) == 1 else (),
                     field=str(annotation),
                 )
+    for (annotation, _), holders in unread.items():
+        yield _for_others(annotation, holders)
 
 
 def _of_ingresses(holder: Resource) -> Iterator[Finding]:
@@ -89,22 +93,33 @@ def _replaced(simulation: Simulation) -> Iterator[Finding]:
                     )
 
 
-def _for_others(holder: Resource) -> Iterator[Finding]:
-    """Yield the annotations that a program beside the implementations reads from other kinds."""
-    for annotation in map(str, holder.annotations):
-        reader, places = readers(annotation, holder.key.kind)
-        if reader:
-            where = places[0] if len(places) == 1 else "route"
-            yield Finding(
-                RULE,
-                "warning",
-                f"{annotation} does nothing on {holder.key}",
-                holder.location("metadata", "annotations", annotation, key=True),
-                resources=(holder.key,),
-                label=f"{reader} reads it from {listing([f'{place}s' for place in places], word='and')} alone",
-                help=(f"fix: move it to the {where}",),
-                field=annotation,
-            )
+def _is_said_above(simulation: Simulation, holder: Resource, annotation: str) -> bool:
+    """Return whether the Gateways of a route bear the same annotation: then nothing is lost."""
+    gateways = [simulation.world.get(key) for key in gateways_above(simulation.topology, holder.key)]
+    above = [None if each is None else each.annotations.get(annotation) for each in gateways]
+    return holder.key.kind != "Gateway" and bool(above) and {*above} == {holder.annotations[annotation]}
+
+
+def _for_others(annotation: str, holders: list[Resource]) -> Finding:
+    """Return the finding on an annotation that a program beside the implementations reads from other kinds."""
+    first, kind = holders[0], holders[0].key.kind
+    reader, places = readers(annotation, kind)
+    where = places[0] if len(places) == 1 else "route"
+    more = f" and {count(len(holders) - 1, f'other {kind}')}" if len(holders) > 1 else ""
+    return Finding(
+        RULE,
+        "warning",
+        f"{annotation} does nothing on {first.key}{more}",
+        first.location("metadata", "annotations", annotation, key=True),
+        resources=tuple(each.key for each in holders[:20]),
+        label=f"{reader} reads it from {listing([f'{place}s' for place in places], word='and')} alone",
+        related=tuple(
+            Related("here as well", each.location("metadata", "annotations", annotation, key=True))
+            for each in holders[1:4]
+        ),
+        help=(f"fix: move it to the {where}",),
+        field=annotation,
+    )
 
 
 def _without_class(simulation: Simulation) -> Iterator[Finding]:

@@ -528,3 +528,25 @@ def test_parameters_that_a_class_of_a_chart_may_name(tmp_path: Path) -> None:
     made = worlds.manifest("gateway.nginx.org/v1alpha2", "NginxProxy", "mine", "infra", "spec: {}")
     found = lint(tmp_path, worlds.gateway(of_class="nginx"), made)
     assert "GWP115" not in {each.rule for each in found}
+
+
+TARGET = "external-dns.alpha.kubernetes.io/target"
+
+
+@pytest.mark.parametrize(
+    ("above", "routes", "said"),
+    [
+        ("", {"a": "x.example.com"}, [f"{TARGET} does nothing on HTTPRoute shop/a"]),
+        ("", {"a": "x.example.com", "b": "y"}, [f"{TARGET} does nothing on HTTPRoute shop/a and 1 other HTTPRoute"]),
+        ("x.example.com", {"a": "x.example.com"}, []),
+        ("x.example.com", {"a": "y.example.com"}, [f"{TARGET} does nothing on HTTPRoute shop/a"]),
+    ],
+)
+def test_an_annotation_that_is_read_from_gateways(above: str, routes: dict[str, str], said: list[str]) -> None:
+    """kubernetes-sigs/external-dns#4056: `target` of a route is not read; nothing is lost if the Gateway says it."""
+    gateway = worlds.gateway()
+    if above:
+        gateway = gateway.replace("namespace: infra", f"namespace: infra, annotations: {{{TARGET}: {above}}}", 1)
+    made = [worlds.route(name, annotations=f"{TARGET}: {value}") for name, value in routes.items()]
+    found = run(worlds.simulated(gateway, *made), select={"GWP114"})
+    assert [each.message for each in found] == said

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policylint.checks.kit.routing import unusable_filters
+from policylint.implementations import implementation
 from policylint.model import Finding
 from policylint.simulation import Simulation
-from policylint.topology import Condition
+from policylint.topology import Condition, RouteState
+from policylint.topology.ancestry import implementation_of
+from policylint.topology.routes import rules
 
 RULE = "GWP416"
 _SAID = frozenset({"InvalidRule", "UnsupportedConfiguration", "UnsupportedValue"})
@@ -22,7 +26,13 @@ _REASONS = {
 def check(simulation: Simulation) -> Iterator[Finding]:
     for route in simulation.topology.routes:
         told: set[str] = set()
+        if not any(_is_refusal(condition) for parent in route.parents for condition in parent.conditions):
+            continue
+        known = _told_of_filters(simulation, route)
         for parent in route.parents:
+            gateway = None if parent.gateway is None else simulation.topology.gateway(parent.gateway)
+            if gateway is not None and implementation_of(gateway, simulation.catalog) in known:
+                continue
             for condition in parent.conditions:
                 if _is_refusal(condition) and condition.message not in told:
                     told.add(condition.message)
@@ -40,3 +50,20 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 def _is_refusal(condition: Condition) -> bool:
     reasons = _REASONS.get((condition.type, condition.status), frozenset())
     return condition.reason in reasons and bool(condition.message)
+
+
+def _told_of_filters(simulation: Simulation, route: RouteState) -> set[str]:
+    """Return the implementations whose filters at the route fail, which GWP406 says."""
+    unusable = {binding.wanted for binding, _ in unusable_filters(simulation)}
+    named = [each for each in simulation.bindings if each.form == "filter" and each.holder.key == route.route.key]
+    failing = [each for each in named if not each.resolution.found or each.wanted in unusable]
+    told = {each.kind.implementation for each in failing if each.kind is not None}
+    if failing:
+        return told
+    gateways = (simulation.topology.gateway(parent.gateway) for parent in route.parents if parent.gateway is not None)
+    names = {implementation_of(gateway, simulation.catalog) for gateway in gateways if gateway is not None}
+    for name in sorted(name for name in names if name is not None):
+        fault_of = implementation(name).rule_fault
+        if any(fault_of(route.route, rule, simulation.topology) for rule in rules(route.route)):
+            told.add(name)
+    return told

@@ -193,7 +193,9 @@ def _unseen_parts(sides: Sides, changed: Collection[str]) -> Iterator[SubjectCha
         for note in side.world.notes:
             brings = note.code == "not-covered" or (note.code in _BROUGHT and note.message.startswith(bringing))
             words, other = _written(note), there.get((note.code, note.message))
-            if other is None and side is after and note.rule == NOT_RENDERED and (brings or note.code != "chart"):
+            # A new release of a chart that lies elsewhere is told by `_charts`: what it may make, its values say.
+            told = note.code == "chart" and before.world.get(_renderer(note.location)) is None
+            if other is None and side is after and note.rule == NOT_RENDERED and (brings or not told):
                 reason = note.message
             elif other is None and side is before and brings:
                 reason = f"gone: {note.message}"

@@ -252,7 +252,7 @@ class Unseen:
         """Return the reasons that hold for a namespace by the name of the object that they name."""
         if namespace not in self._by_name:
             found = self._by_name[namespace] = {}
-            for reason, making in self._at(namespace):
+            for reason, making in self.at(namespace):
                 name = "".join(reason.split(" ", 2)[1:2]).rpartition("/")[2]
                 found.setdefault(name, []).append((reason, making))
         return self._by_name[namespace]
@@ -261,12 +261,12 @@ class Unseen:
         if not operators and key.name and (likely := self.likely(key)):
             return likely
         for place in (key.namespace, None) if key.namespace else (*self._namespaces, None):
-            for reason, making in self._at(place):
+            for reason, making in self.at(place):
                 if (making.kinds is not None) is operators and making.covers(key, self.complete):
                     return reason
         return ""
 
-    def _at(self, namespace: str | None) -> list[tuple[str, _Making]]:
+    def at(self, namespace: str | None) -> list[tuple[str, _Making]]:
         """Return the reasons that hold for a namespace, or for all of them, sorted."""
         if namespace not in self._in_order:
             reasons = self._everywhere if namespace is None else self._namespaces.get(namespace, {})
@@ -293,7 +293,7 @@ class Unseen:
                 return Acting(f"{key} ({reason})")
         counted: dict[str, int] = {}
         for place in (*sorted(namespaces), None):
-            for reason, making in self._at(place):
+            for reason, making in self.at(place):
                 if making.kinds is not None:
                     if any(concerns(*kind) for kind in making.kinds):
                         return Acting(reason.partition(" may ")[0])

@@ -174,3 +174,41 @@ def test_a_chart_that_nothing_installs_is_not_gone_either(tmp_path: Path, how: s
     said = diff(tmp_path, {**CHART, "gateway.yaml": CLASS}, {"chart/templates/all.yaml": weaker})
     assert "is not rendered any more" in " ".join(said.split()), said
     assert [claim for claim in ("404", "closed", "gone", "as before") if claim in said] == []
+
+
+AWAY = {
+    "a published chart": (
+        ARGO,
+        {
+            "argo/apps.yaml": APPLICATIONS.replace(
+                "repoURL: 'https://example.com/r.git', path: chart, targetRevision: HEAD",
+                "repoURL: 'https://charts.example.com', chart: shop, targetRevision: 1.0.0",
+            )
+        },
+        "now deploys https://charts.example.com instead of",
+    ),
+    "a base elsewhere": (
+        {"kustomization.yaml": "resources: [shop, gateway.yaml]\n", "gateway.yaml": CLASS}
+        | {"shop/kustomization.yaml": "resources: [route.yaml]\n", "shop/route.yaml": ROUTE},
+        {
+            "kustomization.yaml": "resources: ['https://example.com/x//shop', gateway.yaml]\n",
+            "shop/kustomization.yaml": "resources: []\n",
+        },
+        "is in another repository",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", AWAY)
+def test_a_route_that_may_be_in_what_came_instead_is_not_answered_404(tmp_path: Path, how: str) -> None:
+    before, after, words = AWAY[how]
+    said = " ".join(diff(tmp_path, before, after).split())
+    assert "! not known for 1 host" in said, said
+    assert words in said
+    assert "404" not in said
+
+
+def test_one_that_is_deleted_is(tmp_path: Path) -> None:
+    before, after, _ = AWAY["a base elsewhere"]
+    said = diff(tmp_path, before, {**after, "kustomization.yaml": "resources: [gateway.yaml]\n"})
+    assert "404: no matching route" in said

@@ -28,11 +28,14 @@ def revisions_moved(sides: Sides) -> Iterator[Finding]:
     """Yield one finding for each Application or source from which other contents are applied than before, though this
     tree is what was looked at."""
     before, after = sides.before.world, sides.after.world
-    judged = len(sides.after.policies) + sum(1 for kind in NETWORK_POLICIES for _ in after.of_kind(*kind))
+    judged = max(
+        len(side.policies) + sum(1 for kind in NETWORK_POLICIES for _ in side.world.of_kind(*kind))
+        for side in (sides.before, sides.after)
+    )
     if not judged:
         return
     known = {resource.key: taken for resource, taken in _taken(before)}
-    for resource, now in _taken(after):
+    for resource, now in _taken(after, charts=True):
         for place, new in now.items():
             former = known.get(resource.key, {}).get(place)
             if former is None or _is_same(former, new) or any(map(is_symbolic, (*former, *new))):
@@ -54,10 +57,14 @@ def revisions_moved(sides: Sides) -> Iterator[Finding]:
             )
 
 
-def _taken(world: World) -> Iterator[tuple[Resource, Mapping[Pointer, Taken]]]:
-    """Yield what deploys directories of this tree, each with what it takes, by its place in the object."""
+def _taken(world: World, *, charts: bool = False) -> Iterator[tuple[Resource, Mapping[Pointer, Taken]]]:
+    """Yield what deploys directories of this tree, each with what it takes, by its place in the object.
+
+    Args:
+        charts: whether those of Applications count that take a published chart, which is in no tree.
+    """
     for application in world.of_kind(*_APPLICATION):
-        if _deploys_here(application, world):
+        if charts or _deploys_here(application, world):
             places: list[Pointer] = [("spec", "source")]
             places += [("spec", "sources", index) for index in range(len(sequence(application.spec.get("sources"))))]
             sources = {place: mapping(value_at(application.body, place)) for place in places}
@@ -66,7 +73,7 @@ def _taken(world: World) -> Iterator[tuple[Resource, Mapping[Pointer, Taken]]]:
                 {
                     place: (text(source.get("repoURL")), text(source.get("targetRevision")))
                     for place, source in sources.items()
-                    if source.get("path") and not source.get("chart")
+                    if (source.get("chart") and charts) or (source.get("path") and not source.get("chart"))
                 },
             )
     for instance in world.of_kind(*_INSTANCE):

@@ -311,6 +311,10 @@ class _Comparison:
         for side in (before, after):
             if side.trace.rule is not None:
                 self._compared |= {side.trace.rule.key, entry.gateway}
+        if why := self._out_of_sight(before, after):
+            self._same = False
+            self._doubt(entry, why)
+            return
         unknown = before.unknown or after.unknown or before.ground or after.ground
         unknown = unknown or next(
             (asked.why for side in (before, after) for asked in side.asked.values() if asked.state == "unknown"), ""
@@ -328,6 +332,25 @@ class _Comparison:
                 self._doubt(entry, difference.unknown)
             else:
                 self._gather(entry, pair, difference, new)
+
+    def _out_of_sight(self, before: RequestAnswer, after: RequestAnswer) -> str:
+        """Return what came with the change, was not seen, and may have the route that took requests; "" for nothing."""
+        if before.trace.route is None or after.trace.rule is not None:
+            return ""
+        key, world = self._sides.pairing.key(before.trace.route.key), self._sides.after.world
+        if key in world.resources:
+            return ""
+        earlier = self._sides.before.world.unseen
+        known = {reason for place in (key.namespace, None) for reason, _ in earlier.at(place)}
+        return next(
+            (
+                reason
+                for place in (key.namespace, None)
+                for reason, making in world.unseen.at(place)
+                if making.kinds is None and reason not in known
+            ),
+            "",
+        )
 
     def _gather(self, entry: EntryPoint, pair: _Pair, difference: Difference, new: Stated) -> None:
         by = self._reasons.of(difference, pair.before, pair.after)

@@ -64,6 +64,7 @@ def _told_of_filters(simulation: Simulation, route: RouteState) -> set[str]:
     names = {implementation_of(gateway, simulation.catalog) for gateway in gateways if gateway is not None}
     for name in sorted(name for name in names if name is not None):
         fault_of = implementation(name).rule_fault
-        if any(fault_of(route.route, rule, simulation.topology) for rule in rules(route.route)):
+        asked = (each for each in rules(route.route) if "sessionPersistence" in each.body or each.body.get("filters"))
+        if any(fault_of(route.route, rule, simulation.topology) for rule in asked):
             told.add(name)
     return told

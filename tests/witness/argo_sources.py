@@ -13,7 +13,7 @@ from policylint.model import ResourceKey
 from policylint.model.kinds import CLUSTER_SCOPED
 from policylint.model.world import World
 from policylint.workspace import open_workspace
-from tests.witness.deployed import BUILD, by_fact, judged, versions, written
+from tests.witness.deployed import BUILD, by_deployer_alone, by_fact, judged, versions, written
 from tests.witness.facts import Facts
 from tests.witness.grammar import Manifest
 from tests.witness.kustomize_trees import links, texts
@@ -37,7 +37,7 @@ def asked(files: Sequence[Manifest]) -> dict[str, Any]:
 
 def compared(files: Sequence[Manifest], real: Facts, answer: Mapping[str, Any] | None = None) -> tuple[Facts, Facts]:
     """Return the facts of which policylint says anything, and what it says; `answer` as in `judged`."""
-    with written(files) as place:
+    with written(files) as place, by_deployer_alone():
         if _lacks_something(files):  # whether git does not have it, either
             for arguments in ("init", "-q"), ("add", "-A"):
                 subprocess.run(["git", *arguments], cwd=place, check=True)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
+from unittest.mock import patch
 
 from policylint.model.kinds import CLUSTER_SCOPED
 from tests.witness.facts import Facts
@@ -45,6 +46,14 @@ def written(files: Sequence[Manifest]) -> Iterator[str]:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.symlink_to(target)
         yield place
+
+
+@contextmanager
+def by_deployer_alone() -> Iterator[None]:
+    """Have policylint say what a deployer deploys and nothing beside it: the program knows nothing of a Makefile that
+    applies the rest of a tree (docs/design/decisions/0018)."""
+    with patch("policylint.render.environments.left_over", lambda _, clusters, *__: dict(clusters)):
+        yield
 
 
 def real_facts(answer: Mapping[str, Any]) -> Facts:

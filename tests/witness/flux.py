@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from policylint.workspace import open_workspace
-from tests.witness.deployed import BUILD, by_fact, digest_of, judged, versions, written
+from tests.witness.deployed import BUILD, by_deployer_alone, by_fact, digest_of, judged, versions, written
 from tests.witness.facts import Facts
 from tests.witness.grammar import Manifest
 from tests.witness.kustomize_trees import texts
@@ -31,7 +31,7 @@ def asked(files: Sequence[Manifest]) -> dict[str, Any]:
 
 def compared(files: Sequence[Manifest], real: Facts, answer: Mapping[str, Any] | None = None) -> tuple[Facts, Facts]:
     """Return the facts of which policylint says anything, and what it says; `answer` as in `judged`."""
-    with written(files) as place:
+    with written(files) as place, by_deployer_alone():
         found = open_workspace([place]).simulations
     if len(found) != 1:
         return real, {BUILD: f"{len(found)} environments"}

@@ -295,8 +295,11 @@ def _ways(simulation: Simulation) -> set[tuple[str, str]]:
 
 
 def _spelled(path: Sequence[Node]) -> str:
+    """Return a path as Kuadrant spells it: a rule without a name is `rule-2` there, whatever others are called."""
+    sections = (node.section.removesuffix(" without a name") for node in path)
     return "|".join(
-        f"{node.key.namespace}/{node.key.name}" + (f"#{node.section}" if node.section else "") for node in path
+        f"{node.key.namespace}/{node.key.name}" + (f"#{section}" if section else "")
+        for node, section in zip(path, sections, strict=True)
     )
 
 

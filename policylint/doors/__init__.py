@@ -49,19 +49,17 @@ def is_inside(key: ResourceKey) -> bool:
 def with_doors(simulation: Simulation) -> Simulation:
     """Return a simulation with the doors of its environment; itself where there are none."""
     if simulation.kept_doors is None:
-        simulation.kept_doors = _opened(simulation) if has_doors(simulation) else simulation
+        simulation.kept_doors = _opened(simulation) if any(True for _ in entrances(simulation)) else simulation
     return simulation.kept_doors
 
 
-def has_doors(simulation: Simulation) -> bool:
-    """Tell whether there is any door; cheaply, for most environments have none."""
+def entrances(simulation: Simulation) -> Iterator[Resource]:
+    """Yield the objects that requests come in by: Ingresses and the like, published Services, pods at their nodes."""
     world = simulation.world
-    if any(world.of_kind(*kind) for kind in ENTRIES):
-        return True
-    if any(map(published_as, world.of_kind("", "Service"))):
-        return True
+    yield from chain.from_iterable(world.of_kind(*kind) for kind in ENTRIES)
+    yield from filter(published_as, world.of_kind("", "Service"))
     workloads = chain.from_iterable(world.of_kind(*kind) for kind in WORKLOADS)
-    return any(is_on_node(workload) or any(node_ports(workload)) for workload in workloads)
+    yield from (each for each in workloads if is_on_node(each) or any(node_ports(each)))
 
 
 def published_as(service: Resource) -> list[str]:

@@ -288,14 +288,14 @@ def open_workspace(
 
 def _not_deployed(coverage: Coverage, simulations: Sequence[Simulation]) -> str:
     """Return a sentence for the coverage line on what nothing deploys; "" where nothing is, where a build that fails is
-    why, and where requests come in by what is deployed: Ingresses, Services that are published."""
-    from policylint.doors import has_doors
+    why, and where more than that is a way in: Ingresses, Services that are published."""
+    from policylint.doors import entrances
     from policylint.render.stops import explains
 
     number = coverage.orphans
     if not number or any(explains(note) for simulation in simulations for note in simulation.world.notes):
         return ""
-    if any(map(has_doors, simulations)):
+    if sum(1 for simulation in simulations for _ in entrances(simulation)) >= number:
         return ""
     what = "it" if number == 1 else "them"
     return f"what deploys {count(number, 'object')}: no Flux, Argo CD or kustomize root references {what}"

@@ -206,6 +206,15 @@ def test_what_lets_requests_in_is_deployed(tmp_path: Path, way_in: str) -> None:
     assert (workspace.coverage.routes, workspace.coverage.orphans) == (1, 0)
 
 
+def test_one_way_in_hides_nothing_that_is_more(tmp_path: Path) -> None:
+    """An agent on the network of its node, say, of the one chart that could be rendered, is not the cluster."""
+    routes = {f"apps/{name}.yaml": ROUTE.format(name=name) for name in "ab"}
+    written(tmp_path, {**OF_OTHERS, **routes, "web.yaml": WAYS_IN["service"]})
+    written(tmp_path, {"kustomization.yaml": "resources: [service.yaml, web.yaml]\n"})
+    workspace = open_workspace([str(tmp_path)], undeployed=True)
+    assert (workspace.coverage.routes, workspace.coverage.orphans) == (2, 0)
+
+
 @pytest.mark.parametrize(("number", "pronoun"), [(1, "it"), (2, "them")])
 def test_nothing_was_checked_says_where_there_is_something(tmp_path: Path, number: int, pronoun: str) -> None:
     """Where a build that fails takes away what would be deployed, that is what is wrong."""

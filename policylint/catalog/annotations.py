@@ -18,8 +18,9 @@ def readers(annotation: str, kind: str) -> tuple[str, list[str]]:
     if not known.get("others"):
         return "", []
     kinds = {each: texts(names) for each, names in mapping(known.get("kinds")).items()}
-    places = [each for each, names in kinds.items() if name in names] or texts(known.get("others"))
-    return ("", []) if kind in places else (text(known.get("reader")), places)
+    is_read = any(name.startswith(each[:-1]) if each.endswith("*") else name == each for each in texts(known["names"]))
+    places = [each for each, names in kinds.items() if name in names] or (texts(known["others"]) if is_read else [])
+    return ("", []) if kind in places or not places else (text(known.get("reader")), places)
 
 
 def replacing() -> tuple[str, ...]:

@@ -309,7 +309,7 @@ class Tree:
 
     def charts(self) -> list[str]:
         """Return every directory that the user gave and that holds a Helm chart not inside another one, sorted."""
-        paths = sorted(self._source.file(shown).relative for shown in self._source.skipped.get(HELM_CHART, ()))
+        paths = sorted(filter(None, map(self._inside, self._source.skipped.get(HELM_CHART, ()))))
         charts: list[str] = []
         for directory in (path.rpartition("/")[0] for path in paths):
             if not any(directory.startswith(inside(outer, "")) for outer in charts):
@@ -382,6 +382,13 @@ class Tree:
         if data is not None and read(data, path).form == "empty":  # comments: a kustomization all the same, of nothing
             return {"kind": "Kustomization"}, Provenance(Spot(self.shown(path)))
         return None
+
+    def _inside(self, shown: str) -> str:
+        """Return the path below the root of a file; "" for a link that leads nowhere, or out of the tree."""
+        try:
+            return self._source.file(shown).relative
+        except SourceError:
+            return ""
 
     def values(self, path: str) -> list[tuple[Any, Provenance]]:
         """Return the documents of a file with their origins; none if it is not there."""

@@ -26,7 +26,7 @@ _SOURCE = Pattern(r"^---\n# Source: (.+)\n", re.MULTILINE)
 MAX_FILES = 5_000
 """Files of one chart."""
 MAX_DEPENDENCIES = 50
-STEPS = 10_000_000
+STEPS = 3_000_000
 """Steps of work that the charts of one tree may cost together, where helm does not render them."""
 
 

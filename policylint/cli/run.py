@@ -300,7 +300,7 @@ def is_empty(coverage: Coverage) -> bool:
     nothing = f"no Gateway API manifests in {count(coverage.files, 'file')}"
     templates = coverage.skipped.get("Helm template")
     if templates:
-        nothing += f"; {count(templates, 'Helm template')} left out: --render helm renders charts"
+        nothing += f"; {count(templates, 'Helm template')} left out (--render helm has your helm render charts)"
     else:
         nothing += "; run it in the repository's root, or pipe: helm template … | policylint lint -"
     click.echo(nothing, err=True)

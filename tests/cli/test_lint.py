@@ -161,7 +161,7 @@ def test_where_there_are_only_charts_the_way_to_render_them_is_said(tmp_path: Pa
     (tmp_path / "templates" / "route.yaml").write_text("kind: HTTPRoute\nmetadata: {name: {{ .Release.Name }}}\n")
     said = policylint("lint", str(tmp_path)).stderr
     assert said.endswith(
-        "no Gateway API manifests in 0 files; 1 Helm template left out: --render helm renders charts\n"
+        "no Gateway API manifests in 0 files; 1 Helm template left out (--render helm has your helm render charts)\n"
     )
 
 

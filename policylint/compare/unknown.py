@@ -222,9 +222,12 @@ def _written(note: Note) -> list[str]:
 
 
 def _renderer(location: Location) -> ResourceKey:
-    """Return the object that a place belongs to; kustomizations have no names, and are called by their directories."""
+    """Return the object that a place belongs to; kustomizations have no names, and are called by their directories, as
+    templates of charts are by their files."""
     document = location.document
-    body = mapping(document.value) if isinstance(document, Document) else {}
+    if not isinstance(document, Document):
+        return ResourceKey("", "Template", "", location.file)
+    body = mapping(document.value)
     metadata = mapping(body.get("metadata"))
     kind, namespace = text(body.get("kind"), "Kustomization"), text(metadata.get("namespace"))
     name = text(metadata.get("name")) or location.file.rpartition("/")[0] or "."

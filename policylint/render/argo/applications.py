@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from policylint.budget import size_of
@@ -15,6 +16,7 @@ from policylint.load.facts import is_kustomization_path
 from policylint.model import is_symbolic, mapping, sequence, text
 from policylint.patterns import Pattern
 from policylint.render.argo.applied import applied
+from policylint.render.argo.left_alone import LeftAlone
 from policylint.render.argo.sources import (
     DIRECTORY,
     HELM,
@@ -59,7 +61,8 @@ _USUAL_BRANCHES = frozenset({"HEAD", "main", "master"})
 _TAG_OR_COMMIT = Pattern(r"(?:refs/tags/.*|[0-9a-f]{7,40}|[v~^<>=]*\d+(?:\.[\dx*]+)+.*)")
 _ELSEWHERE = Pattern(r"://|[*?$<>{}\[\]]")
 """Value files that helm fetches, decrypts or is told of by a variable."""
-_HERE = frozenset({"https://kubernetes.default.svc", "https://kubernetes.default.svc.cluster.local", "in-cluster", ""})
+_HERE_AT = "https://kubernetes.default.svc"
+_HERE = frozenset({_HERE_AT, "https://kubernetes.default.svc.cluster.local", "in-cluster", ""})
 
 _REFERENCE = Pattern(r"[a-zA-Z0-9_-]+")
 _CANNOT = "Argo CD cannot apply"
@@ -81,6 +84,10 @@ class Argo:
         """The Applications and sets that another Application brings along from the top of the tree."""
         self._in_this_tree = False
         self._budget = tree.budget
+
+    @cached_property
+    def _left_alone(self) -> LeftAlone:
+        return LeftAlone(self._tree)
 
     def deploy(self) -> dict[str, Deployed]:
         """Return what lands in which cluster; nothing if the tree has no Applications, or none of what they deploy."""
@@ -169,6 +176,7 @@ class Argo:
                 continue  # others refer to it
             made = self._source(manifest, source, origin, namespace, cluster)
             made = applied(made, cluster.journal, namespace)
+            made = self._left_alone.out(made, cluster.journal, namespace, _server(manifest))
             if self._pin(manifest, source, origin, made, cluster):
                 del cluster.builds[before:]
             if namespace:
@@ -532,6 +540,12 @@ def _destination(manifest: Manifest) -> str:
     if cluster in _HERE:
         return _LOCAL
     return "each-cluster" if is_symbolic(cluster) else cluster.removeprefix("https://")
+
+
+def _server(manifest: Manifest) -> str:
+    """Return the address of the cluster an Application deploys to; "" where it goes by a name that says none."""
+    destination = mapping(manifest.spec.get("destination"))
+    return _HERE_AT if destination.get("name") == "in-cluster" else text(destination.get("server"))
 
 
 def _refused_references(sources: Iterable[Any]) -> str:

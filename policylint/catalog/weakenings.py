@@ -15,7 +15,7 @@ from policylint.model.weakness import Weakness, weakness
 from policylint.namedtuple import NamedTuple
 
 _MOST_PATHS = 4_000
-_LINE = re.compile(r" *- \{groups: \[([^]]+)\], kind: '?(.+?)'?(?:, (?:guards|spares|with): \w+)*\}$")
+_LINE = re.compile(r" *- \{groups: \[([^]]+)\], kind: '?(.+?)'?(?:, (?:guards|spares|with|changes): \w+)*\}$")
 _WRAPPER = re.compile(r"(?:(?:from|to|rules)\.\*\.)?(?:defaults?|overrides?)\.(?=.)")
 """What holds the settings of a policy and says nothing of them."""
 _Steps = tuple[str, ...]
@@ -55,11 +55,13 @@ class Deciding(NamedTuple):
 
     Args:
         holding: a field that an object of the kind must have below its spec.
+        changing: a field with which an object rewrites or deletes what others apply; `any` where all of them do.
     """
 
     guards: bool
     spares: bool
     holding: str
+    changing: str = ""
 
 
 class Access(NamedTuple):
@@ -132,7 +134,8 @@ def deciding(group: str, kind: str) -> Deciding | None:
     """Return what objects of a kind decide that nobody evaluates, None where they decide nothing."""
     for of_kind, entry in _deciding():
         if group in entry["groups"] and of_kind.fullmatch(kind):
-            return Deciding(bool(entry.get("guards")), bool(entry.get("spares")), text(entry.get("with")))
+            named = (text(entry.get("with")), text(entry.get("changes")))
+            return Deciding(bool(entry.get("guards")), bool(entry.get("spares")), *named)
     return None
 
 

@@ -17,6 +17,7 @@ from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, WeakenedWay
 from policylint.compare.protection.embedded import configuration, flags_told, with_texts_read
 from policylint.compare.protection.extensions import said_by, weakened
+from policylint.compare.protection.rewriting import REWRITES, is_for_checked, rewriting
 from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.compare.unknown import undeployed
 from policylint.documents import read
@@ -64,6 +65,7 @@ def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
         *(("is gone", each, "what it rejected passes") for each in _of(sides.before, sides.pairing.removed, "guards")),
         *(("is gone", each, "what it rejected passes") for each in _guards_gone(sides)),
         *(("is new", each, _EXPORTED) for each in _exports(sides)),
+        *(("is new", each, REWRITES) for each in rewriting(sides)),
         *(
             ("is new", each, "it exempts some of what policies reject")
             for each in _of(sides.after, sides.pairing.added, "spares")
@@ -72,7 +74,7 @@ def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
         fix = f"keep {resource.key}" if change == "is gone" else f"leave {resource.key} out"
         now, was = (resource.name_location, None) if change == "is new" else (None, resource.name_location)
         cause = Cause(resource.key.kind, change, says, (resource.key,), location=now, before=was, fix=fix)
-        if says == _EXPORTED:
+        if says == _EXPORTED or (says == REWRITES and not is_for_checked(resource, sides.after)):
             cause = cause._replace(severity="note")
         yield cause._replace(own=True), "", (whole(resource.key),)
 

@@ -55,7 +55,7 @@ class Deciding(NamedTuple):
 
     Args:
         holding: a field that an object of the kind must have below its spec.
-        changing: a field with which an object rewrites or deletes what others apply; `any` where all of them do.
+        changing: the field of a rule with which it rewrites or deletes what others apply; `any` where all of them do.
     """
 
     guards: bool

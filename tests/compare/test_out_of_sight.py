@@ -13,34 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.compare.repositories import diff
+from tests.worlds import gateway, gateway_class, route, service
 
-CLASS = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: eg}
-spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: infra}
-spec:
-  gatewayClassName: eg
-  listeners: [{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]
-"""
-ROUTE = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: shop, namespace: shop}
-spec:
-  parentRefs: [{name: edge, namespace: infra}]
-  hostnames: [shop.example.com]
-  rules: [{backendRefs: [{name: shop, port: 80}]}]
----
-apiVersion: v1
-kind: Service
-metadata: {name: shop, namespace: shop}
-spec: {selector: {app: shop}, ports: [{port: 80}]}
-"""
+CLASS = "---".join((gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller"), gateway(of_class="eg")))
+RULES = "hostnames: [shop.example.com], rules: [{backendRefs: [{name: shop, port: 80}]}]"
+ROUTE = "---".join((route("shop", more=RULES), service("shop")))
 LOGIN = """
 apiVersion: gateway.envoyproxy.io/v1alpha1
 kind: SecurityPolicy

@@ -8,7 +8,7 @@ from typing import Any
 from policylint.catalog.weakenings import deciding
 from policylint.compare.pairing import Sides
 from policylint.compare.unknown import decides
-from policylint.model import Resource
+from policylint.model import Resource, mapping, sequence
 from policylint.simulation import Simulation
 
 REWRITES = "it may rewrite or delete what others apply"
@@ -22,28 +22,25 @@ def rewriting(sides: Sides) -> Iterator[Resource]:
         resource = sides.after.world.get(key) if entry is not None and entry.changing else None
         if resource is None or entry is None:
             continue
-        if entry.changing == _ANY or any(name == entry.changing for name, _ in _entries(resource.body)):
+        if entry.changing == _ANY or any(
+            entry.changing in mapping(rule) for rule in sequence(resource.spec.get("rules"))
+        ):
             yield resource
 
 
 def is_for_checked(resource: Resource, side: Simulation) -> bool:
     """Return whether an object names kinds of this tree that decide on requests: as kinds, or as resources."""
-    named = {str(value).rpartition("/")[2].lower() for _, value in _entries(resource.body)} - {
-        resource.key.kind.lower()
-    }
+    named = {str(value).rpartition("/")[2].lower() for value in _values(resource.body)} - {resource.key.kind.lower()}
     kinds = {kind.lower() for group, kind in side.world.kinds() if decides(side.catalog, group, kind)}
     return not named.isdisjoint(form for kind in kinds for form in (kind, f"{kind}s", f"{kind[:-1]}ies"))
 
 
-def _entries(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a value at any depth, and the items of its lists below the names of these; no containers."""
-    pending = [("", value)]
+def _values(value: Any) -> Iterator[Any]:
+    """Yield what stands in a value at any depth, but for names of fields and containers."""
+    pending = [value]
     while pending:
-        name, each = pending.pop()
-        if isinstance(each, dict):
-            yield from ((str(field), None) for field in each)
-            pending.extend((str(field), inner) for field, inner in each.items())
-        elif isinstance(each, list):
-            pending.extend((name, inner) for inner in each)
+        each = pending.pop()
+        if isinstance(each, (dict, list)):
+            pending.extend(each.values() if isinstance(each, dict) else each)
         else:
-            yield name, each
+            yield each

@@ -37,6 +37,8 @@ class LeftAlone:
             namespace: of objects that name none.
             cluster: the address that they are deployed to.
         """
+        if not (self._excluded or self._included):
+            return list(manifests)
         kept = []
         for manifest in manifests:
             is_of = partial(_is_of, manifest=manifest, cluster=cluster)

@@ -73,8 +73,8 @@ class ExplanationText:
             case FactLines():
                 yield from self._facts(block)
             case Heading(words, rest, style):
-                lines = wrapped(one_line(words) + one_line(rest).rjust(len(rest)), self.room)
-                strong = min(len(words), len(lines[0]))
+                lines = wrapped(one_line(words + rest), self.room)
+                strong = min(len(one_line(words)), len(lines[0]))
                 lines[0] = (self.paint(style, lines[0][:strong]) if words else "") + lines[0][strong:]
                 yield from (f"{line}\n" for line in lines)
             case Sentence(words, belongs):

@@ -51,7 +51,7 @@ def answers(simulation: Simulation, nodes: Sequence[Node]) -> ContextAnswers:
     covered = {part for path in base for part in _parts(path, acting.starts)}
     # A Gateway is acted on from its level and above; routes, rules and Services by all that a request there meets.
     leads = any(map(leads_down, nodes))
-    behind = {} if leads else _by_backend(base)
+    behind = {} if leads else _by_backend(filter(acting.is_open, base))
     passed = {node for path in base for node in (_down_to(path, subjects) if leads else path)}
     numbers_by_path: dict[Path, list[int]] = defaultdict(list)
     numbers_behind: dict[Path, list[int]] = defaultdict(list)
@@ -77,7 +77,8 @@ def answers(simulation: Simulation, nodes: Sequence[Node]) -> ContextAnswers:
     base |= uncovered - {path[:length] for path in uncovered for length in range(len(path))}
     paths_by_numbers: dict[tuple[int, ...], list[Path]] = defaultdict(list)
     for path in sorted(base):
-        parts = _parts(path, acting.starts) if acting.is_open(path) else ()
+        passed_part = acting.open_part(path)
+        parts = () if subjects.isdisjoint(passed_part) and passed_part != path else _parts(passed_part, acting.starts)
         numbers = {number for part in parts for number in numbers_by_path.get(part, ())}
         paths_by_numbers[tuple(sorted(numbers.union(numbers_behind.get(path, ()))))].append(path)
     listed = _merge_equal(

@@ -9,7 +9,7 @@ from policylint.model import ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
-from policylint.topology.workloads import is_workload, servers_behind
+from policylint.topology.workloads import is_workload
 
 Extent = Literal["whole", "part", "none"]
 
@@ -57,7 +57,7 @@ class PolicyReach(NamedTuple):
 def reach(simulation: Simulation, state: PolicyState) -> PolicyReach:
     """Return the reach of a policy: where it acts, as far as its kind knows such objects, and the routes there.
 
-    Workloads are reached through their Services.
+    Workloads are reached through their Services and Servers.
     """
     survival: dict[ResourceKey, set[bool]] = defaultdict(set)
     lost_settings: dict[ResourceKey, set[str]] = defaultdict(set)
@@ -74,10 +74,8 @@ def reach(simulation: Simulation, state: PolicyState) -> PolicyReach:
             for loss in losses:
                 lost_settings[key].add(str(loss.pointer[0]) if loss.pointer else "")
                 prevailing[key].update(loss.by)
-    world = simulation.world
     for key in list(survival):
-        resource = world.get(key) if (key.group, key.kind) == ("", "Service") else None
-        for workload in servers_behind(world, resource) if resource is not None else ():
+        for workload in simulation.acting.workloads(key):
             survival[workload.key] |= survival[key]
             lost_settings[workload.key] |= lost_settings[key]
             prevailing[workload.key] |= prevailing[key]

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from policylint.model import Node, Resource, ResourceKey
+from policylint.model.kinds import SERVER
 from policylint.policy.authorizing import Checkpoint
 from policylint.policy.effective import ContextPaths
 from policylint.policy.level import level
@@ -24,7 +25,7 @@ from policylint.simulation.serving import Closed, closed
 from policylint.topology import whole
 from policylint.topology.ancestry import gateways_above
 from policylint.topology.graph import walk
-from policylint.topology.workloads import is_workload, server_routes, servers_behind, servers_selecting
+from policylint.topology.workloads import is_workload, server_routes, servers_behind, servers_selecting, workloads_at
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation
@@ -49,7 +50,7 @@ class ActingIndex:
             for node in dict.fromkeys(group.contexts.ends()):
                 self._by_end[node].append(number)
         self._places: dict[int, Mapping[Node, frozenset[ResourceKey]]] = {}
-        self._behind_services: dict[ResourceKey, list[Resource]] = {}
+        self._workloads: dict[ResourceKey, list[Resource]] = {}
 
     # What a request meets.
 
@@ -116,14 +117,23 @@ class ActingIndex:
         return [front for front in fronts if front is not None]
 
     def workloads(self, key: ResourceKey) -> list[Resource]:
-        """Return the workloads and machines behind a Service; a workload itself."""
-        if key not in self._behind_services:
+        """Return the workloads and machines behind a Service, a Server or a route of one; a workload itself."""
+        if key not in self._workloads:
             resource = self._world.get(key)
             found = [] if resource is None or not is_workload(key.group, key.kind) else [resource]
             if resource is not None and (key.group, key.kind) == ("", "Service"):
                 found = servers_behind(self._world, resource)
-            self._behind_services[key] = found
-        return self._behind_services[key]
+            self._workloads[key] = found or self._at_servers.get(key, [])
+        return self._workloads[key]
+
+    @cached_property
+    def _at_servers(self) -> Mapping[ResourceKey, list[Resource]]:
+        """The workloads that Servers select, by a Server and by each of its routes."""
+        found: dict[ResourceKey, list[Resource]] = defaultdict(list)
+        for server in self._world.of_kind(*SERVER):
+            for each in (server, *server_routes(self._world, server)):
+                found[each.key] += workloads_at(self._world, server)
+        return found
 
     # What acts at an object.
 
@@ -148,10 +158,19 @@ class ActingIndex:
         behind = (node for key in backends for node in self._beside.get(key, ()))
         return {number for node in chain(nodes, behind) for number in self._by_node.get(node, ())}
 
+    def open_part(self, context: Path) -> Path:
+        """Return the nodes of a context that requests get to; Namespaces, which come in beside it, bar nobody."""
+        above: Node | None = None
+        for place, node in enumerate(context):
+            if node.role != "Namespace":
+                if self.closed.bars(above, node):
+                    return context[:place]
+                above = node
+        return context
+
     def is_open(self, context: Path) -> bool:
-        """Return whether requests pass all of a context; Namespaces, which come in beside it, bar nobody."""
-        nodes = [None, *(node for node in context if node.role != "Namespace")]
-        return not any(node and self.closed.bars(above, node) for above, node in pairwise(nodes))
+        """Return whether requests pass all of a context."""
+        return self.open_part(context) == context
 
     def _inside(self, number: int) -> Mapping[Node, frozenset[ResourceKey]]:
         """Return the nodes of an effective policy that requests get to, with the policies at each or above it."""
@@ -175,7 +194,7 @@ class ActingIndex:
     @cached_property
     def closed(self) -> Closed:
         """Where no request goes on."""
-        return closed(self._simulation)
+        return closed(self._simulation, set(chain.from_iterable(self._beside.values())) if self._meshes.all else ())
 
     @cached_property
     def _children(self) -> Sequence[Sequence[int]]:
@@ -212,14 +231,14 @@ class ActingIndex:
     @cached_property
     def owners(self) -> Mapping[ResourceKey, frozenset[ResourceKey]]:
         """The policies of which a setting is in force for requests through each object or a section of it, or that get
-        to a workload through a Service."""
+        to a workload through a Service or a Server."""
         owners: dict[ResourceKey, set[ResourceKey]] = defaultdict(set)
         for number, group in enumerate(self.groups):
             for node in self.places(number) if group.effective.owners else ():
                 owners[node.key].update(group.effective.owners.values())
-        for service in [key for key in owners if key[:2] == ("", "Service")]:
-            for workload in self.workloads(service):
-                owners[workload.key] |= owners[service]
+        for key in list(owners):
+            for workload in self.workloads(key):
+                owners[workload.key] |= owners[key]
         return {key: frozenset(keys) for key, keys in owners.items()}
 
     def affected(self) -> dict[Node, tuple[ResourceKey, ...]]:

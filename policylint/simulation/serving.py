@@ -6,7 +6,8 @@ hold private keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from policylint.implementations import implementation
 from policylint.model import Node, ResourceKey
 from policylint.model.world import LEFT_OUT
 from policylint.namedtuple import NamedTuple
-from policylint.simulation.ranking import withheld
+from policylint.simulation.ranking import ranking, withheld
 from policylint.topology import (
     Candidate,
     GatewayState,
@@ -26,6 +27,7 @@ from policylint.topology import (
     whole,
 )
 from policylint.topology.ancestry import implementation_of
+from policylint.topology.hostnames import EVERY, specificity, wildcards_above
 from policylint.topology.state import rejection
 from policylint.topology.status import is_passthrough
 
@@ -49,19 +51,22 @@ class Closed(NamedTuple):
         return node in self.nodes or (above, node) in self.links
 
 
-def closed(simulation: Simulation) -> Closed:
-    """Return where no request of an environment goes on."""
+def closed(simulation: Simulation, passed: Container[Node]) -> Closed:
+    """Return where no request of an environment goes on.
+
+    Args:
+        passed: what a mesh has before backends: requests pass it by none of its listeners.
+    """
     topology = simulation.topology
     nodes = closed_listeners(simulation)
+    shut = _without_open_ones(((state.gateway.key, each.node) for state, each in served(topology)), nodes, "listeners")
     for gateway in topology.gateways:
         if why := not_served(gateway):
-            nodes[whole(gateway.gateway.key)] = why.replace(str(gateway.gateway.key), "it", 1)
-    nodes |= _without_open_ones(
-        ((state.gateway.key, each.node) for state, each in served(topology)), nodes, "listeners"
-    )
+            shut[whole(gateway.gateway.key)] = why.replace(str(gateway.gateway.key), "it", 1)
+    nodes |= {node: why for node, why in shut.items() if node not in passed}
     gateways = ((state.class_key, whole(state.gateway.key)) for state in topology.gateways)
     nodes |= _without_open_ones(gateways, nodes, "Gateways")
-    going_on = {(candidate.node, state.route.key) for state, candidate in attached(simulation)}
+    going_on = _going_on(simulation, nodes)
     links = frozenset(
         (node, whole(state.route.key))
         for state in topology.routes
@@ -71,6 +76,32 @@ def closed(simulation: Simulation) -> Closed:
         if (node, state.route.key) not in going_on
     )
     return Closed(nodes, links)
+
+
+def _going_on(simulation: Simulation, shut: Mapping[Node, str]) -> set[tuple[Node, ResourceKey]]:
+    """Return the listeners with the routes that get requests there: one for a narrower host takes those for its own."""
+    topology, order = simulation.topology, cache(lambda key: ranking(simulation, topology.gateway(key)))
+    at_ports = {
+        listener.node: ((gateway.gateway.key, listener.port, listener.protocol == "HTTP"), listener.hostname)
+        for gateway, listener in served(topology)
+        if listener.node not in shut and listener.protocol in ("HTTP", "HTTPS", "TLS")
+    }
+    named = set(at_ports.values())
+    pairs = [(state.route.key, each.node, each.hostnames or (EVERY,)) for state, each in attached(simulation)]
+    routed = {(*at_ports[node], name) for _, node, names in pairs if node in at_ports for name in names}
+
+    def takes(node: Node, name: str) -> bool:
+        port, own = at_ports[node]
+        taker = next((each for each in (name, *wildcards_above(name)) if (port, each) in named), EVERY)
+        if specificity(taker) <= specificity(own):
+            return True
+        return port[2] and order(port[0]).hosts_of_port and (port, taker, name) not in routed
+
+    return {
+        (node, route)
+        for route, node, names in pairs
+        if node not in at_ports or any(takes(node, name) for name in names)
+    }
 
 
 def _without_open_ones(

@@ -58,6 +58,12 @@ def servers_selecting(world: World, workload: Resource) -> list[Resource]:
     return [server for server, selector in selectors if isinstance(selector, dict) and matches(selector, labels)]
 
 
+def workloads_at(world: World, server: Resource) -> tuple[Resource, ...]:
+    """Return the workloads whose Pods a Server selects."""
+    selector = server.spec.get("podSelector")
+    return by_pod_labels(world, server.key.namespace).matching(selector) if isinstance(selector, dict) else ()
+
+
 def server_routes(world: World, server: Resource) -> list[Resource]:
     """Return the HTTPRoutes whose parent is a Server, sorted."""
     kinds = ((SERVER[0], "HTTPRoute"), (GATEWAY_GROUP, "HTTPRoute"))

@@ -231,19 +231,111 @@ CLOSED = {
         {{name: open, port: 80, protocol: HTTP, {FROM_ALL}}}, {{name: shut, port: 81, protocol: SMTP, {FROM_ALL}}}]""",
 }
 """Listeners that serve nothing, and one that nothing proves to be closed."""
+NARROWER = {
+    "one of which is for the hosts of a route": f"""[
+        {{name: one, port: 80, protocol: HTTP, {FROM_ALL}}},
+        {{name: two, port: 80, protocol: HTTP, hostname: shop.example.com, {FROM_ALL}}}]""",
+    "one of which is for the domain of a route": f"""[
+        {{name: one, port: 80, protocol: HTTP, hostname: '*.example.com', {FROM_ALL}}},
+        {{name: two, port: 80, protocol: HTTP, {FROM_ALL}}}]""",
+    "one of which is for a wider domain": f"""[
+        {{name: one, port: 80, protocol: HTTP, hostname: '*.example.com', {FROM_ALL}}},
+        {{name: two, port: 80, protocol: HTTP, hostname: '*.com', {FROM_ALL}}}]""",
+    "one of which is for the hosts of a route, over TLS": f"""[
+        {{name: one, port: 443, protocol: HTTPS, tls: {{certificateRefs: [{{name: own}}]}}, {FROM_ALL}}},
+        {{name: two, port: 443, protocol: HTTPS, hostname: shop.example.com, tls: {{certificateRefs: [{{name: own}}]}},
+          {FROM_ALL}}}]""",
+    "one of which is for hosts of nobody here": f"""[
+        {{name: one, port: 80, protocol: HTTP, {FROM_ALL}}},
+        {{name: two, port: 80, protocol: HTTP, hostname: a.shop.example.com, {FROM_ALL}}}]""",
+    "one of which is for the hosts of a route, on another port": f"""[
+        {{name: one, port: 80, protocol: HTTP, {FROM_ALL}}},
+        {{name: two, port: 81, protocol: HTTP, hostname: shop.example.com, {FROM_ALL}}}]""",
+}
+"""Listeners of one port: of those for a host the one for the narrowest hosts takes its requests."""
+LIMIT = ("kuadrant.io/v1", "RateLimitPolicy")
+LIMITS = "limits: {all: {rates: [{limit: 9, window: 1m}]}}"
+KUADRANT = ("kuadrant.io/v1", "AuthPolicy")
+OF_KUADRANT = "rules: {authentication: {id: {jwt: {issuerUrl: 'https://id.example.com'}}}}"
+
+
+def at_all(world: tuple[str, ...]) -> tuple[str, ...]:
+    """A world whose routes name no listener: they stand at all that are for their hosts."""
+    return tuple(re.sub(r", sectionName: \w+\}\]", "}]", each) if "kind: HTTPRoute" in each else each for each in world)
+
+
 WORLDS: dict[str, tuple[str, ...]] = {
     **{f"policies at listeners {what}": at_closed(listeners) for what, listeners in CLOSED.items()},
     **{
         f"policies of {kind[1]} at listeners {what}": at_closed(listeners, of_class, kind, spec)
-        for what, listeners in CLOSED.items()
+        for what, listeners in (CLOSED | NARROWER).items()
         for of_class, kind, spec in (
             (KGATEWAY, ("gateway.kgateway.dev/v1alpha1", "TrafficPolicy"), "timeouts: {request: 1s}"),
-            (
-                gateway_class("any", "istio.io/gateway-controller"),
-                ("kuadrant.io/v1", "AuthPolicy"),
-                "rules: {authentication: {id: {jwt: {issuerUrl: 'https://id.example.com'}}}}",
+            (gateway_class("any", "istio.io/gateway-controller"), KUADRANT, OF_KUADRANT),
+        )
+    },
+    **{
+        f"policies of {kind[1]} at listeners {what}, with routes of all": at_all(
+            at_closed(listeners, of_class, kind, spec)
+        )
+        for what, listeners in NARROWER.items()
+        for of_class, kind, spec in (
+            (ENVOY_GATEWAY, SECURITY, JWT),
+            (gateway_class("any", "istio.io/gateway-controller"), KUADRANT, OF_KUADRANT),
+        )
+    },
+    **{
+        f"the limit of a listener in place of that of its Gateway, {what}": (
+            gateway_class("any", "istio.io/gateway-controller"),
+            gateway(listeners=listeners),
+            ROUTE,
+            SERVICE,
+            policy(*LIMIT, "all", "Gateway/edge", f"defaults: {{{LIMITS}}}", "infra", field="targetRef"),
+            policy(*LIMIT, "two", "Gateway/edge#two", f"overrides: {{{LIMITS}}}", "infra", field="targetRef"),
+        )
+        for what, listeners in NARROWER.items()
+    },
+    **{f"policies of SecurityPolicy at listeners {what}": at_closed(listeners) for what, listeners in NARROWER.items()},
+    **{
+        f"a policy of Linkerd at a {target[0]}, without a Service": (
+            *linkerd,
+            manifest(
+                "policy.linkerd.io/v1alpha1",
+                "AuthorizationPolicy",
+                "own",
+                "shop",
+                f"spec: {{targetRef: {{group: policy.linkerd.io, kind: {target[0]}, name: {target[1]}}}, "
+                "requiredAuthenticationRefs: [{group: policy.linkerd.io, kind: NetworkAuthentication, name: all}]}",
             ),
         )
+        for linkerd in [
+            (
+                deployment(annotations="linkerd.io/inject: enabled"),
+                manifest(
+                    "policy.linkerd.io/v1beta3",
+                    "Server",
+                    "web",
+                    "shop",
+                    "spec: {podSelector: {matchLabels: {app: checkout}}, port: 80, proxyProtocol: HTTP/1}",
+                ),
+                manifest(
+                    "policy.linkerd.io/v1beta3",
+                    "HTTPRoute",
+                    "api",
+                    "shop",
+                    "spec: {parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}], "
+                    "rules: [{matches: [{path: {type: PathPrefix, value: /api}}]}]}",
+                ),
+                manifest(
+                    "policy.linkerd.io/v1alpha1",
+                    "NetworkAuthentication",
+                    "all",
+                    "shop",
+                    "spec: {networks: [{cidr: 0.0.0.0/0}]}",
+                ),
+            )
+        ]
+        for target in (("Server", "web"), ("HTTPRoute", "api"))
     },
     "policies at a Gateway whose addresses nobody takes": at_closed(
         CLOSED["in conflict"], more="addresses: [{type: example.net/none, value: here}]"
@@ -366,6 +458,49 @@ WORLDS: dict[str, tuple[str, ...]] = {
         *ISTIO,
         authorization("own", f"{TARGET}, action: DENY, rules: [{{to: [{{operation: {{paths: [/admin]}}}}]}}]"),
     ),
+    **{
+        f"a policy of Istio for a namespace whose Gateway {what}": (
+            OF_ISTIO,
+            gateway(of_class="istio", listeners=listeners),
+            ROUTE,
+            SERVICE,
+            deployment(),
+            labelled("infra"),
+            authorization("nobody", ""),
+            authorization("no-admin", f"{TARGET}, action: DENY, rules: [{{to: [{{operation: {{paths: [/admin]}}}}]}}]"),
+        )
+        for what, listeners in {
+            "has no certificate": f"[{{name: https, port: 443, protocol: HTTPS, {FROM_ALL}}}]",
+            "lets no route in": "[{name: http, port: 80, protocol: HTTP}]",
+            "has a listener of another host for the route": f"[{{name: http, port: 80, protocol: HTTP, {FROM_ALL}, "
+            "hostname: other.example.com}]",
+        }.items()
+    },
+    **{
+        f"a policy of Istio for a Service behind a waypoint {what}": (
+            *gateways,
+            manifest("v1", "Namespace", "shop", more="labels: {istio.io/use-waypoint: waypoint}"),
+            ROUTE,
+            SERVICE,
+            authorization(
+                "no-admin",
+                "targetRefs: [{kind: Service, name: checkout}], action: DENY, "
+                "rules: [{to: [{operation: {paths: [/admin]}}]}]",
+                "shop",
+            ),
+        )
+        for what, gateways in {
+            "without a usable listener": (EDGE, gateway("waypoint", "shop", of_class="istio-waypoint")),
+            "to which no Gateway sends requests": (
+                gateway_class("istio-waypoint", "istio.io/mesh-controller"),
+                gateway(
+                    listeners=f"[{{name: shut, port: 443, protocol: HTTPS, {FROM_ALL}, "
+                    "tls: {certificateRefs: [{kind: ConfigMap, name: own}]}}]"
+                ),
+                gateway("waypoint", "shop", "[{name: mesh, port: 15008, protocol: HBONE}]", of_class="istio-waypoint"),
+            ),
+        }.items()
+    },
     "a Secret under another field's name": (
         gateway_class("any", "gateway.nginx.org/nginx-gateway-controller"),
         EDGE,

@@ -25,7 +25,7 @@ from policylint.guardrails import Guardrail, verdicts
 from policylint.guardrails.reading import RequestPattern
 from policylint.implementations import implementation
 from policylint.implementations.istio.mesh import Mesh
-from policylint.model import SEVERITIES, Finding, Node, ResourceKey, mapping, sequence
+from policylint.model import SEVERITIES, Finding, Node, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.spelling import spelled
 from policylint.network.endpoints import workloads
 from policylint.network.kinds import has_policies
@@ -42,7 +42,7 @@ from policylint.session.lint import LintResult
 from policylint.simulation import Simulation, simulate
 from policylint.spaces.addresses import address_set
 from policylint.spaces.boxes import meetings
-from policylint.topology import ListenerState, whole
+from policylint.topology import ListenerState, RouteState, whole
 from policylint.topology.routes import rules
 from policylint.topology.workloads import is_workload
 from policylint.trace import Trace
@@ -55,6 +55,7 @@ ADDRESSES = ("10.1.2.3", "192.168.1.1", "203.0.113.9", "2001:db8::1")
 """Clients of whom every reader of addresses is asked."""
 _MOST_ENDS = 12
 _MOST_OBJECTS = 60
+_SCHEMES = {"HTTP": "http", "HTTPS": "https", "TLS": "tls", "TCP": "tcp", "UDP": "udp"}
 _HBONE = 15008
 """The port of what ambient proxies send to each other."""
 
@@ -347,7 +348,7 @@ def _acts_by_trace(world: Environment) -> Answers:
 
 
 def _acts_by_closed_listeners(world: Environment) -> Answers:
-    """Where no listener of a route takes a request for its own host, nothing acts on the route."""
+    """Where no listener of a route takes a request for its own hosts, nothing acts on the route."""
     told: dict[object, str] = {}
     topology = world.simulation.topology
     below = {delegation.child for delegation in topology.delegations}
@@ -358,7 +359,7 @@ def _acts_by_closed_listeners(world: Environment) -> Answers:
             listeners
             and not others
             and state.route.key not in below
-            and all(_is_closed(world, each) for each in listeners)
+            and all(_is_closed(world, each) or _others_take(world, state, each) for each in listeners)
         ):
             told.update({(key, state.route.key): "does not act" for key in world.simulation.policies})
     return told
@@ -366,13 +367,26 @@ def _acts_by_closed_listeners(world: Environment) -> Answers:
 
 def _is_closed(world: Environment, listener: ListenerState) -> bool:
     """Return whether a listener turns away a request of its own protocol for its own host."""
-    scheme = {"HTTP": "http", "HTTPS": "https", "TLS": "tls", "TCP": "tcp", "UDP": "udp"}.get(listener.protocol)
+    trace = _asked_at(world, listener, listener.hostname.replace("*", "any") or "any.example.com")
+    return listener.protocol not in _SCHEMES if trace is None else trace.outcome.refused and trace.listener is None
+
+
+def _others_take(world: Environment, state: RouteState, listener: ListenerState) -> bool:
+    """Return whether another listener takes requests for each host of a route, all of which it names outright."""
+    hosts = (
+        state.hostnames if all(name and "*" not in name and not is_symbolic(name) for name in state.hostnames) else ()
+    )
+    traces = [_asked_at(world, listener, host) for host in hosts]
+    chosen = [each.listener.node for each in traces if each is not None and each.listener is not None]
+    return len(chosen) == len(traces) > 0 and listener.node not in chosen
+
+
+def _asked_at(world: Environment, listener: ListenerState, host: str) -> Trace | None:
+    scheme = _SCHEMES.get(listener.protocol)
     if scheme is None or listener.gateway is None or listener.port is None:
-        return scheme is None
-    host = listener.hostname.replace("*", "any") or "any.example.com"
+        return None
     asks = {"gateway": spelled(listener.gateway), "scheme": scheme, "port": listener.port, "host": host, "path": "/"}
-    trace = world.traced(as_request(asks))
-    return trace.outcome.refused and trace.listener is None
+    return world.traced(as_request(asks))
 
 
 def _acts_by_explain(world: Environment) -> Answers:

@@ -21,9 +21,9 @@ from policylint.load.left_unread import LeftUnread
 from policylint.network.meshes import Tunnel
 from policylint.reach import EntryPoint, Stated, WayIn, ways
 from policylint.report.diff import comment as said
-from policylint.simulation import acting, meshes
+from policylint.simulation import acting, meshes, serving
 from policylint.simulation.acting import ActingIndex
-from policylint.simulation.serving import Closed
+from policylint.simulation.serving import Closed, attached
 from policylint.trace import Request, Requirements, Trace, Tracer, network
 from tests import worlds
 from tests.contract.own import CHANGES, WORLDS
@@ -90,7 +90,7 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
         f"the index does not know what serves nothing: {world}": (
             world,
             "on which routes does it act",
-            _of(acting, "closed", lambda _: Closed({}, frozenset())),
+            _of(acting, "closed", lambda *_: Closed({}, frozenset())),
         )
         for world in WORLDS
         if world.startswith("policies at listeners") and not world.endswith(("that is not here", "unknown protocol"))
@@ -174,6 +174,21 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
         "policies of an Istio Gateway whose class is here",
         "on which routes does it act",
         _of(ActingIndex, "places", lambda index, number: index.groups[number].nodes),
+    ),
+    "every listener for the hosts of a route sends it requests": (
+        "the limit of a listener in place of that of its Gateway, one of which is for the hosts of a route",
+        "on which routes does it act",
+        _of(serving, "_going_on", lambda simulation, _: {(at.node, of.route.key) for of, at in attached(simulation)}),
+    ),
+    "only Services lead to workloads": (
+        "a policy of Linkerd at a Server, without a Service",
+        "at which objects does it act",
+        _of(ActingIndex, "_at_servers", {}),
+    ),
+    "a waypoint takes requests by its listeners": (
+        "a policy of Istio for a Service behind a waypoint without a usable listener",
+        "on which routes does it act",
+        _of(acting, "closed", lambda simulation, _: serving.closed(simulation, ())),
     ),
     "a Secret is read only where a field is called after it": (
         "a Secret under another field's name",

@@ -21,13 +21,13 @@ from policylint.implementations.envoy_gateway.content import faults as content_f
 from policylint.implementations.envoy_gateway.credentials import shared_keys
 from policylint.implementations.envoy_gateway.managed import GROUP
 from policylint.implementations.envoy_gateway.scripts import ENTRY
+from policylint.implementations.generic.htpasswd import read_users
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, value_at
 from policylint.policy.declared import Reading
 from policylint.topology import Topology
 from policylint.topology.backends import ports
 from policylint.topology.certificates import is_pem
 from policylint.topology.grants import Grants
-from policylint.topology.htpasswd import read_users
 from policylint.topology.references import target
 from policylint.topology.secret_data import contents, entry_read, hidden
 

@@ -49,7 +49,7 @@ class Attaching(Behaviour):
             names = " or ".join(f"`{name}`" for name in kind.required)
             return Reading(code="required", reason=f"{kind.kind} sets none of {names}", pointer=("spec",))
         if kind.refuses:
-            from policylint.policy.refusals import refusals
+            from policylint.implementations.generic.refusals import refusals
 
             return next(refusals(kind, policy.spec), Reading())
         return Reading()

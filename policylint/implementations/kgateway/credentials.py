@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.generic.htpasswd import read_users
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
-from policylint.topology.htpasswd import read_users
 from policylint.topology.secret_data import contents, hidden
 
 _USERS = ".htpasswd"

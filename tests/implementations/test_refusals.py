@@ -8,9 +8,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from policylint.implementations.generic.refusals import refusals
 from policylint.model.policy_kind import policy_kind
 from policylint.model.shipped import shipped
-from policylint.policy.refusals import refusals
 
 ENTRY = {
     "group": "acme.example",

@@ -39,7 +39,7 @@ def known(value: Any) -> Any:
     Raises:
         UndecidedError: one does, or the value is null.
     """
-    if value is None or (value.__class__ is str and "{" in value and holds_variable(value)):
+    if value is None or (value.__class__ is str and ("{" in value or "<" in value) and holds_variable(value)):
         raise UndecidedError
     return value
 

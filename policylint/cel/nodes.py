@@ -91,7 +91,7 @@ def field_of_variable(slot: int, name: str, default: Any, fails: bool) -> Evalua
             value = default
             if value is None and fails:
                 raise FailedError(f"no such key: {name}")
-        if value.__class__ is str and "{" not in value:
+        if value.__class__ is str and "{" not in value and "<" not in value:
             return value
         return known(value)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import GATEWAY_GROUP, Finding, Resource, mapping, sequence, text, texts
@@ -29,7 +30,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     match = _ITEM.search(path)
                     if match is not None:
                         place: Pointer = ("spec", "ignoreDifferences", number, field, index)
-                        yield _finding(application, place, path, path[: match.start()], kind)
+                        yield _finding(application, place, path, path[: match.start()], _meant(entry, kind))
 
 
 def _is_ours(group: str, kind: str, simulation: Simulation) -> bool:
@@ -37,11 +38,20 @@ def _is_ours(group: str, kind: str, simulation: Simulation) -> bool:
     return group in (GATEWAY_GROUP, "*") or kind == "*" or simulation.catalog.get(group, kind) is not None
 
 
-def _finding(application: Resource, place: Pointer, ignored: str, of_list: str, kind: str) -> Finding:
+def _meant(entry: Mapping[str, Any], kind: str) -> str:
+    """Return the objects that an entry is about: those of a kind, or of a namespace, or a single one."""
+    namespace, name = text(entry.get("namespace")), text(entry.get("name"))
+    if name:
+        return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
+    every = "every object" if kind == "*" else f"every {kind}"
+    return f"{every} in {namespace}" if namespace else every
+
+
+def _finding(application: Resource, place: Pointer, ignored: str, of_list: str, of_objects: str) -> Finding:
     return Finding(
         RULE,
         "warning",
-        f"{application.key} keeps the items of {of_list} of every {kind} as they are in the cluster",
+        f"{application.key} keeps the items of {of_list} of {of_objects} as they are in the cluster",
         application.location(*place),
         resources=(application.key,),
         label=f"with {_OPTION}, where a part of an item is ignored, the whole item is taken from the cluster",

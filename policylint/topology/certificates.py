@@ -135,15 +135,14 @@ def _fault(resource: Resource | None, fields: tuple[str, ...], world: World) -> 
     encoded = {} if resource.key.kind == "ConfigMap" else mapping(resource.body.get("data"))
     for field in fields:
         value = text(plain.get(field)) or _decoded(text(encoded.get(field)))
-        whole = is_pem(value) if field == "ca.crt" else PEM in value
-        if not (whole or hidden(value)):
+        if not (is_pem(value) or (field != "ca.crt" and PEM in value)):
             return f"{resource.key} has no PEM in {field}"
     return ""
 
 
 def is_pem(value: str) -> bool:
-    """Return whether a text holds a PEM block with some base64 content."""
-    return any(_decoded(body) for _, body in BLOCK.findall(value))
+    """Return whether a text holds a PEM block with some base64 content, or may: encrypted, or yet to be filled in."""
+    return hidden(value) or is_symbolic(value) or any(_decoded(body) for _, body in BLOCK.findall(value))
 
 
 def _decoded(value: str) -> str:

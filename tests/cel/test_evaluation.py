@@ -80,6 +80,8 @@ def answer(text: str, value: Any, fuel: Fuel | None = None) -> Any:
         # not decided
         ("duration(self.name) < duration('1m')", {"name": "1.5s"}, None),
         ("self.name == 'a'", {"name": "${NAME}"}, None),
+        ("self.name.matches('^[a-z/]+$')", {"name": "/<team-name>"}, None),
+        ("self.name.startsWith('<')", {"name": "<"}, True),
         ("self.name == 'a' || self.port > 0", {"name": "${NAME}", "port": 1}, True),
         ("self.tags.all(t, t == 'a')", {"tags": ["a", "${B}"]}, None),
         ("self.tags.all(t, t == 'a')", {"tags": ["c", "${B}"]}, False),

@@ -93,3 +93,25 @@ spec: {{syncPolicy: {{syncOptions: [{option}]}}, ignoreDifferences: [{of_pods}, 
     assert [message.partition(" items of ")[2].partition(" of ")[0] for message in found] == (
         [frozen] if frozen else []
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "further", "said"),
+    [
+        ("HTTPRoute", "", "every HTTPRoute"),
+        ("HTTPRoute", "name: canary, namespace: shop", "HTTPRoute shop/canary"),
+        ("HTTPRoute", "name: canary", "HTTPRoute canary"),
+        ("HTTPRoute", "namespace: shop", "every HTTPRoute in shop"),
+        ("'*'", "", "every object"),
+    ],
+)
+def test_whose_items_are_taken_from_the_cluster(tmp_path: Path, kind: str, further: str, said: str) -> None:
+    entry = f"{{group: '*', kind: {kind}, jqPathExpressions: ['.spec.rules[].weight'], {further}}}"
+    application = f"""
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: shop, namespace: argocd}}
+spec: {{syncPolicy: {{syncOptions: [RespectIgnoreDifferences=true]}}, ignoreDifferences: [{entry}]}}
+"""
+    (found,) = [each.message for each in lint(tmp_path, application, *WORLD) if each.rule == "GWP527"]
+    assert f" of {said} as they are" in found

@@ -110,3 +110,20 @@ def test_of_what_trees_leave_out_nothing_is_said(tmp_path: Path, whole: bool, re
     file.write_text("---\n".join([GATEWAY % "envoy", ROUTE, SERVICE, TLS % tls]), encoding="utf-8")
     found = open_workspace([str(file if whole else tmp_path)]).findings()
     assert ("GWP111" in {each.rule for each in found}) is refused
+
+
+@pytest.mark.parametrize(
+    ("written", "refused"),
+    [
+        ("none", True),
+        ("REPLACE_WITH_CA", False),
+        ("-----BEGIN CERTIFICATE-----\\nREPLACE_WITH_CA\\n-----END CERTIFICATE-----", False),
+        ("-----BEGIN CERTIFICATE-----\\n<paste it>\\n-----END CERTIFICATE-----", False),
+        ("-----BEGIN CERTIFICATE-----\\n?\\n-----END CERTIFICATE-----", True),
+    ],
+)
+def test_a_placeholder_for_a_certificate_is_none_that_is_broken(tmp_path: Path, written: str, refused: bool) -> None:
+    tls = 'hostname: app.example.com, caCertificateRefs: [{group: "", kind: ConfigMap, name: ca}]'
+    bundle = f'apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: ca, namespace: infra}}\ndata: {{ca.crt: "{written}"}}'
+    found = lint(tmp_path, GATEWAY % "envoy", ROUTE, SERVICE, TLS % tls, bundle)
+    assert ("GWP111" in {each.rule for each in found}) is refused

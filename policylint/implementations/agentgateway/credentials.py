@@ -13,7 +13,7 @@ from policylint.documents import Pointer
 from policylint.model import Resource, World, text
 from policylint.model.embedded import json_in
 from policylint.patterns import Pattern
-from policylint.topology.certificates import PEM
+from policylint.topology.certificates import PEM, is_pem
 from policylint.topology.secret_data import contents, hidden
 
 _HASH = Pattern(r"sha256:[0-9a-fA-F]{64}")
@@ -57,7 +57,7 @@ def secret_faults(secret: Resource, reference: Mapping[str, Any], pointer: Point
 
 
 def _is_pem(value: str) -> bool:
-    return PEM in value or hidden(value)
+    return PEM in value or is_pem(value)
 
 
 def authority_faults(holder: Resource, world: World) -> Iterator[str]:

@@ -175,7 +175,7 @@ def _entry_fault(path: str, reference: Mapping[str, Any], key: ResourceKey, worl
     name, value = entry_read(held, entry, lone=other == _ONLY, any_=other == _ANY)
     if not name:
         return f"{key} has no entry {entry!r}"
-    if other == _ONLY and key.kind == "ConfigMap" and not is_pem(value) and not hidden(value):
+    if other == _ONLY and key.kind == "ConfigMap" and not is_pem(value):
         return f"{key} has no PEM in {name}"
     return read_users(value, comments=False)[1] if path == _USERS else ""
 

@@ -14,6 +14,7 @@ from policylint.simulation import Simulation
 from policylint.topology import ReferenceState
 
 RULE = "GWP405"
+_UNSEEN = "no Gateway of the route was seen, and not every controller asks for a grant"
 
 _Refused = tuple[Pointer, ResourceKey, bool]
 """The place of a reference, the object it names, and whether a grant for it may be elsewhere."""
@@ -26,8 +27,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             if not backend.granted and backend.wanted.name:  # GWP501 says that it has no name
                 place = (backend.wanted.group, backend.wanted.kind, backend.wanted.namespace, backend.granted)
                 folded.setdefault(place, []).append((backend.pointer, backend.wanted, backend.granted is None))
+        is_seen = not state.parents or any(parent.resolution.found for parent in state.parents)
         for refused in folded.values():
-            yield _finding(simulation, state.route, refused)
+            finding = _finding(simulation, state.route, refused)
+            if finding.confidence == "certain" and not is_seen:
+                finding = finding._replace(confidence="assumed", ground=_UNSEEN)
+            yield finding
     for reference in _references(simulation):
         if not reference.granted and reference.wanted.name:
             single = (reference.pointer, reference.wanted, reference.granted is None)

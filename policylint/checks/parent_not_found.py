@@ -39,7 +39,7 @@ def _unknown(simulation: Simulation, wanted: ResourceKey, resolution: Resolution
     world = simulation.world
     if resolution.unknown:
         return resolution.reason
-    if world.alternative and not world.is_misspelt(wanted) and not nearby.namespaces(wanted):
+    if world.alternative_of and not world.is_misspelt(wanted) and not nearby.namespaces(wanted):
         return "these files are one of several alternatives, and none of them has it"
     return world.elsewhere(wanted)
 

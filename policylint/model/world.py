@@ -105,7 +105,7 @@ class World:
             need 1).
         stopping: files, as shown, that cannot be read and without which a deployment fails → what that takes away.
         plain: whether the objects stand in plain files, and nothing says that these are deployed together.
-        alternative: whether this is one of several alternatives among plain files.
+        alternative_of: of one of several alternatives among plain files, what they have in common; "" for none.
         languages: other languages in which files of the tree may describe objects.
         entries: where its deployments begin, files and directories below the root, each with the files and directories
             that it deploys; none for plain files.
@@ -129,14 +129,14 @@ class World:
         partial: bool = False,
         stopping: Mapping[str, tuple[str, ...]] | None = None,
         plain: bool = False,
-        alternative: bool = False,
+        alternative_of: str = "",
         languages: Iterable[str] = (),
         entries: Mapping[str, Collection[str]] | None = None,
         faults: Iterable[Fault] = (),
     ) -> None:
         self.name = name
         self.plain = plain
-        self.alternative = alternative
+        self.alternative_of = alternative_of
         self.languages = tuple(languages)
         self.entries: Mapping[str, Collection[str]] = entries or {}
         self.stopping: Mapping[str, tuple[str, ...]] = stopping or {}

@@ -55,6 +55,7 @@ class Environment(NamedTuple):
         stopping: files, as shown, that this environment deploys and that are no YAML → what that takes away: the
             whole build fails.
         entries: where its deployments begin, and what each of them deploys (`Deployed.entries`).
+        alternative_of: see `Deployed`.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Environment(NamedTuple):
     problems: list[Problem]
     stopping: dict[str, tuple[str, ...]]
     entries: Mapping[str, Collection[str]]
+    alternative_of: str
 
 
 def environments(
@@ -80,6 +82,7 @@ def environments(
     shared: Shared | None = None,
     budget: Budget | None = None,
     rendered: str = "",
+    alternatives: bool = True,
 ) -> list[Environment]:
     """Return the environments of what was read, sorted by name; none where nothing says what is deployed where.
 
@@ -94,6 +97,7 @@ def environments(
         helm: whether the user's own helm may render charts that lie in the tree, and those that nothing installs count.
         shared: the share of another tree of the same run.
         rendered: the directory of charts that were rendered before; "" for none.
+        alternatives: whether plain directories that write the same objects exclude each other.
     """
     tree = Tree(source, loaded, cluster_scoped, shared, budget, rendered)
     unread = frozenset((document.api_version.rpartition("/")[0], document.kind) for document in loaded.unread)
@@ -107,7 +111,9 @@ def environments(
     patches = patch_files(loaded.documents)
     groups = policy_groups | {GATEWAY_GROUP}
     clusters, others = (
-        (_stated(tree, kustomizer, stated), set()) if stated else _deployed(tree, kustomizer, charts, patches, groups)
+        (_stated(tree, kustomizer, stated), set())
+        if stated
+        else _deployed(tree, kustomizer, charts, patches, groups, alternatives=alternatives)
     )
     if not clusters:
         tree.budget.cut = tree.budget.cut or tree.placing.cut
@@ -127,8 +133,25 @@ def environments(
         _environment(name, deployed, tree, charts, orphans, roots, problems, left_out, groups, stopped[name], by_hand)
         for name, deployed in sorted(clusters.items())
     ]
+    known = list(_with_alternatives(known))
     cut = tree.budget.cut = tree.budget.cut or tree.placing.cut
     return known if cut is None else [_incomplete(environment, cut) for environment in known]
+
+
+def _with_alternatives(known: Sequence[Environment]) -> Iterator[Environment]:
+    """Yield environments, those that are alternatives with what others have: nothing that these have is missing."""
+    of_all: dict[str, dict[ResourceKey, Resource]] = defaultdict(dict)
+    for environment in known:
+        if environment.alternative_of:
+            of_all[environment.alternative_of].update((resource.key, resource) for resource in environment.resources)
+    for environment in known:
+        own = {resource.key for resource in environment.resources} if environment.alternative_of else set()
+        elsewhere = [
+            Gap(f"{resource.document.file} has it, which is an alternative to these", key=key)
+            for key, resource in of_all.get(environment.alternative_of, {}).items()
+            if key not in own
+        ]
+        yield environment._replace(gaps=[*environment.gaps, *elsewhere])
 
 
 def _incomplete(environment: Environment, cut: Cut) -> Environment:
@@ -145,10 +168,21 @@ def _incomplete(environment: Environment, cut: Cut) -> Environment:
 
 
 def _deployed(
-    tree: Tree, kustomizer: Kustomizer, charts: Charts | None, patches: frozenset[str], groups: frozenset[str]
+    tree: Tree,
+    kustomizer: Kustomizer,
+    charts: Charts | None,
+    patches: frozenset[str],
+    groups: frozenset[str],
+    *,
+    alternatives: bool,
 ) -> tuple[dict[str, Deployed], set[str]]:
     """Return what lands where, by the first style that the tree follows: Flux, Argo CD, kustomize overlays; and other
     directories at which Flux or Argo CD may begin. What Flux or Argo CD leaves over is beside it."""
+
+    def is_subject(group: str, kind: str) -> bool:
+        return group in groups or (group, kind) == ("", "Service")
+
+    evidence = is_subject if alternatives else None
     roots, others = cluster_roots(tree)
     if roots:
         others.update(path.rpartition("/")[0] for path, document in tree.all_documents() if _is_application(document))
@@ -156,9 +190,9 @@ def _deployed(
             root.name: Cluster(tree, kustomizer, root.prefix, root.name).deploy(root.directories, root.syncs)
             for root in roots
         }
-        return left_over(tree, clusters, kustomizer, patches, groups), others
-    clusters = left_over(tree, Argo(tree, kustomizer, charts).deploy(), kustomizer, patches, groups)
-    return clusters or overlays(tree, kustomizer, patches), others
+        return left_over(tree, clusters, kustomizer, patches, groups, evidence), others
+    clusters = left_over(tree, Argo(tree, kustomizer, charts).deploy(), kustomizer, patches, groups, evidence)
+    return clusters or overlays(tree, kustomizer, patches, evidence), others
 
 
 def _is_application(document: Document) -> bool:
@@ -259,6 +293,7 @@ def _environment(
         problems,
         stopped.files,
         deployed.entries,
+        deployed.alternative_of,
     )
 
 

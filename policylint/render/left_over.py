@@ -13,7 +13,7 @@ from policylint.load.objects import is_kustomization_file
 from policylint.model.kinds import WAYS_IN
 from policylint.render.flux.deployment import Deployed
 from policylint.render.kustomize.build import Kustomizer
-from policylint.render.overlays import identity, overlays
+from policylint.render.overlays import IsSubject, identity, overlays
 from policylint.render.provenance import Manifest, manifests_of
 from policylint.render.tree import Tree
 
@@ -33,6 +33,7 @@ def left_over(
     kustomizer: Kustomizer,
     patches: frozenset[str],
     groups: frozenset[str],
+    is_subject: IsSubject | None,
 ) -> dict[str, Deployed]:
     """Return clusters with the environments of what they leave over, where that is more than they take in.
 
@@ -43,6 +44,7 @@ def left_over(
         clusters: what Flux or Argo CD deploys.
         patches: files, as shown, that hold patches and are no objects.
         groups: Gateway API's and those of policies.
+        is_subject: see `overlays`.
     """
     reached = frozenset[str]().union(*(deployed.reached for deployed in clusters.values()))
     objects = list(_remaining(tree, reached, patches)) if clusters else []
@@ -51,7 +53,7 @@ def left_over(
     taken_in = [each for deployed in clusters.values() for each in deployed.manifests]
     if len(_counted(objects, groups)) <= len(_counted(taken_in, groups)) or any(map(_may_take_in, clusters.values())):
         return dict(clusters)
-    others = overlays(tree, kustomizer, patches, reached)
+    others = overlays(tree, kustomizer, patches, is_subject, reached)
     if len(clusters) == 1 and others:
         (cluster,) = clusters.values()
         made = set(map(identity, cluster.manifests))

@@ -2,7 +2,7 @@
 
 Two kustomizations that make the same object are two answers to one question, so they are two environments, named by
 their directories. Those that have nothing in common are deployed side by side. Manifests outside of all kustomizations
-are applied everywhere.
+are applied everywhere, but for those that exclude each other: each of these (variants.py) is one more environment.
 
 The same holds for what another deployer of the tree leaves over (left_over.py).
 """
@@ -10,10 +10,11 @@ The same holds for what another deployer of the tree leaves over (left_over.py).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from policylint.load.objects import is_kustomization_file
-from policylint.model import text
+from policylint.model import ResourceKey, text
+from policylint.model.keys import UNKNOWN_NAMESPACE
 from policylint.namedtuple import NamedTuple
 from policylint.render.fleet import bundles
 from policylint.render.flux.deployment import Build, Deployed
@@ -22,21 +23,28 @@ from policylint.render.kustomize.build import Built, Kustomizer
 from policylint.render.live import ENVIRONMENT_MARKERS, lessons
 from policylint.render.provenance import Manifest, entries, manifests_of
 from policylint.render.tree import Tree, directories_above, join
+from policylint.render.variants import variants
 
 _STEPS = 10
 """What it costs to put an object into an environment."""
 MOST_LESSONS = 50
 """Environments that a lesson makes with those of the tree; where there would be more, each stands by itself."""
 _Key = tuple[str, str, str, str]
+IsSubject = Callable[[str, str], bool]
 
 
 def overlays(
-    tree: Tree, kustomizer: Kustomizer, patches: frozenset[str], elsewhere: Collection[str] = ()
+    tree: Tree,
+    kustomizer: Kustomizer,
+    patches: frozenset[str],
+    is_subject: IsSubject | None,
+    elsewhere: Collection[str] = (),
 ) -> dict[str, Deployed]:
     """Return what the top-level kustomizations deploy, by environment; nothing if there are none.
 
     Args:
         patches: files, as shown, that hold patches and are no objects.
+        is_subject: which objects in two directories make variants of these (`variants`); None for none.
         elsewhere: files and directories that something else deploys; where there are some, other files are deployed
             whether or not there is a kustomization.
     """
@@ -58,11 +66,17 @@ def overlays(
     ]
     tried = lessons([*(f"{directory}/" for directory in built), *(path for path, _, _ in plain_manifests)])
     apart = set().union(*tried.values())
+    written = [(path, _key_of(key)) for path, _, key in plain_manifests if path not in apart] if is_subject else []
+    alternatives = variants(written, is_subject).files if is_subject else {}
+    tried.update(alternatives)
+    apart.update(*alternatives.values())
     everywhere = _Part([], [entry for entry in plain_manifests if entry[0] not in apart])
     lasting = {directory: output for directory, output in built.items() if f"{directory}/" not in apart}
     groups = _grouped(lasting, kustomizer.cluster_scoped) if lasting or everywhere.plain else {}
     environments = {
-        name: _deployed(tree, name, built, [everywhere._replace(directories=directories)])
+        name: _deployed(tree, name, built, [everywhere._replace(directories=directories)])._replace(
+            alternative_of=name if alternatives else ""
+        )
         for name, directories in groups.items()
     }
     if len(tried) * len(groups) > MOST_LESSONS:
@@ -80,8 +94,9 @@ def overlays(
         )
         for name, directories in groups.items() or [("", [])]:
             known_as = f"{name}/{lesson}" if len(groups) > 1 else lesson
+            of_group = (name or "default") if alternatives else ""
             parts = [own, everywhere._replace(directories=directories)] if groups else [own]
-            environments[known_as] = _deployed(tree, known_as, built, parts)
+            environments[known_as] = _deployed(tree, known_as, built, parts)._replace(alternative_of=of_group)
     return environments
 
 
@@ -214,6 +229,12 @@ def _name(directory: str) -> str:
 def identity(manifest: Manifest) -> _Key:
     """Return what tells an object from the others of a cluster."""
     return manifest.group, manifest.kind, manifest.namespace, manifest.name
+
+
+def _key_of(identity: _Key) -> ResourceKey:
+    """Return the key of an object, whose namespace may be anybody's to say."""
+    group, kind, namespace, name = identity
+    return ResourceKey(group, kind, namespace or UNKNOWN_NAMESPACE, name)
 
 
 def plain(tree: Tree, patches: frozenset[str]) -> list[tuple[str, Manifest]]:

@@ -81,7 +81,7 @@ class Workspace:
     def alternatives(self) -> frozenset[str]:
         """The names of the alternatives among plain files; empty where something arranges them, or none is written
         twice."""
-        return frozenset(simulation.world.name for simulation in self.simulations if simulation.world.alternative)
+        return frozenset(simulation.world.name for simulation in self.simulations if simulation.world.alternative_of)
 
     @property
     def faults(self) -> list[Fault]:
@@ -131,10 +131,13 @@ class Workspace:
         for finding in findings:
             having[_place(finding)].update(finding.environments)
         judged = []
+        worlds = [simulation.world for simulation in (*self.simulations, *self._beside)]
         for finding in findings:
-            simulations = (*self.simulations, *self._beside)
-            sharing = sum(finding.location.file in simulation.world.files for simulation in simulations)
-            if sharing > len(having[_place(finding)]):
+            sharing: dict[str, set[str]] = defaultdict(set)
+            for world in worlds:
+                if finding.location.file in world.files:
+                    sharing[world.alternative_of or world.name].add(world.name)
+            if not any(names <= having[_place(finding)] for names in sharing.values()) and sharing:
                 finding = finding._replace(severity="note", confidence="unknown", ground=_OTHERWISE)
             judged.append(finding)
         return judged
@@ -267,7 +270,11 @@ def open_workspace(
     )
     budget, faults = Budget(len(loaded.documents)), list(loaded.faults)
     picked = None if all_environments else scope
-    simulations = None if render == "off" else tree.rendered(env, stated, render, budget, faults, picked, rendered)
+    simulations = (
+        None
+        if render == "off"
+        else tree.rendered(*(env, stated, render, budget, faults, picked, rendered), alternatives=alternatives)
+    )
     beside: list[Simulation] = []
     if simulations is None:
         written = tree.as_written(env, faults, alternatives=alternatives, render=render, cut=budget.cut)

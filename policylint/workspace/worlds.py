@@ -96,6 +96,8 @@ class ReadTree(NamedTuple):
         faults: list[Fault],
         scope: ReportScope | None,
         charts: str,
+        *,
+        alternatives: bool,
     ) -> list[Simulation] | None:
         """Simulate each environment that Flux, Argo CD or kustomize make of the tree; None where none of them does.
 
@@ -104,6 +106,7 @@ class ReadTree(NamedTuple):
             faults: errors of our own so far; takes that of a rendering that failed.
             scope: only environments that have a part in it.
             charts: the directory of those that were rendered before.
+            alternatives: whether plain directories that write the same objects are environments of their own.
         """
         if not stated and not self.loaded.places:
             return None
@@ -119,6 +122,7 @@ class ReadTree(NamedTuple):
                 shared=self.shared,
                 budget=budget,
                 rendered=charts,
+                alternatives=alternatives,
             )
         except NOT_OURS:
             raise
@@ -155,6 +159,7 @@ class ReadTree(NamedTuple):
                 roots=environment.roots,
                 notes=environment.notes,
                 entries=environment.entries,
+                alternative_of=environment.alternative_of,
                 faults=its_faults,
             )
             world.is_deployed = partial(_is_among, environment.entries, relative)
@@ -246,7 +251,7 @@ class ReadTree(NamedTuple):
                 orphans=elsewhere,
                 plain=True,
                 entries=_entries(alone, own),
-                alternative=is_alternative,
+                alternative_of=DEFAULT if is_alternative else "",
                 faults=faults,
             )
             simulations.append(simulate(world, self._judged(world, catalog)))

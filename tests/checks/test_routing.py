@@ -541,6 +541,18 @@ def test_who_asks_for_a_grant(controller: str, service: str, said: list[str]) ->
     assert bool(trace.outcome.backends) == (not said)
 
 
+@pytest.mark.parametrize(
+    ("gateways", "said"), [([GATEWAY], ("error", "certain")), ([], ("warning", "assumed"))], ids=["seen", "not seen"]
+)
+def test_without_its_gateway_nothing_says_who_reads_a_route(
+    tmp_path: Path, gateways: list[str], said: tuple[str, str]
+) -> None:
+    """It may be the controller of VPC Lattice, which asks for no grant."""
+    bank = SERVICE.replace("namespace: shop", "namespace: bank")
+    found = only(lint(tmp_path, *gateways, route(backend="namespace: bank, port: 8080"), bank), "GWP405")
+    assert (found.severity, found.confidence) == said
+
+
 def test_a_filter_that_was_not_seen_makes_no_route_invalid(tmp_path: Path) -> None:
     """envoyproxy/gateway#7545: GWP406 says, where it is certain, that a filter is not there."""
     classes = (

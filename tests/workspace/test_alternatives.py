@@ -245,13 +245,13 @@ def test_two_plain_files_of_one_gateway_beside_a_kustomization_leave_open_which_
     files = {
         "app/kustomization.yaml": "resources: [service.yaml]\n",
         "app/service.yaml": SERVICE,
-        "k3s/gateway.yaml": GATEWAY.format(listener="http"),
-        "k8s/gateway.yaml": GATEWAY.format(listener="https"),
+        "k8s/a.yaml": GATEWAY.format(listener="http"),
+        "k8s/b.yaml": GATEWAY.format(listener="https"),
         "k8s/route.yaml": ROUTE.format(section=", sectionName: https"),
     }
     (found,) = (each for each in tree(tmp_path, files).findings() if each.rule == "GWP402")
     assert found.confidence != "certain"
-    (tmp_path / "k8s/gateway.yaml").write_text(files["k3s/gateway.yaml"])  # the same twice is no question
+    (tmp_path / "k8s/b.yaml").write_text(files["k8s/a.yaml"])  # the same twice is no question
     (found,) = (each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP402")
     assert found.confidence == "certain"
 
@@ -282,3 +282,69 @@ def test_one_route_in_two_plain_files_is_no_tie(tmp_path: Path, namespace: str, 
     gateway = GATEWAY.format(listener="http").replace("protocol: HTTP", everywhere)
     files = {"gateway.yaml": gateway, "one/route.yaml": route, "two/full.yaml": other, "service.yaml": SERVICE}
     assert any(each.rule == "GWP408" for each in tree(tmp_path, files).findings()) == told
+
+
+# --- beside kustomizations --------------------------------------------------------------------------------------------
+
+KUSTOMIZED = {
+    "platform/kustomization.yaml": "resources: [gateway.yaml]\n",
+    "platform/gateway.yaml": GATEWAY.format(listener="http"),
+}
+"""What only one directory of a tree has: the others are as plain as without it."""
+
+
+@pytest.mark.parametrize("arranged", [True, False], ids=["beside a kustomization", "plain"])
+def test_whether_another_directory_has_a_kustomization_changes_no_answer(tmp_path: Path, arranged: bool) -> None:
+    """One `kustomization.yaml` had all plain files land in one cluster: a Service of one lab was missing its port in
+    another one."""
+    files = dict(KUSTOMIZED) if arranged else {"platform/gateway.yaml": GATEWAY.format(listener="http")}
+    for lab, port in (("one", 8080), ("two", 80)):
+        files[f"{lab}/service.yaml"] = SERVICE.replace("8080", str(port))
+        files[f"{lab}/route.yaml"] = ROUTE.format(section="").replace("8080", str(port))
+    workspace = tree(tmp_path, files)
+    assert {"one", "two"} <= set(names(workspace))
+    assert loud(workspace) == []
+    for simulation in workspace.simulations:
+        if simulation.world.name != "default":
+            assert [len(simulation.topology.routes), len(simulation.topology.gateways)] == [1, 1]
+
+
+def test_what_one_variant_has_is_not_missing_in_another(tmp_path: Path) -> None:
+    files = {f"{lab}/route.yaml": ROUTE.format(section="") for lab in ("one", "two")}
+    workspace = tree(tmp_path, {**KUSTOMIZED, **files, "one/service.yaml": SERVICE})
+    assert loud(workspace) == []
+
+
+def test_what_is_wrong_in_each_variant_is_told(tmp_path: Path) -> None:
+    files = {f"{lab}/route.yaml": ROUTE.format(section=", sectionName: other") for lab in ("one", "two")}
+    workspace = tree(tmp_path, {**KUSTOMIZED, **files, "service.yaml": SERVICE})
+    assert {(finding.rule, finding.location.file.rpartition("/")[2]) for finding in loud(workspace)} == {
+        ("GWP402", "route.yaml")
+    }
+
+
+def test_variants_stand_in_each_overlay(tmp_path: Path) -> None:
+    overlays = {
+        f"overlays/{stage}/{file}": text
+        for stage in ("dev", "prod")
+        for file, text in (("kustomization.yaml", "resources: [g.yaml]\n"), ("g.yaml", GATEWAY.format(listener="http")))
+    }
+    labs = {f"{lab}/route.yaml": ROUTE.format(section="") for lab in ("one", "two")}
+    workspace = tree(tmp_path, {**overlays, **labs, "service.yaml": SERVICE})
+    assert names(workspace) == ["dev", "dev/one", "dev/two", "prod", "prod/one", "prod/two"]
+    assert loud(workspace) == []
+
+
+def test_what_is_wrong_in_one_overlay_is_told_though_there_are_variants(tmp_path: Path) -> None:
+    """Of a file that two overlays share: whether both have a Gateway for it is no question of the variants."""
+    base = {"base/kustomization.yaml": "resources: [route.yaml]\n", "base/route.yaml": ROUTE.format(section="")}
+    overlays = {
+        "overlays/dev/kustomization.yaml": "resources: [../../base, g.yaml]\n",
+        "overlays/dev/g.yaml": GATEWAY.format(listener="http"),
+        "overlays/prod/kustomization.yaml": "resources: [../../base, g.yaml]\n",
+        "overlays/prod/g.yaml": GATEWAY.format(listener="http").replace("8080", "80").replace("shop}", "other}"),
+    }
+    service = SERVICE.replace("checkout", "lab")
+    labs = {f"{lab}/service.yaml": service for lab in ("one", "two")}
+    workspace = tree(tmp_path, {**base, **overlays, **labs, "service.yaml": SERVICE})
+    assert [finding.rule for finding in loud(workspace)] == ["GWP401"]

@@ -63,6 +63,7 @@ class Deployed(NamedTuple):
         entries: the files and directories at which a deployment begins, each with the files and directories that it
             deploys: Kustomizations, Applications, synced directories, kustomizations that no other one takes in.
         builds: what is applied whole or not at all.
+        alternative_of: of one of several alternatives, what they have in common; "" where it is none.
     """
 
     manifests: list[Manifest]
@@ -70,6 +71,7 @@ class Deployed(NamedTuple):
     reached: set[str]
     entries: dict[str, set[str]]
     builds: list[Build]
+    alternative_of: str = ""
 
     @classmethod
     def empty(cls) -> Deployed:

@@ -1,0 +1,141 @@
+"""Plain files that exclude each other: directories that write the same object are variants, not one cluster.
+
+Where nothing says what is deployed together (`k8s/{dev,test,prod}`, the labs of a tutorial, examples side by side), two
+directories that hold an object of one identity are two answers to one question. So are the directories in one that is
+called `labs`, `demos` or the like, whatever they hold, and the numbered steps of a tutorial of which some write the
+same object. Where kustomizations arrange a part of a tree, the same is true of the files beside them (overlays.py).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+from policylint.model import ResourceKey, is_symbolic
+from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
+from policylint.render.live import lessons
+
+LIMIT = 50
+"""Variants at most: more are taken together, as if nothing were written twice."""
+_NUMBERED = Pattern(r"(\d{1,3})[-_.]")
+
+
+class Variants(NamedTuple):
+    """Directories that exclude each other.
+
+    Args:
+        files: those of each, and those beside it that belong to it.
+        shared: the files outside of all of them.
+        rivals: the objects of a file that another directory writes, too, for each file with such objects.
+    """
+
+    files: dict[str, set[str]]
+    shared: set[str]
+    rivals: Mapping[str, set[ResourceKey]]
+
+
+def variants(written: Sequence[tuple[str, ResourceKey]], is_subject: Callable[[str, str], bool]) -> Variants:
+    """Return the variants among plain files; none where they are one, or too many.
+
+    Args:
+        written: files with the identities of their objects.
+        is_subject: whether an object of a group and kind, written in two directories, is evidence: a Namespace, which
+            many directories repeat, is not.
+    """
+    files: dict[ResourceKey, set[str]] = defaultdict(set)
+    for file, key in written:
+        if is_subject(key.group, key.kind) and not key.unplaced and not is_symbolic(key.name):
+            files[key].add(file)
+    repeated = {key: owners for key, owners in files.items() if len({_directory(file) for file in owners}) > 1}
+    rivals: dict[str, set[ResourceKey]] = defaultdict(set)
+    for key, owners in repeated.items():
+        for file in owners:
+            rivals[file].add(key)
+    every_file = {file for file, _ in written}
+    contested = _contested(repeated.values())
+    contested |= _series(written, rivals, contested)
+    own = _own(every_file, contested | lessons(every_file).keys())
+    if len(own) > LIMIT:
+        own = {}
+    return Variants(own, every_file.difference(*own.values()), rivals)
+
+
+def _contested(rivalling: Iterable[set[str]]) -> set[str]:
+    """Return each directory that holds one of some rivals while another one lies beside it.
+
+    Args:
+        rivalling: the files that write an object of one identity, for each identity that several write.
+    """
+    contested: set[str] = set()
+    for files in set(map(frozenset, rivalling)):
+        below: Counter[str] = Counter()
+        for file in files:
+            below.update(_directories(file))
+        contested.update(place for place, held in below.items() if place and held < below[_directory(place)])
+    return contested
+
+
+def _series(
+    written: Sequence[tuple[str, ResourceKey]], rivals: Mapping[str, set[ResourceKey]], contested: Collection[str]
+) -> set[str]:
+    """Return the steps of each tutorial: numbered directories beside contested ones (`01-hello`, `02-tls`), where most
+    of them have an object of the kind that two of them write twice, so that each is complete in itself.
+
+    A step of the number 0 sets up what the others need; it is none. Nor is any where all of them would be too many.
+
+    Args:
+        rivals: the objects that a file and another one write, by file.
+        contested: see `_contested`.
+    """
+    kinds: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for file, keys in rivals.items():
+        for place in _directories(file):
+            if place in contested and _number(place) is not None:
+                kinds[_directory(place)].update((key.group, key.kind) for key in keys)
+    steps: dict[str, dict[str, set[tuple[str, str]]]] = {above: defaultdict(set) for above in kinds}
+    for file, key in written if steps else ():
+        for place in _directories(file):
+            if _directory(place) in steps and _number(place) is not None:
+                steps[_directory(place)][place].add((key.group, key.kind))
+    series = {
+        place
+        for above, held in steps.items()
+        if any(2 * sum(kind in own for own in held.values()) > len(held) for kind in kinds[above])
+        for place in held
+        if _number(place)
+    }
+    return series if len(series.union(contested)) <= LIMIT else set()
+
+
+def _number(directory: str) -> int | None:
+    """Return the number that the name of a directory begins with, None where it has none."""
+    written = _NUMBERED.match(directory.rpartition("/")[2])
+    return None if written is None else int(written[1])
+
+
+def _own(files: Iterable[str], contested: Collection[str]) -> dict[str, set[str]]:
+    """Return the files of each directory that rivals another, or a file beside it. Where such directories lie in each
+    other, the files beside the inner ones belong to each of those, and may be meant to stand by themselves."""
+    own: dict[str, set[str]] = defaultdict(set)
+    for file in files:
+        innermost = next((place for place in _directories(file) if place in contested), None)
+        if innermost is not None:
+            own[innermost].add(file)
+            if len(own) > LIMIT:
+                return {}
+    return {
+        directory: set().union(*(own[place] for place in _directories(f"{directory}/") if place in own))
+        for directory in list(own)
+    }
+
+
+def _directories(file: str) -> Iterator[str]:
+    """Yield the directories in which a file lies, from the innermost one to the top, which is ""."""
+    while file:
+        file = _directory(file)
+        yield file
+
+
+def _directory(file: str) -> str:
+    return file.rpartition("/")[0]

@@ -129,10 +129,13 @@ def environments(
     unreadable = {tree.path_of(problem.file): problem.file for problem in problems if problem.code == YAML_SYNTAX}
     absent = lacking(tree, clusters.values())
     stopped = stops(clusters, absent, unreadable, groups)
-    known = [
-        _environment(name, deployed, tree, charts, orphans, roots, problems, left_out, groups, stopped[name], by_hand)
-        for name, deployed in sorted(clusters.items())
-    ]
+    known = []
+    for name, deployed in sorted(clusters.items()):
+        elsewhere = reached - deployed.reached
+        met = [problem for problem in problems if tree.path_of(problem.file) not in elsewhere]
+        known.append(
+            _environment(name, deployed, tree, charts, orphans, roots, met, left_out, groups, stopped[name], by_hand)
+        )
     known = list(_with_alternatives(known))
     cut = tree.budget.cut = tree.budget.cut or tree.placing.cut
     return known if cut is None else [_incomplete(environment, cut) for environment in known]

@@ -13,8 +13,8 @@ from policylint.load.objects import is_kustomization_file
 from policylint.model.kinds import WAYS_IN
 from policylint.render.flux.deployment import Deployed
 from policylint.render.kustomize.build import Kustomizer
-from policylint.render.overlays import IsSubject, identity, overlays
-from policylint.render.provenance import Manifest, manifests_of
+from policylint.render.overlays import IsSubject, overlays
+from policylint.render.provenance import Manifest, identity, manifests_of
 from policylint.render.tree import Tree
 
 _MAKERS = frozenset(

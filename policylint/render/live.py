@@ -31,7 +31,7 @@ TUTORIALS = frozenset({"demo", "demos", "lab", "labs", "tutorial", "tutorials", 
 """Directories whose subdirectories are tried one by one, each on top of what lies outside of them."""
 ENVIRONMENT_MARKERS = ("clusters", "cluster", "overlays", "overlay", "environments", "envs", "stages")
 """Directories whose subdirectories are named as environments."""
-_ENVIRONMENTS = frozenset(
+ENVIRONMENTS = frozenset(
     {"dev", "develop", "development", "int", "integration", "qa", "uat", "acceptance", "stage", "staging", "preprod"}
     | {"prod", "production", "live"}
 )
@@ -163,6 +163,6 @@ def dead_step(
             return depth
         if step in names and above not in ENVIRONMENT_MARKERS:
             siblings = beside("/".join(steps[:depth])) if step == "test" else ()
-            if _ENVIRONMENTS.isdisjoint(siblings):
+            if ENVIRONMENTS.isdisjoint(siblings):
                 return depth
     return None

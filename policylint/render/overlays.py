@@ -21,7 +21,7 @@ from policylint.render.flux.deployment import Build, Deployed
 from policylint.render.flux.roots import cluster_name
 from policylint.render.kustomize.build import Built, Kustomizer
 from policylint.render.live import ENVIRONMENT_MARKERS, lessons
-from policylint.render.provenance import Manifest, entries, manifests_of
+from policylint.render.provenance import Manifest, entries, identity, manifests_of
 from policylint.render.tree import Tree, directories_above, join
 from policylint.render.variants import variants
 
@@ -224,11 +224,6 @@ def _name(directory: str) -> str:
         if marker in steps[:-1]:
             return steps[steps.index(marker) + 1]
     return cluster_name(directory) if steps[-1] in ("app", "base", "manifests") else steps[-1] or "default"
-
-
-def identity(manifest: Manifest) -> _Key:
-    """Return what tells an object from the others of a cluster."""
-    return manifest.group, manifest.kind, manifest.namespace, manifest.name
 
 
 def _key_of(identity: _Key) -> ResourceKey:

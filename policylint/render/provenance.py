@@ -216,6 +216,11 @@ def manifests_of(documents: Iterable[Document]) -> list[Manifest]:
     return manifests
 
 
+def identity(manifest: Manifest) -> tuple[str, str, str, str]:
+    """Return what tells an object from the others of a cluster."""
+    return manifest.group, manifest.kind, manifest.namespace, manifest.name
+
+
 def resources_of(manifest: Manifest, cluster_scoped: frozenset[tuple[str, str]]) -> Iterator[Resource]:
     """Yield the resource that a manifest is, if it is one, in `default` where it names no namespace."""
     kind, api_version, metadata, origin = manifest.kind, manifest.api_version, manifest.metadata, manifest.origin

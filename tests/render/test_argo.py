@@ -214,3 +214,52 @@ def test_what_stands_beside_the_roots_lands_in_both(tmp_path: Path) -> None:
     both = workspace(tmp_path, {**files, **roots, "apps/shared.yaml": root_of("shared", "shared")})
     kinds = [sorted(key.kind for key in each.world.resources if key.kind != "Application") for each in both.simulations]
     assert kinds == [["HTTPRoute", "Service"], ["HTTPRoute", "Service"]]
+
+
+def stage(
+    name: str, *, at: str = "environments", namespace: str = "web", source: str = "{path: apps/shop}"
+) -> dict[str, str]:
+    destination = HERE.replace("namespace: web", f"namespace: {namespace}")
+    return {f"{at}/{name}/root.yaml": application(f"shop-{name}", source, destination)}
+
+
+@pytest.mark.parametrize(
+    ("roots", "names"),
+    [
+        ({**stage("dev"), **stage("prod")}, ["dev", "prod"]),
+        ({**stage("dev", at="argo"), **stage("prod", at="argo")}, ["dev", "prod"]),
+        ({**stage("a", at="argo/clusters"), **stage("b", at="argo/clusters")}, ["a", "b"]),
+        # nothing is made twice: one Argo CD may have both
+        ({**stage("dev", namespace="dev"), **stage("prod", namespace="prod")}, ["in-cluster"]),
+        # nothing says that these directories are environments
+        ({**stage("a", at="argo"), **stage("b", at="argo")}, ["in-cluster"]),
+        ({"environments/dev.yaml": application("a", "{path: apps/shop}"), **stage("prod")}, ["in-cluster"]),
+    ],
+)
+def test_roots_of_environments_that_make_the_same_object_are_of_several_argo_cds(
+    tmp_path: Path, roots: dict[str, str], names: list[str]
+) -> None:
+    """Each cluster has an Argo CD of its own then, which deploys to where it runs: one cannot give one object to two
+    Applications (SharedResourceWarning)."""
+    assert sorted(deployed(workspace(tmp_path, {**APP, **roots}))) == names
+
+
+def test_what_lies_beside_environments_is_in_each_of_them(tmp_path: Path) -> None:
+    files = {**APP, **stage("dev"), **stage("prod"), "argo/common.yaml": application("c", "{path: apps/other}")}
+    own = ["HTTPRoute web/shop", "Service web/other"]
+    assert deployed(workspace(tmp_path, files)) == {"dev": own, "prod": own}
+
+
+def test_what_only_lies_beside_environments_keeps_none_apart(tmp_path: Path) -> None:
+    common = {"argo/common.yaml": application("c", "{path: apps/other}")}
+    files = {**APP, **common, **stage("dev", namespace="dev"), **stage("prod", namespace="prod")}
+    assert list(deployed(workspace(tmp_path, files))) == ["in-cluster"]
+
+
+def test_a_file_that_cannot_be_read_is_no_problem_of_clusters_that_do_not_have_it(tmp_path: Path) -> None:
+    broken = {f"apps/{name}/route.yaml": ROUTE for name in ("dev", "prod")} | {
+        "apps/dev/broken.yaml": "kind: A\n b: c\n"
+    }
+    roots = {**stage("dev", source="{path: apps/dev}"), **stage("prod", source="{path: apps/prod}")}
+    found = [each for each in workspace(tmp_path, {**broken, **roots}).findings() if each.rule == "GWP910"]
+    assert [each.environments for each in found] == [("dev",)]

@@ -41,7 +41,8 @@ from policylint.render.helm.ingresses import ingresses
 from policylint.render.helm.layers import Layers, merged
 from policylint.render.journal import Journal
 from policylint.render.kustomize.build import Kustomizer
-from policylint.render.provenance import Manifest, Provenance, entries, fill_in_namespace, manifests_of
+from policylint.render.live import ENVIRONMENT_MARKERS, ENVIRONMENTS
+from policylint.render.provenance import Manifest, Provenance, entries, fill_in_namespace, identity, manifests_of
 from policylint.render.stops import REFUSED
 from policylint.render.tree import Tree, directories_above, join
 
@@ -95,7 +96,29 @@ class Argo:
         sites = _sites(self._tree, roots)
         if sites:
             return self._apart(roots, sites)
+        sites = _stages(self._tree, roots)
+        if sites:
+            clusters = self._apart(roots, sites)
+            if self._exclude_each_other(roots, sites, clusters):
+                return clusters
         return self._walk(roots)
+
+    def _exclude_each_other(
+        self, roots: list[Manifest], sites: Mapping[str, set[int]], clusters: Mapping[str, Deployed]
+    ) -> bool:
+        """Return whether roots of two sites make the same object, which one Argo CD cannot give to both."""
+        special = set[int]().union(*sites.values())
+        others = [root for number, root in enumerate(roots) if number not in special]
+        common = Argo(self._tree, self._kustomizer, self._charts)._walk(others)
+        known = {identity(each) for deployed in common.values() for each in deployed.manifests}
+        seen: set[tuple[str, str, str, str]] = set()
+        for site in sorted(sites.keys() & clusters.keys()):
+            own = (each for each in clusters[site].manifests if each.namespace and not is_application(each))
+            made = set(map(identity, own)) - known
+            if not seen.isdisjoint(made):
+                return True
+            seen |= made
+        return False
 
     def _apart(self, roots: list[Manifest], sites: Mapping[str, set[int]]) -> dict[str, Deployed]:
         """Return what lands in the clusters of several Argo CDs, each named by its directory."""
@@ -585,3 +608,18 @@ def _sites(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:
                 for place in places
             }
     return {}
+
+
+def _stages(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:
+    """Return the roots, by their numbers, of each of several directories that are called as environments are, or lie in
+    one that holds environments; none where a root there says which cluster it is for."""
+    stages: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for number, root in enumerate(roots):
+        steps = tree.path_of(root.file).split("/")
+        above = ["", *steps]
+        depth = next(
+            (at for at in range(len(steps) - 1) if above[at] in ENVIRONMENT_MARKERS or steps[at] in ENVIRONMENTS), None
+        )
+        if depth is not None and (root.kind != "Application" or _destination(root) == _LOCAL):
+            stages["/".join(steps[:depth])][steps[depth]].add(number)
+    return next((dict(of_one) for _, of_one in sorted(stages.items()) if len(of_one) > 1), {})

@@ -54,11 +54,15 @@ class Budget:
         """Take steps from those that are left.
 
         Raises:
-            ExhaustedError: there are not so many, now and from now on.
+            ExhaustedError: there are not so many, now and until more are granted.
         """
         self._left -= steps
         if self._left < 0:
             raise ExhaustedError
+
+    def grant(self, steps: int) -> None:
+        """Add steps for something of its own: what was exhausted before is no fault of it."""
+        self._left = min(max(self._left, 0) + steps, MOST_STEPS)
 
     def spend_on_text(self, length: int, times: int = 1) -> None:
         """Take what it costs to write a text of a length a number of times.

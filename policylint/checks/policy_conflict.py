@@ -26,14 +26,16 @@ def _finding(simulation: Simulation, state: PolicyState, refusals: list[Refusal]
     first = refusals[0]
     winner = simulation.policies.get(first.by)
     node = first.attachment.node
+    is_known = state.kind.origin != "crd"  # many an implementation adds up what its policies of one target say
+    verb, outcome = ("conflicts", "is") if is_known else ("may conflict", "may be")
     related = (Related(f"{first.by} targets it too", target_of(winner, node)),) if winner is not None else ()
     return Finding(
         RULE,
-        "error",
-        f"{state.key} conflicts with {first.by.path} on {node}{and_more(refusals)}, and is refused",
+        "error" if is_known else "note",
+        f"{state.key} {verb} with {first.by.path} on {node}{and_more(refusals)}, and {outcome} refused",
         target_at(state.policy, first.attachment.target),
         resources=(state.key, node.key, first.by),
-        label="only one policy of this kind may target it",
+        label="only one policy of this kind may target it" if is_known else "two policies of this kind target it",
         related=related,
         help=tuple(_help(state, winner, first)),
         field=path(first.attachment.target.pointer),

@@ -83,3 +83,15 @@ def test_what_the_configuration_says_of_a_kind_counts(tmp_path: Path) -> None:
     (tmp_path / "world.yaml").write_text("---\n".join((*WORLD, MISTAKE)))
     findings = open_workspace([str(tmp_path)], given=Assumptions(kinds=[CONFIGURED])).findings()
     assert [each.confidence for each in findings if each.rule == "GWP103"] == ["certain"]
+
+
+def test_whether_policies_of_such_a_kind_conflict_is_a_note(tmp_path: Path) -> None:
+    """Kuadrant/accesspolicy-controller adds up the AccessPolicies of one Gateway."""
+    both = [shaping(name, "kind: HTTPRoute, name: checkout") for name in ("a", "b")]
+    (said,) = (each for each in lint(tmp_path, *WORLD, CRD, *both) if each.rule == "GWP202")
+    assert (said.severity, said.confidence) == ("note", "assumed")
+    assert said.message.endswith("and may be refused")
+    (tmp_path / "told").mkdir()
+    (tmp_path / "told" / "world.yaml").write_text("---\n".join((*WORLD, *both)))
+    findings = open_workspace([str(tmp_path / "told")], given=Assumptions(kinds=[CONFIGURED])).findings()
+    assert [each.severity for each in findings if each.rule == "GWP202"] == ["error"]

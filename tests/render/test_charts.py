@@ -373,3 +373,15 @@ def test_a_chart_that_asks_for_too_much_work_is_said_and_the_run_incomplete(tmp_
     assert workspace.coverage.cut_off
     (finding,) = (each for each in workspace.findings() if "too much work" in each.message)
     assert (finding.rule, finding.severity) == ("GWP911", "warning")
+
+
+def test_another_chart_is_rendered_all_the_same(tmp_path: Path) -> None:
+    """One chart took the work that was meant for all, so that 21 others of a tree were «too much work», too."""
+    other = {path.replace("charts/shop", "charts/other"): text for path, text in CHART.items()}
+    also = APPLICATION.replace("charts/shop", "charts/other").replace("name: front", "name: other")
+    files = {"charts/shop/templates/loop.yaml": HOSTILE, "app.yaml": APPLICATION, "other.yaml": also, "README.md": ""}
+    written(tmp_path, {**CHART, **other, **files, "gateway.yaml": GATEWAY})
+    workspace = open_workspace([str(tmp_path)])
+    (finding,) = (each for each in workspace.findings() if "too much work" in each.message)
+    assert finding.message.startswith("chart charts/shop ")
+    assert [len(simulation.topology.routes) for simulation in workspace.simulations] == [1]

@@ -26,8 +26,9 @@ _SOURCE = Pattern(r"^---\n# Source: (.+)\n", re.MULTILINE)
 MAX_FILES = 5_000
 """Files of one chart."""
 MAX_DEPENDENCIES = 50
-STEPS = 3_000_000
-"""Steps of work that the charts of one tree may cost together, where helm does not render them."""
+STEPS, STEPS_FOR_A_BYTE = 3_000_000, 40
+"""Steps of work that the charts of one tree may cost together, where helm does not render them, beside those for each
+byte of a chart: those of databases, with all that one may set, cost 20 to 40."""
 
 
 class Installation(NamedTuple):
@@ -63,6 +64,8 @@ class Charts:
         self._tree = tree
         self._templates: dict[str, Template] = {}
         self._budget = Budget(steps=STEPS)
+        self._known: set[str] = set()
+        """The directories of the charts that had their share of the budget."""
 
     def holds(self, directory: str) -> bool:
         """Return whether there is a chart that can be installed in a directory below the top."""
@@ -82,6 +85,9 @@ class Charts:
         own_values = inside(directory, "values.yaml")
         try:
             files = self._files(directory)
+            if directory not in self._known:
+                self._known.add(directory)
+                self._budget.grant(STEPS_FOR_A_BYTE * sum(map(len, files.values())))
             if installation.bare:
                 files[own_values] = b"{}\n"
             layers = [layer.values for layer in installation.layers]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -20,17 +20,25 @@ class Edited(NamedTuple):
 
     Args:
         kinds: of third parties, by group and name.
-        names: of kinds whose group is not said, as patches of a kustomization name them.
+        names: of the objects of these kinds that are touched.
+        patched: kinds whose group is not said, as patches of a kustomization name them.
         maps: the names of ConfigMaps.
     """
 
     kinds: Kinds = frozenset()
     names: frozenset[str] = frozenset()
+    patched: frozenset[str] = frozenset()
     maps: frozenset[str] = frozenset()
 
-    def has(self, group: str, kind: str) -> bool:
-        """Tell whether objects of a kind are touched."""
-        return (group, kind) in self.kinds or (kind in self.names and "." in group)
+    def touches(self, group: str, kind: str, targets: Collection[str]) -> bool:
+        """Tell whether any object of a kind may be touched, whatever its name.
+
+        Args:
+            targets: the kinds, as regular expressions, whose objects patches with a target change.
+        """
+        if (group, kind) in self.kinds:
+            return any(target == kind or not target.isalnum() for target in targets)
+        return kind in self.patched and "." in group
 
 
 NOTHING_EDITED = Edited()

@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from policylint.catalog.content import Edited
 from policylint.documents import read
-from policylint.load.facts import is_kustomization_path
+from policylint.load.facts import is_kustomization_path, names_in, own_name
 from policylint.patterns import Pattern
 
-_NAME = Pattern(rb"\bname[\"']?: *[\"']?([\w.-]+)")
 _KIND = Pattern(rb"\bkind[\"']?: *[\"']?(\w+)")
 _MOST_FILES = 2_000
-_MOST_NAMES = 1_000
 _CORE = frozenset({"apps", "batch", "autoscaling", "policy", "apiextensions.k8s.io"})
 _OF_CORE = frozenset({("", "ServiceAccount")})
 _Text = tuple[str, str, bytes]
@@ -23,19 +21,21 @@ def edited(files: Iterable[tuple[str, bytes, bytes]]) -> Edited:
     """Return what differs between two states of some files; each is its path and both contents, b"" for none."""
     kinds: set[tuple[str, str]] = set()
     names: set[str] = set()
+    patched: set[str] = set()
     maps: set[str] = set()
     for number, (path, before, after) in enumerate(files):
         if number == _MOST_FILES:
             break
         if is_kustomization_path(path):
-            names.update(match.decode() for data in (before, after) for match in _KIND.findall(data))
+            patched.update(match.decode() for data in (before, after) for match in _KIND.findall(data))
             continue
         for group, kind, chunk in set(_texts(path, before)) ^ set(_texts(path, after)):
             if kind == "ConfigMap" and not group:
-                maps.update(match.decode() for match in _NAME.findall(chunk)[:_MOST_NAMES])
+                maps |= names_in(chunk)
             elif (group and group not in _CORE) or (group, kind) in _OF_CORE:
                 kinds.add((group, kind))
-    return Edited(frozenset(kinds), frozenset(names), frozenset(maps))
+                names |= own_name(chunk)
+    return Edited(frozenset(kinds), frozenset(names), frozenset(patched), frozenset(maps))
 
 
 def _texts(path: str, data: bytes) -> Iterator[_Text]:

@@ -28,6 +28,9 @@ _YTT = Pattern(rb"(?:^|[ \t])#@(?:[ \t/]|[a-z]+/)", re.M)
 """A directive of ytt: code in a comment, which yields or changes the value beside or below it."""
 _VARIABLES = Pattern(rb"(?:substituteFrom|valuesFrom):(?:\s*(?:- |#)?[^\n]*(?:\n|\Z)){1,12}")
 _NAME = Pattern(rb"name: *[\"']?([\w.-]+)")
+_OWN_NAME = Pattern(rb"^metadata: *\n(?P<indent> +)(?:.*\n(?P=indent))*?name: *[\"']?([^\s\"']+)", re.M)
+_WORD, _PLAIN_WORD = Pattern(rb"[^\s\"',\[\]]+"), Pattern(rb"[\w.-]+")
+_MOST_NAMES = 1_000
 _DECIDER = Pattern(rb"\b(?:image|name): *[\"']?[\w./-]*(?:auth|\bopa\b|oidc|sso|waf|envoy)")
 """A workload that may be one whom policies ask."""
 _MOUNTED = Pattern(rb"configMap(?:Ref|KeyRef)?: *(?:\{|\n)[^\n]*?\bname: *[\"']?([\w.-]+)")
@@ -51,7 +54,8 @@ class Facts(NamedTuple):
             may ask.
         cluster_scoped: kinds of CRDs that were not parsed but say `scope: Cluster`.
         referred: kinds that the documents refer to or define.
-        names: by the number of an unread ConfigMap the names in it.
+        names: by the number of an unread ConfigMap the names in it, and of an object whose kind a change touches its
+            own.
     """
 
     form: str
@@ -76,9 +80,7 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSe
     templated = b"#" in data and b"#@" in data and _YTT.search(data) is not None
     variable_maps: frozenset[str] = frozenset()
     if b"substituteFrom" in data or b"valuesFrom" in data:
-        variable_maps = frozenset(
-            name.decode() for match in _VARIABLES.finditer(data) for name in _NAME.findall(match[0])
-        )
+        variable_maps = frozenset(name for match in _VARIABLES.finditer(data) for name in names_in(match[0]))
     if b"configMap" in data and _DECIDER.search(data):
         variable_maps |= {name.decode() for name in _MOUNTED.findall(data)}
     reading = read(data, file, wanted=wanted)
@@ -90,6 +92,7 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSe
     problems = [problem for problem in reading.problems if not (templated and problem.code == YAML_SYNTAX)]
     cluster_scoped: set[tuple[str, str]] = set()
     names: dict[int, frozenset[str]] = {}
+    touched = read_set.edited.kinds
     if unread:
         unread = []
         for document in reading.unread:
@@ -115,7 +118,9 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSe
                     documents += again.documents
                     problems += again.problems
                     continue
-                names[document.number] = frozenset(name.decode() for name in _NAME.findall(chunk)[:1000])
+                names[document.number] = names_in(chunk)
+            elif touched and (document.api_version.rpartition("/")[0], document.kind) in touched:
+                names[document.number] = own_name(chunk)
             unread.append(document)
     idle = 0
     if documents and not _is_kept(file, documents):
@@ -138,6 +143,18 @@ def _is_kept(path: str, documents: Iterable[Document]) -> bool:
         if any(isinstance(item, dict) and not item.keys().isdisjoint(_TELLING) for item in items):
             return True
     return False
+
+
+def names_in(chunk: bytes) -> frozenset[str]:
+    """Return what stands behind `name:` in the text of a document."""
+    return frozenset(name.decode() for name in _NAME.findall(chunk)[:_MOST_NAMES])
+
+
+def own_name(chunk: bytes) -> frozenset[str]:
+    """Return the name of an object, by its text; where that is not plain to see, no word that may be it is missing."""
+    found = _OWN_NAME.search(chunk)
+    names = {found[2]} if found is not None else {*_WORD.findall(chunk), *_PLAIN_WORD.findall(chunk)}
+    return frozenset(name.decode("utf-8", "replace") for name in names)
 
 
 def is_kustomization_path(path: str) -> bool:

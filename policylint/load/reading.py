@@ -11,11 +11,13 @@ from policylint.load.objects import places_objects
 from policylint.load.shared_facts import FactsReader, SharedFacts
 from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.kinds import READ_GROUPS
+from policylint.model.resource import mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.sources import Source, SourceError, SourceFile, SourceProblem
 
 _WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod", "ReplicaSet"})
 _CORE = frozenset({"Namespace", "Service"}) | _WORKLOADS
+_PATCHES = ("patches", "patchesJson6902")
 _CALLING = frozenset({"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "APIService"})
 """Kinds that name Services for the API server to call, which network policies may keep from it."""
 
@@ -227,6 +229,7 @@ def _second_pass(
     parsed, what a change touches, ConfigMaps whose values Flux fills into manifests; beside network policies, whom the
     API server calls; beside Ingresses the ConfigMaps, one of which may hold what is asked at all of them."""
     rest: list[Unread] = []
+    targets = _targets(documents) if edited.kinds else frozenset()
     kinds: dict[tuple[str, str], bool] = {}
     for file, document, facts in unread:
         kind = (document.api_version, document.kind)
@@ -234,13 +237,12 @@ def _second_pass(
         if is_referred is None:
             is_referred = kinds[kind] = (
                 (document.api_version.rpartition("/")[0], document.kind) in referred
-                or edited.has(document.api_version.rpartition("/")[0], document.kind)
+                or edited.touches(document.api_version.rpartition("/")[0], document.kind, targets)
                 or (document.kind in _CALLING and any(map(_is_network_policy, documents)))
                 or (document.kind == "ConfigMap" and any(map(_is_ingress, documents)))
             )
-        if not is_referred and (
-            document.kind != "ConfigMap" or variable_maps.isdisjoint(facts.names.get(document.number, ()))
-        ):
+        named = variable_maps if document.kind == "ConfigMap" else edited.names
+        if not is_referred and named.isdisjoint(facts.names.get(document.number, ())):
             rest.append(document)
             continue
         try:
@@ -251,3 +253,11 @@ def _second_pass(
         documents += reading.documents
         problems += reading.problems
     return rest
+
+
+def _targets(documents: Iterable[Document]) -> frozenset[str]:
+    """Return the kinds, as regular expressions, that patches of kustomizations are for whatever they are called."""
+    bodies = [mapping(document.value) for document in documents if is_kustomization_path(document.file)]
+    patches = [patch for body in bodies for field in _PATCHES for patch in sequence(body.get(field))]
+    targets = [mapping(patch).get("target") for patch in patches]
+    return frozenset(str(target.get("kind", "")) for target in targets if isinstance(target, dict))

@@ -168,3 +168,16 @@ def test_one_content_under_another_name_is_another_thing(was: str, now: str, tmp
     assert_same(tree, tmp_path / "out", "HEAD^..HEAD")
     back = every_format(tree, tmp_path / "back", "HEAD..HEAD^")
     assert ("other-r" in back["json-v1"]) == ("app/kustomization.yaml" in (was, now))
+
+
+OBJECT = (
+    "apiVersion: example.net/v1\nkind: Role\nmetadata:\n  labels:\n    name: all\n  name: '{}'\nspec: {{name: all}}\n"
+)
+
+
+@pytest.mark.parametrize("written", [OBJECT, OBJECT.replace("  ", "    "), OBJECT.replace("'", "")])
+def test_of_a_kind_that_nothing_reads_what_is_edited_is_parsed(tmp_path: Path, parsed: list[str], written: str) -> None:
+    commit(tmp_path, {f"{name}.yaml": written.format(name) for name in ("one", "other", "third")})
+    commit(tmp_path, {"one.yaml": written.format("one") + "# edited\n"})
+    run(tmp_path, "diff", "HEAD~1..HEAD")
+    assert [name for name in parsed if "#" in name] == ["one.yaml#1"] * 2

@@ -176,6 +176,27 @@ def test_a_patch_of_a_kustomization_reads_what_it_patches(tmp_path: Path) -> Non
     assert "strictness" in messages[0]
 
 
+@pytest.mark.parametrize(
+    ("patch", "reference"),
+    [
+        ("name: staff", "- path: patch.yaml"),
+        ("name: any", "- {path: patch.yaml, target: {kind: LoginRule}}"),
+        ("name: any", "- {path: patch.yaml, target: {kind: Login.*, name: staff}}"),
+        ("name: any", "- {path: patch.yaml, target: {labelSelector: team=shop}}"),
+    ],
+)
+def test_an_edited_patch_reads_what_it_patches(tmp_path: Path, patch: str, reference: str) -> None:
+    of_file = LOGIN.replace("name: staff", patch).partition("  image")[0]
+    before: dict[str, str | None] = {
+        "kustomization.yaml": f"resources: [tree.yaml, more.yaml]\npatches:\n{reference}\n",
+        "more.yaml": LOGIN.replace("namespace: shop", "namespace: shop, labels: {team: shop}"),
+        "patch.yaml": of_file,
+    }
+    messages, _ = findings(tmp_path, before, {"patch.yaml": of_file.replace("3", "1")})
+    assert len(messages) == 1
+    assert "strictness" in messages[0]
+
+
 APPLICATION = """\
 apiVersion: argoproj.io/v1alpha1
 kind: Application

@@ -69,12 +69,13 @@ def add_to_names(manifests: Iterable[Manifest], prefix: str, suffix: str, specs:
         FieldSpecError: a field that shall hold a name holds none.
     """
     for field, before, after in (("namePrefix", prefix, ""), ("nameSuffix", "", suffix)):
+        fitting: dict[tuple[str, str], list[FieldSpec]] = {}  # by what tells kinds apart
         for manifest in manifests if before or after else ():
-            if any(each.fits(manifest) for each in _NEVER_RENAMED):
-                continue
-            for spec in specs[field]:
-                if not spec.fits(manifest):
-                    continue
+            kind = (manifest.api_version, manifest.kind)
+            if kind not in fitting:
+                renamed = () if any(each.fits(manifest) for each in _NEVER_RENAMED) else specs[field]
+                fitting[kind] = [spec for spec in renamed if spec.fits(manifest)]
+            for spec in fitting[kind]:
                 if spec.path == "metadata/name":
                     manifest.affixes += ((before, after),)
                     manifest.remember()

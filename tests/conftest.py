@@ -48,6 +48,11 @@ yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[assignment, misc]
 Golden = Callable[[str, str], None]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the modules that are slow as a whole: at the end one process would wait for another's last test."""
+    items.sort(key=lambda item: not any(mark.name == "slow" for mark in item.listchain()[-2].own_markers))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files instead of comparing with them")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import campaign
 from campaign import Campaign, Tried, WrongError
 
-campaign.SECONDS, campaign.PATIENCE, campaign.BATCH = 0.2, 8, 4
+campaign.SECONDS, campaign.PATIENCE, campaign.BATCH = 0.2, 4, 4
 
 def attempt(random):
     number = int(open(PLACE / "number").read()) + 1

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -108,6 +109,14 @@ def traced(text: str) -> Iterator[Event]:
             yield "writes", f"{call}({arguments})"
 
 
+_real = cache(os.path.realpath)
+
+
+def real(path: str) -> str:
+    """Return where a path leads, looked up once: a tree stands still while it is read, and each step is a look-up."""
+    return _real(os.path.join(os.getcwd(), path))  # noqa: PTH109, PTH118
+
+
 class Hook:
     """An audit hook that writes events as lines of JSON."""
 
@@ -124,14 +133,14 @@ class Hook:
         if event == "open":
             path, _, flags = arguments
             if isinstance(path, (str, bytes)):
-                place = os.path.realpath(os.fsdecode(path))
+                place = real(os.fsdecode(path))
                 self.say(("writes" if flags & WRITING else "reads", re.sub(r"^/proc/\d+/", "/proc/self/", place)))
         elif event.startswith("socket."):
             self.say(("connects", f"{event} {arguments[1:]}"))
         elif event in AUDITED:
             for subject in arguments[:2] if event == "os.rename" else arguments[:1]:
                 name = os.fsdecode(subject) if isinstance(subject, (str, bytes)) else "."
-                self.say((AUDITED[event], name if AUDITED[event] == "starts" else os.path.realpath(name)))
+                self.say((AUDITED[event], name if AUDITED[event] == "starts" else real(name)))
 
 
 def main(log: str, commands: list[list[str]]) -> None:

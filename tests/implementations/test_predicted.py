@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from policylint.checks import run
-from policylint.compare import compare, removed_protections
+from policylint.compare import compare, pair_sides, removed_protections
 from policylint.explain.contexts import answers, nodes_of
 from policylint.explain.explanation import explain
 from policylint.explain.subject import Subject
@@ -262,6 +262,5 @@ def test_diff_reports_a_protection_that_goes(name: str, tmp_path: Path) -> None:
         ends,
         [each.message for each in found],
     )
-    (tmp_path / "same").mkdir()
-    same = sides(tmp_path / "same", before, before)
+    (same,) = pair_sides([was], [pair.before])
     assert removed_protections([same], compare([same])) == []

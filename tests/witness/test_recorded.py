@@ -12,6 +12,7 @@ import pytest
 from tests.witness.recording import RECORDED
 from tests.witness.replaying import known, replayed, row
 
+pytestmark = pytest.mark.slow
 RECORDS = sorted(RECORDED.glob("*.jsonl"))
 PAGE = (Path(__file__).parents[2] / "docs" / "verified.md").read_text(encoding="utf-8")
 DIFFERS = "more answers differ than before; `python -m tests.witness.run NAME --replay` lists them"

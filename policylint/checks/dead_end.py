@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
+from policylint.doors.peculiar import ENTRIES
 from policylint.implementations import implementation
+from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Finding, Related, mapping
 from policylint.simulation import Simulation
 from policylint.topology.workloads import workloads_selected
@@ -18,22 +20,30 @@ RULE = "GWP415"
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _scaled_down(simulation)
+    for end in _beside(simulation):
+        yield Finding(
+            RULE,
+            "error",
+            f"{end.holder.key} {end.does}",
+            end.holder.location(*end.pointer),
+            resources=(end.holder.key, *end.about),
+            label=end.then,
+            help=(f"fix: {end.fix}",),
+            confidence="assumed" if end.ground else "certain",
+            ground=end.ground,
+            field=path(end.pointer),
+        )
+
+
+def _beside(simulation: Simulation) -> Iterator[DeadEnd]:
+    """Yield the dead ends of objects beside Gateway API: of implementations, and of doors."""
     owners = {simulation.catalog.owner(group) for group, _ in simulation.world.kinds()}
     for name in sorted(owners - {""}):
-        behaviour = implementation(name, simulation.catalog.settings(name))
-        for end in behaviour.dead_ends(simulation.world):
-            yield Finding(
-                RULE,
-                "error",
-                f"{end.holder.key} {end.does}",
-                end.holder.location(*end.pointer),
-                resources=(end.holder.key, *end.about),
-                label=end.then,
-                help=(f"fix: {end.fix}",),
-                confidence="assumed" if end.ground else "certain",
-                ground=end.ground,
-                field=path(end.pointer),
-            )
+        yield from implementation(name, simulation.catalog.settings(name)).dead_ends(simulation.world)
+    if any(simulation.world.of_kind(*kind) for kind in ENTRIES):
+        from policylint.doors.dead_ends import dead_ends
+
+        yield from dead_ends(simulation.world)
 
 
 def _scaled_down(simulation: Simulation) -> Iterator[Finding]:

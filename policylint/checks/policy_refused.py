@@ -66,6 +66,9 @@ def _finding(simulation: Simulation, state: PolicyState, failing: int, told: str
         told: what names the release whose defaults switch off what it needs; "" where that is stated.
     """
     reason, label = _reason(state), "no part of this policy takes effect"
+    missing = _missing(simulation, state, reason, state.invalid_pointer)
+    if reason and missing is not None and str(missing) not in reason:
+        reason = f"{reason} ({missing} is missing)"
     if any(state.key in group.effective.owners.values() for group in state.groups):
         label = "this part of the policy does not take effect"
     elif failing:
@@ -79,7 +82,7 @@ def _finding(simulation: Simulation, state: PolicyState, failing: int, told: str
         label=label,
         confidence="assumed" if told else "certain",
         ground=f"{told} names a release whose default that is" if told else "",
-        help=_nearby(simulation, state, reason, state.invalid_pointer),
+        help=_nearby(simulation, missing),
         field=path(state.invalid_pointer),
     )
 
@@ -93,6 +96,7 @@ def _part(simulation: Simulation, state: PolicyState, fault: FaultyPart) -> Find
                 routes.update(group.routes())
                 whose, verb = ("every request", "is") if failure.certain else ("some requests", "are")
                 label = f"{whose} of {count(len(routes), 'route')} {verb} answered with {failure.status}"
+    missing = _missing(simulation, state, fault.message, fault.pointer)
     return Finding(
         RULE,
         "warning",
@@ -100,20 +104,25 @@ def _part(simulation: Simulation, state: PolicyState, fault: FaultyPart) -> Find
         _place(state, fault.pointer),
         resources=(state.key,),
         label=label,
-        help=(*([f"fix: {fault.fix}"] if fault.fix else ()), *_nearby(simulation, state, fault.message, fault.pointer)),
+        help=(*([f"fix: {fault.fix}"] if fault.fix else ()), *_nearby(simulation, missing)),
         field=path(fault.pointer),
     )
 
 
-def _nearby(simulation: Simulation, state: PolicyState, reason: str, place: Pointer) -> tuple[str, ...]:
-    """Return what the tree shows in place of a missing object for which a policy is refused."""
-    nearby = Nearby(simulation.world)
+def _missing(simulation: Simulation, state: PolicyState, reason: str, place: Pointer) -> ResourceKey | None:
+    """Return the missing object for which a policy is refused: its reason names it, or stands where it is named."""
     for reference in content_references(state.policy, simulation.world, state.kind.refers or None):
         length = min(len(place), len(reference.pointer))
         is_meant = str(reference.wanted) in reason or (length > 1 and place[:length] == reference.pointer[:length])
-        if is_meant and reference.resolution.missing and nearby.is_shown(reference.wanted):
-            return (f"note: {nearby.describe(reference.wanted)}",)
-    return ()
+        if is_meant and reference.resolution.missing:
+            return reference.wanted
+    return None
+
+
+def _nearby(simulation: Simulation, missing: ResourceKey | None) -> tuple[str, ...]:
+    """Return what the tree shows in place of a missing object."""
+    nearby = Nearby(simulation.world)
+    return (f"note: {nearby.describe(missing)}",) if missing is not None and nearby.is_shown(missing) else ()
 
 
 def _reason(state: PolicyState) -> str:

@@ -185,7 +185,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP412": RuleEntry("listener_without_certificate", any_gateway),
     "GWP413": RuleEntry("rule_without_backend", any_route),
     "GWP414": RuleEntry("no_node_port", any_route),
-    "GWP415": RuleEntry("dead_end", either(has("VirtualService"), any_route)),
+    "GWP415": RuleEntry("dead_end", either(has("VirtualService"), has("IngressRoute"), has("HTTPProxy"), any_route)),
     "GWP416": RuleEntry("route_refused", any_route),
     "GWP501": RuleEntry("schema_violation", broken_objects),
     "GWP502": RuleEntry("deprecated_api_version"),

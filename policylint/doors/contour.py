@@ -12,7 +12,8 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.vendors import guards
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.policy.results import FailingSetting
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
@@ -21,6 +22,7 @@ KIND = ("projectcontour.io", "HTTPProxy")
 _DOOR = ResourceKey(*KIND, "", "contour")._replace(kind="HTTPProxies")
 _CONTROLLER = "projectcontour.io/contour"
 _HTTP, _HTTPS = Opening("http", 80), Opening("https", 443)
+_DELEGATION = "TLSCertificateDelegation"
 _DEEPEST = 16
 """Most inclusions within each other that are followed."""
 Backends = Callable[[Resource], tuple[BackendState, ...]]
@@ -32,8 +34,86 @@ def contour_doors(world: World, backends: Backends) -> Iterator[Door]:
     proxies = world.of_kind(*KIND)
     if proxies:
         holder = made_of(proxies[0], {}, {}, _DOOR)
-        rules = [rule for proxy in proxies if proxy.spec.get("virtualhost") for rule in _Root(world, proxy).rules()]
+        served = [each for each in proxies if each.spec.get("virtualhost") and not _fault(world, each)]
+        rules = [rule for proxy in served for rule in _Root(world, proxy).rules()]
         yield door(holder, _CONTROLLER, rules, guards(), backends, (_HTTP, _HTTPS))
+
+
+def invalid(world: World) -> Iterator[DeadEnd]:
+    """Yield the HTTPProxies with a host that Contour takes for invalid, and those that pass their TLS on to nobody."""
+    for proxy in world.of_kind(*KIND):
+        if proxy.spec.get("virtualhost"):
+            if fault := _fault(world, proxy):
+                pointer, reason = fault
+                then = "Contour serves nothing of it: its host is answered with 404, or not at all"
+                yield DeadEnd(
+                    proxy,
+                    pointer,
+                    f"is invalid: {reason}",
+                    "take out what contradicts, or add what it lacks",
+                    then=then,
+                )
+            elif _Root(world, proxy).answers_no_tls():
+                place: Pointer = ("spec", "virtualhost", "tls", "passthrough")
+                does = "passes TLS through (`passthrough`), and has no `tcpproxy` to take it"
+                fix = "add `tcpproxy`, or name a `secretName` in place of `passthrough` where routes are to answer"
+                yield DeadEnd(proxy, place, does, fix, then="nobody answers https, and http is sent there")
+
+
+def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:
+    """Return where and why Contour refuses an HTTPProxy with a host as a whole.
+
+    Source: projectcontour/contour, internal/dag/httpproxy_processor.go, computeHTTPProxy; that a Secret exists is not
+    asked here.
+    """
+    spec, host = proxy.spec, mapping(proxy.spec.get("virtualhost"))
+    at: Pointer = ("spec", "virtualhost")
+    tls, secret = mapping(host.get("tls")), text(mapping(host.get("tls")).get("secretName"))
+    passes = tls.get("passthrough") is True
+    namespace, _, name = secret.rpartition("/")
+    faults: tuple[tuple[object, Pointer, str], ...] = (
+        (
+            not any(spec.get(each) for each in ("routes", "includes", "tcpproxy")),
+            ("spec",),
+            "it has no route, no include and no `tcpproxy`",
+        ),
+        (host.get("jwtProviders") and not secret, (*at, "jwtProviders"), "`jwtProviders` where no TLS ends"),
+        (host.get("authorization") and "tls" not in host, (*at, "authorization"), "`authorization` without `tls`"),
+        (
+            host.get("ipAllowPolicy") and host.get("ipDenyPolicy"),
+            (*at, "ipDenyPolicy"),
+            "`ipAllowPolicy` and `ipDenyPolicy` together",
+        ),
+        (tls and passes and secret, (*at, "tls", "passthrough"), "`passthrough` and `secretName` together"),
+        (
+            isinstance(host.get("tls"), dict) and not passes and not secret,
+            (*at, "tls"),
+            "`tls` with neither `passthrough` nor `secretName`",
+        ),
+        (
+            passes and tls.get("clientValidation"),
+            (*at, "tls", "clientValidation"),
+            "`clientValidation` where TLS is passed through",
+        ),
+        (
+            namespace and not _is_delegated(world, proxy, namespace, name),
+            (*at, "tls", "secretName"),
+            f"no TLSCertificateDelegation of {namespace} gives it Secret {secret}",
+        ),
+        (spec.get("tcpproxy") and "tls" not in host, ("spec", "tcpproxy"), "`tcpproxy` without `tls`"),
+    )
+    return next(((place, reason) for found, place, reason in faults if found), None)
+
+
+def _is_delegated(world: World, proxy: Resource, namespace: str, name: str) -> bool:
+    """Return whether a Secret of another namespace may be used, or is given elsewhere."""
+    if namespace == proxy.key.namespace or world.elsewhere(ResourceKey(KIND[0], _DELEGATION, namespace, "")):
+        return True
+    for delegation in world.in_namespace(KIND[0], _DELEGATION, namespace):
+        for each in map(mapping, sequence(delegation.spec.get("delegations"))):
+            if each.get("secretName") == name and {"*", proxy.key.namespace} & set(texts(each.get("targetNamespaces"))):
+                return True
+    return False
 
 
 class _Root:
@@ -48,6 +128,10 @@ class _Root:
     def rules(self) -> Iterator[DoorRule]:
         yield from self._of(self._proxy, (), 0)
         yield from self._of_connections(self._proxy, 0)
+
+    def answers_no_tls(self) -> bool:
+        """Return whether TLS is passed on, and to nobody."""
+        return self._tls.get("passthrough") is True and not self._proxy.spec.get("tcpproxy")
 
     def _of_connections(self, proxy: Resource, depth: int) -> Iterator[DoorRule]:
         """Yield where connections of TLS go in place of routes: to services of `tcpproxy`, or of what it includes."""
@@ -72,7 +156,8 @@ class _Root:
             pointer: Pointer = ("spec", "routes", number)
             conditions = (*above, *map(mapping, sequence(route.get("conditions"))))
             match, weights = _match(conditions)
-            for opening in (_HTTP, _HTTPS) if self._tls and not self._proxy.spec.get("tcpproxy") else (_HTTP,):
+            secure = bool(self._tls) and not self._proxy.spec.get("tcpproxy") and not self.answers_no_tls()
+            for opening in (_HTTP, _HTTPS) if secure else (_HTTP,):
                 secured = opening is _HTTP and bool(self._tls) and route.get("permitInsecure") is not True
                 body, answered = _body(proxy, route, to_https=secured)
                 body |= {"matches": [match], "precedence": weights}

@@ -14,6 +14,7 @@ from policylint.documents import Pointer
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.traefik_rules import Hosts, Matcher, alternatives
 from policylint.doors.vendors import guards
+from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.topology import BackendState
 from policylint.topology.workloads import pod_spec
@@ -28,8 +29,10 @@ _OF_ITS_OWN = 0
 """The port of an entry point whose port no manifest states."""
 _ASKING = frozenset({"RequireAnyClientCert", "RequireAndVerifyClientCert"})
 _SAME_PROVIDER = "@kubernetescrd"
-_CROSSING = "--providers.kubernetescrd.allowcrossnamespace"
+_OPTION = "--providers.kubernetescrd.allowCrossNamespace"
+_CROSSING = _OPTION.lower()
 _OF_CRDS = "--providers.kubernetescrd"
+_UNROUTED = "Traefik makes no router of it: its requests are answered with 404"
 Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
 
 
@@ -44,6 +47,36 @@ def traefik_doors(world: World, backends: Backends) -> Iterator[Door]:
         rules = [rule for route in routes for rule in _rules(world, route, hosts, crossing=crossing)]
         openings = tuple(_OPENINGS.values())
         yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING), openings)
+
+
+def unrouted(world: World) -> Iterator[DeadEnd]:
+    """Yield the rules of IngressRoutes for which Traefik makes no router, because of what they name.
+
+    Source: traefik/traefik, pkg/provider/kubernetes/crd/kubernetes_http.go, makeMiddlewareKeys and buildServicesLB;
+    pkg/server/router/router.go: a router with a middleware that does not exist answers nothing.
+    """
+    crossing = _allows_crossing(world)
+    for ingress in world.of_kind(*KIND):
+        for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
+            pointer: Pointer = ("spec", "routes", number)
+            crossed = _crosses(world, ingress, route) if crossing is False else ""
+            if crossed:
+                does = f"names {crossed} of another namespace, which Traefik refuses"
+                fix = f"set {_OPTION}=true, or name what is in {ingress.key.namespace}"
+                yield DeadEnd(ingress, pointer, does, fix, then=_UNROUTED)
+                continue
+            for index, middleware in enumerate(map(mapping, sequence(route.get("middlewares")))):
+                key = _middleware(world, ingress, middleware)
+                if key is not None and world.get(key) is None and not world.elsewhere(key):
+                    place = (*pointer, "middlewares", index)
+                    yield DeadEnd(
+                        ingress,
+                        place,
+                        f"names {key}, which is missing",
+                        "name one that is there",
+                        (key,),
+                        then=_UNROUTED,
+                    )
 
 
 def _of_connections(world: World, backends: Backends) -> Iterator[Door]:

@@ -192,7 +192,7 @@ spec:
   issuerRef: {kind: ClusterIssuer, name: letsencryp}
 """
     issuer = "\napiVersion: cert-manager.io/v1\nkind: ClusterIssuer\nmetadata: {name: letsencrypt}\nspec: {}\n"
-    message = "TLSPolicy shop/tls is refused: unable to find issuer"
+    message = "TLSPolicy shop/tls is refused: unable to find issuer (ClusterIssuer letsencryp is missing)"
     assert said(tree(tmp_path / "tree", GATEWAY, policy, issuer)) == [("GWP111", "error", message)]
 
 

@@ -44,6 +44,14 @@ _AUTHENTICATIONS = {
 """The references of an authorization and their sorts, of which it takes one each."""
 
 
+def _no_kind(group: str, kind: str) -> str:
+    """Return why a reference is to no authentication: its kind is none, or is one in another group."""
+    own = next((owner for owner, name in _AUTHENTICATIONS if name == kind), "")
+    if own:
+        return f"{kind} is an authentication of group {own}, and {f'not of {group}' if group else 'no group is stated'}"
+    return f"{kind} is no kind of authentication"
+
+
 class Linkerd(Implementation):
     """AuthorizationPolicy and HTTPLocalRateLimitPolicy."""
 
@@ -66,7 +74,7 @@ class Linkerd(Implementation):
                 sort = _AUTHENTICATIONS.get(("" if group == "core" else group, name), "")
                 seen[sort] += 1
                 if not sort or seen[sort] > 1:
-                    reason = f"only one {sort} may be asked for" if sort else f"{name} is no kind of authentication"
+                    reason = f"only one {sort} may be asked for" if sort else _no_kind(group, name)
                     return Reading(code="authentication", reason=reason, pointer=("spec", _REFERENCES, index))
         return super().validate(policy, kind, declared, world)
 

@@ -1,0 +1,121 @@
+"""What Traefik and Contour refuse of their own objects: told by `lint`, and served by nobody in `trace`.
+
+Predicted from traefik/traefik, pkg/provider/kubernetes/crd, and projectcontour/contour, internal/dag,
+at their newest releases.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.checks import run
+from tests.doors.asking import answer
+from tests.worlds import manifest, service, simulated
+
+SHOP = "https://shop.example.com/"
+TO_WEB = "services: [{name: web, port: 80}]"
+HOST = "fqdn: shop.example.com"
+
+
+def traefik(argument: str = "") -> str:
+    """Return Traefik with its arguments."""
+    args = f"args: ['--providers.kubernetescrd'{f', {argument!r}' if argument else ''}]"
+    template = f"metadata: {{labels: {{app: traefik}}}}, spec: {{containers: [{{name: traefik, {args}}}]}}"
+    return manifest("apps/v1", "Deployment", "traefik", "proxy", f"spec: {{template: {{{template}}}}}")
+
+
+def ingress_route(middleware: str) -> str:
+    route = f"match: 'Host(`shop.example.com`)', kind: Rule, middlewares: [{middleware}], {TO_WEB}"
+    return manifest("traefik.io/v1alpha1", "IngressRoute", "web", "shop", f"spec: {{tls: {{}}, routes: [{{{route}}}]}}")
+
+
+def middleware(namespace: str) -> str:
+    spec = "spec: {headers: {frameDeny: true}}"
+    return manifest("traefik.io/v1alpha1", "Middleware", "m", namespace, spec)
+
+
+def proxy(spec: str) -> str:
+    return manifest("projectcontour.io/v1", "HTTPProxy", "web", "shop", f"spec: {{{spec}}}")
+
+
+def delegation(target: str) -> str:
+    spec = f"spec: {{delegations: [{{secretName: cert, targetNamespaces: [{target}]}}]}}"
+    return manifest("projectcontour.io/v1", "TLSCertificateDelegation", "d", "certs", spec)
+
+
+def told(*objects: str) -> list[tuple[str, str]]:
+    found = run(simulated(service("web"), *objects), select={"GWP415"})
+    return [(each.severity, each.message.partition(" shop/web ")[2]) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("objects", "message"),
+    [
+        (
+            (traefik(), middleware("proxy"), ingress_route("{name: m, namespace: proxy}")),
+            "names Middleware proxy/m of another namespace, which Traefik refuses",
+        ),
+        (
+            (traefik(), middleware("proxy"), ingress_route("{name: proxy-m@kubernetescrd}")),
+            "names Middleware proxy-m@kubernetescrd of another namespace, which Traefik refuses",
+        ),
+        (
+            (traefik(), middleware("shop"), ingress_route("{name: gone}")),
+            "names Middleware shop/gone, which is missing",
+        ),
+        ((proxy(f"virtualhost: {{{HOST}}}, tcpproxy: {{{TO_WEB}}}"),), "is invalid: `tcpproxy` without `tls`"),
+        ((proxy(f"virtualhost: {{{HOST}}}"),), "is invalid: it has no route, no include and no `tcpproxy`"),
+        (
+            (proxy(f"virtualhost: {{{HOST}, tls: {{passthrough: true, secretName: c}}}}, routes: [{{{TO_WEB}}}]"),),
+            "is invalid: `passthrough` and `secretName` together",
+        ),
+        (
+            (proxy(f"virtualhost: {{{HOST}, tls: {{}}}}, routes: [{{{TO_WEB}}}]"),),
+            "is invalid: `tls` with neither `passthrough` nor `secretName`",
+        ),
+        (
+            (proxy(f"virtualhost: {{{HOST}, jwtProviders: [{{name: a}}]}}, routes: [{{{TO_WEB}}}]"),),
+            "is invalid: `jwtProviders` where no TLS ends",
+        ),
+        (
+            (proxy(f"virtualhost: {{{HOST}, tls: {{passthrough: true}}}}, routes: [{{{TO_WEB}}}]"),),
+            "passes TLS through (`passthrough`), and has no `tcpproxy` to take it",
+        ),
+        (
+            (
+                delegation("other"),
+                proxy(f"virtualhost: {{{HOST}, tls: {{secretName: certs/cert}}}}, routes: [{{{TO_WEB}}}]"),
+            ),
+            "is invalid: no TLSCertificateDelegation of certs gives it Secret certs/cert",
+        ),
+    ],
+)
+def test_what_is_refused_is_told_and_not_served(objects: tuple[str, ...], message: str) -> None:
+    assert told(*objects) == [("error", message)]
+    if "missing" not in message:
+        assert answer(simulated(service("web"), *objects), SHOP, "")[0] == "404"
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        (
+            traefik("--providers.kubernetescrd.allowCrossNamespace=true"),
+            middleware("proxy"),
+            ingress_route("{name: m, namespace: proxy}"),
+        ),
+        (middleware("proxy"), ingress_route("{name: m, namespace: proxy}")),  # whatever Traefik's arguments are
+        (traefik(), ingress_route("{name: elsewhere}")),  # no Middleware of the namespace is in the tree
+        (traefik(), middleware("shop"), ingress_route("{name: auth@file}")),
+        (proxy(f"virtualhost: {{{HOST}, tls: {{secretName: cert}}}}, routes: [{{{TO_WEB}}}]"),),
+        (
+            delegation("shop"),
+            proxy(f"virtualhost: {{{HOST}, tls: {{secretName: certs/cert}}}}, routes: [{{{TO_WEB}}}]"),
+        ),
+        (proxy(f"virtualhost: {{{HOST}, tls: {{secretName: certs/cert}}}}, routes: [{{{TO_WEB}}}]"),),
+        (proxy(f"virtualhost: {{{HOST}, tls: {{passthrough: true}}}}, tcpproxy: {{{TO_WEB}}}"),),
+        (proxy(f"routes: [{{{TO_WEB}}}]"),),  # for others to include
+    ],
+)
+def test_what_may_be_served_is_not_told(objects: tuple[str, ...]) -> None:
+    assert told(*objects) == []

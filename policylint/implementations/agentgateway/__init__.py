@@ -11,6 +11,7 @@ from typing import Any
 from policylint.implementations.agentgateway import authorization, calls
 from policylint.implementations.agentgateway.expressions import invalid_expressions
 from policylint.implementations.agentgateway.merging import EARLY, LISTENER_SETS, is_passed_over, locks, merged
+from policylint.implementations.agentgateway.never import never_holding
 from policylint.implementations.agentgateway.places import Gateways, with_section
 from policylint.implementations.agentgateway.references import GRANTS, faults
 from policylint.implementations.generic import Attachments, Implementation, controller_above
@@ -20,7 +21,7 @@ from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.own_fields import OwnFields, with_own_fields
-from policylint.policy.results import Ancestor, Declared, Effective, Group, Idle, PolicyState, Target
+from policylint.policy.results import Ancestor, Declared, Effective, FaultyPart, Group, Idle, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants
@@ -49,6 +50,10 @@ class Agentgateway(Implementation):
 
     def __init__(self) -> None:
         self._gateways: Gateways | None = None
+
+    def without_use(self, state: PolicyState, topology: Topology) -> Iterable[FaultyPart]:  # noqa: ARG002
+        """Return the expressions of rules that hold for no request."""
+        return never_holding(state)
 
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
         """Resolve references and selectors of the policy's namespace, with the sections of backends."""

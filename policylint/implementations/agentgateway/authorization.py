@@ -14,6 +14,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.implementations.agentgateway.expressions import is_unreadable
 from policylint.implementations.agentgateway.merging import EARLY
+from policylint.implementations.agentgateway.never import never
 from policylint.model import mapping, sequence, texts
 from policylint.model.ternary import every, negated, some
 from policylint.policy.authorizing import (
@@ -78,7 +79,7 @@ def _decide(rules: list[tuple[Pointer, Mapping[str, Any]]], message: RequestFact
     denying: list[AuthorizationRule] = []
     for place, rule in rules:
         expressions = sequence(mapping(rule.get("policy")).get("matchExpressions"))
-        answers = [False if is_unreadable(each) else holds(each, message, token) for each in expressions]
+        answers = [False if is_unreadable(each) or never(each) else holds(each, message, token) for each in expressions]
         unmet = partial(in_brief, [each for each, answer in zip(expressions, answers, strict=True) if answer is False])
         match rule.get("action", "Allow"):
             case "Allow":

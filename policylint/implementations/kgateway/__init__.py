@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, controller_above, resolved_to
+from policylint.implementations.generic.impossible import impossible_rules
 from policylint.implementations.kgateway import authorization, backend_tls, client_addresses, listeners, routes
 from policylint.implementations.kgateway.attachment_points import (
     TLS_PROTOCOLS,
@@ -260,7 +261,9 @@ class Kgateway(Implementation):
                 state.verdict = "PartiallyEnforced"
 
     def without_use(self, state: PolicyState, topology: Topology) -> Iterator[FaultyPart]:
-        """Yield the validation of client certificates where it is not looked at: for whole Gateways, without TLS."""
+        """Yield expressions that hold for no request, and the validation of client certificates where it is not looked
+        at: for whole Gateways, without TLS."""
+        yield from impossible_rules(state, ("rbac",), authorization.ATTRIBUTES)
         if state.kind.kind != "ListenerPolicy" or VALIDATION not in mapping(state.policy.spec.get("default")):
             return
         nodes = [node for target in state.targets for node in target.nodes]

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from policylint.implementations.generic import cross_site
+from policylint.implementations.generic.impossible import Attribute, Attributes, impossible
 from policylint.model import mapping, sequence, text, texts
 from policylint.model.ternary import some
 from policylint.policy.authorizing import (
@@ -24,6 +25,15 @@ from policylint.policy.authorizing import (
     otherwise,
 )
 
+ATTRIBUTES: Attributes = {
+    ("source", "address"): Attribute(
+        "Envoy's `source.address` has a port, 10.0.0.1:51234, and equals no address without one and no network",
+        "use `acl`, or compare the beginning: source.address.startsWith('10.')",
+        lambda value: ":" in value,
+        is_text=True,
+    )
+}
+"""What attributes of expressions are, where that is not what it seems (envoyproxy.io, «Attributes»)."""
 _TOKEN = ("metadata", "filter_metadata", "envoy.filters.http.jwt_authn", "payload")
 """Where expressions find the claims of a token (trafficpolicy/jwt.go, PayloadInMetadata)."""
 
@@ -34,7 +44,8 @@ def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decisi
     expressions = sequence(mapping(rbac.get("policy")).get("matchExpressions"))
     if expressions:
         token = _TOKEN if spec.get("jwtAuth") else ()
-        matches = some(holds(expression, message, token) for expression in expressions)
+        held = (not impossible(each, ATTRIBUTES) and holds(each, message, token) for each in expressions)
+        matches = some(held)
         denies = rbac.get("action") == "Deny"
         on = "rbac" if matches is None else ""
         place, unmet = ("rbac", "policy", "matchExpressions"), None if matches else partial(in_brief, expressions)

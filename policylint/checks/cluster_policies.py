@@ -1,4 +1,5 @@
-"""GWP701, GWP702, GWP703, GWP704, GWP710, GWP714, GWP715, GWP716, GWP717, GWP718, GWP719, GWP720, GWP721, GWP723: OCM.
+"""GWP701, GWP702, GWP703, GWP704, GWP710, GWP714, GWP715, GWP716, GWP717, GWP718, GWP719, GWP720, GWP721, GWP723,
+GWP724: OCM.
 
 What the webhooks and controllers of Open Cluster Management refuse or ignore in one Policy, binding or set, by itself.
 What comes of several together is a module of its own.
@@ -24,16 +25,41 @@ from policylint.clusters.kinds import (
 )
 from policylint.clusters.templates import (
     CONFIGURATION,
+    demanded_objects,
     dependencies,
     hub_lookups,
     policy_templates,
     template_texts,
     unbalanced,
 )
-from policylint.model import Finding, Location, Resource, Severity, is_symbolic, mapping, sequence, text
+from policylint.model import (
+    GATEWAY_GROUP,
+    ROUTE_KINDS,
+    Finding,
+    Location,
+    Resource,
+    Severity,
+    is_symbolic,
+    mapping,
+    sequence,
+    text,
+)
 from policylint.model.words import listing, series
 from policylint.simulation import Simulation
 
+_OF_NAMESPACES = frozenset(
+    {
+        *(
+            ("", kind)
+            for kind in ("ConfigMap", "LimitRange", "Pod", "ResourceQuota", "Secret", "Service", "ServiceAccount")
+        ),
+        *(("apps", kind) for kind in ("DaemonSet", "Deployment", "StatefulSet")),
+        *(("networking.k8s.io", kind) for kind in ("Ingress", "NetworkPolicy")),
+        *(("rbac.authorization.k8s.io", kind) for kind in ("Role", "RoleBinding")),
+        *((GATEWAY_GROUP, kind) for kind in ("Gateway", *ROUTE_KINDS)),
+    }
+)
+"""Kinds that are in namespaces for certain; of most others the CRD says it, on the managed cluster."""
 _LONGEST = 62
 """Characters of namespace and name together."""
 
@@ -195,6 +221,32 @@ def namespace_selector_ineffective(simulation: Simulation) -> Iterator[Finding]:
                     template.name,
                     f"its objects state their namespace: {listing(sorted(set(stated)), most=3)}",
                     "fix: remove the selector, or leave `metadata.namespace` out of the objects",
+                )
+
+
+def object_without_namespace(simulation: Simulation) -> Iterator[Finding]:
+    """Report an object that a ConfigurationPolicy demands in a namespace, where nobody says in which.
+
+    Source: config-policy-controller controllers/configurationpolicy_controller.go, «namespaced object … has no
+    namespace specified»: an empty selector selects none.
+    """
+    for policy in _policies(simulation):
+        for demand in demanded_objects(policy):
+            selector = mapping(demand.template.body.get("spec")).get("namespaceSelector")
+            is_of_namespace = (
+                text(demand.body.get("apiVersion")).rpartition("/")[0],
+                text(demand.body.get("kind")),
+            ) in _OF_NAMESPACES
+            if demand.template.kind == CONFIGURATION and is_of_namespace and not demand.places and not selector:
+                yield _finding(
+                    "GWP724",
+                    "error",
+                    policy,
+                    f"ConfigurationPolicy {demand.template.name} in {policy.key} says no namespace for {demand.what}",
+                    policy.location(*demand.pointer, "metadata"),
+                    demand.template.name,
+                    "it is not compliant on any cluster, and nothing is created: no namespace is specified",
+                    "fix: add `metadata.namespace` to the object, or a `namespaceSelector`",
                 )
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.budget import CUT_OFF
+from policylint.checks.kit.locations import path
+from policylint.implementations.generic import walk
 from policylint.model import Finding, ResourceKey, Severity, World, mapping, sequence, text
 from policylint.render.journal import LOST, NEARLY
 from policylint.simulation import Simulation
 
+_READ_AS_WRITTEN = ("healthChecks", "healthCheckExprs", "dependsOn", "path", "sourceRef", "serviceAccountName")
+"""Fields of a Kustomization that say how it is built and judged, and are no part of what it builds."""
 _KINDS = (("kustomize.toolkit.fluxcd.io", "Kustomization"), ("helm.toolkit.fluxcd.io", "HelmRelease"))
 
 
@@ -19,7 +23,33 @@ def not_rendered(simulation: Simulation) -> Iterator[Finding]:
 
 def unresolved_variable(simulation: Simulation) -> Iterator[Finding]:
     """Report a `${VARIABLE}` that nothing in the tree fills in, so that what holds it is not known."""
-    return _noted("GWP912", simulation, "note")
+    yield from _noted("GWP912", simulation, "note")
+    yield from _of_its_own(simulation.world)
+
+
+def _of_its_own(world: World) -> Iterator[Finding]:
+    """Yield variables in a Kustomization of Flux that its own `postBuild` sets: that fills in what it builds, and not
+    the Kustomization itself (fluxcd.io, «Post build variable substitution»)."""
+    for resource in world.of_kind(*_KINDS[0]):
+        own = mapping(mapping(resource.spec.get("postBuild")).get("substitute"))
+        for field in _READ_AS_WRITTEN if own else ():
+            for pointer, value in walk(resource.spec.get(field), ("spec", field)):
+                name = next((name for name in own if f"${{{name}}}" in text(value)), "")
+                if name:
+                    yield Finding(
+                        "GWP912",
+                        "warning",
+                        f"{path(pointer)} of {resource.key} holds ${{{name}}}, which its postBuild does not fill in",
+                        resource.location(*pointer),
+                        resources=(resource.key,),
+                        label="postBuild is for what it builds: the Kustomization itself is taken as it is",
+                        help=(
+                            "fix: write the value, or have the Kustomization that applies this one set the variable",
+                        ),
+                        confidence="assumed",
+                        ground="whatever applies it may fill it in",
+                        field=path(pointer),
+                    )
 
 
 def build_fails(simulation: Simulation) -> Iterator[Finding]:

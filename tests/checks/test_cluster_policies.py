@@ -1,4 +1,4 @@
-"""GWP701 to GWP717: what the examples of their pages do not show."""
+"""GWP701 to GWP724: what the examples of their pages do not show."""
 
 from __future__ import annotations
 
@@ -26,11 +26,14 @@ HERE = [cluster("eu", env="prod"), set_binding()]
 
 
 def found(folder: Path, *manifests: dict[str, Any], tree: bool = False) -> list[tuple[str, str, str, str]]:
-    """(rule, severity, confidence, message) of the findings of the family; `tree` reads a folder, not one file."""
+    """(rule, severity, confidence, message) of the findings of the family; `tree` reads a folder, not one file.
+
+    Most objects that are demanded here are in no namespace, for short: what that means has a test of its own (GWP724).
+    """
     file = folder / "hub.yaml"
     file.write_text(yaml.safe_dump_all(manifests), encoding="utf-8")
     findings: list[Finding] = open_workspace([str(folder if tree else file)]).findings()
-    ours = [finding for finding in findings if finding.rule.startswith("GWP7")]
+    ours = [each for each in findings if each.rule.startswith("GWP7") and each.rule != "GWP724"]
     return [(finding.rule, finding.severity, finding.confidence, finding.message) for finding in ours]
 
 
@@ -483,3 +486,33 @@ def test_templates_are_held_to_their_own_schemas(tmp_path: Path, template: dict[
     documents = [yaml.safe_dump(each) for each in (*HERE, held, binding(), placement())]
     messages = [each.message for each in lint(tmp_path, *documents) if each.rule == "GWP501"]
     assert messages == ([f"ConfigurationPolicy c lacks {said}"] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("namespace", "selector", "kind", "told"),
+    [
+        ("", None, "ConfigMap", True),
+        ("", {}, "ConfigMap", True),
+        ("shop", None, "ConfigMap", False),
+        ("", {"include": ["shop"]}, "ConfigMap", False),
+        ("", {"matchLabels": {"team": "shop"}}, "ConfigMap", False),
+        ("{{hub .x hub}}", None, "ConfigMap", False),
+        ("", None, "Namespace", False),
+        ("", None, "Widget", False),
+    ],
+)
+def test_an_object_has_to_be_somewhere(
+    tmp_path: Path, namespace: str, selector: dict[str, Any] | None, kind: str, told: bool
+) -> None:
+    metadata = {"name": "x", **({"namespace": namespace} if namespace else {})}
+    definition = {"apiVersion": "v1", "kind": kind, "metadata": metadata}
+    spec: dict[str, Any] = {"remediationAction": "inform", "severity": "low"}
+    spec["object-templates"] = [{"complianceType": "musthave", "objectDefinition": definition}]
+    if selector is not None:
+        spec["namespaceSelector"] = selector
+    held = policy()
+    held["spec"] = {"disabled": False, "policy-templates": [{"objectDefinition": {**CONFIGURATION, "spec": spec}}]}
+    documents = [yaml.safe_dump(each) for each in (*HERE, held, binding(), placement())]
+    messages = [each.message for each in lint(tmp_path, *documents) if each.rule == "GWP724"]
+    name = f"{held['metadata']['namespace']}/{held['metadata']['name']}"
+    assert messages == ([f"ConfigurationPolicy c in Policy {name} says no namespace for ConfigMap x"] if told else [])

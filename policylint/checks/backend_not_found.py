@@ -176,8 +176,11 @@ def _of_filter(simulation: Simulation, route: Resource, missing: list[ObjectBind
     note = "the filter is left out, and its requests go on without" if left_out else _NEVER_SKIPPED
     elsewhere = resolution.reason if resolution.unknown else simulation.world.elsewhere(wanted)
     meant = _groups_meant(simulation, wanted)
-    unknown = "" if meant else elsewhere
+    presumed = _presumed(simulation, wanted) if elsewhere == simulation.world.elsewhere(wanted) else ""
+    unknown = "" if meant or presumed else elsewhere
     severity, confidence = grade(unknown)
+    if presumed and not meant:
+        severity, confidence = "warning", "assumed"
     says = f"{wanted}, which is not among these manifests" if unknown else f"missing {wanted}"
     says = f"a {wanted.kind} of group {quoted((wanted.group,))}, where it does not exist" if meant else says
     more = f" (in {count(len(missing), 'place')})" if len(missing) > 1 else ""
@@ -190,8 +193,17 @@ def _of_filter(simulation: Simulation, route: Resource, missing: list[ObjectBind
         label=f"did you mean {quoted(meant)}?" if meant else unknown or nearby.describe(wanted),
         help=() if unknown else (f"note: {note}",),
         confidence=confidence,
+        ground="" if meant else presumed,
         field=path(pointer),
     )
+
+
+def _presumed(simulation: Simulation, wanted: ResourceKey) -> str:
+    """Return what speaks against it that an object is missing which would be here, as its namespace is and everything
+    was read; "" if it would not, or nothing does."""
+    world = simulation.world
+    is_presumed = world.elsewhere(wanted) and simulation.catalog.knows_group(wanted.group) and not world.doubt(wanted)
+    return "nothing of its kind is here, and another repository may have it" if is_presumed else ""
 
 
 def _groups_meant(simulation: Simulation, wanted: ResourceKey) -> list[str]:

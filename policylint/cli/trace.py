@@ -61,7 +61,7 @@ QUERY = "What is asked"
     "claims",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A claim of the valid token that it brings; repeatable. '' for no token.",
+    help="A claim of the valid token that it brings; repeatable. '' for no token. Default: those of a JWT in -H.",
 )
 @option(
     QUERY, "--certificate", metavar="NAME", default="", help="The client shows a certificate, called so in the answer."
@@ -114,6 +114,7 @@ def trace(
     With --requests or --port, all words are PATHs; else what follows METHOD and URL is. PATH is a directory, a file, or
     `-` for rendered YAML on stdin. Default: the git root.
     """
+    from policylint.cli.bearer import claims_in
     from policylint.cli.output import page_width, put, table_width, wants_color
     from policylint.report.kit.display import Paint
     from policylint.session.open import revision_range
@@ -124,7 +125,7 @@ def trace(
         "gateway": gateway,
         "client": client,
         "service": service,
-        "claims": claims,
+        "claims": claims or claims_in(headers),
         "certificate": certificate,
     }
     if file is not None:

@@ -15,6 +15,7 @@ from policylint.documents import Pointer
 from policylint.implementations.agentgateway.expressions import is_unreadable
 from policylint.implementations.agentgateway.merging import EARLY
 from policylint.implementations.agentgateway.never import never
+from policylint.implementations.generic.bearer import foreign
 from policylint.model import mapping, sequence, texts
 from policylint.model.ternary import every, negated, some
 from policylint.policy.authorizing import (
@@ -41,7 +42,10 @@ def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decisi
     for block in (EARLY, "traffic"):
         settings = mapping(spec.get(block))
         value, place = settings.get(_NAME), (block, _NAME)
-        token = _TOKEN if settings.get("jwtAuthentication") else token
+        asked = mapping(settings.get("jwtAuthentication"))
+        token = _TOKEN if asked else token
+        if asked.get("mode") != "Permissive" and (refused := foreign(asked, (block, "jwtAuthentication"), message)):
+            yield refused
         if isinstance(value, list):
             yield _decide([((*place, index), mapping(rule)) for index, rule in enumerate(value)], message, token)
         elif value:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from policylint.implementations.generic import cross_site
+from policylint.implementations.generic.bearer import foreign
 from policylint.model import mapping, sequence, text, texts
 from policylint.policy.authorizing import (
     AuthorizationRule,
@@ -36,6 +37,8 @@ def refusals(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decisio
     """Yield what settings other than `authorization` answer a request that they do not let through."""
     if isinstance(spec.get("csrf"), dict):
         yield from _of_other_sites(spec["csrf"], message)
+    if refused := foreign(spec.get("jwt"), ("jwt",), message):
+        yield refused
     if "clientIPDetection" in spec:
         yield from _without_address(mapping(mapping(spec["clientIPDetection"]).get("customHeader")), message)
     if any(mapping(upgrade).get("type") == _CONNECT for upgrade in sequence(spec.get("httpUpgrade"))):

@@ -1,0 +1,27 @@
+"""Tokens that no provider of a policy takes, by what they say of themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.model import is_symbolic, mapping, sequence, text
+from policylint.policy.authorizing import Decision, RequestFacts
+
+
+def foreign(settings: Any, place: Pointer, message: RequestFacts) -> Decision | None:
+    """Return the refusal of a token whose issuer none of the `providers` names; without a token it is another question.
+
+    Envoy's jwt_authn and agentgateway's jwt.rs answer it with 401, also where a request without a token may pass.
+    """
+    issuers = [value for name, value in message.claims or () if name == "iss"]
+    taken = [text(mapping(provider).get("issuer")) for provider in sequence(mapping(settings).get("providers"))]
+    if (
+        message.blank
+        or not issuers
+        or not taken
+        or not all(taken)
+        or any(each in issuers or is_symbolic(each) for each in taken)
+    ):
+        return None
+    return Decision("denied", place, f"it takes no tokens of {issuers[0]}", status=401)

@@ -57,7 +57,7 @@ def invalid(world: World) -> Iterator[DeadEnd]:
                 place: Pointer = ("spec", "virtualhost", "tls", "passthrough")
                 does = "passes TLS through (`passthrough`), and has no `tcpproxy` to take it"
                 fix = "add `tcpproxy`, or name a `secretName` in place of `passthrough` where routes are to answer"
-                yield DeadEnd(proxy, place, does, fix, then="nobody answers https, and http is sent there")
+                yield DeadEnd(proxy, place, does, fix, then="no listener answers https, and http is redirected there")
 
 
 def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:

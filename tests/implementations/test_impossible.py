@@ -33,16 +33,16 @@ def rule(whose: str, action: str, *expressions: str) -> tuple[str, ...]:
     ("whose", "action", "expressions", "outcome", "end"),
     [
         ("agentgateway", "Require", ['source.address in ["10.0.0.0/8"]'], "every request is turned away", "403"),
-        ("agentgateway", "Allow", ['source.address.startsWith("10.")'], "nobody is let in by it", "403"),
+        ("agentgateway", "Allow", ['source.address.startsWith("10.")'], "it lets no request in", "403"),
         (
             "agentgateway",
             "Deny",
             ['request.path == "/" && source.address == "10.0.0.1"'],
-            "nobody is denied by it",
+            "it denies no request",
             "web",
         ),
-        ("kgateway", "Allow", ['source.address == "10.0.0.1"'], "nobody is let in by it", "403"),
-        ("kgateway", "Deny", ['source.address in ["10.0.0.1", "10.0.0.2"]'], "nobody is denied by it", "web"),
+        ("kgateway", "Allow", ['source.address == "10.0.0.1"'], "it lets no request in", "403"),
+        ("kgateway", "Deny", ['source.address in ["10.0.0.1", "10.0.0.2"]'], "it denies no request", "web"),
     ],
 )
 def test_what_never_holds_is_told(whose: str, action: str, expressions: list[str], outcome: str, end: str) -> None:

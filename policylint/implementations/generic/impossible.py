@@ -15,8 +15,8 @@ from policylint.policy.results import FaultyPart, PolicyState
 
 _OF_TEXTS = frozenset({"contains", "endsWith", "matches", "startsWith"})
 _OUTCOMES = {
-    "Allow": "holds for no request: nobody is let in by it",
-    "Deny": "holds for no request: nobody is denied by it",
+    "Allow": "holds for no request: it lets no request in",
+    "Deny": "holds for no request: it denies no request",
     "Require": "holds for no request: every request is turned away",
 }
 

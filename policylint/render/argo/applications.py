@@ -17,6 +17,7 @@ from policylint.model import is_symbolic, mapping, sequence, text
 from policylint.patterns import Pattern
 from policylint.render.argo.applied import applied
 from policylint.render.argo.left_alone import LeftAlone
+from policylint.render.argo.projects import HERE, LOCAL, Projects
 from policylint.render.argo.sources import (
     DIRECTORY,
     HELM,
@@ -62,13 +63,10 @@ _USUAL_BRANCHES = frozenset({"HEAD", "main", "master"})
 _TAG_OR_COMMIT = Pattern(r"(?:refs/tags/.*|[0-9a-f]{7,40}|[v~^<>=]*\d+(?:\.[\dx*]+)+.*)")
 _ELSEWHERE = Pattern(r"://|[*?$<>{}\[\]]")
 """Value files that helm fetches, decrypts or is told of by a variable."""
-_HERE_AT = "https://kubernetes.default.svc"
-_HERE = frozenset({_HERE_AT, "https://kubernetes.default.svc.cluster.local", "in-cluster", ""})
+_HERE = frozenset({HERE, f"{HERE}.cluster.local", LOCAL, ""})
 
 _REFERENCE = Pattern(r"[a-zA-Z0-9_-]+")
 _CANNOT = "Argo CD cannot apply"
-_LOCAL = "in-cluster"
-"""The cluster in which the Argo CD runs that an Application is applied to."""
 
 
 class Argo:
@@ -89,6 +87,29 @@ class Argo:
     @cached_property
     def _left_alone(self) -> LeftAlone:
         return LeftAlone(self._tree)
+
+    @cached_property
+    def _projects(self) -> Projects:
+        beside = {path.rpartition("/")[0] for path, _ in self._owners}
+        return Projects(self._tree, self._kustomizer.cluster_scoped, self._deployers.keys(), beside)
+
+    @cached_property
+    def _owners(self) -> list[tuple[str, Manifest]]:
+        """The Applications and sets of the tree, each with its path."""
+        manifests = live_manifests(self._tree, lambda body: body.get("kind") in _KINDS)
+        return [(path, manifest) for path, manifest in manifests if is_application(manifest)]
+
+    @cached_property
+    def _deployers(self) -> Mapping[str, set[str]]:
+        """The directories that Applications deploy, each with the paths of these."""
+        deployers: dict[str, set[str]] = defaultdict(set)
+        for path, manifest in self._owners:
+            with self._budget.bounded(f"what {manifest} deploys", manifest.origin.child("spec")):
+                made = [manifest] if manifest.kind == "Application" else _of_set(manifest, self._tree, Journal())
+                for application in made:
+                    for directory in self._directories(application):
+                        deployers[directory].add(path)
+        return deployers
 
     def deploy(self) -> dict[str, Deployed]:
         """Return what lands in which cluster; nothing if the tree has no Applications, or none of what they deploy."""
@@ -128,7 +149,7 @@ class Argo:
             chosen = [root for number, root in enumerate(roots) if number in own or number not in special]
             known = Argo(self._tree, self._kustomizer, self._charts)._walk(chosen)
             for name, deployed in known.items():
-                known_as = site if name == _LOCAL else name
+                known_as = site if name == LOCAL else name
                 clusters[f"{site}/{name}" if known_as in clusters else known_as] = deployed
         return clusters
 
@@ -153,7 +174,7 @@ class Argo:
                         self._taken_from[application] = origin
             finally:
                 if journal.notes:
-                    self._cluster(_LOCAL).journal.add(journal)
+                    self._cluster(LOCAL).journal.add(journal)
             return
         key = (manifest.namespace, manifest.name, str(_destination(manifest)))
         if key not in self._seen:
@@ -162,21 +183,12 @@ class Argo:
 
     def _roots(self) -> list[Manifest]:
         """Return the Applications and sets that no other Application of the tree deploys."""
-        manifests = live_manifests(self._tree, lambda body: body.get("kind") in _KINDS)
-        owners = [(path, manifest) for path, manifest in manifests if is_application(manifest)]
-        deployers: dict[str, set[str]] = defaultdict(set)
-        for path, manifest in owners:
-            with self._budget.bounded(f"what {manifest} deploys", manifest.origin.child("spec")):
-                made = [manifest] if manifest.kind == "Application" else _of_set(manifest, self._tree, Journal())
-                for application in made:
-                    for directory in self._directories(application):
-                        deployers[directory].add(path)
         roots = []
-        for path, manifest in owners:
-            others = (deployers.get(directory, set()) - {path} for directory in directories_above(path))
+        for path, manifest in self._owners:
+            others = (self._deployers.get(directory, set()) - {path} for directory in directories_above(path))
             if not any(others):
                 roots.append(manifest)
-        return roots or [manifest for _, manifest in owners]
+        return roots or [manifest for _, manifest in self._owners]
 
     def _cluster(self, name: str) -> Deployed:
         return self._clusters.setdefault(name, Deployed.empty())
@@ -191,6 +203,7 @@ class Argo:
         several = [(mapping(source), origin) for source, origin in entries(spec, place, "sources")]
         sources = several or [(mapping(spec["source"]), place.child("source"))] if several or spec.get("source") else []
         whole: list[Manifest] = []
+        surely: list[Manifest] = []  # a short path may be one of another repository
         before = len(cluster.builds)
         if message := _refused_references(source for source, _ in several):
             self._refuse(manifest, sources, message, place.child("sources"), cluster)
@@ -202,6 +215,8 @@ class Argo:
             made = self._left_alone.out(made, cluster.journal, namespace, _server(manifest))
             if self._pin(manifest, source, origin, made, cluster):
                 del cluster.builds[before:]
+            if "/" in text(source.get("path")).strip("./") or self._is_own(manifest, source):
+                surely += self._projects.known(made)
             if namespace:
                 fill_in_namespace(
                     made, namespace, self._kustomizer.cluster_scoped, place.at("destination", "namespace")
@@ -220,6 +235,12 @@ class Argo:
             for each in whole
             if not is_application(each) and last[id(each.origin.document), each.origin.pointer, str(each)] is each
         )
+        forbidden = self._projects.forbids(manifest, sources, surely)
+        if forbidden is not None:
+            journal = Journal()
+            journal.fail(forbidden.why, forbidden.place, code="project")
+            paths = dict.fromkeys(text(source.get("path") or source.get("chart")) for source, _ in sources)
+            cluster.builds.append(Build(_CANNOT, ", ".join(filter(None, paths)), journal.failures, set(), []))
         # All sources of an Application are applied, or none.
         known = set(map(id, whole))
         cluster.builds[before:] = [
@@ -561,14 +582,14 @@ def _destination(manifest: Manifest) -> str:
     destination = mapping(manifest.spec.get("destination"))
     cluster = text(destination.get("name")) or text(destination.get("server"))
     if cluster in _HERE:
-        return _LOCAL
+        return LOCAL
     return "each-cluster" if is_symbolic(cluster) else cluster.removeprefix("https://")
 
 
 def _server(manifest: Manifest) -> str:
     """Return the address of the cluster an Application deploys to; "" where it goes by a name that says none."""
     destination = mapping(manifest.spec.get("destination"))
-    return _HERE_AT if destination.get("name") == "in-cluster" else text(destination.get("server"))
+    return HERE if destination.get("name") == "in-cluster" else text(destination.get("server"))
 
 
 def _refused_references(sources: Iterable[Any]) -> str:
@@ -593,7 +614,7 @@ def _sites(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:
     named: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     for number, root in enumerate(roots):
         source = repr((root.spec.get("source"), root.spec.get("sources")))
-        if root.kind == "Application" and root.name and _destination(root) == _LOCAL:
+        if root.kind == "Application" and root.name and _destination(root) == LOCAL:
             namespace = "" if root.namespace in _HOMES_OF_ARGO else root.namespace
             named[namespace, root.name].setdefault(source, number)
     for rivals in named.values():
@@ -620,6 +641,6 @@ def _stages(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:
         depth = next(
             (at for at in range(len(steps) - 1) if above[at] in ENVIRONMENT_MARKERS or steps[at] in ENVIRONMENTS), None
         )
-        if depth is not None and (root.kind != "Application" or _destination(root) == _LOCAL):
+        if depth is not None and (root.kind != "Application" or _destination(root) == LOCAL):
             stages["/".join(steps[:depth])][steps[depth]].add(number)
     return next((dict(of_one) for _, of_one in sorted(stages.items()) if len(of_one) > 1), {})

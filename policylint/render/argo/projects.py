@@ -1,0 +1,188 @@
+"""What an AppProject forbids: sources, destinations and kinds that its Applications may not have.
+
+Argo CD syncs nothing of an Application whose source or destination its project does not permit, and applies nothing of
+one that holds a single object which it does not permit.
+
+A project counts where the tree says that it is applied: by an Application, by a script, or beside one of its own
+Applications. Others may have been replaced in the cluster long ago.
+
+Source: argoproj/argo-cd `pkg/apis/application/v1alpha1/app_project_types.go` (IsSourcePermitted,
+IsDestinationPermitted, IsGroupKindPermitted), `util/argo/argo.go` (ValidatePermissions, GetGlobalProjects),
+`controller/sync.go` (WithPermissionValidator).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from functools import cached_property, partial
+from typing import Any
+
+from policylint.model import GATEWAY_GROUP, is_symbolic, mapping, sequence, text, texts
+from policylint.namedtuple import NamedTuple
+from policylint.render.by_hand import applied
+from policylint.render.flux.roots import live_manifests
+from policylint.render.globs import glob
+from policylint.render.provenance import Manifest, Provenance
+from policylint.render.tree import Tree, directories_above
+
+_KIND = "AppProject"
+_NOT = "!"
+_GLOBAL = b"globalProjects"
+"""The entry of `argocd-cm` by which projects permit what others permit, too."""
+_OF_NAMESPACES = frozenset({"", "apps", "autoscaling", "batch", GATEWAY_GROUP, "policy", "rbac.authorization.k8s.io"})
+"""Groups of whose kinds without a namespace none is unknown."""
+HERE, LOCAL = "https://kubernetes.default.svc", "in-cluster"
+"""The address and the name of the cluster in which an Argo CD runs."""
+
+
+class Forbidden(NamedTuple):
+    """What a project does not permit: in words, and where the Application asks for it."""
+
+    why: str
+    place: Provenance
+
+
+class Projects:
+    """The projects of a tree; of one that is not in it, or in it twice, nothing is known, as of `default`."""
+
+    def __init__(
+        self, tree: Tree, cluster_scoped: Collection[tuple[str, str]], directories: Collection[str], beside: Set[str]
+    ) -> None:
+        """Read the projects of a tree.
+
+        Args:
+            directories: those that Applications deploy.
+            beside: the directories in which Applications lie.
+        """
+        self._tree = tree
+        self._cluster_scoped = cluster_scoped
+        self._specs: dict[str, Mapping[str, Any] | None] = {}
+        by_hand: Mapping[str, str] | None = None
+        for path, manifest in live_manifests(tree, lambda body: body.get("kind") == _KIND):
+            above = [path, *directories_above(path)]
+            by_hand = applied(tree) if by_hand is None else by_hand
+            is_applied = not (by_hand.keys() | directories).isdisjoint(above) or path.rpartition("/")[0] in beside
+            is_another = self._specs.get(manifest.name, manifest.spec) != manifest.spec
+            self._specs[manifest.name] = None if is_another or not is_applied else manifest.spec
+
+    @cached_property
+    def _has_global(self) -> bool:
+        return any(_GLOBAL in (self._tree.read(path) or b"") for path in self._tree.files_below(""))
+
+    def known(self, manifests: Iterable[Manifest]) -> Iterator[Manifest]:
+        """Yield the objects, as they are written, of which it is known whether they have a namespace."""
+        for manifest in manifests:
+            is_of_cluster = (manifest.group, manifest.kind) in self._cluster_scoped
+            if is_of_cluster or manifest.namespace or manifest.group in _OF_NAMESPACES:
+                yield manifest
+
+    def forbids(
+        self, application: Manifest, sources: Iterable[tuple[Any, Provenance]], manifests: Iterable[Manifest]
+    ) -> Forbidden | None:
+        """Return why Argo CD applies nothing of an Application; None where it may.
+
+        Args:
+            manifests: what it surely holds, each in its namespace (see `known`).
+        """
+        name = text(application.spec.get("project"))
+        spec = self._specs.get(name)
+        if spec is None:
+            return None
+        found = self._outside(application, name, spec, sources) or self._object(application, name, spec, manifests)
+        return None if found is None or self._has_global else found
+
+    def _outside(
+        self, application: Manifest, name: str, spec: Mapping[str, Any], sources: Iterable[tuple[Any, Provenance]]
+    ) -> Forbidden | None:
+        """Return the source or the destination of an Application that its project does not permit."""
+        for source, place in sources:
+            address = text(source.get("repoURL"))
+            if address and not is_symbolic(address) and not _permits(texts(spec.get("sourceRepos")), _of_git(address)):
+                return Forbidden(f"project {name} does not permit the repository {address}", place.child("repoURL"))
+        destination = mapping(application.spec.get("destination"))
+        namespace = text(destination.get("namespace"))
+        if namespace and not self._is_destination(spec, destination, namespace):
+            cluster = text(destination.get("name")) or text(destination.get("server"))
+            where = namespace if cluster in (HERE, LOCAL) else f"{namespace} on {cluster}"
+            place = application.origin.at("spec", "destination", "namespace")
+            return Forbidden(f"project {name} does not permit the destination {where}", place)
+        return None
+
+    def _object(
+        self, application: Manifest, name: str, spec: Mapping[str, Any], manifests: Iterable[Manifest]
+    ) -> Forbidden | None:
+        """Return the first object of an Application that its project does not permit."""
+        destination = mapping(application.spec.get("destination"))
+        for manifest in manifests:
+            is_of_cluster = (manifest.group, manifest.kind) in self._cluster_scoped
+            scope = "cluster" if is_of_cluster else "namespace"
+            if not _is_listed(spec, scope, manifest):
+                return Forbidden(f"project {name} does not permit {manifest}", manifest.origin.at("kind"))
+            if not is_of_cluster and not self._is_destination(spec, destination, manifest.namespace):
+                place = manifest.origin.at("metadata", "namespace")
+                return Forbidden(f"project {name} does not permit the namespace of {manifest}", place)
+        return None
+
+    def _is_destination(self, spec: Mapping[str, Any], destination: Mapping[str, Any], namespace: str) -> bool:
+        """Return whether a project permits a namespace of a cluster, or may: a cluster has an address and a name, of
+        which an Application says one."""
+        server, name = text(destination.get("server")), text(destination.get("name"))
+        if HERE in server or name == LOCAL:
+            server, name = HERE, LOCAL
+        if is_symbolic(namespace) or is_symbolic(server) or is_symbolic(name):
+            return True
+        permitted = False
+        for each in map(mapping, sequence(spec.get("destinations"))):
+            stated = [(text(each.get("server")), server), (text(each.get("name")), name)]
+            is_there = _is_meant(text(each.get("namespace")), namespace)
+            if is_there and any(not value or _is_meant(pattern, value) for pattern, value in stated if pattern):
+                permitted = True
+                continue
+            stated.append((text(each.get("namespace")), namespace))
+            if any(pattern.startswith(_NOT) and value and not _is_meant(pattern, value) for pattern, value in stated):
+                return False
+        return permitted
+
+
+def _permits(patterns: Iterable[str], address: str) -> bool:
+    """Return whether some patterns match an address of which none denies it."""
+    permitted = False
+    for pattern in patterns:
+        denies = pattern.startswith(_NOT)
+        if _is_meant(f"{_NOT * denies}{_of_git(pattern.removeprefix(_NOT))}", address, slashes=False):
+            permitted = True
+        elif denies:
+            return False
+    return permitted
+
+
+def _is_meant(pattern: str, value: str, *, slashes: bool = True) -> bool:
+    if pattern.startswith(_NOT):
+        return not glob(pattern[1:], braces=True, slashes=slashes).is_whole(value)
+    return pattern == "*" or bool(glob(pattern, braces=True, slashes=slashes).is_whole(value))
+
+
+def _is_listed(spec: Mapping[str, Any], scope: str, manifest: Manifest) -> bool:
+    """Return whether the lists of a project permit a kind: a list of kinds of clusters that is not there permits none,
+    one of kinds of namespaces all."""
+    allowed, denied = (spec.get(f"{scope}Resource{color}list") for color in ("White", "Black"))
+    is_meant = partial(_is_of, manifest)
+    permitted = any(map(is_meant, sequence(allowed))) or (scope == "namespace" and allowed is None)
+    return permitted and not any(map(is_meant, sequence(denied)))
+
+
+def _is_of(manifest: Manifest, entry: Any) -> bool:
+    """Return whether an entry of a list is about an object; of kinds of clusters it may name it (Argo CD 3.3)."""
+    stated = mapping(entry)
+    pairs = [("group", manifest.group), ("kind", manifest.kind), ("name", manifest.name)]
+    return all(
+        bool(glob(text(stated.get(field)), slashes=False).is_whole(value))
+        for field, value in pairs
+        if field != "name" or stated.get(field)
+    )
+
+
+def _of_git(address: str) -> str:
+    """Return an address as Argo CD compares it (util/git, NormalizeGitURL)."""
+    address = address.strip().lower().removesuffix("/").removesuffix(".git").removeprefix("ssh://")
+    return address if "://" in address or "@" not in address else address.replace(":", "/", 1)

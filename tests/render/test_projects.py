@@ -1,0 +1,187 @@
+"""What an AppProject does not permit is not applied: of such an Application Argo CD applies nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.workspace import open_workspace
+from tests.compare.repositories import diff
+from tests.render.test_argo import application
+from tests.render.trees import ROUTE, SERVICE, workspace
+
+PERMITS = {
+    "sourceRepos": "['https://git.example.com/platform.git']",
+    "destinations": "[{server: 'https://kubernetes.default.svc', namespace: web}]",
+}
+SHOP = application("shop", "{repoURL: 'https://git.example.com/platform.git', path: apps/shop}")
+FILES = {
+    "argo/shop.yaml": f"{SHOP}  project: team\n",
+    "apps/shop/route.yaml": ROUTE,
+    "apps/shop/service.yaml": SERVICE,
+}
+
+
+def project(**fields: str) -> dict[str, str]:
+    spec = "".join(f"  {name}: {value}\n" for name, value in {**PERMITS, **fields}.items())
+    head = "apiVersion: argoproj.io/v1alpha1\nkind: AppProject\nmetadata: {name: team, namespace: argocd}\nspec:\n"
+    return {"argo/project.yaml": head + spec}
+
+
+def refused(place: Path, files: dict[str, str]) -> list[str]:
+    """Return why Argo CD applies nothing of the Application, in words."""
+    found = (each.message for each in workspace(place, files).findings() if each.rule == "GWP914")
+    return [message.partition("project team does not permit ")[2] for message in found]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"sourceRepos": "['*']"},
+        {"sourceRepos": "['https://git.example.com/*']"},
+        {"sourceRepos": "['https://GIT.example.com/platform']"},
+        {"sourceRepos": "['!https://git.example.com/other.git']"},
+        {"destinations": "[{server: '*', namespace: '*'}]"},
+        {"destinations": "[{name: in-cluster, namespace: 'w*'}]"},
+        {"destinations": "[{server: '*', namespace: '!kube-system'}]"},
+        {"namespaceResourceWhitelist": "[{group: '*', kind: '*'}]"},
+        {"namespaceResourceWhitelist": "[{group: '*.k8s.io', kind: '*Route'}, {group: '', kind: Service}]"},
+        {"namespaceResourceBlacklist": "[{group: '', kind: ResourceQuota}]"},
+        {"clusterResourceWhitelist": "[]"},
+    ],
+)
+def test_what_a_project_permits_is_applied(tmp_path: Path, fields: dict[str, str]) -> None:
+    assert refused(tmp_path, {**FILES, **project(**fields)}) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"sourceRepos": "[]"}, "the repository https://git.example.com/platform.git"),
+        ({"sourceRepos": "['https://*']"}, "the repository https://git.example.com/platform.git"),
+        (
+            {"sourceRepos": "['git@git.example.com:platform.git']"},
+            "the repository https://git.example.com/platform.git",
+        ),
+        (
+            {"sourceRepos": "['*', '!https://git.example.com/platform']"},
+            "the repository https://git.example.com/platform.git",
+        ),
+        ({"destinations": "[]"}, "the destination web"),
+        ({"destinations": "[{server: 'https://kubernetes.default.svc', namespace: shop}]"}, "the destination web"),
+        ({"destinations": "[{server: 'https://edge.example.com', namespace: web}]"}, "the destination web"),
+        ({"destinations": "[{server: '*', namespace: '*'}, {server: '*', namespace: '!w*'}]"}, "the destination web"),
+        ({"namespaceResourceWhitelist": "[{group: '', kind: Service}]"}, "HTTPRoute web/shop"),
+        ({"namespaceResourceWhitelist": "[]"}, "HTTPRoute web/shop"),
+        ({"namespaceResourceBlacklist": "[{group: '', kind: 'Serv*'}]"}, "Service web/shop"),
+    ],
+)
+def test_what_it_does_not_permit_keeps_all_of_it_away(tmp_path: Path, fields: dict[str, str], said: str) -> None:
+    assert refused(tmp_path, {**FILES, **project(**fields)}) == [said]
+    (simulation,) = open_workspace([str(tmp_path)]).simulations
+    assert {str(key) for key in simulation.world.resources if simulation.world.resources[key].provisional} == {
+        "HTTPRoute web/shop",
+        "Service web/shop",
+    }
+
+
+def test_an_object_that_names_another_namespace(tmp_path: Path) -> None:
+    elsewhere = SERVICE.replace("name: shop", "name: shop\n  namespace: other")
+    files = {**FILES, "apps/shop/service.yaml": elsewhere, **project()}
+    assert refused(tmp_path, files) == ["the namespace of Service other/shop"]
+
+
+CLASS = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: envoy}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+"""
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({}, ["GatewayClass envoy"]),
+        ({"clusterResourceWhitelist": "[{group: '*', kind: '*'}]"}, []),
+        ({"clusterResourceWhitelist": "[{group: gateway.networking.k8s.io, kind: GatewayClass, name: env*}]"}, []),
+        ({"clusterResourceWhitelist": "[{group: '', kind: Namespace}]"}, ["GatewayClass envoy"]),
+        (
+            {
+                "clusterResourceWhitelist": "[{group: '*', kind: '*'}]",
+                "clusterResourceBlacklist": "[{group: '*', kind: GatewayClass}]",
+            },
+            ["GatewayClass envoy"],
+        ),
+    ],
+)
+def test_kinds_of_clusters_have_to_be_listed(tmp_path: Path, fields: dict[str, str], said: list[str]) -> None:
+    assert refused(tmp_path, {**FILES, "apps/shop/class.yaml": CLASS, **project(**fields)}) == said
+
+
+CLOSED = project(destinations="[]")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"projects/project.yaml": CLOSED["argo/project.yaml"]},  # nothing says that it is applied
+        {**CLOSED, "old/project.yaml": project()["argo/project.yaml"]},
+        {
+            **CLOSED,
+            "argo/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {globalProjects: a}\n",
+        },
+        {**CLOSED, "argo/shop.yaml": f"{SHOP}  project: another\n"},
+        {**CLOSED, "argo/shop.yaml": f"{SHOP}  project: team\n".replace("namespace: web", "namespace: '${WEB}'")},
+        {
+            **project(destinations="[{name: edge, namespace: web}]"),
+            "argo/shop.yaml": f"{SHOP}  project: team\n".replace(
+                "https://kubernetes.default.svc", "https://edge.example.com"
+            ),
+        },
+    ],
+    ids=["not applied", "two of them", "global ones", "another", "a variable", "a cluster by its other name"],
+)
+def test_where_it_is_not_known_what_a_project_permits(tmp_path: Path, files: dict[str, str]) -> None:
+    assert refused(tmp_path, {**FILES, **files}) == []
+
+
+@pytest.mark.parametrize(
+    "applying",
+    [
+        {"root.yaml": application("root", "{repoURL: 'https://git.example.com/platform.git', path: projects}")},
+        {"setup.sh": "kubectl apply -f projects/\n"},
+    ],
+    ids=["an Application", "a script"],
+)
+def test_who_applies_a_project(tmp_path: Path, applying: dict[str, str]) -> None:
+    files = {**FILES, "projects/project.yaml": CLOSED["argo/project.yaml"], **applying}
+    assert refused(tmp_path, files) == ["the destination web"]
+
+
+def test_a_change_of_a_project_is_told(tmp_path: Path) -> None:
+    said = diff(tmp_path, {**FILES, **project()}, CLOSED)
+    assert "GWP914" in said
+    assert "project team does not permit the destination web" in " ".join(said.split())
+
+
+SNAPSHOT_CLASS = "apiVersion: snapshot.storage.k8s.io/v1\nkind: VolumeSnapshotClass\nmetadata: {name: daily}\n"
+LOGIN = """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: login, namespace: web}
+spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}], basicAuth: {users: {name: users}}}
+"""
+
+
+def test_a_kind_of_others_is_judged_where_it_names_its_namespace(tmp_path: Path) -> None:
+    """Whether an object without one has none, or is given that of the destination, a CRD says that is not here."""
+    fields = {
+        "namespaceResourceWhitelist": "[{group: gateway.networking.k8s.io, kind: HTTPRoute}, {group: '', kind: '*'}]"
+    }
+    other = {"apps/shop/class.yaml": SNAPSHOT_CLASS, "apps/shop/login.yaml": LOGIN.replace(", namespace: web", "")}
+    assert refused(tmp_path, {**FILES, **project(**fields), **other}) == []
+    (tmp_path / "apps/shop/login.yaml").write_text(LOGIN, encoding="utf-8")
+    assert refused(tmp_path, {}) == ["SecurityPolicy web/login"]

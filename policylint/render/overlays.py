@@ -17,7 +17,7 @@ from policylint.model import ResourceKey, text
 from policylint.model.keys import UNKNOWN_NAMESPACE
 from policylint.namedtuple import NamedTuple
 from policylint.render.fleet import bundles
-from policylint.render.flux.deployment import Build, Deployed
+from policylint.render.flux.deployment import Build, Deployed, is_kustomization
 from policylint.render.flux.roots import cluster_name
 from policylint.render.kustomize.build import Built, Kustomizer
 from policylint.render.live import ENVIRONMENT_MARKERS, lessons
@@ -149,6 +149,9 @@ def _deployed(tree: Tree, name: str, built: Mapping[str, Built], parts: Sequence
 def tops(tree: Tree) -> list[str]:
     """Return the directories whose kustomization no other one takes in, components left out, sorted.
 
+    What Flux calls a Kustomization is an object, though its file may have the name that kustomize looks for: where
+    nobody builds its directory, it is applied as it is.
+
     An example or a test does not count, unless it puts together several that would be tops otherwise: then it shows how
     they are meant to be installed.
     """
@@ -156,7 +159,7 @@ def tops(tree: Tree) -> list[str]:
     candidates = []
     for directory in tree.kustomizations():
         kustomization = tree.kustomization(directory)
-        if kustomization is None:
+        if kustomization is None or is_kustomization(kustomization[0]):
             continue
         entered = takes[directory] = set()
         for field in ("resources", "bases", "components"):
@@ -234,7 +237,11 @@ def _key_of(identity: _Key) -> ResourceKey:
 
 def plain(tree: Tree, patches: frozenset[str]) -> list[tuple[str, Manifest]]:
     """Return the objects in files that lie in no directory with a kustomization, with their paths."""
-    arranged = set(tree.kustomizations())
+    arranged = {
+        directory
+        for directory in tree.kustomizations()
+        if (known := tree.kustomization(directory)) is None or not is_kustomization(known[0])
+    }
     objects = []
     for path, document in tree.all_documents():
         if document.file in patches or is_kustomization_file(document) or not tree.is_live(path):

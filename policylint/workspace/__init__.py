@@ -133,11 +133,14 @@ class Workspace:
         judged = []
         worlds = [simulation.world for simulation in (*self.simulations, *self._beside)]
         for finding in findings:
+            having_file = [world for world in worlds if finding.location.file in world.files]
+            concerned = having_file or [world for world in worlds if {*finding.resources[:1]} & world.resources.keys()]
             sharing: dict[str, set[str]] = defaultdict(set)
-            for world in worlds:
-                if finding.location.file in world.files:
-                    sharing[world.alternative_of or world.name].add(world.name)
-            if not any(names <= having[_place(finding)] for names in sharing.values()) and sharing:
+            for world in concerned:  # a patch is in the file of no object
+                sharing[world.alternative_of or world.name].add(world.name)
+            # What all of them stand on is no alternative itself, where it is an environment as well.
+            told = (names - {of} or names for of, names in sharing.items())
+            if sharing and not any(names <= having[_place(finding)] for names in told):
                 finding = finding._replace(severity="note", confidence="unknown", ground=_OTHERWISE)
             judged.append(finding)
         return judged

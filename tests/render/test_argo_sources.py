@@ -237,3 +237,23 @@ def test_a_short_path_may_be_one_of_another_repository(tmp_path: Path) -> None:
     files = {"argo/app.yaml": application("app", "{repoURL: 'https://git.example.com/app', path: .}"), "a.json": "{}"}
     other = {"argo/b.yaml": application("b", "{path: apps/b}"), "apps/b/service.yaml": SERVICE}
     assert refusals(tmp_path, {**files, **other}) == []
+
+
+@pytest.mark.parametrize(
+    ("plugin", "files", "made"),
+    [
+        ("kustomize-build-with-helm", {}, ["HTTPRoute web/shop"]),
+        ("argocd-vault-plugin-kustomize-v1.0", {}, ["HTTPRoute web/shop"]),
+        ("cdk8s", {}, []),
+        ("kustomized-helm", {"apps/shop/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n"}, []),
+    ],
+)
+def test_a_plugin_that_runs_kustomize_makes_what_kustomize_does(
+    tmp_path: Path, plugin: str, files: dict[str, str], made: list[str]
+) -> None:
+    """What it puts into the output beyond that is not known: nothing is missing there."""
+    source = f"{{path: apps/shop, plugin: {{name: {plugin}}}}}"
+    shop = {"apps/shop/kustomization.yaml": "resources: [route.yaml]\n", "apps/shop/route.yaml": ROUTE}
+    opened = workspace(tmp_path, {**shop, **files, "argo/shop.yaml": application("shop", source)})
+    assert deployed(opened) == {"in-cluster": made}
+    assert [finding.rule for finding in opened.findings() if finding.severity != "note"] == []

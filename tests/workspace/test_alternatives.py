@@ -348,3 +348,33 @@ def test_what_is_wrong_in_one_overlay_is_told_though_there_are_variants(tmp_path
     labs = {f"{lab}/service.yaml": service for lab in ("one", "two")}
     workspace = tree(tmp_path, {**base, **overlays, **labs, "service.yaml": SERVICE})
     assert [finding.rule for finding in loud(workspace)] == ["GWP401"]
+
+
+def test_what_is_wrong_of_a_patch_in_one_variant_only_is_not_known(tmp_path: Path) -> None:
+    """budgetanalyzer/orchestration: the overlay of production beside the Gateway of a cluster for development."""
+    patched = (
+        "resources: [route.yaml]\npatches:\n  - target: {kind: HTTPRoute}\n    patch: |-\n"
+        "      - {op: replace, path: /spec/hostnames/0, value: shop.example.com}\n"
+    )
+    route = ROUTE.format(section="").replace("spec:\n", "spec:\n  hostnames: [shop.localhost]\n")
+    gateway = GATEWAY.format(listener="http").replace("port: 80,", "port: 80, hostname: '*.localhost',")
+    files = {"production/kustomization.yaml": patched, "production/route.yaml": route, "service.yaml": SERVICE}
+    labs = {f"{name}/lab.yaml": SERVICE.replace("checkout", "lab") for name in ("local", "other")}
+    workspace = tree(tmp_path, {**files, **labs, "local/gateway.yaml": gateway})
+    (found,) = (finding for finding in workspace.findings() if finding.rule == "GWP404")
+    assert (found.severity, found.confidence) == ("note", "unknown")
+    (tmp_path / "other/gateway.yaml").write_text(gateway, encoding="utf-8")
+    found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP404"]
+    assert [each.confidence for each in found] == ["certain", "certain"]
+
+
+def test_what_flux_calls_a_kustomization_is_built_where_somebody_builds_it(tmp_path: Path) -> None:
+    of_flux = (
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a, namespace: b}\nspec: {}\n"
+    )
+    files = {**KUSTOMIZED, "apps/a/kustomization.yaml": of_flux, "apps/a/service.yaml": SERVICE}
+    workspace = tree(tmp_path, files)
+    assert [finding for finding in loud(workspace) if finding.rule == "GWP914"] == []
+    assert any(key.kind == "Service" for simulation in workspace.simulations for key in simulation.world.resources)
+    (tmp_path / "platform/kustomization.yaml").write_text("resources: [gateway.yaml, ../apps/a]\n", encoding="utf-8")
+    assert [each.rule for each in open_workspace([str(tmp_path)]).findings() if each.severity == "error"] == ["GWP914"]

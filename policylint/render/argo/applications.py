@@ -25,6 +25,7 @@ from policylint.render.argo.sources import (
     PLUGIN,
     RefusedSourceError,
     UnfitSourceError,
+    builds_with_kustomize,
     check,
     is_jsonnet,
     looks_like_a_manifest,
@@ -336,6 +337,9 @@ class Argo:
             return []
         source, place = overridden(source, place, self._tree, directory, owner.name)
         kind = type_of(source, place, self._tree, directory)
+        if kind == PLUGIN and builds_with_kustomize(source, self._tree, directory):
+            kind = KUSTOMIZE
+            cluster.journal.gap(f"{owner} may create it; its plugin may make more of {directory}", namespace)
         if kind in (HELM, PLUGIN):
             if kind == HELM and self._charts is not None:
                 made = self._installed(owner, source, place, namespace, self._charts, cluster)

@@ -139,6 +139,14 @@ def type_of(source: Any, place: Provenance, tree: Tree, directory: str) -> str:
     return HELM
 
 
+def builds_with_kustomize(source: Any, tree: Tree, directory: str) -> bool:
+    """Return whether the plugin of a source is one that runs kustomize, by its name (`kustomize-build-with-helm`,
+    `argocd-vault-plugin-kustomize`), and has nothing else to run: what it makes is what kustomize makes, at least."""
+    name = text(mapping(source.get(PLUGIN)).get("name"))
+    is_chart = tree.read(inside(directory, _CHART)) is not None
+    return KUSTOMIZE in name and not is_chart and tree.kustomization(directory) is not None
+
+
 def plain_files(tree: Tree, directory: str, options: Any) -> Iterator[str]:
     """Yield the files that a source with some `directory` options applies, sorted, and Jsonnet; of subdirectories where
     it says so."""

@@ -79,7 +79,7 @@ def installed(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iter
         for command in _APPLIES.findall(text):
             for sample in _SAMPLES.findall(command):
                 yield Custom("", "", "", maker=f"{script}, which applies {sample},")
-    for install in _installs(files, read):
+    for install in installs(files, read):
         namespace = install.options.get("-n") or install.options.get("--namespace")
         namespace = "default" if namespace is None else _meant(namespace, install.text)
         if namespace and _NAME.fullmatch(install.name):
@@ -89,7 +89,7 @@ def installed(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iter
 
 def charts(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[tuple[str, str, str]]:
     """Yield script, chart and version of each chart that scripts install in a version that they state."""
-    for install in _installs(files, read):
+    for install in installs(files, read):
         stated = install.options.get("--version", "")
         reference = _REFERENCE.fullmatch(stated)
         assigned = () if reference is None else _VERSION_ASSIGNED.findall(install.text)
@@ -110,23 +110,38 @@ def started(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterat
                 yield script, {"app": names[0]}
 
 
-class _Install(NamedTuple):
-    """One `helm install` or `helm upgrade` of a script, with its text."""
+class Install(NamedTuple):
+    """One `helm install` or `helm upgrade` of a script, with the text of both.
+
+    Args:
+        reference: the chart, as the script names it.
+        options: those that take a value; of one that is given twice the last one.
+    """
 
     script: str
     text: str
+    command: str
     name: str
-    chart: str
+    reference: str
     options: Mapping[str, str]
 
+    @property
+    def chart(self) -> str:
+        """The name of the chart."""
+        return self.reference.rstrip("/").rpartition("/")[2]
 
-def _installs(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[_Install]:
+    def meant(self, word: str) -> str:
+        """Return a word of the command, or what its variable stands for, as far as the script says it."""
+        return _meant(word, self.text) or word
+
+
+def installs(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[Install]:
+    """Yield what scripts install with helm."""
     for script, text in _scripts(files, read, b"helm"):
         for command in _INSTALLS.findall(text):
             names, options = _words(command, _WITH_VALUE)
             if len(names) > 1:
-                chart = names[1].rstrip("/").rpartition("/")[2]
-                yield _Install(script, text, names[0], chart, options)
+                yield Install(script, text, command, names[0], names[1], options)
 
 
 def _words(command: str, with_value: Collection[str]) -> tuple[list[str], dict[str, str]]:

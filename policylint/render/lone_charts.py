@@ -1,8 +1,8 @@
-"""Charts of the tree that nothing in it installs, as `helm install NAME DIRECTORY` would: with their own values.
+"""Charts of the tree that no deployer installs: as scripts, a helmfile or Skaffold do, else with their own values.
 
-Who installs them, with which values and where, is not known: what comes of a chart holds as far as seen, in `default`
-unless it says another namespace. Only where a chart has templates of Gateway API or of policies is anything rendered,
-as the rest is not checked.
+Where nothing says who installs one, with which values and where, what comes of it holds as far as seen, as
+`helm install NAME DIRECTORY` would have it: in `default` unless it says another namespace. Only where a chart has
+templates of Gateway API or of policies is anything rendered, as the rest is not checked.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from policylint.documents.written import written
 from policylint.model import Resource, mapping, text
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
+from policylint.render.helm.asked import Asked, asked
 from policylint.render.helm.charts import Charts, Installation
 from policylint.render.helm.value_places import TemplateLine
 from policylint.render.journal import Journal
-from policylint.render.provenance import resources_of
+from policylint.render.provenance import fill_in_namespace, resources_of
 from policylint.render.tree import Tree, inside
 
 MOST = 50
@@ -37,6 +38,7 @@ class LoneChart(NamedTuple):
         makes: the kinds of which it has templates; None where these do not say it in plain text.
         holds: what it is made of, below the root and as shown.
         notes: templates and charts that are not rendered, or not any more.
+        is_asked: whether something says with which values it is installed.
     """
 
     directory: str
@@ -47,6 +49,7 @@ class LoneChart(NamedTuple):
     makes: frozenset[tuple[str, str]] | None
     holds: set[str]
     notes: tuple[Note, ...] = ()
+    is_asked: bool = False
 
 
 def lone_charts(tree: Tree, groups: Collection[str], *, by_program: bool) -> list[LoneChart]:
@@ -62,7 +65,12 @@ def lone_charts(tree: Tree, groups: Collection[str], *, by_program: bool) -> lis
     wanted = frozenset(groups) - _BUILT_IN
     if not any(group in wanted for kinds in written_in.values() for group, _ in kinds):
         return []
-    return [_rendered(tree, charts, directory, written_in[directory]) for directory in alone]
+    known = asked(tree)
+    return [
+        _rendered(tree, charts, directory, written_in[directory], ask)
+        for directory in alone
+        for ask in known.get(directory, [])[:MOST] or (None,)
+    ]
 
 
 def _kinds(tree: Tree, directory: str) -> set[tuple[str, str]]:
@@ -74,7 +82,7 @@ def _kinds(tree: Tree, directory: str) -> set[tuple[str, str]]:
     return {("?" if each.group is None else each.group, kind) for each in documents for kind in each.kinds}
 
 
-def _rendered(tree: Tree, charts: Charts, directory: str, kinds: set[tuple[str, str]]) -> LoneChart:
+def _rendered(tree: Tree, charts: Charts, directory: str, kinds: set[tuple[str, str]], ask: Asked | None) -> LoneChart:
     value, about = tree.values(inside(directory, "Chart.yaml"))[0]
     name = directory or text(mapping(value).get("name"))
     release = directory.rpartition("/")[2] or name
@@ -82,16 +90,21 @@ def _rendered(tree: Tree, charts: Charts, directory: str, kinds: set[tuple[str, 
     holds = {*below, *map(tree.shown, below)}
     makes = None if any(group == "?" for group, _ in kinds) else frozenset(kinds)
     journal = Journal()
-    manifests = charts.objects(Installation(directory, release, "default", (), about), journal)
+    installation = Installation(directory, release, "default", (), about)
+    if ask is not None:
+        installation = Installation(directory, ask.name, ask.namespace, ask.layers, about, ask.settings)
+    manifests = charts.objects(installation, journal)
     if manifests is None:
         return LoneChart(directory, name, [], {}, journal.notes[0].message, makes, holds, _told(journal))
+    if ask is not None:
+        fill_in_namespace(manifests, ask.namespace, tree.cluster_scoped, about)
     resources = [resource for manifest in manifests for resource in resources_of(manifest, tree.cluster_scoped)]
     for resource in resources:
-        if isinstance(resource.document, TemplateLine):
+        if ask is None and isinstance(resource.document, TemplateLine):
             resource.document = resource.document._replace(chart=name)
     files = {resource.document.file for resource in resources}
     paths = {file: inside(directory, file.rpartition("/")[2]) for file in files}
-    return LoneChart(directory, name, resources, paths, "", makes, holds, _told(journal))
+    return LoneChart(directory, name, resources, paths, "", makes, holds, _told(journal), ask is not None)
 
 
 def _told(journal: Journal) -> tuple[Note, ...]:

@@ -366,14 +366,16 @@ def _entries(charts: Iterable[LoneChart], objects: Iterable[Resource]) -> dict[s
 
 def _installed_elsewhere(charts: Sequence[LoneChart], generators: Unseen) -> tuple[str, ...]:
     """Add what charts may make that nothing here installs, and return sentences for the coverage line."""
-    assumed = [chart for chart in charts if not chart.why]
+    assumed = [chart for chart in charts if not (chart.why or chart.is_asked)]
     for chart in charts:
         reason = f"chart {chart.name} may make it of other values than its own"
         for namespace in {resource.key.namespace for resource in chart.resources} - {""}:
             has_routes = chart.makes is None or any(group == GATEWAY_GROUP for group, _ in chart.makes)
             source = UnseenSource("values file", makes=chart.makes)
-            generators.add(reason, namespace, gateway_api=has_routes, source=source)
-    sentences = [f"{count(len(charts) - len(assumed), 'chart')} not rendered"] if len(assumed) < len(charts) else []
+            if not chart.is_asked:
+                generators.add(reason, namespace, gateway_api=has_routes, source=source)
+    failed = sum(bool(chart.why) for chart in charts)
+    sentences = [f"{count(failed, 'chart')} not rendered"] if failed else []
     if assumed:
         of_them = "it is" if len(assumed) == 1 else "they are"
         sentences.append(f"what installs {count(len(assumed), 'chart')}: {of_them} taken with the default values")

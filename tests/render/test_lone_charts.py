@@ -227,3 +227,78 @@ def test_without_charts_no_engine_is_loaded(tmp_path: Path, files: dict[str, str
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "[]"
+
+
+# --- what somebody asks for -------------------------------------------------------------------------------------------
+
+PROD = {"charts/shop/prod.yaml": "section: https\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "made"),
+    [
+        (
+            {"deploy.sh": "helm upgrade --install web charts/shop -n front -f charts/shop/prod.yaml\n"},
+            ["front/web-web"],
+        ),
+        ({"Makefile": "NS := front\n\nup:\n\thelm install web ./charts/shop --namespace $(NS)\n"}, ["front/web-web"]),
+        ({"charts/up.sh": "helm install web shop --set section=https --values shop/prod.yaml\n"}, ["default/web-web"]),
+        (
+            {"up.sh": "helm install a charts/shop -n one\nhelm install b charts/shop -n two\n"},
+            ["one/a-web", "two/b-web"],
+        ),
+        (
+            {
+                "helmfile.yaml": "releases:\n  - name: web\n    namespace: front\n    chart: ./charts/shop\n"
+                "    values: [charts/shop/prod.yaml, {section: http}]\n    set: [{name: a, value: true}]\n"
+            },
+            ["front/web-web"],
+        ),
+        (
+            {
+                "skaffold.yaml": "apiVersion: skaffold/v4beta6\nkind: Config\ndeploy: {helm: {releases: [{name: web, "
+                "chartPath: charts/shop, namespace: front, valuesFiles: [charts/shop/prod.yaml]}]}}\n"
+            },
+            ["front/web-web"],
+        ),
+    ],
+    ids=["a script", "a Makefile", "beside it", "two releases", "helmfile", "skaffold"],
+)
+def test_who_installs_it_is_asked(tmp_path: Path, files: dict[str, str], made: list[str]) -> None:
+    workspace = read(tmp_path, {**CHART, **PROD, **files})
+    assert deployed(workspace) == {
+        "default": sorted(f"{kind} {name}" for kind in ("HTTPRoute", "Service") for name in made)
+    }
+    assert workspace.coverage.not_rendered == ()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"README.md": "helm install web charts/shop -n front\n"},
+        {"deploy.sh": "helm install web charts/shop -n $NAMESPACE\n"},
+        {"deploy.sh": "helm install web charts/shop -f charts/shop/values-$ENV.yaml\n"},
+        {"deploy.sh": "helm install web charts/shop -f charts/shop/gone.yaml\n"},
+        {"deploy.sh": "helm install web oci://registry.example.com/charts/shop\n"},
+        {"deploy.sh": "helm install web charts/shop\nhelm install web charts/shop --set section=https\n"},
+        {"helmfile.yaml": "releases: [{name: web, chart: ./charts/shop, values: ['{{ .Environment.Name }}.yaml']}]\n"},
+    ],
+    ids=["a README", "a namespace", "an environment", "a file", "another chart", "twice", "a template"],
+)
+def test_what_is_not_told_is_taken_with_the_default_values(tmp_path: Path, files: dict[str, str]) -> None:
+    workspace = read(tmp_path, {**CHART, **PROD, **files})
+    assert deployed(workspace) == {"default": MADE}
+    assert workspace.coverage.not_rendered == (TAKEN,)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"charts/shop/values.yaml": "gateway: edge\nsection: none\n"}, "unknown"),
+        ({"up.sh": "helm install web charts/shop -n front --set section=none\n"}, "certain"),
+    ],
+    ids=["by nobody", "by a script"],
+)
+def test_what_is_asked_for_is_certain(tmp_path: Path, files: dict[str, str], said: str) -> None:
+    (found_,) = found(tmp_path, {**CHART, "gateway.yaml": GATEWAY, **files}, "GWP402")
+    assert found_.confidence == said

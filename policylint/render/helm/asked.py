@@ -1,0 +1,151 @@
+"""The charts of a tree that scripts, a helmfile or Skaffold install: under which name, where, and with which values.
+
+Where one of these cannot be told (a variable, a template, two installations of one name) nothing is known of that chart
+but its own values. Readme files show how a chart may be installed; they install nothing.
+
+Source: helmfile.readthedocs.io, «Configuration»; skaffold.dev, «skaffold.yaml», `deploy.helm`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from policylint.documents import read as documents
+from policylint.model import is_symbolic, mapping, sequence, text
+from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
+from policylint.render.by_hand import installs
+from policylint.render.helm.value_places import HelmValues
+from policylint.render.provenance import Provenance
+from policylint.render.tree import Tree, inside, join
+
+_VALUES = Pattern(r"(?:^|\s)(?:-f|--values)(?:\s+|=)[\"']?([^\s\"']+)")
+_SET = Pattern(r"(?:^|\s)(--set|--set-string)(?:\s+|=)(\"[^\"]*\"|'[^']*'|[^\s\"']+)")
+_HELMFILES = ("helmfile.yaml", "helmfile.yml")
+_SKAFFOLD = ("skaffold.yaml", "skaffold.yml")
+_MADE_LATER = Pattern(r"[*?$<>{}\[\]]|://")
+"""Paths that only a shell, a template or a download resolves."""
+
+
+class Asked(NamedTuple):
+    """One installation of a chart.
+
+    Args:
+        by: the file that asks for it, below the root.
+        name, namespace: of the release.
+        layers: the values it is given, each over the one before it.
+        settings: `--set` and the like: flag and `name=value`.
+    """
+
+    by: str
+    name: str
+    namespace: str
+    layers: tuple[HelmValues, ...]
+    settings: tuple[tuple[str, str], ...]
+
+
+class _Wanted(NamedTuple):
+    """What a file says of an installation, in its own words: files are named as seen from it."""
+
+    chart: str
+    name: str
+    namespace: str
+    files: tuple[str, ...]
+    inline: tuple[HelmValues, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+
+
+def asked(tree: Tree) -> dict[str, list[Asked]]:
+    """Return the installations of the charts of a tree, by the chart's directory, where all of one chart are known."""
+    found: dict[str, dict[tuple[str, str], Asked | None]] = defaultdict(dict)
+    for by, wanted in (*_by_scripts(tree), *_by_files(tree)):
+        directory = next((each for each in _places(by, wanted.chart) if tree.read(inside(each, "Chart.yaml"))), None)
+        if directory is None:
+            continue
+        own = _resolved(tree, by, wanted)
+        release = wanted.name, wanted.namespace
+        is_another = own is None or (
+            release in found[directory] and (known := found[directory][release]) is not None and known[3:] != own[3:]
+        )
+        found[directory][release] = None if is_another else own
+    return {
+        directory: [each for each in releases.values() if each is not None]
+        for directory, releases in found.items()
+        if None not in releases.values()
+    }
+
+
+def _resolved(tree: Tree, by: str, wanted: _Wanted) -> Asked | None:
+    """Return an installation with the values in its files; None where these are not known, or where it lands."""
+    if any(map(is_symbolic, (wanted.name, wanted.namespace))) or not wanted.name:
+        return None
+    layers = []
+    for file in wanted.files:
+        path = None if _MADE_LATER.search(file) else next(filter(tree.read, _places(by, file)), None)
+        read = tree.values(path)[:1] if path else []
+        if not read or not isinstance(read[0][0], dict):
+            return None
+        layers.append(HelmValues(*read[0]))
+    return Asked(by, wanted.name, wanted.namespace or "default", (*layers, *wanted.inline), wanted.settings)
+
+
+def _places(by: str, named: str) -> Iterator[str]:
+    """Yield what a file or directory may be that a file names: as seen from it, and from the top of the tree."""
+    for place in () if is_symbolic(named) or "://" in named else (by.rpartition("/")[0], ""):
+        path = join(place, named)
+        if path:
+            yield path
+
+
+def _by_scripts(tree: Tree) -> Iterator[tuple[str, _Wanted]]:
+    for install in installs(tree.files_below(""), tree.read):
+        if install.script.endswith(".md"):
+            continue
+        settings = tuple((flag, value.strip("\"'")) for flag, value in _SET.findall(install.command))
+        files = tuple(_VALUES.findall(install.command))
+        namespace = install.options.get("-n") or install.options.get("--namespace") or ""
+        yield install.script, _Wanted(install.reference, install.name, install.meant(namespace), files, (), settings)
+
+
+def _by_files(tree: Tree) -> Iterator[tuple[str, _Wanted]]:
+    for path in tree.files_below(""):
+        name = path.rpartition("/")[2]
+        if name in _HELMFILES or (name.endswith((".yaml", ".yml")) and "/helmfile.d/" in f"/{path}"):
+            read = _of_helmfile
+        elif name in _SKAFFOLD:
+            read = _of_skaffold
+        else:
+            continue
+        for document in documents(tree.read(path) or b"", tree.shown(path)).documents:
+            yield from ((path, wanted) for wanted in read(mapping(document.value), Provenance(document)))
+
+
+def _of_helmfile(content: Mapping[str, Any], place: Provenance) -> Iterator[_Wanted]:
+    for number, release in enumerate(map(mapping, sequence(content.get("releases")))):
+        at = place.at("releases", number, "values")
+        given = list(enumerate(sequence(release.get("values"))))
+        inline = tuple(HelmValues(each, at.child(index)) for index, each in given if isinstance(each, dict))
+        files = tuple(text(each) for _, each in given if not isinstance(each, dict))
+        namespace = text(release.get("namespace")) or text(content.get("namespace"))
+        settings = tuple(_settings({text(each.get("name")): each.get("value") for each in _entries(release, "set")}))
+        yield _Wanted(text(release.get("chart")), text(release.get("name")), namespace, files, inline, settings)
+
+
+def _of_skaffold(content: Mapping[str, Any], place: Provenance) -> Iterator[_Wanted]:  # noqa: ARG001 - as the other
+    for stage in ("deploy", "manifests"):
+        for release in _entries(mapping(mapping(content.get(stage)).get("helm")), "releases"):
+            files = tuple(map(text, sequence(release.get("valuesFiles"))))
+            settings = tuple(_settings(mapping(release.get("setValues"))))
+            chart, name = text(release.get("chartPath")), text(release.get("name"))
+            yield _Wanted(chart, name, text(release.get("namespace")), files, (), settings)
+
+
+def _entries(holder: Any, field: str) -> Iterable[Mapping[str, Any]]:
+    return map(mapping, sequence(holder.get(field)))
+
+
+def _settings(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in values.items():
+        yield "--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"

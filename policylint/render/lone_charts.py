@@ -13,7 +13,7 @@ from policylint.documents.written import written
 from policylint.model import Resource, mapping, text
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
-from policylint.render.helm.asked import Asked, asked
+from policylint.render.helm.asked import ChartRequest, asked
 from policylint.render.helm.charts import Charts, Installation
 from policylint.render.helm.value_places import TemplateLine
 from policylint.render.journal import Journal
@@ -82,7 +82,9 @@ def _kinds(tree: Tree, directory: str) -> set[tuple[str, str]]:
     return {("?" if each.group is None else each.group, kind) for each in documents for kind in each.kinds}
 
 
-def _rendered(tree: Tree, charts: Charts, directory: str, kinds: set[tuple[str, str]], ask: Asked | None) -> LoneChart:
+def _rendered(
+    tree: Tree, charts: Charts, directory: str, kinds: set[tuple[str, str]], ask: ChartRequest | None
+) -> LoneChart:
     value, about = tree.values(inside(directory, "Chart.yaml"))[0]
     name = directory or text(mapping(value).get("name"))
     release = directory.rpartition("/")[2] or name

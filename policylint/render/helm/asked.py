@@ -29,7 +29,7 @@ _MADE_LATER = Pattern(r"[*?$<>{}\[\]]|://")
 """Paths that only a shell, a template or a download resolves."""
 
 
-class Asked(NamedTuple):
+class ChartRequest(NamedTuple):
     """One installation of a chart.
 
     Args:
@@ -57,9 +57,9 @@ class _Wanted(NamedTuple):
     settings: tuple[tuple[str, str], ...] = ()
 
 
-def asked(tree: Tree) -> dict[str, list[Asked]]:
+def asked(tree: Tree) -> dict[str, list[ChartRequest]]:
     """Return the installations of the charts of a tree, by the chart's directory, where all of one chart are known."""
-    found: dict[str, dict[tuple[str, str], Asked | None]] = defaultdict(dict)
+    found: dict[str, dict[tuple[str, str], ChartRequest | None]] = defaultdict(dict)
     for by, wanted in (*_by_scripts(tree), *_by_files(tree)):
         directory = next((each for each in _places(by, wanted.chart) if tree.read(inside(each, "Chart.yaml"))), None)
         if directory is None:
@@ -77,7 +77,7 @@ def asked(tree: Tree) -> dict[str, list[Asked]]:
     }
 
 
-def _resolved(tree: Tree, by: str, wanted: _Wanted) -> Asked | None:
+def _resolved(tree: Tree, by: str, wanted: _Wanted) -> ChartRequest | None:
     """Return an installation with the values in its files; None where these are not known, or where it lands."""
     if any(map(is_symbolic, (wanted.name, wanted.namespace))) or not wanted.name:
         return None
@@ -88,7 +88,7 @@ def _resolved(tree: Tree, by: str, wanted: _Wanted) -> Asked | None:
         if not read or not isinstance(read[0][0], dict):
             return None
         layers.append(HelmValues(*read[0]))
-    return Asked(by, wanted.name, wanted.namespace or "default", (*layers, *wanted.inline), wanted.settings)
+    return ChartRequest(by, wanted.name, wanted.namespace or "default", (*layers, *wanted.inline), wanted.settings)
 
 
 def _places(by: str, named: str) -> Iterator[str]:

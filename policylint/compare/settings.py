@@ -72,7 +72,7 @@ def _why(
     winners = {winner for loss in lost for winner in loss.by}
     if after is not None and winners:
         return with_targets(after, sorted(winners)), ""
-    return (), "; ".join(dict.fromkeys(_fate(key, after, sides) for key in sorted(keys)))
+    return (), "; ".join(dict.fromkeys(fate(key, after, sides) for key in sorted(keys)))
 
 
 def with_targets(effective: Effective, policies: Iterable[ResourceKey]) -> tuple[Responsible, ...]:
@@ -84,7 +84,7 @@ def with_targets(effective: Effective, policies: Iterable[ResourceKey]) -> tuple
     )
 
 
-def _fate(key: ResourceKey, after: Effective | None, sides: Sides) -> str:
+def fate(key: ResourceKey, after: Effective | None, sides: Sides) -> str:
     """Return why a policy (by its identity after) no longer gives what it gave, in words."""
     old, new, pairing = sides
     state = new.policies.get(key)

@@ -58,3 +58,36 @@ def test_a_login_by_a_filter(before: str, after: str, expected: str | None, tmp_
     pair = sides(tmp_path, world(before, other), world(after, other))
     found = removed_protections([pair], compare([pair]), {"GWP302"})
     assert [(each.severity, each.message) for each in found] == ([("error", expected)] if expected else [])
+
+
+KONG = "metadata: {name: checkout, namespace: shop, annotations: {konghq.com/plugins: login}}"
+FIXES = {
+    "the filter goes": (LOGIN, PLAIN, login("basic"), "name AuthenticationFilter shop/basic again"),
+    "a rule without it takes over": (
+        f"{{name: all, matches: [{{path: {{value: /a}}}}], {named('basic')}}}, {PLAIN}",
+        f"{{name: all, matches: [{{path: {{value: /b}}}}], {named('basic')}}}, {PLAIN}",
+        login("basic"),
+        "name AuthenticationFilter shop/basic by filter in rule rule-2 of HTTPRoute shop/checkout, too",
+    ),
+    "the object goes": (LOGIN, PLAIN, "", "keep AuthenticationFilter shop/basic"),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "kept", "fix"), FIXES.values(), ids=list(FIXES))
+def test_the_fix_puts_back_what_went(before: str, after: str, kept: str, fix: str, tmp_path: Path) -> None:
+    then = tuple(each for each in (*world(after)[:-1], kept) if each)
+    pair = sides(tmp_path, world(before), then)
+    (found,) = removed_protections([pair], compare([pair]), {"GWP302"})
+    assert found.help[0].startswith(f"fix: {fix}")
+
+
+def test_the_fix_puts_back_an_annotation(tmp_path: Path) -> None:
+    plugin = worlds.manifest("configuration.konghq.com/v1", "KongPlugin", "login", "shop", "plugin: key-auth")
+    around = (worlds.gateway_class("edge", "konghq.com/kic-gateway-controller"), worlds.gateway(of_class="edge"))
+    plain = worlds.route(more=f"rules: [{PLAIN}]")
+    asking = plain.replace("metadata: {name: checkout, namespace: shop}", KONG)
+    assert asking != plain
+    pair = sides(tmp_path, (*around, asking, worlds.service(), plugin), (*around, plain, worlds.service(), plugin))
+    (found,) = removed_protections([pair], compare([pair]), {"GWP302"})
+    assert found.label == "KongPlugin shop/login is no longer named by annotation konghq.com/plugins"
+    assert found.help[0] == "fix: name KongPlugin shop/login again"

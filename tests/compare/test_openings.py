@@ -246,3 +246,15 @@ spec:
     (found,) = opened(tmp_path, (edge, route(), keys, asks), (edge, route(), keys, asks, off))
     assert "loses its authentication: apiKeyAuth" in found.message
     assert found.label == "TrafficPolicy shop/open prevails over it"
+
+
+def test_a_rule_that_was_there_takes_over(tmp_path: Path) -> None:
+    others = rule("rest", "/")
+    (found,) = opened(
+        tmp_path,
+        (EDGE, route(rule("all", "/admin"), others), ON_RULE),
+        (EDGE, route(rule("all", "/admins"), others), ON_RULE),
+    )
+    assert found.message.startswith(
+        "HTTPRoute shop/checkout loses its authentication for what its rule rest takes over"
+    )

@@ -136,10 +136,18 @@ def _losses(sides: Sides, change: RequestChange) -> Iterator[_Loss]:
 def _acts(sides: Sides, kept: Kept) -> bool:
     """Return whether the policies that asked still act, as they did before."""
     for owner in kept.owners:
+        if not kept.because and _named_by(sides, owner.policy):
+            continue
         now, was = sides.after.policies.get(sides.pairing.key(owner.policy)), sides.before.policies.get(owner.policy)
         if now is None or was is None or now.policy.spec != was.policy.spec or now.verdict != was.verdict:
             return False
     return kept.at is None and bool(kept.owners)
+
+
+def _named_by(sides: Sides, key: ResourceKey) -> str:
+    """Return what still names an object that acts where it is named: `filter`, an annotation; "" for any other."""
+    after = sides.pairing.key(key)
+    return next((each.by for each in sides.after.bindings if each.wanted == after and each.form != "target"), "")
 
 
 def _unseen_losses(sides: Sides, environment: EnvironmentChange) -> dict[_Loss, set[ResourceKey]]:
@@ -203,7 +211,8 @@ def _finding(
         if loss.new:
             message = f"{holder} gains rule {section} without the {purpose} of its other rules"
         elif affected == [holder]:
-            message = f"{holder} loses its {purpose} for what its new rule {section} takes over"
+            new = "" if sides.pairing.origin(loss.rule) in rules_of(sides.before, sides.pairing.was(holder)) else "new "
+            message = f"{holder} loses its {purpose} for what its {new}rule {section} takes over"
         else:
             others = listing([str(key) for key in affected if key != holder])
             message = f"{holder} takes requests of {others} without their {purpose}"
@@ -272,7 +281,7 @@ def _label(loss: _Loss, owners: str, winners: Collection[ResourceKey]) -> str:
     if winners:
         return f"{next(iter(winners))} prevails over it"
     because = loss.kept.because
-    is_gone = because in ("deleted", "no longer deployed")
+    is_gone = because in ("deleted", "no longer deployed") or because.startswith("no longer named")
     return f"{owners} {f'is {because}' if is_gone else because or 'no longer applies'}"
 
 
@@ -282,6 +291,7 @@ _MENDED = {
     "its selector": "restore the labels that {} selects",
     "its target": "correct the target of {}",
     "now invalid": "make {} valid again",
+    "no longer named": "name {} again",
 }
 """How each fate of a policy begins, and what takes it back."""
 
@@ -297,11 +307,15 @@ def _fix(sides: Sides, loss: _Loss, owners: str, changes: Sequence[RequestChange
         detach = "detach the route from it"
         return detach if CERTIFICATE in loss.kept.names else f"attach {owners} to {loss.listener.key} too, or {detach}"
     if loss.rule is not None:
+        if by := next(filter(None, (_named_by(sides, owner.policy) for owner in loss.kept.owners)), ""):
+            return f"name {owners} by {by} in rule {loss.rule.section} of {loss.rule.key}, too"
         return f"attach {owners} to {loss.rule.key} too, or a policy of its own with {names}"
     if loss.kept.by:
         return f"let {loss.kept.by[0].policy.path} merge, or repeat {names} in it"
     because = loss.kept.because
     mended = next((fix.format(owners) for cause, fix in _MENDED.items() if because.startswith(cause)), "")
+    if because.startswith("no longer named"):
+        return mended  # no policy sets what such an object does
     kept, added = (
         (mended, names) if mended else (f"keep {names} in {owners}", "them" if len(loss.kept.names) > 1 else "it")
     )

@@ -8,7 +8,7 @@ from policylint.checks.kit.locations import path
 from policylint.compare.change import ContextChange, Responsible, SettingChange
 from policylint.compare.pairing import Sides
 from policylint.compare.requests.answers import Difference, RequestAnswer
-from policylint.compare.settings import settings
+from policylint.compare.settings import fate, settings
 from policylint.model import Location, ResourceKey, Severity
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import SEVERITY_OF_LOSS, Ask, TurnedAway, strongest
@@ -103,7 +103,21 @@ def _of_asker(sides: Sides, before: RequestAnswer, purpose: str, asker: Asker, *
     place = Responsible(asker.policy, _named(before, asker)) if asker.policy is not None else None
     place = _demanding(sides, before) or place if asker.setting == CERTIFICATE else place
     owners = () if place is None else (place,)
-    return Kept(purpose, (asker.setting,), owners, "without" if asker.must else "false", stands=stands)
+    because = _fate_of_named(sides, before, asker.policy)
+    turned: TurnedAway = "without" if asker.must else "false"
+    return Kept(purpose, (asker.setting,), owners, turned, because=because, stands=stands)
+
+
+def _fate_of_named(sides: Sides, before: RequestAnswer, wanted: ResourceKey | None) -> str:
+    """Return what became of an object that a filter or an annotation named, in words; "" where it acts as it did."""
+    binding = next((each for each in before.trace.extensions if each.wanted == wanted), None)
+    if binding is None:
+        return ""
+    key = sides.pairing.key(binding.wanted)
+    if sides.after.world.get(key) is None:
+        return fate(key, None, sides)
+    still = {(each.node, each.wanted) for each in sides.after.bindings}
+    return "" if (sides.pairing.node(binding.node), key) in still else f"no longer named by {binding.by}"
 
 
 def _refused(sides: Sides, before: RequestAnswer, after: RequestAnswer | None) -> Iterator[Kept]:

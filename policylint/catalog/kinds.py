@@ -165,6 +165,10 @@ class Catalog:
             self._by_controller[controller_name] = next(answering, None)
         return self._by_controller[controller_name]
 
+    def controllers(self) -> list[str]:
+        """Return the names that controllers have unless they are configured otherwise, sorted."""
+        return sorted({name for file in self._files for name in file.texts("controllers") if "*" not in name})
+
     def controller(self, implementation: str) -> str:
         """Return a name that a controller of an implementation answers to, "" where it serves no Gateways."""
         files = (file for file in self._files if file.implementation == implementation)

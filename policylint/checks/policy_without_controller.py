@@ -1,6 +1,7 @@
 """GWP108: a Gateway that a policy could act on is run by an implementation that does not know the policy's kind.
 
-A class that is not in the tree, or a controller that nobody knows, says nothing (docs/design/interfaces.md).
+A class that is not in the tree says nothing; of a controller that nobody knows it is not known what it reads
+(docs/design/interfaces.md).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
 from policylint.topology import GatewayState
-from policylint.topology.ancestry import implementation_of, serving
+from policylint.topology.ancestry import implementation_of, serving, unheard_of
 
 RULE = "GWP108"
 _BELOW_GATEWAYS = frozenset({*ROUTE_KINDS, "Gateway", "GatewayClass", "ListenerSet", "XListenerSet"})
@@ -26,6 +27,26 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         gateways, elsewhere = unread_at(simulation, state, target)
         if gateways:
             yield _finding(simulation, state, target, gateways, elsewhere)
+        else:
+            yield from _unheard_of(simulation, state, target)
+
+
+def _unheard_of(simulation: Simulation, state: PolicyState, target: Target) -> Iterator[Finding]:
+    """Yield the finding on the first Gateway of a target whose class names a controller that nobody knows."""
+    for gateway in (each for node in target.nodes for each in serving(simulation.topology, node)[0]):
+        controller = unheard_of(simulation.topology, gateway.gateway.key, state.kind, simulation.catalog)
+        if controller:
+            yield Finding(
+                RULE,
+                "note",
+                f"whether {controller} reads {state.key}, a policy of {state.kind.implementation}, is not known",
+                target_at(state.policy, target),
+                resources=(state.key, target.key),
+                label=f"{gateway.class_key}, the class of {gateway.gateway.key}, names a controller out of the catalog",
+                confidence="unknown",
+                field=path(target.pointer),
+            )
+            return
 
 
 def _is_for_meshes(simulation: Simulation, state: PolicyState) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+from policylint.catalog.kinds import Catalog
 from policylint.compare.doors import doors_past_logins
 from policylint.compare.pairing import Sides
 from policylint.doors import is_on_node, node_ports, published_as
@@ -35,7 +36,10 @@ from policylint.network.addressed import destinations, service_named
 from policylint.patterns import Pattern
 from policylint.policy.asking import asks
 from policylint.policy.content import content_references
+from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
+from policylint.topology import GatewayState
+from policylint.topology.ancestry import may_not_read
 from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec, workloads_selected
 
 RULE = "GWP325"
@@ -412,20 +416,25 @@ class _Ends:
                 continue
             if classes[0] == classes[1] and not (former.controller and state.controller):
                 continue  # its class came into the tree, or left it
-            lost = [policy.key for policy in self._sides.before.policies.values() if _is_at(policy, former.gateway.key)]
-            if lost:
-                who, was = (
-                    each.controller or f"the controller of class {name}, which is not in this repository"
-                    for each, name in ((state, classes[1]), (former, classes[0]))
-                )
-                yield self._finding(
-                    state.gateway,
-                    "warning",
-                    f"{state.gateway.key} is now served by {who} instead of {was}",
-                    state.gateway.location("spec", "gatewayClassName"),
-                    f"{count(len(lost), 'policy', 'policies')} applied there before, {lost[0]} among them",
-                    lost,
-                )
+            there = [each for each in self._sides.before.policies.values() if _is_at(each, former.gateway.key)]
+            if not there:
+                continue
+            who, was = (
+                each.controller or f"the controller of class {name}, which is not in this repository,"
+                for each, name in ((state, classes[1]), (former, classes[0]))
+            )
+            doubtful = [each for each in there if _is_doubtful(each, state, self._sides.after.catalog)]
+            lost = [each.key for each in doubtful or there]
+            applied = f"{count(len(there), 'policy', 'policies')} applied there before"
+            yield self._finding(
+                state.gateway,
+                "error" if doubtful and state.controller else "warning",
+                f"{state.gateway.key} is now served by {who} instead of {was.removesuffix(',')}"
+                + (f", and whether {lost[0]} is read there is not known" if doubtful else ""),
+                state.gateway.location("spec", "gatewayClassName"),
+                f"{applied}, {lost[0]} among them",
+                lost,
+            )
 
     def _users(self, service: ResourceKey) -> str:
         """Return who sends to a Service, as the subject of a sentence."""
@@ -586,6 +595,12 @@ def _names_account(value: Any, namespace: str, account: str, at: tuple[str, ...]
 def _is_at(policy: Any, gateway: ResourceKey) -> bool:
     """Tell whether a policy acted at a Gateway."""
     return any(node.key == gateway for group in policy.groups for path in group.contexts() for node in path)
+
+
+def _is_doubtful(policy: PolicyState, gateway: GatewayState, catalog: Catalog) -> bool:
+    """Tell whether a policy protects, and the controller of a Gateway may not read it."""
+    named = {name for spec in policy.declared for name in spec.proper}
+    return not named.isdisjoint(policy.kind.settings.security) and may_not_read(gateway, policy.kind, catalog)
 
 
 __all__ = ["ends_changed", "with_login"]

@@ -16,6 +16,7 @@ from policylint.policy.level import level
 from policylint.policy.results import Effective
 from policylint.simulation import Simulation
 from policylint.topology import whole
+from policylint.topology.ancestry import unheard_of
 from policylint.trace.request import Request, split_host
 from policylint.trace.result import Judged, Met, Share
 
@@ -117,14 +118,18 @@ class Policies:
         behaviour = self._implementation(kind)
         return tuple(ask for ask in met.asks if not behaviour.gives_way(kind, ask.path, beside))
 
-    def judged(self, policies: Iterable[Met], message: RequestFacts) -> Iterator[Judged]:
-        """Yield what policies that authorize answer a request, in their order."""
+    def judged(self, policies: Iterable[Met], message: RequestFacts, gateway: ResourceKey | None) -> Iterator[Judged]:
+        """Yield what policies that authorize answer a request that comes in at a Gateway, in their order."""
+        simulation = self._simulation
         for met in policies:
+            unread = unheard_of(simulation.topology, gateway, met.group.kind, simulation.catalog)
             kind, effective = met.group.kind, met.group.effective
             decisions = self._implementation(kind).decisions(kind, met.spec, message)
             for decision in chain(_failures(effective), decisions):
                 if met.backend is not None and decision.answer == "denied":
                     decision = decision._replace(answer="depends", why=f"whether it goes to {met.backend}")
+                if unread and decision.answer == "denied":
+                    decision = decision._replace(answer="depends", why=f"whether {unread} reads it")
                 place = decision.pointer
                 leaf = next(
                     (at for at in effective.owners if at[: len(place)] == place or place[: len(at)] == at), None

@@ -16,6 +16,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import Ask, setters
 from policylint.policy.authorizing import CLAIM
 from policylint.policy.results import Group, PolicyState, Target
+from policylint.topology.ancestry import unheard_of
 from policylint.topology.workloads import is_workload
 from policylint.trace.hosts import may_be
 from policylint.trace.request import Request, RequestError
@@ -97,9 +98,11 @@ class Requirements:
         demands: list[Asker] = []
         backends = set(trace.outcome.backends)
         covered: set[ResourceKey] = set()
+        not_read = ""
         for asker, at in (*self._by_connection(trace, purpose, identified), *_by_settings(trace, purpose)):
             demands.append(asker)
-            if asker.must:
+            not_read = not_read or (doubt := self._may_not_be_read(trace, asker))
+            if asker.must and not doubt:
                 covered |= backends if at is None else {at}
         if not covered >= backends or not demands:
             for asker, at in self._by_proxies(trace, purpose):
@@ -108,7 +111,7 @@ class Requirements:
         told = tuple(dict.fromkeys(demands))
         if any(demand.must for demand in told) and covered >= backends:
             return Asked("asked", told)
-        why = self._unknown(trace)
+        why = self._unknown(trace) or not_read
         if unread and not why and trace.may_ask:
             why = f"{trace.may_ask[0]} may ask for it"
         ground = ""
@@ -117,6 +120,14 @@ class Requirements:
         if why:
             return Asked("unknown", told, why)
         return Asked("optional" if told else "open", told, "", ground)
+
+    def _may_not_be_read(self, trace: Trace, asker: Asker) -> str:
+        """Return why what asks may not be read where the request comes in; "" where it is."""
+        kind = None if asker.policy is None else self._simulation.catalog.get(*asker.policy[:2])
+        if kind is None:
+            return ""
+        controller = unheard_of(self._tracer.topology, trace.gateway, kind, self._simulation.catalog)
+        return controller and f"{controller} is a controller that may not read {asker.policy}"
 
     def _by_connection(
         self, trace: Trace, purpose: str, identified: bool | None

@@ -565,7 +565,7 @@ class Tracer:
 
     def judged(self, trace: Trace, policies: Sequence[Met], message: RequestFacts) -> Trace:
         """Return a trace with what policies on its way answer, and with the end that this means."""
-        judged = (*trace.judged, *self.policies.judged(policies, message))
+        judged = (*trace.judged, *self.policies.judged(policies, message, trace.gateway))
         trace = trace._replace(judged=judged)
         denial = next((each for each in judged if each.decision.answer == "denied"), None)
         if denial is None:

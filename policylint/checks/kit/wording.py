@@ -117,7 +117,7 @@ def misspelt_hosts(words: Iterable[str], hosts: Iterable[str]) -> set[str]:
         for word in words
         for number, rest, label in _labels(word)
         for part in _without_a_letter(label)
-        if any(_nearly(label, other) for other in known.get((number, rest, part), ()))
+        if any(is_slip(label, other) for other in known.get((number, rest, part), ()))
     }
 
 
@@ -134,7 +134,8 @@ def _without_a_letter(label: str) -> Iterator[str]:
     yield from (label[:place] + label[place + 1 :] for place in range(len(label)))
 
 
-def _nearly(one: str, other: str) -> bool:
+def is_slip(one: str, other: str) -> bool:
+    """Tell whether a word is another one but for one letter, or for two that changed their places."""
     if one == other or not (one + other).strip("-"):
         return False
     start = next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), len(other))

@@ -87,7 +87,7 @@ def to_pod(tracer: Tracer, request: Request) -> Trace:
     if not services:
         return Trace(request, Outcome(refused=True, reason=f"no Service selects {workload}"))
     straight = _direct(tracer, Trace(request, Outcome()), services[0].key, ported=False)
-    shares = tuple(share._replace(problem="") for share in straight.outcome.shares)
+    shares = (Share(services[0].key, None, 1, 1.0),)  # whatever a waypoint of the Service says of it
     policies = trace.policies if trace.beyond else straight.policies
     return straight._replace(
         outcome=Outcome(shares), policies=policies, beyond=trace.beyond, admissions=trace.admissions

@@ -310,6 +310,8 @@ def _fix(sides: Sides, loss: _Loss, owners: str, changes: Sequence[RequestChange
         if by := next(filter(None, (_named_by(sides, owner.policy) for owner in loss.kept.owners)), ""):
             return f"name {owners} by {by} in rule {loss.rule.section} of {loss.rule.key}, too"
         return f"attach {owners} to {loss.rule.key} too, or a policy of its own with {names}"
+    if loss.kept.names == ("spec",):
+        return f"keep {owners} as it was"
     if loss.kept.by:
         return f"let {loss.kept.by[0].policy.path} merge, or repeat {names} in it"
     because = loss.kept.because

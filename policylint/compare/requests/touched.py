@@ -248,12 +248,18 @@ def _services(
             or workload.key.namespace in namespaces
             or any(node.key in keys for node in tracer.simulation.acting.beyond(workload.key, None))
         )
-        and (not services_selecting(world, workload) or tracer.admissions.has_front(workload.key))
+        and _is_entry(tracer, workload)
     )
     return [
         *(alone if tracer.admissions.any else ()),
         *_called(tracer, keys, namespaces, everywhere=everywhere),
     ]
+
+
+def _is_entry(tracer: Tracer, workload: Resource) -> bool:
+    """Return whether what comes to the addresses of pods meets other policies than what their Services get, if any."""
+    services = services_selecting(tracer.simulation.world, workload)
+    return not services or any(map(tracer.admissions.has_front, (workload.key, *(each.key for each in services))))
 
 
 def _called(

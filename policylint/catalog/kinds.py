@@ -10,7 +10,7 @@ from typing import Any
 from policylint.documents import read
 from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.keys import GATEWAY_GROUP
-from policylint.model.kinds import of_foreign
+from policylint.model.kinds import MESHES, of_foreign
 from policylint.model.policy_kind import PolicyKind, policy_kind
 from policylint.model.resource import Resource, mapping, sequence, text, texts
 from policylint.model.shipped import shipped, shipped_files
@@ -170,9 +170,13 @@ class Catalog:
         return sorted({name for file in self._files for name in file.texts("controllers") if "*" not in name})
 
     def controller(self, implementation: str) -> str:
-        """Return a name that a controller of an implementation answers to, "" where it serves no Gateways."""
-        files = (file for file in self._files if file.implementation == implementation)
-        return next((name.replace("*", "gateway") for file in files for name in file.texts("controllers")), "")
+        """Return a name of a controller of an implementation, or of one that reads its policies; "" for none."""
+        own = [file for file in self._files if file.implementation == implementation]
+        groups = {group.decode() for file in own for group in file.groups()}
+        reading = (file for file in self._files if not groups.isdisjoint(file.texts("serves")))
+        return next(
+            (name.replace("*", "gateway") for file in (*own, *reading) for name in file.texts("controllers")), ""
+        )
 
     def enrolling(self) -> Mapping[str, str]:
         """Return the meshes by the labels and annotations with which Namespaces and pods become part of them.
@@ -231,6 +235,13 @@ class Catalog:
             return self.serves(implementation, kind.group)
         name = f"{kind.kind}.{kind.group}"
         return all(name not in file.texts("ignores") for file in self._files if file.implementation == implementation)
+
+    def may_not_read(self, implementation: str | None, kind: PolicyKind) -> bool:
+        """Return whether it is not known who reads policies of a kind, since an implementation is not (None).
+
+        Gateway API's own kinds are everybody's, and those of a mesh are read by its proxies.
+        """
+        return implementation is None and kind.origin == "catalog" and kind.implementation not in (CORE, *MESHES)
 
     def order(self, implementation: str) -> tuple[Phase, ...]:
         """Return the settings of an implementation's policies in the order in which they act; empty where unknown."""

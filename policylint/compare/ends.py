@@ -39,7 +39,7 @@ from policylint.policy.content import content_references
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.topology import GatewayState
-from policylint.topology.ancestry import may_not_read
+from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec, workloads_selected
 
 RULE = "GWP325"
@@ -600,7 +600,9 @@ def _is_at(policy: Any, gateway: ResourceKey) -> bool:
 def _is_doubtful(policy: PolicyState, gateway: GatewayState, catalog: Catalog) -> bool:
     """Tell whether a policy protects, and the controller of a Gateway may not read it."""
     named = {name for spec in policy.declared for name in spec.proper}
-    return not named.isdisjoint(policy.kind.settings.security) and may_not_read(gateway, policy.kind, catalog)
+    return not named.isdisjoint(policy.kind.settings.security) and catalog.may_not_read(
+        implementation_of(gateway, catalog), policy.kind
+    )
 
 
 __all__ = ["ends_changed", "with_login"]

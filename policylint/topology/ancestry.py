@@ -36,24 +36,12 @@ def implementation_of(state: GatewayState, catalog: Catalog) -> str | None:
     return catalog.implementation_of_class(state.class_key.name) if state.class_key.kind == "GatewayClass" else None
 
 
-def may_not_read(state: GatewayState, kind: PolicyKind, catalog: Catalog) -> bool:
-    """Return whether the controller of a Gateway may not read policies of a kind, since which one it is is not known.
-
-    Gateway API's own kinds are everybody's, and those of a mesh are read by its proxies.
-    """
-    of_product = kind.origin == "catalog" and kind.implementation not in (CORE, *MESHES)
-    return of_product and implementation_of(state, catalog) is None
-
-
 def unheard_of(topology: Topology, gateway: ResourceKey | None, kind: PolicyKind, catalog: Catalog) -> str:
-    """Return the controller that a Gateway's class names where it may not read policies of a kind, "" where it does.
-
-    Of a class that was not seen its policies say whose it is.
-    """
+    """Return the controller that a Gateway's class names where it may not read policies of a kind, "" where it does."""
     state = None if gateway is None else topology.gateway(gateway)
-    if state is None or not state.controller or not may_not_read(state, kind, catalog):
+    if state is None or not catalog.may_not_read(implementation_of(state, catalog), kind):
         return ""
-    return state.controller
+    return state.controller  # of a class that was not seen, "", its policies say whose it is
 
 
 def unread(topology: Topology, kind: PolicyKind, catalog: Catalog) -> frozenset[int]:

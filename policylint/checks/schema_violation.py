@@ -40,11 +40,20 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         for violation in broken.violations:
             if not _has_own_rule(simulation, broken, violation):
                 is_refused = violation is broken.refusal and broken.resource.key in simulation.refused
-                yield _finding(broken, violation, _FORMER if is_refused else ())
+                yield _finding(broken, violation, _FORMER if is_refused else _taken(broken, violation))
     if has_policies(simulation.world):
         yield from _of_network_policies(simulation)
     if simulation.world.of_kind(*POLICY):
         yield from _of_templates(simulation)
+
+
+def _taken(broken: BrokenObject, violation: Violation) -> tuple[str, ...]:
+    """Return why an object that lacks something of its form counts all the same, where a field is what it hangs on."""
+    opened = (each for each in broken.violations if each.code == "unknown-field" and is_open(broken, each))
+    field = next(opened, None) if broken.refusal is None and violation.code in _OF_FORM else None
+    return (
+        () if field is None else (f"note: it counts as it is written: another release may have {path(field.pointer)}",)
+    )
 
 
 def _of_templates(simulation: Simulation) -> Iterator[Finding]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from policylint.compare.pairing import Sides
 from policylint.model import ResourceKey, World
+from policylint.model.resolution import Resolution
 from policylint.policy.content import content_references
 from policylint.simulation import Simulation, simulate
 
@@ -19,9 +20,31 @@ def at_home(sides: Sides) -> Sides:
     return _settled(sides, _named)
 
 
-def backends_at_home(sides: Sides) -> Sides:
-    """Return both sides, each certain to lack the backends of its routes that only the other one has."""
-    return _settled(sides, _backends)
+def requests_at_home(sides: Sides) -> Sides:
+    """Return both sides, each certain to lack the backends of its routes that only the other one has.
+
+    What neither has is missing on both or on none: that hangs on what else is here, and no change of it makes it come.
+    """
+    sides = _settled(sides, _backends)
+    before, after = (dict(_led_to(side)) for side in sides[:2])
+    return sides._replace(before=_doubting(sides.before, before, after), after=_doubting(sides.after, after, before))
+
+
+_Led = tuple[str, ResourceKey]
+
+
+def _led_to(side: Simulation) -> Iterator[tuple[_Led, Resolution]]:
+    """Yield what routes lead requests from and to."""
+    for state in side.topology.routes:
+        yield from ((("parent", parent.wanted), parent.resolution) for parent in state.parents)
+        yield from ((("backend", backend.wanted), backend.resolution) for backend in state.backends)
+
+
+def _doubting(side: Simulation, own: Mapping[_Led, Resolution], others: Mapping[_Led, Resolution]) -> Simulation:
+    """Return a side on which nothing is missing that may be there for all that the other side shows."""
+    missing = (led for led, found in own.items() if found.missing and led in others and others[led].unknown)
+    doubts = {led[1]: others[led].reason for led in missing}
+    return simulate(side.world.doubting(doubts), side.catalog) if doubts else side
 
 
 def _settled(sides: Sides, unknown: Unknown) -> Sides:

@@ -219,6 +219,12 @@ class World:
         world.absent = frozenset(keys)
         return world
 
+    def doubting(self, doubts: Mapping[ResourceKey, str]) -> World:
+        """Return the same world, in which it is not known whether some objects are there, each for a reason."""
+        world = self._holding(dict(self.resources))
+        world.set_aside = {**self.set_aside, **doubts}
+        return world
+
     def note(self, fault: Fault) -> None:
         """Take down an error of our own, once."""
         if str(fault) not in map(str, self.faults):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from policylint.compare import compare
-from policylint.compare.at_home import backends_at_home
+from policylint.compare.at_home import requests_at_home
 from policylint.compare.pairing import Sides
 from policylint.compare.requests import MIRRORED, RequestChange, RequestChanges, difference_in_words, sets_in_words
 from policylint.trace import Request, Trace, Tracer, from_url
@@ -364,7 +364,7 @@ def test_a_made_change(tmp_path: Path, made: Made) -> None:
 
 @pytest.mark.parametrize("made", MADE, ids=lambda made: made.name)
 def test_the_example_is_answered_as_it_is_said(tmp_path: Path, made: Made) -> None:
-    pair = backends_at_home(worlds(tmp_path, made))
+    pair = requests_at_home(worlds(tmp_path, made))
     for change in requests(pair).changes:
         (example,) = _as_on_the_command_line(change.example)
         traces = [Tracer(side).trace(example) for side in (pair.before, pair.after)]

@@ -9,6 +9,7 @@ from typing import Any
 
 from policylint.checks import run
 from policylint.compare import compare, pair_sides, removed_protections
+from policylint.compare.at_home import requests_at_home
 from policylint.compare.change import EnvironmentChange
 from policylint.model import Finding, mapping, sequence
 from policylint.reach import (
@@ -191,9 +192,12 @@ class Change:
 
     @cached_property
     def traces(self) -> list[tuple[EntryPoint, Trace, Trace]]:
-        """A request of whatever region of one side has in common with one of the other, traced before and after."""
+        """A request of whatever region of one side has in common with one of the other, traced before and after.
+
+        What one side shows of objects that neither has is known of both.
+        """
         found: list[tuple[EntryPoint, Trace, Trace]] = []
-        before, after = (each.tracer for each in self.environments)
+        before, after = (Environment(side).tracer for side in requests_at_home(self.sides)[:2])
         points = [entry for each in (before, after) for entry in (*entries(each), *entries_inside(each))]
         named = {(entry.gateway, entry.port, entry.hostname) for entry in points}
         for entry in dict.fromkeys(points):

@@ -80,6 +80,7 @@ def calls_and_requests(call: str, request: str) -> tuple[str, ...]:
     )
 
 
+MESH_ROUTE = route(parents="[{group: '', kind: Service, name: web, namespace: producer}]", more=TO_CHECKOUT)
 SHOP = (ENVOY_GATEWAY, EDGE, ROUTE, SERVICE, deployment(), labelled("shop"), labelled("infra"))
 ISTIO = (OF_ISTIO, ISTIO_EDGE, ROUTE, SERVICE, deployment(), labelled("shop"), labelled("infra"))
 TARGET = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]"
@@ -99,6 +100,10 @@ CERTIFIED = gateway(
     listeners="[{name: https, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: own}]}, "
     "allowedRoutes: {namespaces: {from: All}}}]",
     more="tls: {frontend: {default: {validation: {caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]}}}}",
+)
+UNCERTIFIED = re.sub(r"tls: \{frontend: .*", "}", CERTIFIED).replace("Name: any", "Name: istio").replace(", }", "}")
+TOKEN = authorization(
+    "token", f"{TARGET}, action: ALLOW, rules: [{{from: [{{source: {{requestPrincipals: ['*']}}}}]}}]"
 )
 PEM = '"-----BEGIN CERTIFICATE-----\\nMIIB\\n-----END CERTIFICATE-----\\n"'
 CERTIFICATES = (manifest("v1", "ConfigMap", "ca", "infra", f"data: {{ca.crt: {PEM}}}"),)
@@ -259,6 +264,34 @@ KUADRANT = ("kuadrant.io/v1", "AuthPolicy")
 OF_KUADRANT = "rules: {authentication: {id: {jwt: {issuerUrl: 'https://id.example.com'}}}}"
 
 
+AUTH_POLICY = policy(*KUADRANT, "id", "HTTPRoute/checkout", OF_KUADRANT, "shop", field="targetRef")
+
+
+SERVER = manifest(
+    "policy.linkerd.io/v1beta3",
+    "Server",
+    "web",
+    "shop",
+    "spec: {podSelector: {matchLabels: {app: checkout}}, port: 80, proxyProtocol: HTTP/1}",
+)
+SERVER_ROUTE = manifest(
+    "policy.linkerd.io/v1beta3",
+    "HTTPRoute",
+    "api",
+    "shop",
+    "spec: {parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}], "
+    "rules: [{matches: [{path: {type: PathPrefix, value: /api}}]}]}",
+)
+
+
+def linkerd_policy(name: str, target: str, authentication: str) -> str:
+    """An AuthorizationPolicy of Linkerd in namespace shop."""
+    kinds = [dict(zip(("kind", "name"), each.split("/"), strict=True)) for each in (target, authentication)]
+    refs = [f"{{group: policy.linkerd.io, kind: {each['kind']}, name: {each['name']}}}" for each in kinds]
+    spec = f"spec: {{targetRef: {refs[0]}, requiredAuthenticationRefs: [{refs[1]}]}}"
+    return manifest("policy.linkerd.io/v1alpha1", "AuthorizationPolicy", name, "shop", spec)
+
+
 def at_all(world: tuple[str, ...]) -> tuple[str, ...]:
     """A world whose routes name no listener: they stand at all that are for their hosts."""
     return tuple(re.sub(r", sectionName: \w+\}\]", "}]", each) if "kind: HTTPRoute" in each else each for each in world)
@@ -297,45 +330,20 @@ WORLDS: dict[str, tuple[str, ...]] = {
     },
     **{f"policies of SecurityPolicy at listeners {what}": at_closed(listeners) for what, listeners in NARROWER.items()},
     **{
-        f"a policy of Linkerd at a {target[0]}, without a Service": (
-            *linkerd,
+        f"a policy of Linkerd at a {target}, without a Service": (
+            deployment(annotations="linkerd.io/inject: enabled"),
+            SERVER,
+            SERVER_ROUTE,
             manifest(
                 "policy.linkerd.io/v1alpha1",
-                "AuthorizationPolicy",
-                "own",
+                "NetworkAuthentication",
+                "all",
                 "shop",
-                f"spec: {{targetRef: {{group: policy.linkerd.io, kind: {target[0]}, name: {target[1]}}}, "
-                "requiredAuthenticationRefs: [{group: policy.linkerd.io, kind: NetworkAuthentication, name: all}]}",
+                "spec: {networks: [{cidr: 0.0.0.0/0}]}",
             ),
+            linkerd_policy("own", target, "NetworkAuthentication/all"),
         )
-        for linkerd in [
-            (
-                deployment(annotations="linkerd.io/inject: enabled"),
-                manifest(
-                    "policy.linkerd.io/v1beta3",
-                    "Server",
-                    "web",
-                    "shop",
-                    "spec: {podSelector: {matchLabels: {app: checkout}}, port: 80, proxyProtocol: HTTP/1}",
-                ),
-                manifest(
-                    "policy.linkerd.io/v1beta3",
-                    "HTTPRoute",
-                    "api",
-                    "shop",
-                    "spec: {parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}], "
-                    "rules: [{matches: [{path: {type: PathPrefix, value: /api}}]}]}",
-                ),
-                manifest(
-                    "policy.linkerd.io/v1alpha1",
-                    "NetworkAuthentication",
-                    "all",
-                    "shop",
-                    "spec: {networks: [{cidr: 0.0.0.0/0}]}",
-                ),
-            )
-        ]
-        for target in (("Server", "web"), ("HTTPRoute", "api"))
+        for target in ("Server/web", "HTTPRoute/api")
     },
     "policies at a Gateway whose addresses nobody takes": at_closed(
         CLOSED["in conflict"], more="addresses: [{type: example.net/none, value: here}]"
@@ -389,6 +397,17 @@ WORLDS: dict[str, tuple[str, ...]] = {
             "shop",
         ),
     ),
+    **{
+        f"a policy with {what} that its release has not": (
+            *SHOP,
+            policy(*SECURITY, "odd", "HTTPRoute/checkout", spec, "shop"),
+        )
+        for what, spec in {
+            "a field in place of one": "jwt: {claims: [{name: groups}]}",
+            "a field beside a value of another type": "jwt: {claims: [], providers: 3}",
+            "another field that is misspelt": "jwt: {provider: id, claims: ['${GROUP}']}",
+        }.items()
+    },
     "a network policy of the tiers that the API server refuses": (*SHOP, OF_ALL_TIERS),
     "a policy for clusters that the API server refuses": FOR_CLUSTERS,
     "an external authorizer that the API server refuses": (
@@ -600,6 +619,107 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (ENVOY_GATEWAY, gateway(of_class="other"), ROUTE, SERVICE),
         (gateway(of_class="other"), ROUTE, SERVICE),
     ),
+    "a workload comes where a network policy keeps others apart": (
+        (*SHOP, CUT_OFF),
+        (*SHOP, CUT_OFF, deployment("new")),
+    ),
+    "a workload goes and another comes where a network policy keeps others apart": (
+        (*SHOP, CUT_OFF, deployment("old", "tier: web")),
+        (*SHOP, CUT_OFF, deployment("new")),
+    ),
+    **{
+        f"a login goes, and {what} still asks for one": (before, after)
+        for what, before, after in (
+            (
+                "a list of Istio",
+                (*ISTIO, LOGIN, TOKEN),
+                (
+                    *ISTIO,
+                    TOKEN,
+                    LOGIN.replace(", jwtRules: [{issuer: id, jwksUri: 'https://id.example.com/jwks'}]", ""),
+                ),
+            ),
+            (
+                "a policy of Kuadrant",
+                (OF_ISTIO, CERTIFIED.replace("Name: any", "Name: istio"), *CERTIFICATES, ROUTE, SERVICE, AUTH_POLICY),
+                (OF_ISTIO, UNCERTIFIED, *CERTIFICATES, ROUTE, SERVICE, AUTH_POLICY),
+            ),
+            (
+                "a client certificate",
+                (
+                    ENVOY_GATEWAY,
+                    CERTIFIED,
+                    *CERTIFICATES,
+                    ROUTE,
+                    SERVICE,
+                    policy(*SECURITY, "login", "HTTPRoute/checkout", JWT, "shop"),
+                ),
+                (ENVOY_GATEWAY, CERTIFIED, *CERTIFICATES, ROUTE, SERVICE),
+            ),
+        )
+    },
+    **{
+        f"requests that a mesh turns away get in by {what}": (
+            (*in_mesh, *before),
+            (*in_mesh, *after),
+        )
+        for what, in_mesh, before, after in (
+            (
+                "who the client is",
+                (deployment(annotations="linkerd.io/inject: enabled"), SERVICE, SERVER),
+                (),
+                (
+                    SERVER_ROUTE,
+                    linkerd_policy("own", "HTTPRoute/api", "MeshTLSAuthentication/nobody"),
+                ),
+            ),
+            (
+                "what pods there are",
+                (
+                    manifest("security.istio.io/v1", "PeerAuthentication", "p", "shop", "spec: {mtls: {mode: STRICT}}"),
+                    INJECTED,
+                    deployment(),
+                ),
+                (SERVICE,),
+                (service(more="selector: {app: other}"),),
+            ),
+        )
+    },
+    **{
+        f"a login goes at a Gateway {what}": (
+            (ENVOY_GATEWAY, EDGE, *more, policy(*SECURITY, "login", "Gateway/edge", JWT, "infra")),
+            (ENVOY_GATEWAY, EDGE, *more),
+        )
+        for what, more in {"that has no route": (), "whose route has no rule": (route(more="rules: []"),)}.items()
+    },
+    "a Service of which nobody knows what stands behind it, beside one policy for another": tuple(
+        (ISTIO_EDGE, ROUTE, service(), manifest("networking.k8s.io/v1", "NetworkPolicy", name, "shop", "spec: {}"))
+        for name in ("one", "two")
+    ),
+    **{
+        f"{what} in a mesh of which nothing but a route to another one is here": (
+            (service("other"), MESH_ROUTE),
+            (after, MESH_ROUTE),
+        )
+        for what, after in {
+            "a Service loses its ports": service("other", ports="[]"),
+            "a Service stands for a host": service("other", more="type: ExternalName, externalName: db.example.com"),
+        }.items()
+    },
+    **{
+        f"{what} goes, and a workload comes": (
+            (*shown, route(parents="[{name: web}]", more=TO_CHECKOUT), *login),
+            (route(parents="[{name: web}]", more=TO_CHECKOUT), deployment()),
+        )
+        for what, shown, login in (
+            ("the only Gateway of a namespace", (gateway("edge", "shop"),), ()),
+            (
+                "the only Gateway of a namespace with a login at the route of another one",
+                (gateway("edge", "shop"),),
+                (policy(*SECURITY, "login", "HTTPRoute/checkout", JWT, "shop"),),
+            ),
+        )
+    },
     "a Service in a mesh loses its ports": (
         (INJECTED, SERVICE, deployment(), authorization("closed", "action: ALLOW", "shop")),
         (

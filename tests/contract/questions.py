@@ -30,7 +30,7 @@ from policylint.model.spelling import spelled
 from policylint.network.endpoints import workloads
 from policylint.network.kinds import has_policies
 from policylint.policy.authorizing import CLAIM, CLIENT
-from policylint.reach import WayIn, asked, end_in_words, is_grpc
+from policylint.reach import WayIn, asked, end_in_words, entries_inside, is_grpc
 from policylint.report.diff.comment import OPENING, CommentRow, comment
 from policylint.report.diff.report import DiffReport
 from policylint.report.findings.report import Report
@@ -467,7 +467,8 @@ def _acts_at_by_list(world: Environment) -> Answers:
 
 def _refused_by_lint(world: Environment) -> Answers:
     """A field that must be there, another type, another value, a name: limits and patterns are loosened from time to
-    time, and a word that resembles none of an enumeration may be one of a later release."""
+    time, a word that resembles none of an enumeration may be one of a later release, and so may a field, with which
+    the rest may be otherwise; the finding says that the object counts."""
     shapes = re.compile(r" lacks |, which takes |, which no API server takes")
     return {
         finding.resources[0]: "refused"
@@ -475,6 +476,7 @@ def _refused_by_lint(world: Environment) -> Answers:
         if (
             (finding.rule == "GWP501" and finding.resources and shapes.search(finding.message))
             and not (finding.confidence == "assumed" and finding.message.endswith(" other values"))
+            and not any("counts as it is written" in words for words in finding.help)
         )
         or (finding.rule == "GWP505" and finding.field == "metadata.name")
     }
@@ -734,11 +736,12 @@ def _opened_by_traces(change: Change) -> Answers:
         elif after.outcome.backends and _login(change, after) == "unknown":
             told[subject] = ""  # a diff that sees a login go says so, as far as seen
         elif told.get(subject) != "":
-            ends = [_serves(result(trace, change.names), trace) for trace in (before, after)]
+            words = [result(trace, change.names) for trace in (before, after)]
+            ends = [_serves(said, trace) for said, trace in zip(words, (before, after), strict=True)]
             opened = ends == ["no", "yes"] or _opened_to_strangers(change, before, after)
             opened = opened or told.get(subject) == "opened"
             told[subject] = "" if None in ends else "opened" if opened else "not opened"
-            if ends[-1] == "not known" and ends[0] != "yes":
+            if ends[-1] == "not known" and ends[0] != "yes" and words[0] != words[1]:
                 told[subject] = "not known"
     return {subject: answer for subject, answer in told.items() if answer}
 
@@ -782,15 +785,19 @@ def _told(changes: Iterable[RequestChange], unknown: Iterable[tuple[str, int]]) 
 
 
 def _said_beside(change: Change) -> Answers:
-    """What is said beside an object of a mesh: where that is the first one, requests inside are compared as well."""
-    beside = change.beside_unrelated
-    if any(side.tracer.admissions.any or side.tracer.in_mesh for side in change.environments):
-        return _said(beside)
-    requests = beside.found.requests
+    """What is said beside an object of a mesh: where that is its first policy, requests inside are compared that were
+    not looked at."""
+    requests = change.beside_unrelated.found.requests
     if requests is None:
         return {}
-    outside = tuple(each for each in requests.changes if not all(found.inside for found in each.requests))
-    return _told(outside, requests.unknown)
+    asked = {entry.gateway for side in change.environments for entry in entries_inside(side.tracer)}
+    whole = any(side.tracer.admissions.any for side in change.environments)
+    changes = (
+        each
+        for each in requests.changes
+        if whole or any(found.gateway in asked or not found.inside for found in each.requests)
+    )
+    return _told(changes, requests.unknown)
 
 
 def _login_lost_by_diff(change: Change) -> Answers:
@@ -818,17 +825,22 @@ def _login_lost_by_comment(change: Change) -> Answers:
         return {}
     # A row of a host that moves stands for two changes of requests: what opens there, and what closes here.
     # A limit turns nobody away who asks less often: of requests nothing is said where it goes.
-    opening = (row for row in said.rows if row.kind in OPENING and not _is_of_objects(row))
+    opening = (row for row in said.rows if row.kind in OPENING and not _is_of_objects(row, change))
     less = [*(row for row in said.rows if row.moves or row.kind == "moved"), *opening]
     return {"the change": "asks for less" if less else "asks for as much"}
 
 
-def _is_of_objects(row: CommentRow) -> bool:
+def _is_of_objects(row: CommentRow, change: Change) -> bool:
     """Return whether a row of the comment tells what no request shows: only settings that protect without asking who
-    comes, or what findings say of an object, or assume of requests that were not seen."""
+    comes, those of a Gateway without any request that a rule takes, or what findings say of an object, or assume of
+    requests that were not seen."""
     said = [finding for finding in row.findings if finding.rule == "GWP304" or finding.confidence == "assumed"]
     if row.findings and row.example is None and len(said) == len(row.findings):
         return True
+    gateways = [subject.key for subject in row.subjects if subject.key.kind == "Gateway"]
+    if gateways and len(gateways) == len(row.subjects):
+        taking = {way.entry.gateway for side in change.environments for way in side.ways if way.trace.rule is not None}
+        return taking.isdisjoint(gateways)
     protects = (each.name in {path.split(".")[0] for path in each.kind.settings.protection} for each in row.settings)
     return bool(row.settings) and all(protects)
 
@@ -879,7 +891,9 @@ def _aged(simulation: Simulation, old: set[ResourceKey]) -> Simulation:
 def _lets_in(before: Trace, after: Trace) -> bool:
     """Return whether whoever was turned away by a policy gets in: where the network did it, to the pods that it kept
     them from, and not to others to which a Service leads meanwhile."""
-    if not before.denied or before.depends or not after.outcome.backends or after.depends or after.unsettled:
+    if not before.denied or before.depends or not after.outcome.backends or after.unsettled:
+        return False
+    if after.depends or after.authorization == "depends":
         return False
     stopped = None if before.network is None or before.outcome.backends else before.network.stopped
     if stopped is None or after.network is None:
@@ -957,7 +971,8 @@ def _connects_by_packets(change: Change) -> Answers:
 
 
 def _connects_by_rows(change: Change) -> Answers:
-    opened = [each for each in change.found.connections if each.change in ("opened", "widened")]
+    """A row without targets is about a workload that comes or goes: nobody kept it out."""
+    opened = [each for each in change.found.connections if each.targets and each.change in ("opened", "widened")]
     return {"the change": "opens connections" if opened else "opens none"}
 
 

@@ -181,7 +181,7 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
         _of(serving, "_going_on", lambda simulation, _: {(at.node, of.route.key) for of, at in attached(simulation)}),
     ),
     "only Services lead to workloads": (
-        "a policy of Linkerd at a Server, without a Service",
+        "a policy of Linkerd at a Server/web, without a Service",
         "at which objects does it act",
         _of(ActingIndex, "_at_servers", {}),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from policylint.compare.at_home import backends_at_home
+from policylint.compare.at_home import requests_at_home
 from policylint.compare.change import ContextChange, Responsible
 from policylint.compare.pairing import Sides
 from policylint.compare.requests.answers import (
@@ -201,7 +201,7 @@ def request_changes(
     """
     if not changed:
         return RequestChanges(same=whole and bool(sides.after.topology.routes))
-    sides = backends_at_home(sides)
+    sides = requests_at_home(sides)
     sides = sides._replace(before=with_doors(sides.before), after=with_doors(sides.after))
     tracers = Tracer(sides.before, nearest=False), Tracer(sides.after, nearest=False)
     comparison = _Comparison(sides, tracers, changed)

@@ -252,7 +252,7 @@ def _finding(
         related=tuple(related[:_MOST_RELATED]),
         help=(
             f"fix: {_fix(sides, loss, owners, changes)}",
-            _note(loss, ground),
+            _note(loss, changes, ground),
             *(example_in_words(each) for each in changes[:1]),
         ),
         confidence="assumed" if sides.after.world.movable or ground else "certain",
@@ -332,10 +332,21 @@ def _closest(sides: Sides, setting: str, change: RequestChange) -> str:
     return closest(setting, None if state is None else implementation_of(state, sides.after.catalog))
 
 
-def _note(loss: _Loss, ground: str) -> str:
+def _note(loss: _Loss, changes: Sequence[RequestChange], ground: str) -> str:
     if loss.rule is not None or loss.listener is not None:
         return "note: every way to it asked before" if loss.new else "note: these requests had to meet it before"
-    return "note: no other policy in this repository replaces it" + (f"; {ground}" if ground else "")
+    left = [
+        sets.after.login if change.purpose == "authentication" else sets.after.authorization
+        for change in changes
+        if change.purpose in ("authentication", "authorization")
+        for sets in change.requests
+    ]
+    asked = dict.fromkeys(f"{demands.words} by {demands.by}" for demands in left if demands.state == "asked")
+    found = "no other policy in this repository replaces it"
+    if asked:
+        some = "" if all(demands.state == "asked" for demands in left) else "some of "
+        found = f"{some}these requests still have to meet {'; '.join(list(asked)[:2])}"
+    return f"note: {found}" + (f"; {ground}" if ground else "")
 
 
 def _let_in(changes: Sequence[RequestChange]) -> str:

@@ -74,7 +74,7 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
 
 
 def to_pod(tracer: Tracer, request: Request) -> Trace:
-    """Return the trace of a request to a Pod: no route applies; the Service selecting it most closely is named."""
+    """Return the trace of a request to a Pod: no route applies; the Service that selects it, if any, is named."""
     world = tracer.simulation.world
     workload = _object(tracer, request.pod, _WORKLOADS)
     if request.scheme in ("tcp", "udp", "sctp") and request.port is not None:
@@ -82,10 +82,8 @@ def to_pod(tracer: Tracer, request: Request) -> Trace:
     resource = world.get(workload)
     services = services_selecting(world, resource) if resource is not None else []
     trace = _direct(tracer, Trace(request, Outcome()), workload)
-    if trace.outcome.refused or trace.outcome.status is not None:
+    if trace.outcome.refused or trace.outcome.status is not None or not services:
         return trace
-    if not services:
-        return Trace(request, Outcome(refused=True, reason=f"no Service selects {workload}"))
     straight = _direct(tracer, Trace(request, Outcome()), services[0].key, ported=False)
     shares = (Share(services[0].key, None, 1, 1.0),)  # whatever a waypoint of the Service says of it
     policies = trace.policies if trace.beyond else straight.policies

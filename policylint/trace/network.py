@@ -79,7 +79,8 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
         if not sources or simulation.acting.fronts(share.key, simulation.world.get(sources[0].key)):
             return joined([])  # how a waypoint sends requests on is not followed
         if request.pod and share.key.kind != "Service":
-            return joined(_to_pod(hops, sources[0], share, request.scheme.upper()))
+            over = request.scheme.upper() if request.scheme in ("udp", "sctp") else "TCP"
+            return joined(_to_pod(hops, sources[0], share, over))
         return _united([joined(hops.to_backend(source, share.key, share.port)) for source in sources])
     if trace.gateway.kind in PUBLISHED:
         return hops.from_outside(share.key, share.port)

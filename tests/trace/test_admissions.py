@@ -197,9 +197,11 @@ def test_a_waypoint(name: str) -> None:
 
 def test_a_pod_is_called_past_the_waypoint() -> None:
     simulation = mesh(WAYPOINT, rule("p", ON_SERVICE + DENIES), mode=WAYPOINTED)
-    straight = {"client": "Deployment infra/client", "pod": "Deployment shop/web", "path": "/admin", "port": 8080}
-    trace = Tracer(simulation).trace(request(straight))
-    assert (end(trace), trace.policies) == ("allowed", ())
+    straight = {"client": "Deployment infra/client", "pod": "Deployment shop/web", "path": "/admin"}
+    for port in ({"port": 8080}, {}):
+        trace = Tracer(simulation).trace(request(straight | port))
+        assert (end(trace), trace.policies) == ("allowed", ())
+        assert [share.key.name for share in trace.outcome.shares] == ["web"]
 
 
 ON_GATEWAY = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}], "

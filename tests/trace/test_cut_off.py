@@ -128,3 +128,13 @@ def test_connections_are_cut_off_as_requests_are() -> None:
     stream = worlds.route(kind="TCPRoute", more="rules: [{backendRefs: [{name: checkout, port: 80}]}]")
     world = (ENVOY_GATEWAY, worlds.gateway(listeners=listeners), stream, SERVICE, deployment(), *SHOP[-2:])
     assert (ends(*world), ends(*world, CUT_OFF)) == (["shop/checkout"], [CUT])
+
+
+@pytest.mark.parametrize("scheme", ["http", "https", "tcp"])
+@pytest.mark.parametrize("closed", [True, False])
+def test_pods_without_a_service_are_called_by_their_addresses(scheme: str, closed: bool) -> None:
+    world = (deployment(), deployment("client"), *([CUTS_ONE] if closed else []))
+    asked = {"pod": "Deployment shop/checkout", "client": "Deployment shop/client", "port": 8080, "scheme": scheme}
+    outcome = Tracer(worlds.simulated(*world)).trace(request(asked | {"host": "checkout"})).outcome
+    assert outcome.refused == closed
+    assert [share.key.kind for share in outcome.shares if not share.problem] == ([] if closed else ["Deployment"])

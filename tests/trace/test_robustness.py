@@ -69,9 +69,10 @@ def test_junk_anywhere(name: str, data: st.DataObject) -> None:
     tracer = Tracer(simulation)
     for asked in ASKED:
         try:
-            tracer.trace(request(asked))
+            end = tracer.trace(request(asked)).outcome
         except RequestError:
             continue
+        assert end.shares or end.redirect or end.refused or end.unknown or end.status is not None, asked
     for key in simulation.world.resources:
         explain(Subject(simulation, key, whole(key)))
     for group in simulation.groups:

@@ -53,6 +53,9 @@ if TYPE_CHECKING:
     from policylint.simulation import Simulation
 
 
+_DOORS = ("VirtualService", "IngressRoute", "HTTPProxy", "Ingress", "Route")
+
+
 class RuleEntry(NamedTuple):
     """One rule.
 
@@ -185,7 +188,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP412": RuleEntry("listener_without_certificate", any_gateway),
     "GWP413": RuleEntry("rule_without_backend", any_route),
     "GWP414": RuleEntry("no_node_port", any_route),
-    "GWP415": RuleEntry("dead_end", either(has("VirtualService"), has("IngressRoute"), has("HTTPProxy"), any_route)),
+    "GWP415": RuleEntry("dead_end", either(*map(has, _DOORS), any_route)),
     "GWP416": RuleEntry("route_refused", any_route),
     "GWP417": RuleEntry("name_without_record", any_route),
     "GWP501": RuleEntry("schema_violation", broken_objects),

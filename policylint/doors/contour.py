@@ -17,6 +17,7 @@ from policylint.model import Resource, ResourceKey, World, mapping, sequence, te
 from policylint.policy.results import FailingSetting
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
+from policylint.topology.secret_data import contents
 
 KIND = ("projectcontour.io", "HTTPProxy")
 _DOOR = ResourceKey(*KIND, "", "contour")._replace(kind="HTTPProxies")
@@ -41,6 +42,7 @@ def contour_doors(world: World, backends: Backends) -> Iterator[Door]:
 
 def invalid(world: World) -> Iterator[DeadEnd]:
     """Yield the HTTPProxies with a host that Contour takes for invalid, and those that pass their TLS on to nobody."""
+    yield from _not_included(world)
     for proxy in world.of_kind(*KIND):
         if proxy.spec.get("virtualhost"):
             if fault := _fault(world, proxy):
@@ -60,11 +62,23 @@ def invalid(world: World) -> Iterator[DeadEnd]:
                 yield DeadEnd(proxy, place, does, fix, then="no listener answers https, and http is redirected there")
 
 
+def _not_included(world: World) -> Iterator[DeadEnd]:
+    """Yield what an HTTPProxy includes and is not there (its condition IncludeNotFound)."""
+    for proxy in world.of_kind(*KIND):
+        for number, include in enumerate(map(mapping, sequence(proxy.spec.get("includes")))):
+            namespace = text(include.get("namespace")) or proxy.key.namespace
+            key = ResourceKey(*KIND, namespace, text(include.get("name")))
+            if key.name and world.resolve(key).missing and not world.elsewhere(key):
+                does, fix = f"includes {key}, which is missing", "include one that is there"
+                then = "its requests are answered with 502"
+                yield DeadEnd(proxy, ("spec", "includes", number, "name"), does, fix, (key,), then=then)
+
+
 def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:
     """Return where and why Contour refuses an HTTPProxy with a host as a whole.
 
-    Source: projectcontour/contour, internal/dag/httpproxy_processor.go, computeHTTPProxy; that a Secret exists is not
-    asked here.
+    Source: projectcontour/contour, internal/dag/httpproxy_processor.go, computeHTTPProxy; a Secret that is not
+    here is not asked for.
     """
     spec, host = proxy.spec, mapping(proxy.spec.get("virtualhost"))
     at: Pointer = ("spec", "virtualhost")
@@ -100,9 +114,19 @@ def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:
             (*at, "tls", "secretName"),
             f"no TLSCertificateDelegation of {namespace} gives it Secret {secret}",
         ),
+        (_incomplete(world, proxy, secret), (*at, "tls", "secretName"), _incomplete(world, proxy, secret)),
         (spec.get("tcpproxy") and "tls" not in host, ("spec", "tcpproxy"), "`tcpproxy` without `tls`"),
     )
     return next(((place, reason) for found, place, reason in faults if found), None)
+
+
+def _incomplete(world: World, proxy: Resource, secret: str) -> str:
+    """Return what a Secret lacks that Contour takes for a certificate; "" where it is not here, or lacks nothing."""
+    namespace, _, name = secret.rpartition("/")
+    key = ResourceKey("", "Secret", namespace or proxy.key.namespace, name)
+    held = contents(world.resolve_inner(key).resource, world) if name else None
+    lacking = [each for each in ("tls.crt", "tls.key") if held and not held.get(each)]
+    return f"{key} has no {lacking[0]}" if lacking else ""
 
 
 def _is_delegated(world: World, proxy: Resource, namespace: str, name: str) -> bool:

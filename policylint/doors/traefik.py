@@ -32,6 +32,8 @@ _SAME_PROVIDER = "@kubernetescrd"
 _OPTION = "--providers.kubernetescrd.allowCrossNamespace"
 _CROSSING = _OPTION.lower()
 _OF_CRDS = "--providers.kubernetescrd"
+_OLD_GROUP = "traefik.containo.us"
+_OLDER = "Traefik 2 reads that group"
 _UNROUTED = "Traefik makes no router of it: its requests are answered with 404"
 Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
 
@@ -67,7 +69,13 @@ def unrouted(world: World) -> Iterator[DeadEnd]:
                 continue
             for index, middleware in enumerate(map(mapping, sequence(route.get("middlewares")))):
                 key = _middleware(world, ingress, middleware)
-                if key is not None and world.get(key) is None and not world.elsewhere(key):
+                old = None if key is None else world.get(key._replace(group=_OLD_GROUP))
+                if key is not None and old is not None and world.get(key) is None:
+                    place = (*pointer, "middlewares", index)
+                    does = f"names {key}, which is only there in group {_OLD_GROUP}, which Traefik 3 does not read"
+                    fix = f"write it with `apiVersion: {KIND[0]}/v1alpha1`"
+                    yield DeadEnd(ingress, place, does, fix, (key,), _OLDER, _UNROUTED)
+                elif key is not None and world.get(key) is None and not world.elsewhere(key):
                     place = (*pointer, "middlewares", index)
                     yield DeadEnd(
                         ingress,

@@ -73,6 +73,7 @@ READ_GROUPS = frozenset(
         "crd.projectcalico.org",
         "projectcalico.org",
         "k8s.ovn.org",
+        "traefik.containo.us",
         "network.openshift.io",
         "route.openshift.io",
         "networking.gke.io",

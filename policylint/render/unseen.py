@@ -9,7 +9,7 @@ from policylint.catalog.operators import Product, products
 from policylint.documents import Document, Unread
 from policylint.load.objects import objects_of
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, Unseen, is_symbolic, mapping, sequence, text
-from policylint.model.kinds import BACKENDS_OF_CONTROLLERS
+from policylint.model.kinds import BACKENDS_OF_CONTROLLERS, WAYS_IN
 from policylint.model.resource import value_at
 from policylint.model.unseen import Custom, UnseenSource
 from policylint.model.words import count
@@ -231,6 +231,7 @@ def _is_operated(group: str, kind: str, known_groups: frozenset[str]) -> bool:
     """Return whether objects of a kind are the input of some operator, which may make Services and Secrets of them."""
     if (
         (group, kind) in BACKENDS_OF_CONTROLLERS
+        or (group, kind) in WAYS_IN
         or group in _BUILT_IN
         or group in known_groups
         or group == GATEWAY_GROUP

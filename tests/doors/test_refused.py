@@ -119,3 +119,47 @@ def test_what_is_refused_is_told_and_not_served(objects: tuple[str, ...], messag
 )
 def test_what_may_be_served_is_not_told(objects: tuple[str, ...]) -> None:
     assert told(*objects) == []
+
+
+def test_what_doors_name_and_is_missing() -> None:
+    ingress = (
+        "spec: {rules: [{http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: %s, port: {%s}}}}]}}]}"
+    )
+    objects = (
+        manifest(
+            "route.openshift.io/v1",
+            "Route",
+            "web",
+            "shop",
+            "spec: {host: a.example.com, to: {kind: Service, name: gone}}",
+        ),
+        manifest("networking.k8s.io/v1", "Ingress", "web", "shop", ingress % ("gone", "number: 80")),
+        manifest(
+            "networking.k8s.io/v1", "Ingress", "action", "shop", ingress % ("ssl-redirect", "name: use-annotation")
+        ),
+        manifest("networking.k8s.io/v1", "Ingress", "there", "shop", ingress % ("web", "number: 80")),
+        proxy(f"virtualhost: {{{HOST}}}, includes: [{{name: gone}}]"),
+    )
+    found = run(simulated(service("web"), *objects), select={"GWP415"})
+    assert sorted(each.message for each in found) == [
+        "HTTPProxy shop/web includes HTTPProxy shop/gone, which is missing",
+        "Ingress shop/web sends requests to Service shop/gone, which is missing",
+        "Route shop/web sends requests to Service shop/gone, which is missing",
+    ]
+
+
+def test_a_secret_without_its_key() -> None:
+    secure = proxy(f"virtualhost: {{{HOST}, tls: {{secretName: cert}}}}, routes: [{{{TO_WEB}}}]")
+    for entries, message in (
+        ("tls.crt: YQ==", "is invalid: Secret shop/cert has no tls.key"),
+        ("tls.crt: YQ==, tls.key: YQ==", ""),
+    ):
+        secret = manifest("v1", "Secret", "cert", "shop", f"data: {{{entries}}}")
+        assert told(secret, secure) == ([("error", message)] if message else [])
+
+
+def test_a_middleware_of_the_group_that_traefik_left() -> None:
+    old = manifest("traefik.containo.us/v1alpha1", "Middleware", "m", "shop", "spec: {headers: {frameDeny: true}}")
+    message = "names Middleware shop/m, which is only there in group traefik.containo.us, which Traefik 3 does not read"
+    assert told(old, ingress_route("{name: m}")) == [("warning", message)]
+    assert told(old, middleware("shop"), ingress_route("{name: m}")) == []

@@ -7,6 +7,8 @@ from ipaddress import ip_network
 
 from policylint.checks.kit.mesh_policies import action, sources
 from policylint.checks.kit.routing import is_waypoint
+from policylint.doors import is_inside, proxies, with_doors
+from policylint.doors.peculiar import OWN_GATEWAY
 from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence, texts
 from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, RequestFacts
 from policylint.simulation import Simulation
@@ -68,6 +70,23 @@ def _passages(simulation: Simulation) -> Iterator[tuple[Resource, Resource]]:
                 for gateway in gateways.values():
                     if not simulation.acting.fronts(target.key, gateway):
                         yield target, gateway
+    if world.of_kind(*OWN_GATEWAY):
+        yield from _through_own_gateways(simulation)
+
+
+def _through_own_gateways(simulation: Simulation) -> Iterator[tuple[Resource, Resource]]:
+    """Yield the Services that a mesh's own Gateways send requests to, each with the workload whose pods send them."""
+    world = simulation.world
+    for route in with_doors(simulation).topology.routes:
+        keys = {each.gateway for each in route.parents if each.gateway and each.gateway[:2] == OWN_GATEWAY}
+        gateways = [gateway for key in sorted(keys) if (gateway := world.get(key)) is not None]
+        senders = {sender.key: sender for gateway in gateways for sender in proxies(world, gateway)}
+        for backend in route.backends if senders else ():
+            target = world.get(backend.wanted)
+            if target is not None and target.key[:2] == ("", "Service") and backend.role != "RequestMirror":
+                for sender in senders.values():
+                    if not simulation.acting.fronts(target.key, sender):
+                        yield target, sender
 
 
 def _calls(service: Resource, workload: Resource, sender: Resource) -> Iterator[RequestFacts]:
@@ -117,10 +136,15 @@ def _by_address(
         resources=(policy.key, service.key, workload.key, sender.key),
         label=f"`ipBlocks` are compared with the address of {through}, from which requests arrive at {workload.key}",
         related=(Related("it forwards the requests", sender.name_location),),
-        help=(f"fix: ask for addresses where the proxy in front decides (`targetRefs`: {sender.key.kind} or Service)",),
+        help=(f"fix: ask for addresses where the proxy in front decides ({_where(sender)})",),
         confidence="assumed",
         ground=f"the addresses of {through} are not known",
     )
+
+
+def _where(sender: Resource) -> str:
+    """Return how a policy names the proxy in front."""
+    return f"`selector`: {sender.key}" if is_inside(sender.key) else f"`targetRefs`: {sender.key.kind} or Service"
 
 
 def _of_clients(denied: Decision, policy: Resource, because: Resource, service: Resource, sender: Resource) -> Finding:
@@ -154,7 +178,7 @@ def _finding(
         help=(
             (
                 f"fix: allow the identity of {through} here, and check the callers where its proxy knows them "
-                f"(`targetRefs`: {sender.key.kind} or Service)"
+                f"({_where(sender)})"
             ),
         ),
     )

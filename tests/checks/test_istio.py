@@ -886,3 +886,68 @@ def test_an_authorizer_is_asked_before_tokens_are_checked(tmp_path: Path, rule: 
     asked = authorization("ext", f"action: CUSTOM, rules: [{{}}], {custom}")
     found = [each.message for each in lint(tmp_path, deployment(), SHOWN, checked, asked) if each.rule == "GWP526"]
     assert len(found) == times
+
+
+OWN_DOOR = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: ingress, namespace: istio-system}
+spec:
+  selector: {matchLabels: {istio: ingressgateway}}
+  template:
+    metadata:
+      labels: {istio: ingressgateway, sidecar.istio.io/inject: "true"}
+      annotations: {inject.istio.io/templates: gateway}
+    spec: {serviceAccountName: ingress, containers: [{name: istio-proxy, image: auto}]}
+---
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: {name: gateway, namespace: shop}
+spec:
+  selector: {istio: ingressgateway}
+  servers: [{hosts: [a.example.com], port: {name: http, number: 80, protocol: HTTP}}]
+---
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: web, namespace: shop}
+spec: {hosts: [a.example.com], gateways: [gateway], http: [{route: [{destination: {host: web, port: {number: 80}}}]}]}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {istio-injection: enabled}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {selector: {app: web}, ports: [{name: http, port: 80, targetPort: 8080}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: example.com/web, ports: [{containerPort: 8080}]}]}
+---
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: office, namespace: shop}
+spec: {selector: {matchLabels: {app: web}}, action: ALLOW, rules: [{from: [{source: {%s}}]}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("ipBlocks: [203.0.113.0/24]", "does not see the addresses of clients that reach Service shop/web through"),
+        ("principals: [cluster.local/ns/other/sa/x]", "rejects every request that reaches Service shop/web through"),
+        ("ipBlocks: [10.0.0.0/8]", ""),
+        ("principals: [cluster.local/ns/istio-system/sa/ingress]", ""),
+    ],
+)
+def test_what_a_gateway_of_istios_own_sends_is_asked_at_the_pods(tmp_path: Path, source: str, said: str) -> None:
+    """istio/istio#30895."""
+    found = [each.message for each in lint(tmp_path, OWN_DOOR % source) if each.rule == "GWP313"]
+    whole = f"AuthorizationPolicy shop/office {said} Deployment istio-system/ingress"
+    assert found == ([whole] if said else [])

@@ -123,3 +123,37 @@ def test_a_gateway_in_another_namespace(name: str, is_said: bool) -> None:
     world = worlds.simulated(gateway, worlds.manifest(MESH, "VirtualService", "web", "shop", spec))
     found = list(run(world, select={"GWP415"}))
     assert [each.severity for each in found] == (["error"] if is_said else [])
+
+
+CLIENT = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: caller, namespace: client}
+spec: {template: {metadata: {labels: {app: caller}}, spec: {containers: [{name: caller, image: example.com/caller}]}}}
+"""
+OF_CLIENTS = """
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: {name: %s, namespace: client}
+spec: {host: details.shop.svc.cluster.local%s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rules", "told"),
+    [
+        ([OF_CLIENTS % ("own", "")], True),
+        ([OF_CLIENTS % ("own", ", subsets: [{name: v2}]")], True),
+        ([OF_CLIENTS % ("own", ", subsets: [{name: v1}]")], False),
+        ([OF_CLIENTS % ("own", ""), OF_CLIENTS % ("more", ", subsets: [{name: v1}]")], False),  # they are merged
+        ([], False),
+    ],
+)
+def test_a_rule_of_clients_takes_the_place_of_the_services(tmp_path: Path, rules: list[str], told: bool) -> None:
+    """istio/istio#30080."""
+    theirs = (virtual(), SERVICE, PODS % "v1", RULE % ("details", "version: v1"))
+    sends = "VirtualService shop/details sends requests of clients in client"
+    message = f"DestinationRule client/own has no subset v1, to which {sends}"
+    found = said(tmp_path, *theirs, CLIENT, *rules)
+    assert found == ([("error", "certain", message)] if told else [])
+    assert said(tmp_path, *theirs, *rules) == []  # nothing there calls it

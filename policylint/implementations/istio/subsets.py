@@ -11,10 +11,10 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.model import Resource, World, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.hosts import names_service
 from policylint.model.selectors import matches
-from policylint.topology.workloads import pod_labels, workloads_selected
+from policylint.topology.workloads import WORKLOADS, pod_labels, workloads_selected
 
 _MESH = "networking.istio.io"
 _WRITTEN_LATER = ("istio.io/", "topology.kubernetes.io/", "pod-template-hash")
@@ -23,6 +23,7 @@ _WRITTEN_LATER = ("istio.io/", "topology.kubernetes.io/", "pod-template-hash")
 
 def dead_ends(world: World) -> Iterator[DeadEnd]:
     """Yield the destinations of VirtualServices at which requests end."""
+    yield from _taken_away(world)
     rules = world.of_kind(_MESH, "DestinationRule")
     services = world.of_kind("", "Service")
     for virtual in world.of_kind(_MESH, "VirtualService"):
@@ -47,6 +48,42 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
                     words = ", ".join(f"{key}: {value}" for key, value in labels.items())
                     fix = f"give pods the label {words}, or select what they have"
                     yield DeadEnd(virtual, place, does, fix, (service.key, *(rule.key for rule in about)))
+
+
+def _taken_away(world: World) -> Iterator[DeadEnd]:
+    """Yield the DestinationRules of clients' namespaces without a subset that a VirtualService of the Service's sends
+    requests to: such a rule takes the place of the Service's own (push_context.go, destinationRule)."""
+    for virtual in world.of_kind(_MESH, "VirtualService"):
+        if virtual.spec.get("exportTo") or "mesh" not in (texts(virtual.spec.get("gateways")) or ["mesh"]):
+            continue
+        home = virtual.key.namespace
+        for destination, _ in _destinations(virtual):
+            host, name = text(destination.get("host")), text(destination.get("subset"))
+            services = world.in_namespace("", "Service", home)
+            service = next((each for each in services if names_service(host, home, each.key)), None)
+            if not name or is_symbolic(name) or service is None:
+                continue
+            for client, rules in _rules_of_clients(world, service).items():
+                names = [
+                    text(mapping(each).get("name")) for rule in rules for each in sequence(rule.spec.get("subsets"))
+                ]
+                if name not in names and not any(map(is_symbolic, names)):
+                    does = f"has no subset {name}, to which {virtual.key} sends requests of clients in {client}"
+                    fix = f"define subset {name} here as well, or leave the rule to namespace {home}"
+                    yield DeadEnd(rules[0], ("spec", "host"), does, fix, (virtual.key, service.key))
+
+
+def _rules_of_clients(world: World, service: Resource) -> dict[str, list[Resource]]:
+    """Return the DestinationRules of a Service in other namespaces with workloads: those of one are merged."""
+    found: dict[str, list[Resource]] = {}
+    for rule in world.of_kind(_MESH, "DestinationRule"):
+        client = rule.key.namespace
+        has_clients = any(world.in_namespace(*kind, client) for kind in WORKLOADS)
+        if client != service.key.namespace and has_clients and _is_about(rule, service):
+            found.setdefault(client, []).append(rule)
+    return {
+        client: rules for client, rules in found.items() if not any(each.spec.get("workloadSelector") for each in rules)
+    }
 
 
 def _is_about(rule: Resource, service: Resource) -> bool:

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.catalog.content import places
+from policylint.doors.contour import KIND as HTTP_PROXY
 from policylint.doors.contour import invalid
+from policylint.doors.openshift import KIND as ROUTE
+from policylint.doors.traefik import KIND as INGRESS_ROUTE
 from policylint.doors.traefik import unrouted
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import ResourceKey, World, mapping, text
 
+_INGRESS = ("networking.k8s.io", "Ingress")
 _BACKENDS = {
-    ("networking.k8s.io", "Ingress"): ("rules.*.http.paths.*.backend.service", "defaultBackend.service"),
-    ("route.openshift.io", "Route"): ("to", "alternateBackends.*"),
-    ("projectcontour.io", "HTTPProxy"): ("routes.*.services.*", "tcpproxy.services.*"),
-    ("traefik.io", "IngressRoute"): ("routes.*.services.*",),
+    _INGRESS: ("rules.*.http.paths.*.backend.service", "defaultBackend.service"),
+    ROUTE: ("to", "alternateBackends.*"),
+    HTTP_PROXY: ("routes.*.services.*", "tcpproxy.services.*"),
+    INGRESS_ROUTE: ("routes.*.services.*",),
 }
 """Where kinds name Services, in their specs."""
 _BY_ANNOTATION = "use-annotation"
-"""The port of a Service that is the name of an action in an annotation (AWS)."""
+"""The port of a Service that is the name of an action in an annotation."""
 
 
 def dead_ends(world: World) -> Iterator[DeadEnd]:

@@ -20,6 +20,7 @@ from policylint.render.fleet import bundles
 from policylint.render.flux.deployment import Build, Deployed, is_kustomization
 from policylint.render.flux.roots import cluster_name
 from policylint.render.kustomize.build import Built, Kustomizer
+from policylint.render.kustomize.refusals import is_hollow
 from policylint.render.live import ENVIRONMENT_MARKERS, lessons
 from policylint.render.provenance import Manifest, entries, identity, manifests_of
 from policylint.render.tree import Tree, directories_above, join
@@ -150,7 +151,7 @@ def tops(tree: Tree) -> list[str]:
     """Return the directories whose kustomization no other one takes in, components left out, sorted.
 
     What Flux calls a Kustomization is an object, though its file may have the name that kustomize looks for: where
-    nobody builds its directory, it is applied as it is.
+    nobody builds its directory, it is applied as it is. Nobody builds an empty one: it keeps a place.
 
     An example or a test does not count, unless it puts together several that would be tops otherwise: then it shows how
     they are meant to be installed.
@@ -167,7 +168,7 @@ def tops(tree: Tree) -> list[str]:
                 path = join(directory, text(entry)) if text(entry) else None
                 if path is not None and path != directory:
                     entered.add(path)
-        if kustomization[0].get("kind") != "Component":
+        if kustomization[0].get("kind") != "Component" and not is_hollow(kustomization[0]):
             candidates.append(directory)
     live = {directory for directory in takes if tree.is_live(f"{directory}/")}
     taken = set().union(*(takes[directory] for directory in live))

@@ -378,3 +378,11 @@ def test_what_flux_calls_a_kustomization_is_built_where_somebody_builds_it(tmp_p
     assert any(key.kind == "Service" for simulation in workspace.simulations for key in simulation.world.resources)
     (tmp_path / "platform/kustomization.yaml").write_text("resources: [gateway.yaml, ../apps/a]\n", encoding="utf-8")
     assert [each.rule for each in open_workspace([str(tmp_path)]).findings() if each.severity == "error"] == ["GWP914"]
+
+
+@pytest.mark.parametrize("hollow", ["", "kind: Kustomization\n", "# resources: [service.yaml]\n"])
+def test_a_kustomization_that_keeps_a_place_is_wrong_where_it_is_built(tmp_path: Path, hollow: str) -> None:
+    workspace = tree(tmp_path, {**KUSTOMIZED, "apps/base/kustomization.yaml": hollow})
+    assert loud(workspace) == []
+    (tmp_path / "platform/kustomization.yaml").write_text("resources: [gateway.yaml, ../apps/base]\n", encoding="utf-8")
+    assert [each.rule for each in loud(open_workspace([str(tmp_path)]))] == ["GWP914"]

@@ -29,6 +29,11 @@ _OTHERS = frozenset(
 _VERSIONS = {"Kustomization": "kustomize.config.k8s.io/v1beta1", "Component": "kustomize.config.k8s.io/v1alpha1"}
 
 
+def is_hollow(body: dict[str, Any]) -> bool:
+    """Return whether a kustomization takes in nothing and makes nothing."""
+    return {str(name).lower() for name in body} <= _HEAD
+
+
 def refusals(body: dict[str, Any], origin: Provenance) -> Iterator[tuple[str, Provenance]]:
     """Yield what is wrong with a kustomization, and where; nothing for one that only stands for a directory."""
     if not body:
@@ -41,7 +46,7 @@ def refusals(body: dict[str, Any], origin: Provenance) -> Iterator[tuple[str, Pr
     if version and version != expected:
         yield f"apiVersion {version} is no {kind}'s: kustomize refuses to build it", origin.child("apiVersion")
         return
-    if {str(name).lower() for name in body} <= _HEAD:
+    if is_hollow(body):
         yield "the kustomization is empty: kustomize refuses to build it", origin
     for name, value in body.items():
         known = str(name).lower()

@@ -35,7 +35,7 @@ _FILE = Pattern(r"(?:^|\s)(?:-f|-k|--filename|--kustomize|-[a-zA-Z]*[fk])(?:\s+|
 _HELD = Pattern(r"(?m)^[^\n#]*<<-?[ \t]*[\"']?(?P<end>\w+)[^\n]*\n(?P<text>(?:(?![ \t]*(?P=end)[ \t]*$).*\n){1,400})")
 """Text that a command takes in: `cat <<EOF | kubectl apply -f -`."""
 _PIPED = Pattern(r"\b(?:kubectl|oc)\b[^\n]*\b(?:apply|create|replace)\b")
-_ACTS = Pattern(r"(?:Policy|Authentication)$")
+ACTS = Pattern(r"(?:Policy|Authentication)$")
 """Kinds of objects that act on others by what they say; nobody refers to them."""
 _SAMPLES = Pattern(
     r"https?://[^\s\"']*/([^\s\"'/]*(?:quickstart|bookinfo|httpbin|demo|sample|example)[^\s\"'/]*\.ya?ml)"
@@ -165,7 +165,7 @@ def _held(script: str, text: str) -> Iterator[Custom]:
             continue
         for each in written(match["text"]):
             kind = each.kinds[0]
-            if each.group is not None and _NAME.fullmatch(each.name) and not _ACTS.search(kind):
+            if each.group is not None and _NAME.fullmatch(each.name) and not ACTS.search(kind):
                 maker = f"{script}, which applies {kind} {each.name},"
                 namespace = each.namespace if _NAME.fullmatch(each.namespace) else ""
                 yield Custom("", namespace, "", frozenset({(each.group, kind)}), maker, each.name)

@@ -17,7 +17,7 @@ from policylint.model.words import count, leading
 from policylint.model.world import Note
 from policylint.patterns import Pattern
 from policylint.render.argo.applications import Argo, is_application
-from policylint.render.by_hand import applied
+from policylint.render.by_hand import ACTS, applied
 from policylint.render.flux.deployment import Cluster, Deployed
 from policylint.render.flux.helm_releases import released
 from policylint.render.flux.roots import cluster_roots, outermost
@@ -152,7 +152,7 @@ def _with_alternatives(known: Sequence[Environment]) -> Iterator[Environment]:
         elsewhere = [
             Gap(f"{resource.document.file} has it, which is an alternative to these", key=key)
             for key, resource in of_all.get(environment.alternative_of, {}).items()
-            if key not in own
+            if key not in own and not ACTS.search(key.kind)  # a policy of another one acts on nothing here
         ]
         yield environment._replace(gaps=[*environment.gaps, *elsewhere])
 

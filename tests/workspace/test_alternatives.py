@@ -386,3 +386,28 @@ def test_a_kustomization_that_keeps_a_place_is_wrong_where_it_is_built(tmp_path:
     assert loud(workspace) == []
     (tmp_path / "platform/kustomization.yaml").write_text("resources: [gateway.yaml, ../apps/base]\n", encoding="utf-8")
     assert [each.rule for each in loud(open_workspace([str(tmp_path)]))] == ["GWP914"]
+
+
+LOGIN = """\
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: login, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}]
+  basicAuth: {users: {name: users}}
+"""
+
+
+@pytest.mark.parametrize("arranged", [True, False], ids=["beside a kustomization", "plain"])
+def test_a_login_that_one_variant_loses_is_gone_there(tmp_path: Path, arranged: bool) -> None:
+    """That the other variant has one asks nobody here for anything."""
+    files = dict(KUSTOMIZED) if arranged else {"platform/gateway.yaml": GATEWAY.format(listener="http")}
+    for lab in ("one", "two"):
+        files |= {f"{lab}/route.yaml": ROUTE.format(section=""), f"{lab}/login.yaml": LOGIN, f"{lab}/s.yaml": SERVICE}
+    tree(tmp_path, files)
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    for words in (("init", "-q"), ("add", "."), (*who, "commit", "-qm", "before")):
+        subprocess.run(["git", "-C", str(tmp_path), *words], check=True)
+    (tmp_path / "two/login.yaml").unlink()
+    found = policylint.diff("HEAD", repository=tmp_path).new
+    assert [(each.rule, each.confidence) for each in found if each.rule == "GWP302"] == [("GWP302", "certain")]

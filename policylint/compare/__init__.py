@@ -83,6 +83,7 @@ def _environment(sides: Sides, undeployed: Sequence[SubjectChange], texts: TextC
     from policylint.compare.protection.extensions import acts_beside
     from policylint.compare.protection.unjudged import changes_beside
     from policylint.compare.requests import request_changes
+    from policylint.compare.untold import sets_otherwise, untold_subjects
 
     before, after, pairing = sides
     contexts = changed_contexts(before, after, pairing)
@@ -95,18 +96,23 @@ def _environment(sides: Sides, undeployed: Sequence[SubjectChange], texts: TextC
     cut = any(side.cut or any(note.code == CUT_OFF for note in side.world.notes) for side in (before, after))
     doubts = unknown or texts.commands or contexts.truncated or cut
     whole = not (doubts or acts_beside(sides) or decides_beside(sides) or any(changes_beside(sides)))
+    requests = None if come_or_gone else request_changes(sides, contexts.changes, touched, whole=whole)
+    untold = [each for each in untold_subjects(sides, contexts.changes, requests) if each.key not in known]
+    if requests is not None and (untold or sets_otherwise(contexts.changes)):
+        requests = requests._replace(same=False)
+    told = {subject.key for subject in unknown}
     return EnvironmentChange(
         after.world.name,
         come_or_gone,
         len(after.topology.routes),
         contexts.changes,
-        (*subjects, *unknown),
+        (*subjects, *unknown, *(subject for subject in untold if subject.key not in told)),
         tuple(_policy_changes(sides)),
         tuple(object_changes(sides, changed, contexts.changes, subjects)),
         contexts.truncated,
         pairing.renamed,
         connection_changes(sides),
-        None if come_or_gone else request_changes(sides, contexts.changes, touched, whole=whole),
+        requests,
         placement_changes(sides),
     )
 

@@ -50,7 +50,7 @@ class Weakness(NamedTuple):
             `m` are megabytes.
         shrinks: that less of it lets more pass.
         none: the number, as text, that stands for no limit.
-        where: values that other fields must have, from the innermost `*` on, else below the spec proper.
+        where: values that other fields must have, from the innermost `*` on, else (or after `/`) below the spec proper.
         entries: values that the fields of an entry must have to count as one of the list.
         opens: the purpose that is no longer served once the weakest step is reached.
         unless: fields that serve it all the same, as `path` or `path=value`.

@@ -28,6 +28,7 @@ from policylint.compare import (
     removed_protections,
     with_moot,
 )
+from policylint.compare.untold import without_told
 from policylint.compare.within import within
 from policylint.documents import Document, loading, read
 from policylint.errors import AbsentError, UsageError
@@ -141,6 +142,7 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
         else change
         for change in with_moot(_without(states, states(before.findings, after.findings), silenced), environments)
     ]
+    environments = without_told(environments, (change.finding for change in findings if change.state == "new"))
     if sides.after.scope is not None:
         environments = within(environments, scopes)
     result = DiffResult(

@@ -151,11 +151,21 @@ def edited_beside(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
 def decides_beside(sides: Sides) -> bool:
     """Tell whether a change touches objects that decide on something and that nobody evaluates."""
     before, after, pairing = sides
-    kinds = [kind for kind in after.world.kinds() if deciding(*kind) is not None]
-    touched = [new for kind in kinds for old, new in sides.edited(*kind) if said_by(old) != said_by(new)]
+    if any(decided_otherwise(sides)):
+        return True
+    touched: list[Resource] = []
     for side, keys in ((before, pairing.removed), (after, pairing.added)):
         touched += filter(None, map(side.world.get, keys))
     return any(_applies(deciding(*each.key[:2]), each) for each in touched)
+
+
+def decided_otherwise(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
+    """Yield the objects that decide on something, that nobody evaluates, and that say something else than before."""
+    for kind in sides.after.world.kinds():
+        if (entry := deciding(*kind)) is not None:
+            for old, new in sides.edited(*kind):
+                if said_by(old) != said_by(new) and _applies(entry, new):
+                    yield old, new
 
 
 def _applies(entry: Deciding | None, resource: Resource) -> bool:
@@ -242,6 +252,7 @@ def _of_helm(helm: Mapping[str, Any]) -> dict[str, Any]:
 
 
 __all__ = [
+    "decided_otherwise",
     "decides_beside",
     "edited_beside",
     "is_beside",

@@ -99,9 +99,12 @@ def edited(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
         kind = after.catalog.get(group, name)
         if after.catalog.is_unstated(group, name) and known_object(group, name) is None:
             continue  # compared by words alone
-        if kind is not None and kind.policy_class != "Other" and not _is_whole(kind):
-            continue  # kinds with contexts of their own are compared by their settings
-        yield from ((old, new) for old, new in sides.edited(group, name) if said_by(new) != said_by(old))
+        own = kind is not None and kind.policy_class != "Other" and not _is_whole(kind)
+        for old, new in sides.edited(group, name):
+            if own and not _is_listed(after, new):
+                continue  # kinds with contexts of their own are compared by their settings
+            if said_by(new) != said_by(old):
+                yield old, new
 
 
 def weakened(weakening: Weakening, old: Resource, new: Resource, fix: str) -> Cause:
@@ -128,12 +131,30 @@ def acts_beside(sides: Sides) -> bool:
     )
 
 
+def edited_unevaluated(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
+    """Yield those of which requests or connections are not compared with all that they say."""
+    for old, new in edited(sides):
+        if new.key[:2] in NETWORK_POLICIES or "gateway.networking" in new.key.group or _is_listed(sides.after, new):
+            continue
+        if not _is_compared(sides.after, new) or next(_naming(sides.after, new.key), None) is not None:
+            yield old, new
+
+
+def _is_listed(side: Simulation, resource: Resource) -> bool:
+    """Tell whether effective policies list a policy by its name, and hold nothing of what it says."""
+    state, kind = side.policies.get(resource.key), side.catalog.get(*resource.key[:2])
+    specs = [group.effective.spec for group in state.groups] if state is not None else []
+    return bool(specs and kind and not _is_whole(kind)) and all(spec.keys().isdisjoint(resource.spec) for spec in specs)
+
+
 def _is_compared(side: Simulation, resource: Resource) -> bool:
-    """Tell whether requests are compared with what objects of a kind do: routes name them, or they rule connections."""
+    """Tell whether requests are compared with what objects of a kind do: they are policies that come into it, routes
+    name them, or they rule connections."""
     if resource.key[:2] in NETWORK_POLICIES:
         return True
     kind = side.catalog.get(*resource.key[:2])
-    return kind is not None and kind.bound_by in ("extension-ref", "annotation")
+    own = kind is not None and kind.policy_class != "Other" and not _is_whole(kind)
+    return own or (kind is not None and kind.bound_by in ("extension-ref", "annotation"))
 
 
 def _is_whole(kind: PolicyKind) -> bool:

@@ -46,6 +46,11 @@ _WEAKER: Mapping[str, tuple[Weakness, ...]] = {
             without="None",
             severity="note",
         ),
+        Weakness(
+            "tls.backend.clientCertificateRef",
+            "backends no longer see by a certificate who calls them",
+            presence="demands",
+        ),
     ),
     "ListenerSet": _OF_LISTENERS,
     "HTTPRoute": (
@@ -73,6 +78,44 @@ def handshakes_widened(sides: Sides) -> Iterator[WeakenedWay]:
         for old, new in _edited(sides, kind):
             way = (whole(ResourceKey("", "Namespace", "", new.key.namespace)),)
             yield from ((cause, "", way) for cause in _of_grant(old, new))
+        for key in sides.pairing.added:
+            new_grant = sides.after.world.get(key) if key[:2] == (GATEWAY_GROUP, kind) else None
+            if new_grant is not None and (given := _of_new_grant(sides, new_grant)):
+                yield given, "", (whole(ResourceKey("", "Namespace", "", key.namespace)),)
+
+
+def _of_new_grant(sides: Sides, new: Resource) -> Cause | None:
+    """Return that a new ReferenceGrant lets Secrets be named from elsewhere where nothing that was seen does so."""
+    sources = [entry for entry in _entries(new.spec.get("from")) if entry[2] != new.key.namespace]
+    secret = any(entry[1] == "Secret" for entry in _entries(new.spec.get("to")))
+    if not sources or not secret or _is_used(sides, new, sources):
+        return None
+    words = listing([" ".join(filter(None, _words(entry))) for entry in sources], most=3)
+    return Cause(
+        "spec.from",
+        f"is new and has {words}",
+        "they may name Secrets here, and none that was seen does",
+        (new.key,),
+        location=nearest(new, ("spec", "from")),
+        fix="leave it out until something needs it",
+        severity="note",
+    )
+
+
+def _is_used(sides: Sides, grant: Resource, sources: list[_Entry]) -> bool:
+    """Tell whether an object that a grant trusts names its namespace."""
+    trusted = {(group, kind, namespace) for group, kind, namespace, _ in sources}
+    for key, resource in sides.after.world.resources.items():
+        if (key.group, key.kind, key.namespace) in trusted and _names(resource.body, grant.key.namespace):
+            return True
+    return False
+
+
+def _names(value: object, namespace: str) -> bool:
+    """Tell whether some reference in an object is to a namespace."""
+    if isinstance(value, dict):
+        return value.get("namespace") == namespace or any(_names(inner, namespace) for inner in value.values())
+    return isinstance(value, list) and any(_names(inner, namespace) for inner in value)
 
 
 def _asks_the_same(old: Resource, new: Resource, before: Pointer, after: Pointer) -> bool:

@@ -24,6 +24,7 @@ _WORKS = (
 _PROTECTING = frozenset(
     {"rbac.authorization.k8s.io", "admissionregistration.k8s.io", "kyverno.io", "constraints.gatekeeper.sh"}
 )
+_PLACEMENT = ("cluster.open-cluster-management.io", "Placement")
 _MOST = 200
 _Template = tuple[tuple[str, str, str, str], str]
 """Group, kind, namespace and name of an object that is brought to clusters, and what is made of it (musthave)."""
@@ -33,6 +34,7 @@ def placed_less(sides: Sides, placements: Iterable[PlacementChange]) -> Iterator
     """Yield policies that are enforced on fewer clusters, and what brings clusters less of what protects them."""
     yield from _fewer_clusters(sides, placements)
     yield from _fewer_templates(sides)
+    yield from _fewer_reached(sides)
 
 
 def _fewer_clusters(sides: Sides, placements: Iterable[PlacementChange]) -> Iterator[Finding]:
@@ -84,6 +86,34 @@ def _fewer_templates(sides: Sides) -> Iterator[Finding]:
                     shown = listing((_words(name) for name in names), most=3)
                     yield _finding(sides, f"{new.key} {what} {shown}", new.name_location, (new.key,), severity)
             yield from _spared(sides, old, new)
+
+
+def _fewer_reached(sides: Sides) -> Iterator[Finding]:
+    """Yield what gets to fewer clusters whichever those are, and what is put right no more once it is in place."""
+    for kind, field, says in (
+        (_PLACEMENT, "tolerations", "no longer chooses clusters with the taint"),
+        (_WORKS[1], "placementRefs", "no longer goes to the clusters of Placement"),
+    ):
+        for old, new in sides.edited(*kind):
+            if gone := [each for each in sequence(old.spec.get(field)) if each not in sequence(new.spec.get(field))]:
+                names = listing((text(mapping(each).get("key") or mapping(each).get("name")) for each in gone), most=3)
+                location = new.location("spec", field) if field in new.spec else new.name_location
+                yield _finding(sides, f"{new.key} {says} {names or 'of any name'}", location, (new.key,))
+    for kind in ((_OF_POLICIES, "Policy"), (_OF_POLICIES, "ConfigurationPolicy")):
+        for old, new in sides.edited(*kind):
+            looked = {text(mapping(body.get("metadata")).get("name")): _looks(body) for _, body in _bodies(old)}
+            for pointer, body in _bodies(new):
+                name = text(mapping(body.get("metadata")).get("name"))
+                if not _looks(body) and looked.get(name):
+                    location = new.location(*pointer, "spec", "evaluationInterval")
+                    yield _finding(
+                        sides, f"{new.key} no longer puts right what drifts on clusters", location, (new.key,)
+                    )
+
+
+def _looks(body: Mapping[str, Any]) -> bool:
+    """Tell whether a configuration policy looks again at what it found in order."""
+    return mapping(mapping(body.get("spec")).get("evaluationInterval")).get("compliant") != "never"
 
 
 def _is_less(

@@ -12,6 +12,7 @@ from math import inf
 from typing import Any
 
 from policylint.checks.kit.locations import value_at
+from policylint.compare.protection.embedded import configuration
 from policylint.documents import Pointer
 from policylint.model import mapping, sequence
 from policylint.model.embedded import json_in
@@ -238,7 +239,7 @@ def _exchange(weak: Weakness, before: Any, after: Any) -> str:
         return f"goes from {was} to {now}" if was and now and was != now else ""
     if before == after or (isinstance(before, (list, dict)) and not _is_mixed(before, after)):
         return ""  # of a list, or labels, that only gain or lose entries other words speak
-    if json_in(before) is not None and json_in(before) == json_in(after):
+    if (held := _held(before)) is not None and held == _held(after):
         return ""  # the same, written otherwise
     if _terms(before) == _terms(after):
         return ""  # in another order
@@ -264,6 +265,14 @@ def _keys(value: Any) -> frozenset[str] | None:
     """Return the keys of a JSON Web Key Set, None where it is none."""
     listed = sequence(mapping(json_in(value) if isinstance(value, str) else value).get("keys"))
     return frozenset(json.dumps(key, sort_keys=True) for key in listed) or None
+
+
+def _held(value: object) -> Any:
+    """Return what a text holds as JSON or YAML, None where it is neither."""
+    held = json_in(value)
+    if held is None and isinstance(value, str) and (told := configuration(value)) != value:
+        return told
+    return held
 
 
 def _server(value: Any) -> str:
@@ -421,7 +430,9 @@ def _holds(weak: Weakness, spec: Mapping[str, Any], at: PathValue | None) -> boo
     steps = weak.path.split(".")
     if at is not None and "*" in steps:
         beside = at.pointer[: len(steps) - steps[::-1].index("*")]
-    return _matches(mapping(value_at(spec, beside)), weak.where)
+    top = {path[1:]: value for path, value in weak.where.items() if path.startswith("/")}
+    near = {path: value for path, value in weak.where.items() if not path.startswith("/")}
+    return _matches(spec, top) and _matches(mapping(value_at(spec, beside)), near)
 
 
 def _matches(entry: Mapping[str, Any], conditions: Mapping[str, Any]) -> bool:

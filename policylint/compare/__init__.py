@@ -24,7 +24,7 @@ from policylint.compare.pairing import Pairing, Sides
 from policylint.compare.placements import placement_changes
 from policylint.compare.releases import NO_TEXT, TreeText, changes_of_releases, judged_otherwise, untold
 from policylint.compare.subjects import subject_changes
-from policylint.compare.texts import NO_TEXTS, TextChanges, commands_given
+from policylint.compare.texts import NO_TEXTS, TextChanges, commands_given, commands_run
 from policylint.compare.unknown import undeployed_subjects, unknown_subjects
 from policylint.model import SEVERITIES, Severity, World
 from policylint.simulation import simulate
@@ -195,6 +195,7 @@ def removed_protections(
                 told = findings_of_requests(pair, environment, weaker, others)
                 findings += (finding for finding in told if finding.rule in of_requests)
             if "GWP304" in rules:
+                findings += commands_run(pair)
                 with guarded("GWP304", pair.after):
                     if whole:
                         known = {key for finding in findings for key in finding.resources}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import indent
+
 import pytest
 
 from policylint.compare import compare, pair_sides, removed_protections
@@ -80,6 +82,26 @@ def template(interval: str) -> str:
     )
 
 
+def authz(action: str, rules: str) -> str:
+    target = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]"
+    spec = f"spec: {{{target}, action: {action}, {rules}}}"
+    return manifest("networking.gke.io/v1", "GCPAuthzPolicy", "iap", "infra", spec)
+
+
+def job(command: str) -> str:
+    pods = f"spec: {{restartPolicy: Never, containers: [{{name: main, image: registry.example.com/a, {command}}}]}}"
+    return manifest("batch/v1", "Job", "tidy", "shop", f"spec: {{template: {{{pods}}}}}")
+
+
+def held(text: str) -> str:
+    return manifest("v1", "ConfigMap", "held", "shop", "data:\n  run.yaml: |\n" + indent(text, "    "))
+
+
+def application(labels: str) -> str:
+    kept = f"syncPolicy: {{managedNamespaceMetadata: {{labels: {{{labels}}}}}}}"
+    return manifest("argoproj.io/v1alpha1", "Application", "shop", "argocd", f"spec: {{project: default, {kept}}}")
+
+
 FROM_OFFICE = "rules: [{from: [{source: {ipBlocks: [10.0.0.0/8]}}]}]"
 CA = "caCertificateRefs: [{name: ca}]"
 CASES = {
@@ -154,6 +176,42 @@ CASES = {
         on_clusters("ManifestWorkReplicaSet", "spec: {placementRefs: [{name: a}]}"),
         on_clusters("ManifestWorkReplicaSet", "spec: {placementRefs: [{name: b}, {name: a}]}"),
         "no longer goes to the clusters of Placement b",
+    ),
+    "nobody is asked any more": (
+        authz("CUSTOM", "customProviders: {cloudIap: {}}"),
+        authz("ALLOW", "httpRules: []"),
+        authz("CUSTOM", "customProviders: {cloudIap: {a: b}}"),
+        "nobody is asked any more",
+    ),
+    "a policy that the shipped schema may refuse": (
+        authz("ALLOW", "httpRules: [{to: {operations: [{methods: [GET]}]}}]"),
+        authz("ALLOW", "httpRules: [{to: {operations: [{methods: [GET, POST]}]}}]"),
+        authz("ALLOW", "httpRules: [{to: {operations: [{methods: [GET, GET]}]}}]"),
+        "requests of one more sort pass",
+    ),
+    "a command that deletes": (
+        "",
+        job("command: [kubectl, delete, securitypolicy, login]"),
+        job("command: [kubectl, get, securitypolicy, login]"),
+        "Job shop/tidy now runs `kubectl delete securitypolicy login`",
+    ),
+    "a script that a pod may hold": (
+        held("echo a\n"),
+        held("echo a\nkubectl patch httproute shop -p x\n"),
+        held("echo a\nkubectl get httproute shop\n"),
+        "ConfigMap shop/held now runs `kubectl patch httproute shop -p x`",
+    ),
+    "which classes a controller serves": (
+        held("gateway:\n  controllerName: example.net/a\n  level: info\n"),
+        held("gateway:\n  controllerName: example.net/b\n  level: info\n"),
+        held("gateway:\n  controllerName: example.net/a\n  level: debug\n"),
+        "classes of the other name are no longer served by it",
+    ),
+    "namespaces that a deployer makes": (
+        application("istio-injection: enabled, a: b"),
+        application("istio-injection: disabled, a: b"),
+        application("istio-injection: enabled, a: c"),
+        "pods of the namespace that it makes are no longer held to it",
     ),
     "Secrets that nobody needs to name": (
         "",

@@ -211,7 +211,10 @@ def said_beside(resource: Resource) -> Mapping[str, Any]:
     if resource.key[:2] == _APPLICATION:
         sources = [resource.spec.get("source"), *sequence(resource.spec.get("sources"))]
         values = [_of_helm(mapping(mapping(source).get("helm"))) for source in sources if source]
-        return {"values": values, "ignoreDifferences": _kept_as_they_are(resource)}
+        made = mapping(mapping(resource.spec.get("syncPolicy")).get("managedNamespaceMetadata"))
+        marks = {field: {as_step(key): each for key, each in mapping(made.get(field)).items()} for field in made}
+        namespaces = {"syncPolicy": {"managedNamespaceMetadata": marks}} if marks else {}
+        return {"values": values, "ignoreDifferences": _kept_as_they_are(resource), **namespaces}
     return said_by(resource)
 
 

@@ -65,7 +65,8 @@ def _weaknesses(side: Simulation, old: Resource, said: Mapping[str, Any]) -> Ite
     """Yield what fields of an object mean where it says something else now, nothing if it is gone."""
     kind = side.catalog.get(*old.key[:2])
     yield from () if kind is None else kind.weaker
-    yield from common_weaknesses(old.key.kind, said_by(old), said, kind)
+    if not _is_listed(side, old):  # of the others requests tell
+        yield from common_weaknesses(old.key.kind, said_by(old), said, kind)
 
 
 def _is_alone(side: Simulation, resource: Resource) -> bool:
@@ -101,7 +102,7 @@ def edited(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
             continue  # compared by words alone
         own = kind is not None and kind.policy_class != "Other" and not _is_whole(kind)
         for old, new in sides.edited(group, name):
-            if own and not _is_listed(after, new):
+            if own and not (_is_listed(after, new) or _may_be_refused(sides, new)):
                 continue  # kinds with contexts of their own are compared by their settings
             if said_by(new) != said_by(old):
                 yield old, new
@@ -136,8 +137,18 @@ def edited_unevaluated(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
     for old, new in edited(sides):
         if new.key[:2] in NETWORK_POLICIES or "gateway.networking" in new.key.group or _is_listed(sides.after, new):
             continue
-        if not _is_compared(sides.after, new) or next(_naming(sides.after, new.key), None) is not None:
+        if (
+            _may_be_refused(sides, new)
+            or not _is_compared(sides.after, new)
+            or next(_naming(sides.after, new.key), None) is not None
+        ):
             yield old, new
+
+
+def _may_be_refused(sides: Sides, new: Resource) -> bool:
+    """Tell whether a policy fits a schema on neither side: no context holds it, and a cluster may have another one."""
+    states = sides.before.policies.get(sides.pairing.was(new.key)), sides.after.policies.get(new.key)
+    return all(state is not None and state.invalid_code == "schema" for state in states)
 
 
 def _is_listed(side: Simulation, resource: Resource) -> bool:

@@ -420,17 +420,17 @@ class _Ends:
             if not there:
                 continue
             who, was = (
-                each.controller or f"the controller of class {name}, which is not in this repository,"
+                each.controller or f"the controller of class {name} (not in this repository)"
                 for each, name in ((state, classes[1]), (former, classes[0]))
             )
             doubtful = [each for each in there if _is_doubtful(each, state, self._sides.after.catalog)]
             lost = [each.key for each in doubtful or there]
             applied = f"{count(len(there), 'policy', 'policies')} applied there before"
+            unread = f": {lost[0]} may not be read there" if doubtful else ""
             yield self._finding(
                 state.gateway,
                 "error" if doubtful and state.controller else "warning",
-                f"{state.gateway.key} is now served by {who} instead of {was.removesuffix(',')}"
-                + (f", and whether {lost[0]} is read there is not known" if doubtful else ""),
+                f"{state.gateway.key} is now served by {who} instead of {was}{unread}",
                 state.gateway.location("spec", "gatewayClassName"),
                 f"{applied}, {lost[0]} among them",
                 lost,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.compare.ends import ends_changed
 from policylint.reach import all_ways, asked
 from policylint.trace import Requirements, Tracer, request
 from tests import worlds
@@ -77,6 +78,21 @@ def test_a_change_to_it_is_not_known(tmp_path: Path, controller: str) -> None:
     found = requests(sides(tmp_path, before, after))
     assert found.changes == ()
     assert all(OWN in str(each) for each in found.unknown) and found.unknown
+
+
+@pytest.mark.parametrize(
+    ("of_class", "severity", "who"),
+    [("edge", "error", OWN), ("other", "warning", "the controller of class other (not in this repository)")],
+)
+def test_a_change_to_it_is_told(tmp_path: Path, of_class: str, severity: str, who: str) -> None:
+    name = next(iter(POLICIES))
+    before = world(name, POLICIES[name])
+    after = (worlds.gateway_class("edge", OWN), worlds.gateway(of_class=of_class), *before[2:])
+    (told,) = ends_changed(sides(tmp_path, before, after))
+    message = (
+        f"Gateway infra/edge is now served by {who} instead of {name}: SecurityPolicy shop/login may not be read there"
+    )
+    assert (told.severity, told.message) == (severity, message)
 
 
 def test_who_is_turned_away_may_get_in_there(tmp_path: Path) -> None:

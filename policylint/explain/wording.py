@@ -9,13 +9,13 @@ from policylint.digits import whole_number
 from policylint.explain.contexts import ContextAnswer
 from policylint.explain.doors import at_doors
 from policylint.explain.subject import Subject
+from policylint.explain.unseen import UnseenActing
 from policylint.model import Node, PolicyKind, ResourceKey
-from policylint.model.words import leading, listing
+from policylint.model.words import leading
 from policylint.policy.level import level
 from policylint.policy.paths import Path
 from policylint.simulation import Simulation
 from policylint.simulation.acting import MOST_PATHS, leads_down
-from policylint.topology.ancestry import ancestors
 
 _STRATEGIES = {
     "none": "policies of this kind do not combine",
@@ -33,22 +33,19 @@ _LEVELS = {"gatewayclass": "class", "workload": "object"}
 
 
 def none_acts(subject: Subject, paths: Iterable[Path], *, others: bool = False) -> str:
-    """Return that no policy acts on a subject; of what was not seen above it, only that none here does.
+    """Return that no policy acts on a subject, as far as was seen.
 
     Args:
         paths: those through it.
         others: whether something that is not evaluated may act on it all the same.
     """
-    topology = subject.simulation.topology
-    above = {node.key for node in ancestors(topology, [subject.node])}
-    unseen = [key for key in topology.unseen if key in above]
     if at_doors(subject) is not subject.simulation:
         return "no policy names it"
     if why := why_closed(subject.simulation, paths):
         return f"no policy acts on it: {why}"
-    if not unseen:
-        return "no policy that policylint evaluates acts on it" if others else "no policy acts on it"
-    return f"no policy here acts on it; what policies elsewhere do to {listing(unseen)} is not known"
+    unseen = UnseenActing(subject.simulation).on(subject.node)
+    none = "no policy here" if unseen.may else "no policy that policylint evaluates" if others else "no policy"
+    return f"{none} acts on it{unseen.remark}"
 
 
 def why_closed(simulation: Simulation, contexts: Iterable[Path]) -> str:

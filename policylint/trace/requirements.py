@@ -5,31 +5,27 @@ The one evaluator of requirements: `trace`, `reach`, guardrails, the comparison 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final, Literal
+from collections.abc import Iterator
+from typing import Final, Literal
 
 from policylint.doors import is_door
 from policylint.doors.peculiar import OWN_GATEWAY
-from policylint.model import PolicyKind, Resource, ResourceKey, mapping, text, texts
+from policylint.model import Resource, ResourceKey
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import Ask, setters
 from policylint.policy.authorizing import CLAIM
-from policylint.policy.results import Group, PolicyState, Target
+from policylint.policy.results import Group
 from policylint.topology.ancestry import unheard_of
-from policylint.topology.workloads import is_workload
-from policylint.trace.hosts import may_be
 from policylint.trace.request import Request, RequestError
 from policylint.trace.result import Trace
 from policylint.trace.tracing import Tracer
+from policylint.trace.unseen import UnseenPolicies
 
 PURPOSES: Final = ("authentication", "authorization")
 _WORDS: Final = {"open": "none", "unknown": "unknown", "optional": "optional", "asked": ""}
 State = Literal["asked", "optional", "open", "unknown"]
 """Whether every request is asked; may be, but passes without; is not; or whether that is not known."""
-
-_NAMING: Final = ("app.kubernetes.io/name", "app", "k8s-app", "name", "service")
-"""Labels that say what pods are called."""
 
 
 class Asker(NamedTuple):
@@ -77,14 +73,13 @@ def login_in_words(given: Asked) -> str:
 class Requirements:
     """What the requests of an environment are asked for."""
 
-    __slots__ = ("_asking", "_doubtful", "_doubts", "_simulation", "_tracer")
+    __slots__ = ("_doubts", "_policies", "_simulation", "_tracer")
 
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
         self._simulation = tracer.simulation
         self._doubts: dict[tuple[ResourceKey | None, ...], tuple[str, str]] = {}
-        self._asking: dict[tuple[str, str], bool] = {}
-        self._doubtful: list[tuple[PolicyState, Target]] | None = None
+        self._policies = UnseenPolicies(tracer.simulation, lambda kind: bool(kind.settings.asking))
 
     def of(self, trace: Trace, purpose: str, *, identified: bool | None = None, unread: bool = True) -> Asked:
         """Return what a request is asked for.
@@ -215,36 +210,20 @@ class Requirements:
     def _doubt(self, trace: Trace) -> tuple[str, str]:
         if trace.route is None:
             return "", ""
-        simulation = self._simulation
-        state = simulation.topology.route(trace.route.key)
+        state = self._simulation.topology.route(trace.route.key)
         if trace.route.key.unplaced:
             return f"the namespace of {trace.route.key} is not known", ""
         met = [trace.route.key, *(key for key in (trace.gateway,) if key is not None)]
         if trace.listener is not None:
             met.append(trace.listener.holder.key)
         met += trace.outcome.backends or ([] if state is None else [backend.wanted for backend in state.backends])
-        namespaces = {key.namespace for key in met}
-        if self._doubtful is None:
-            self._doubtful = [
-                (policy, target)
-                for policy in simulation.policies.values()
-                for target in policy.targets
-                if target.resolution.unknown and not target.nodes and policy.kind.settings.asking
-            ]
-        of_others = ""
-        for policy, target in self._doubtful:
-            if policy.key.namespace in namespaces and self._may_be(target, met):
-                if self._is_of_others(target, met):
-                    of_others = of_others or f"the pods of {policy.key} not seen"
-                    continue
-                return f"{policy.key} may ask for it: {target.resolution.reason}", ""
-        acting = simulation.world.unseen.acting(self._may_ask, met, self._able)
-        if acting.named:
-            return f"{acting.named} may ask for it", acting.ground
+        found = self._policies.on(met)
+        if found.who:
+            return f"{found.who} may ask for it" + (f": {found.why}" if found.why else ""), found.ground
         unconfigured = self._unconfigured(trace)
         if unconfigured and trace.gateway is not None and trace.gateway[:2] == OWN_GATEWAY:
             return unconfigured, ""  # it names a policy that selects the pods
-        return "", acting.ground or unconfigured or of_others
+        return "", found.ground or unconfigured or found.of_others
 
     def _unconfigured(self, trace: Trace) -> str:
         """Return which settings of the controller of a door were not seen, that may ask at all of its entries."""
@@ -254,49 +233,6 @@ class Requirements:
             else self._tracer.topology.gateway(trace.gateway)
         )
         return "" if door is None or not door.class_resolution.unknown else door.class_resolution.reason
-
-    def _may_ask(self, group: str, kind: str) -> bool:
-        """Tell whether a policy of a kind may ask for anything; its name may be in lower case, its group missing."""
-        if (group, kind) not in self._asking:
-            named = self._simulation.catalog.named(kind.lower())
-            self._asking[group, kind] = any(self._is_able(each) for each in named if group in ("", each.group))
-        return self._asking[group, kind]
-
-    def _is_able(self, kind: PolicyKind) -> bool:
-        """Tell whether a policy of a kind that was not seen may ask for anything."""
-        return bool(kind.settings.asking) and (kind.group, kind.kind) not in self._simulation.world.unseen.complete
-
-    def _able(self) -> list[tuple[str, str]]:
-        """The kinds of policies that may ask for anything."""
-        return [(each.group, each.kind) for each in self._simulation.catalog.of_all_groups() if self._is_able(each)]
-
-    def _may_be(self, target: Target, met: Collection[ResourceKey]) -> bool:
-        """Tell whether a target that was not seen may be something that the requests of a route meet."""
-        key, world = target.key, self._simulation.world
-        if target.selector is None:
-            near = (each for each in met if each.kind == key.kind and (key.unplaced or each.namespace == key.namespace))
-            return any(_may_be_called(each.name, key.name, renamed=world.movable) for each in near)
-        if is_workload(key.group, key.kind) or key.kind == "Pod":
-            services = (world.get(each) for each in met if each.kind == "Service")
-            return any(_may_select(target.selector, each) for each in services if each is None or self._is_empty(each))
-        return key.unplaced or world.movable  # else what is in the tree is selected or not, by its labels
-
-    def _is_of_others(self, target: Target, met: Collection[ResourceKey]) -> bool:
-        """Tell whether a selector of pods that were not seen calls them by a name that no backend of a route has."""
-        wanted = mapping(mapping(target.selector).get("matchLabels"))
-        called = [text(wanted[label]) for label in _NAMING if text(wanted.get(label))]
-        words: list[str] = []
-        for key in met:
-            if key.kind == "Service":
-                service = self._simulation.world.get(key)
-                words += [
-                    key.name,
-                    *texts([] if service is None else [*mapping(service.spec.get("selector")).values()]),
-                ]
-        return any(not any(name in word or word in name for word in words) for name in called)
-
-    def _is_empty(self, service: Resource) -> bool:
-        return not self._tracer.simulation.acting.workloads(service.key)
 
 
 def _key(resource: Resource | None) -> ResourceKey | None:
@@ -329,22 +265,3 @@ def _is_meant(ask: Ask, purpose: str) -> bool:
 def _owner(group: Group, path: str) -> ResourceKey | None:
     """Return who set the first field of a setting."""
     return next(iter(setters(group.effective, path)), None)
-
-
-def _may_be_called(name: str, written: str, *, renamed: bool) -> bool:
-    """Tell whether an object may have a name that a reference writes, with variables in it.
-
-    Args:
-        renamed: whether kustomizations that were not rendered may put something before and behind names.
-    """
-    if name == written or (renamed and (name in written or written in name)):
-        return True
-    return may_be(name, written)
-
-
-def _may_select(selector: Mapping[str, Any], service: Resource | None) -> bool:
-    """Tell whether a selector may take pods that a Service selects, of which none was seen."""
-    if service is None:
-        return True
-    labels, wanted = mapping(service.spec.get("selector")), mapping(selector.get("matchLabels"))
-    return all(labels.get(name, value) == value for name, value in wanted.items())

@@ -56,6 +56,14 @@ def allow_list(networks: str, target: str = "HTTPRoute/checkout") -> str:
     return policy(*SECURITY, "office", target, f"authorization: {{defaultAction: Deny, {rules}}}", "shop")
 
 
+def release(values: str) -> str:
+    """A HelmRelease in namespace shop of a chart that is not here."""
+    chart = "chart: {spec: {chart: shop, sourceRef: {kind: HelmRepository, name: own}}}"
+    return manifest(
+        "helm.toolkit.fluxcd.io/v2", "HelmRelease", "shop", "shop", f"spec: {{{chart}, values: {{{values}}}}}"
+    )
+
+
 CUT_OFF = manifest(
     "networking.k8s.io/v1", "NetworkPolicy", "closed", "shop", "spec: {podSelector: {}, policyTypes: [Ingress]}"
 )
@@ -572,6 +580,8 @@ WORLDS: dict[str, tuple[str, ...]] = {
         ),
     ),
     "an injected namespace without any policy": (INJECTED, SERVICE, deployment()),
+    "a chart whose values speak of policies": (*SHOP, release("securityPolicy: {enabled: true}")),
+    "a chart whose values say nothing": (*SHOP, release("")),
     "a client with a Sidecar of its own": (
         INJECTED,
         SERVICE,

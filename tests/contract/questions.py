@@ -6,6 +6,7 @@ function and a line of `QUESTIONS` or `OF_CHANGES`.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -20,7 +21,10 @@ from policylint.compare.requests import RequestChange
 from policylint.editor.state import State
 from policylint.explain.contexts import answers as context_answers
 from policylint.explain.contexts import nodes_of
+from policylint.explain.explanation import explain
 from policylint.explain.reach import reach
+from policylint.explain.subject import Subject
+from policylint.explain.wording import why_closed
 from policylint.guardrails import Guardrail, verdicts
 from policylint.guardrails.reading import RequestPattern
 from policylint.implementations import implementation
@@ -33,8 +37,12 @@ from policylint.policy.authorizing import CLAIM, CLIENT
 from policylint.reach import WayIn, asked, end_in_words, entries_inside, is_grpc
 from policylint.report.diff.comment import OPENING, CommentRow, comment
 from policylint.report.diff.report import DiffReport
+from policylint.report.explain import write
 from policylint.report.findings.report import Report
+from policylint.report.graph import GraphRequest, draw
+from policylint.report.graph.details import details
 from policylint.report.graph.exposure import exposures
+from policylint.report.kit.display import Paint
 from policylint.report.list.listing import ListRequest, entries
 from policylint.report.reach import ending
 from policylint.report.trace.text import result
@@ -56,6 +64,7 @@ ADDRESSES = ("10.1.2.3", "192.168.1.1", "203.0.113.9", "2001:db8::1")
 _MOST_ENDS = 12
 _MOST_OBJECTS = 60
 _SCHEMES = {"HTTP": "http", "HTTPS": "https", "TLS": "tls", "TCP": "tcp", "UDP": "udp"}
+_FORMS = ("text", "json")
 _HBONE = 15008
 """The port of what ambient proxies send to each other."""
 
@@ -430,6 +439,71 @@ def _acts_by_simulate(world: Environment) -> Answers:
     return told
 
 
+# May a policy act on a route that was not seen to
+
+
+def _unseen_by_reach(world: Environment) -> Answers:
+    """A login that is not known for what may ask for it makes "no policy acts" untrue; one that is certain does not."""
+    told: dict[object, str] = {}
+    for way in world.ways if len(world.ways) < MOST_WAYS else ():
+        if way.trace.rule is not None and way.trace.outcome.backends:
+            given = asked(world.requirements, way, "authentication")
+            if given.state == "unknown" and re.search(r" may ask\b", given.why):
+                told[way.trace.rule.key] = "may act"
+    return told
+
+
+def _unseen_by_trace(world: Environment) -> Answers:
+    told: dict[object, str] = {}
+    for way in world.taken:
+        trace = world.traced(way.trace.request)
+        if trace.rule is not None and trace.outcome.backends and trace.rule == way.trace.rule:
+            why = world.requirements.of(trace, "authentication", unread=False).why
+            if why and not trace.outcome.unknown and " may ask for it" in why:
+                told[trace.rule.key] = "may act"
+    return told
+
+
+def _unseen_by_explain(world: Environment) -> Answers:
+    """What the sentence says that stands where no policy acts, in every format and above the editor's cursor."""
+    told: dict[object, str] = {}
+    for state in world.simulation.topology.routes[:_MOST_OBJECTS]:
+        subject = Subject(world.simulation, state.route.key, whole(state.route.key))
+        explained = [(explain(subject), None)]
+        text, data = ("".join(write(form, explained, world.names, Paint(False), 2000, "")) for form in _FORMS)
+        said = re.search(r"^no policy [^;]*?\bacts (on it|here)(?!: no request)(;?)", text, re.MULTILINE)
+        if said is not None:
+            in_data = any(each.get("mayAct") for each in json.loads(data)["explanations"])
+            assert in_data == bool(said[2]), state.route.key
+            told[state.route.key] = "may act" if in_data else "none"
+    return told
+
+
+def _unseen_by_list(world: Environment) -> Answers:
+    routes = {world.names.key(state.route.key): state.route.key for state in world.simulation.topology.routes}
+    acting = {routes[row["route"]]: row for row in entries("routes", [world.simulation], ListRequest())}
+    closed = {key for key in acting if not world.simulation.acting.owners.get(key) and _is_shut(world, key)}
+    counted = {key: row["policies"] for key, row in acting.items() if key not in closed}
+    return {key: "may act" if number is None else "none" for key, number in counted.items() if not number}
+
+
+def _unseen_by_page(world: Environment) -> Answers:
+    """The sentence of the side pane, where no policy acts on a box."""
+    told: dict[object, str] = {}
+    drawing = draw([world.simulation], GraphRequest())
+    data = details(drawing)
+    for box, node in zip(drawing.graph.nodes, data["nodes"], strict=True):
+        key = box.nodes[-1].key if box.nodes and not box.nodes[-1].section else None
+        if key is not None and world.simulation.topology.route(key) is not None and not node["results"]:
+            told[key] = "may act" if node["unseen"].startswith(";") else "none"
+    return {key: answer for key, answer in told.items() if not _is_shut(world, key)}
+
+
+def _is_shut(world: Environment, route: ResourceKey) -> bool:
+    paths = context_answers(world.simulation, nodes_of(world.simulation, whole(route))).paths
+    return bool(why_closed(world.simulation, paths))
+
+
 # At which objects does a policy act
 
 
@@ -697,6 +771,13 @@ QUESTIONS: dict[str, Mapping[str, Callable[[Environment], Answers]]] = {
         "explain of the route": _acts_by_explained_route,
         "list": _acts_by_list,
         "simulate": _acts_by_simulate,
+    },
+    "may a policy act that was not seen": {
+        "reach": _unseen_by_reach,
+        "trace": _unseen_by_trace,
+        "explain": _unseen_by_explain,
+        "list": _unseen_by_list,
+        "page": _unseen_by_page,
     },
     "at which objects does it act": {
         "explain": _acts_at_by_explain,

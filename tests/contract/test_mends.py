@@ -16,6 +16,7 @@ from policylint.catalog.content import ReadSet
 from policylint.checks import route_without_authentication, shadowed_route_match
 from policylint.compare import connections, opened
 from policylint.compare.requests import answers, changes
+from policylint.explain.unseen import Unseen, UnseenActing
 from policylint.implementations.istio import Istio
 from policylint.load.left_unread import LeftUnread
 from policylint.network.meshes import Tunnel
@@ -189,6 +190,11 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
         "a policy of Istio for a Service behind a waypoint without a usable listener",
         "on which routes does it act",
         _of(acting, "closed", lambda simulation, _: serving.closed(simulation, ())),
+    ),
+    "explain, list and the page do not ask for policies that were not seen": (
+        "a chart whose values speak of policies",
+        "may a policy act that was not seen",
+        _of(UnseenActing, "on", lambda *_: Unseen()),
     ),
     "a Secret is read only where a field is called after it": (
         "a Secret under another field's name",

@@ -6,9 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from policylint.explain.explanation import explain
+from policylint.explain.subject import Subject
+from policylint.model import ResourceKey
+from policylint.report.explain import write
+from policylint.report.kit.display import Paint
+from policylint.report.kit.identity import Names
+from policylint.report.list.listing import ListRequest, entries
+from policylint.topology import whole
 from policylint.workspace import open_workspace
 from tests.compare.repositories import diff
 from tests.compare.test_out_of_sight import APPLICATIONS, ARGO, LOGIN, ROUTE
+from tests.contract.test_contract import disagreements
 
 FILES = {
     "argo/apps.yaml": APPLICATIONS.replace("path: chart", "path: shop"),
@@ -16,6 +25,7 @@ FILES = {
     "shop/route.yaml": ROUTE,
     "shop/login.yaml": LOGIN,
 }
+ROUTE_KEY = ResourceKey("gateway.networking.k8s.io", "HTTPRoute", "shop", "shop")
 CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: argocd-cm, namespace: argocd}\ndata:\n"
 
 
@@ -51,6 +61,17 @@ EVERYTHING = {"HTTPRoute shop/shop", "SecurityPolicy shop/login", "Service shop/
 )
 def test_what_is_left_alone_is_not_applied(tmp_path: Path, settings: dict[str, str], left_alone: set[str]) -> None:
     assert applied(tmp_path, {**FILES, **settings}) == EVERYTHING - left_alone
+
+
+def test_whoever_says_that_no_policy_acts_says_what_is_left_alone(tmp_path: Path) -> None:
+    applied(tmp_path, {**FILES, **config("{kinds: [SecurityPolicy]}")})
+    (simulation,) = open_workspace([str(tmp_path)]).simulations
+    subject = Subject(simulation, ROUTE_KEY, whole(ROUTE_KEY))
+    said = "".join(write("text", [(explain(subject), None)], Names.of([simulation]), Paint(False), 2000, ""))
+    assert "no policy here acts on it; SecurityPolicy shop/login" in said
+    (row,) = entries("routes", [simulation], ListRequest())
+    assert row["policies"] is None
+    assert disagreements(simulation) == []
 
 
 def test_two_of_these_say_nothing_of_the_tree(tmp_path: Path) -> None:

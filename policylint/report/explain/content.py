@@ -10,6 +10,7 @@ from policylint.explain.explanation import Explanation
 from policylint.explain.reach import ReachedObject
 from policylint.explain.settings import Setting, settings, summary
 from policylint.explain.unattached import target_place
+from policylint.explain.unseen import UnseenActing
 from policylint.explain.wording import (
     Crowd,
     all_rules,
@@ -223,8 +224,7 @@ class Content:
                 context = where(answer, every, subject) or count(len(answer.paths), "context")
                 yield Heading(f"Effective policy: {context}")
             why = "" if kinds else why_closed(simulation, answer.paths)
-            none = f"no policy acts here: {why}" if why else "no policy acts here"
-            yield SettingTable(tuple(kinds)) if kinds else Sentence(none, belongs=True)
+            yield SettingTable(tuple(kinds)) if kinds else Sentence(self._none_here(why), belongs=True)
         if not shown and (self._field or not explanation.other_systems):
             others = bool(explanation.extensions)
             nothing = none_acts(explanation.subject, answers.paths, others=others)
@@ -235,6 +235,13 @@ class Content:
             yield Sentence("(more contexts than are told apart; ask for a route)", belongs=True)
         if not self._field:
             yield from self._beneath()
+
+    def _none_here(self, closed: str) -> str:
+        """Return that no policy acts in some contexts of an object, and why no request gets there, if that is so."""
+        if closed:
+            return f"no policy acts here: {closed}"
+        subject = self._explanation.subject
+        return f"no policy acts here{UnseenActing(subject.simulation).on(subject.node).remark}"
 
     def _beneath(self) -> Iterator[Block]:
         """Yield what is named and not evaluated, how the policies merge, and the chains of parents."""

@@ -9,6 +9,7 @@ from policylint.explain.explanation import Explanation
 from policylint.explain.reach import ReachedObject
 from policylint.explain.settings import Setting, settings
 from policylint.explain.unattached import target_place
+from policylint.explain.unseen import UnseenActing
 from policylint.explain.wording import Crowd, chains, level_of, strategy, where
 from policylint.policy.results import PolicyState, Target
 from policylint.report.explain.radius import Radius
@@ -43,6 +44,8 @@ def entry(explanation: Explanation, names: Names, field: str, radius: Radius | N
         ]
         if explanation.answers.truncated:
             content["truncated"] = True
+        unseen = UnseenActing(subject.simulation).on(subject.node)
+        content.update((name, words) for name, words in (("mayAct", unseen.may), ("notSeen", unseen.ground)) if words)
     else:
         content.update(_policy(explanation, names))
     content["notAttached"] = [

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from policylint.explain.settings import settings, summary
+from policylint.explain.unseen import UnseenActing
 from policylint.model import Node, ResourceKey
 from policylint.model.words import count, listing
 from policylint.policy.results import Group
@@ -98,6 +99,7 @@ def _layer(drawing: Drawing, *, requests: bool = True) -> Entry:
     absent = {(box.environment, box.label): [number] for number, box in enumerate(graph.nodes) if not box.nodes}
     drawn_boxes = Boxes(of_node, of_key, absent)
     fields = [{row["field"] for row in result["rows"]} for result in results]
+    unseen = {simulation.world.name: UnseenActing(simulation) for simulation in drawing.simulations}
     reached = exposures(drawing.simulations) if requests else []
     worst = {of_key[place][0]: told for place, told in of_routes(reached or ()).items() if place in of_key}
     return {
@@ -123,6 +125,9 @@ def _layer(drawing: Drawing, *, requests: bool = True) -> Entry:
                 "alike": alike[number],
                 "results": through.get(number, [])[:_MOST_RESULTS],
                 "many": len(through.get(number, [])),
+                "unseen": ""
+                if number in through or not box.nodes
+                else unseen[box.environment].on(box.nodes[-1]).remark,
                 "acting": sorted(acting.get(number, ())),
                 "by": sorted(beaten.get(number, ())),
                 "findings": about.get(number, []),

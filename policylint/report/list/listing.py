@@ -8,6 +8,7 @@ from typing import Any
 
 from policylint.clusters.kinds import has_policies as has_cluster_policies
 from policylint.explain.reach import reach
+from policylint.explain.unseen import UnseenActing
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, selectors
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import has_policies
@@ -57,6 +58,13 @@ class _Context(NamedTuple):
     names: Names
     request: ListRequest
     affected: dict[ResourceKey, list[str]]
+    unseen: UnseenActing
+
+    def acting(self, key: ResourceKey) -> Entry:
+        """Return how many policies act on an object, None where one may that was not seen, and which."""
+        acting = self.affected.get(key, [])
+        none = None if not acting and self.unseen.on(whole(key)).may else 0
+        return {"policies": len(acting) or none, "acting": acting}
 
 
 def entries(table: str, simulations: Sequence[Simulation], request: ListRequest) -> list[Entry]:
@@ -71,6 +79,7 @@ def entries(table: str, simulations: Sequence[Simulation], request: ListRequest)
             names,
             request._replace(own=own),
             {key: names.keys(keys) for key, keys in simulation.acting.owners.items()},
+            UnseenActing(simulation),
         )
         rows += [environment | row for row in _TABLES[table](context)]
     return rows
@@ -133,15 +142,13 @@ def _routes(context: _Context) -> Iterable[Entry]:
     for state in context.simulation.topology.routes:
         if not context.request.fits(state.route):
             continue
-        acting = context.affected.get(state.route.key, [])
         yield {
             "route": context.names.key(state.route.key),
             "hosts": [hostname or "*" for hostname in state.hostnames],
             "parents": sorted(context.names.parent(parent) for parent in state.parents),
             "status": _route_status(state),
             "rules": len(rules(state.route)),
-            "policies": len(acting),
-            "acting": acting,
+            **context.acting(state.route.key),
             "location": place(state.route.name_location),
         }
 
@@ -172,7 +179,6 @@ def _gateways(context: _Context) -> Iterable[Entry]:
             continue
         key = state.gateway.key
         bad = [each.reason for each in state.conditions if each.type == "Accepted" and each.status != "True"]
-        acting = context.affected.get(key, [])
         yield {
             "gateway": context.names.key(key),
             "class": state.class_key.name,
@@ -180,8 +186,7 @@ def _gateways(context: _Context) -> Iterable[Entry]:
             "ports": sorted({listener.port for listener in state.listeners if listener.port is not None}),
             "listeners": [listener.name for listener in state.listeners],
             "routes": len(served.get(key, ())),
-            "policies": len(acting),
-            "acting": acting,
+            **context.acting(key),
             "location": place(state.gateway.name_location),
         }
     for key in sorted(named):
@@ -190,7 +195,6 @@ def _gateways(context: _Context) -> Iterable[Entry]:
             and context.request.fits_key(key)
             and not (context.request.labels or context.request.scope)
         ):
-            acting = context.affected.get(key, [])
             yield {
                 "gateway": context.names.key(key),
                 "class": "",
@@ -198,8 +202,7 @@ def _gateways(context: _Context) -> Iterable[Entry]:
                 "ports": [],
                 "listeners": [],
                 "routes": len(served[key]),
-                "policies": len(acting) or None,
-                "acting": acting,
+                **context.acting(key),
                 "location": named[key],
             }
 
@@ -235,14 +238,12 @@ def _backends(context: _Context) -> Iterable[Entry]:
         resource = simulation.world.get(key) if (key.group, key.kind) != (GATEWAY_GROUP, "HTTPRoute") else None
         if resource is None or not context.request.fits(resource):
             continue
-        acting = context.affected.get(key, [])
         yield {
             "backend": context.names.key(key),
             "routes": len(used.get(key, ())),
-            "policies": len(acting),
+            **context.acting(key),
             "ports": [f"{port.name or '-'} {port.number}" for port in ports(resource)],
             "used by": context.names.keys(used.get(key, ())),
-            "acting": acting,
             "location": place(resource.name_location),
         }
 

@@ -461,7 +461,7 @@
 
   function effective(side, node) {
     if (!node.results.length) {
-      if (node.role === "object") side.append(element("h3", { textContent: "Effective policy" }), element("p", { className: "faint", textContent: "No policy acts here." }));
+      if (node.role === "object") side.append(element("h3", { textContent: "Effective policy" }), element("p", { className: "faint", textContent: "No policy acts here" + node.unseen + "." }));
       return;
     }
     side.append(element("h3", { textContent: "Effective policy" }));

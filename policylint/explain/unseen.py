@@ -16,7 +16,7 @@ from policylint.trace.unseen import UnseenPolicies
 _Kinds = frozenset[tuple[str, str]]
 
 
-class Unseen(NamedTuple):
+class UnseenWords(NamedTuple):
     """What was not seen, in words.
 
     Args:
@@ -41,21 +41,21 @@ class UnseenActing:
         self._simulation = simulation
         self._of_kinds: dict[_Kinds, UnseenPolicies] = {}
 
-    def on(self, node: Node) -> Unseen:
+    def on(self, node: Node) -> UnseenWords:
         """Return what may act on a node: on a Gateway from its level and above, on a route at all that it leads to."""
         topology = self._simulation.topology
         nodes = nodes_of(self._simulation, node)
         above = {each.key for each in (*nodes, *ancestors(topology, nodes))}
         if elsewhere := [key for key in topology.unseen if key in above]:
-            return Unseen(f"what policies elsewhere do to {listing(elsewhere)} is not known")
+            return UnseenWords(f"what policies elsewhere do to {listing(elsewhere)} is not known")
         passed = set(above)
         if not leads_down(node):
             below = walk(topology.children, (vertex for each in nodes for vertex in topology.vertices_of(each)))
             passed.update(each.key for vertex in below for each in topology.vertices[vertex].nodes)
         found = self._policies(frozenset(key[:2] for key in passed)).on(sorted(passed))
         if found.who:
-            return Unseen(f"{found.who} may: {found.why}" if found.why else f"{found.who} may bring one")
-        return Unseen(ground=found.ground or found.of_others)
+            return UnseenWords(f"{found.who} may: {found.why}" if found.why else f"{found.who} may bring one")
+        return UnseenWords(ground=found.ground or found.of_others)
 
     def _policies(self, kinds: _Kinds) -> UnseenPolicies:
         if kinds not in self._of_kinds:

@@ -22,9 +22,9 @@ from policylint.session.settings import RunOptions, Setup
 if TYPE_CHECKING:
     from policylint.explain.explanation import Explanation
     from policylint.model.coverage import Coverage
+    from policylint.report.trace.environments import TracedRequest
     from policylint.session.diff import DiffResult
     from policylint.simulation import Simulation
-    from policylint.trace.environments import TracedRequest
     from policylint.workspace import Workspace
 
     Path = str | os.PathLike[str]
@@ -104,8 +104,8 @@ class Session:
         Raises:
             UsageError: a request that cannot be asked anywhere.
         """
+        from policylint.report.trace.environments import trace_requests
         from policylint.trace import from_url
-        from policylint.trace.environments import trace_requests
 
         request = from_url(method, url, headers, gateway=gateway, client=client, service=service)
         return trace_requests(self._workspace.simulations, [(request, {})])

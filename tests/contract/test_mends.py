@@ -16,7 +16,7 @@ from policylint.catalog.content import ReadSet
 from policylint.checks import route_without_authentication, shadowed_route_match
 from policylint.compare import connections, opened
 from policylint.compare.requests import answers, changes
-from policylint.explain.unseen import Unseen, UnseenActing
+from policylint.explain.unseen import UnseenActing, UnseenWords
 from policylint.implementations.istio import Istio
 from policylint.load.left_unread import LeftUnread
 from policylint.network.meshes import Tunnel
@@ -194,7 +194,7 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
     "explain, list and the page do not ask for policies that were not seen": (
         "a chart whose values speak of policies",
         "may a policy act that was not seen",
-        _of(UnseenActing, "on", lambda *_: Unseen()),
+        _of(UnseenActing, "on", lambda *_: UnseenWords()),
     ),
     "a Secret is read only where a field is called after it": (
         "a Secret under another field's name",

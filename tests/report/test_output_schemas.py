@@ -27,8 +27,8 @@ from policylint.model.suppression import Form
 from policylint.policy.results import Verdict
 from policylint.report.export import TABLES as EXPORTED
 from policylint.report.export import Export
+from policylint.report.trace.expecting import FACTS
 from policylint.topology.state import Status
-from policylint.trace.expecting import FACTS
 from policylint.trace.request import FIELDS
 from policylint.trace.requirements import State as AskedState
 from policylint.workspace import Workspace

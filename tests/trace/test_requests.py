@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
+from policylint.report.trace.expecting import checks
 from policylint.trace import Tracer, request
-from policylint.trace.expecting import checks
 from policylint.workspace import open_workspace
 
 WORLDS = Path(__file__).parent / "worlds"

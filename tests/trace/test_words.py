@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from policylint.cli import main
+from policylint.report.trace.expecting import checks
 from policylint.trace import RequestError, Requirements, Tracer, from_url, request
-from policylint.trace.expecting import checks
 from policylint.workspace import open_workspace
 from tests import worlds
 from tests.conftest import Golden

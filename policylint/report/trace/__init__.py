@@ -8,10 +8,10 @@ from typing import Any
 from policylint.namedtuple import NamedTuple
 from policylint.report.kit.display import Paint
 from policylint.report.kit.identity import Names, visible_json
+from policylint.report.trace.environments import TracedRequest, trace_requests
 from policylint.report.trace.trace_v1 import VERSION, Entry, entry, redirects
 from policylint.simulation import Simulation
 from policylint.trace import Request, RequestError
-from policylint.trace.environments import TracedRequest, trace_requests
 
 Expecting = tuple[Request, Mapping[str, Any]]
 """A request, and what is expected of it."""

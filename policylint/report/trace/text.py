@@ -19,8 +19,8 @@ from policylint.trace import Asked, Trace
 
 if TYPE_CHECKING:
     from policylint.report.trace import Traced
+    from policylint.report.trace.environments import TracedRequest
     from policylint.topology import ListenerState
-    from policylint.trace.environments import TracedRequest
 
 _MOST_SETTINGS = 40
 

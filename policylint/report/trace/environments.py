@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from policylint.namedtuple import NamedTuple
+from policylint.report.trace.expecting import Check, checks
 from policylint.simulation import Simulation
-from policylint.trace.expecting import Check, checks
 from policylint.trace.redirects import Followed, followed
 from policylint.trace.request import Request, RequestError
 from policylint.trace.requirements import Asked, Requirements

@@ -52,6 +52,8 @@ class UnseenActing:
         if not leads_down(node):
             below = walk(topology.children, (vertex for each in nodes for vertex in topology.vertices_of(each)))
             passed.update(each.key for vertex in below for each in topology.vertices[vertex].nodes)
+        if (route := topology.route(node.key)) is not None:
+            passed.update(backend.wanted for backend in route.backends)  # those that were not seen among them
         found = self._policies(frozenset(key[:2] for key in passed)).on(sorted(passed))
         if found.who:
             return UnseenWords(f"{found.who} may: {found.why}" if found.why else f"{found.who} may bring one")

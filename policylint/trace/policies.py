@@ -26,7 +26,7 @@ _ORDER = ("gatewayclass", "gateway", "listener", "route", "rule", "service", "po
 class Policies:
     """The policies that requests meet: those that act along their way, with what they ask."""
 
-    __slots__ = ("_acting", "_asking", "_bound", "_groups", "_implementations", "_phases", "_simulation")
+    __slots__ = ("_acting", "_asking", "_bound", "_choosing", "_groups", "_implementations", "_phases", "_simulation")
 
     def __init__(self, simulation: Simulation) -> None:
         self._acting = simulation.acting
@@ -35,6 +35,9 @@ class Policies:
         self._groups = simulation.groups
         self._simulation = simulation
         self._implementations: dict[str, Implementation] = {}
+        made = {group.kind.implementation: self._implementation(group.kind) for group in simulation.groups}
+        chosen = ((name, each.choosing(simulation.groups, simulation.topology)) for name, each in made.items())
+        self._choosing = {name: choosing for name, choosing in chosen if choosing is not None}
         self._bound: dict[Node, list[ObjectBinding]] = defaultdict(list)
         for binding in simulation.unevaluated:
             self._bound[binding.node].append(binding)
@@ -84,15 +87,42 @@ class Policies:
         if not ends:
             on_path.update((number, []) for number in self._acting.along(tuple(path), (), leads=bool(path)))
         met = []
+        doubts, certain = self._doubts(on_path, path, message) if self._choosing else ({}, set())
         for number, acted_on in on_path.items():
             group = self._groups[number]
+            if number in doubts and not doubts[number]:
+                continue
             if group.effective.owners or group.effective.lost or group.effective.refused:
                 asks, spec = self._asked(number, message)
                 places = self._places(number, path)
-                met += [Met(group, key, asks, places, spec, port) for key, port in _only(acted_on, ends)]
+                doubt = doubts.get(number, "")
+                asks = tuple(ask for ask in asks if not doubt or ask.purpose in certain)
+                met += [Met(group, key, asks, places, spec, port, doubt) for key, port in _only(acted_on, ends)]
         effective = [each.group.effective for each in met]
         met = [each._replace(asks=self._in_force(each, effective)) if each.asks else each for each in met]
         return tuple(sorted(met, key=_order))
+
+    def _doubts(
+        self, numbers: Iterable[int], path: Sequence[Node], message: RequestFacts
+    ) -> tuple[Mapping[int, str], set[str]]:
+        """Return which policies on a path do not act on a request after all, "", or why that is not known; and the
+        purposes that whichever of these acts demands."""
+        doubts: dict[int, str] = {}
+        certain: set[str] = set()
+        places = {level((node,)): node for node in path}
+        for name, choosing in self._choosing.items() if {"gateway", "listener", "rule"} <= places.keys() else ():
+            chosen = choosing.chosen(places["gateway"].key, places["listener"], places["rule"], message)
+            for number in numbers if chosen is not None else ():
+                acts = {number in each for each in chosen or ()}
+                if self._groups[number].kind.implementation == name and acts != {True}:
+                    doubts[number] = choosing.why if True in acts else ""
+            demanded = [
+                {ask.purpose for number in each for ask in self._asked(number, message)[0] if ask.must}
+                for each in chosen or ()
+            ]
+            certain.update(*demanded[:1])
+            certain.intersection_update(*demanded)
+        return doubts, certain
 
     def _asked(self, number: int, message: RequestFacts) -> tuple[tuple[Ask, ...], Mapping[str, Any]]:
         """Return what a group asks of a request, and what of its effective spec is about it.
@@ -126,10 +156,10 @@ class Policies:
             kind, effective = met.group.kind, met.group.effective
             decisions = self._implementation(kind).decisions(kind, met.spec, message)
             for decision in chain(_failures(effective), decisions):
-                if met.backend is not None and decision.answer == "denied":
-                    decision = decision._replace(answer="depends", why=f"whether it goes to {met.backend}")
-                if unread and decision.answer == "denied":
-                    decision = decision._replace(answer="depends", why=f"whether {unread} reads it")
+                hangs = met.doubt or (unread and f"whether {unread} reads it")
+                hangs = hangs or (f"whether it goes to {met.backend}" if met.backend is not None else "")
+                if hangs and decision.answer == "denied":
+                    decision = decision._replace(answer="depends", why=hangs)
                 place = decision.pointer
                 leaf = next(
                     (at for at in effective.owners if at[: len(place)] == place or place[: len(at)] == at), None
@@ -142,6 +172,8 @@ class Policies:
         """Whether any effective policy, or object that a filter names, has an answer to requests, or asks which of them
         it is about."""
         questions: list[RequestQuestion] = []
+        if self._choosing:
+            return True
         nothing = RequestFacts("", "", "", {}, blank=True, asked=questions)
         for kind, effective in ((group.kind, group.effective) for group in self._groups):
             behaviour = self._implementation(kind)

@@ -115,6 +115,7 @@ class Met(NamedTuple):
         places: of its fields in the order in which its implementation's settings act, as far as that is known.
         spec: what of its effective spec is about the request.
         port: the port of the backend where it acts on that one alone.
+        doubt: why it is not known whether it acts; "" where it does.
     """
 
     group: Group
@@ -123,6 +124,7 @@ class Met(NamedTuple):
     places: Mapping[str, int] = {}
     spec: Mapping[str, Any] = {}
     port: str = ""
+    doubt: str = ""
 
     @property
     def unread(self) -> list[tuple[str, Any]]:
@@ -271,7 +273,9 @@ class Trace(NamedTuple):
             for setting, value in met.unread
             for owner in setters(met.group.effective, setting)
         ]
-        return list(dict.fromkeys([*settings, *(str(each.wanted) for each in self.extensions if each.may_ask)]))
+        doubtful = [str(key) for met in self.policies if met.doubt for key in met.group.effective.sources]
+        extensions = (str(each.wanted) for each in self.extensions if each.may_ask)
+        return list(dict.fromkeys([*settings, *doubtful, *extensions]))
 
     @property
     def depends(self) -> list[Judged]:

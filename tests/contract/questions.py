@@ -446,9 +446,9 @@ def _unseen_by_reach(world: Environment) -> Answers:
     """A login that is not known for what may ask for it makes "no policy acts" untrue; one that is certain does not."""
     told: dict[object, str] = {}
     for way in world.ways if len(world.ways) < MOST_WAYS else ():
-        if way.trace.rule is not None and way.trace.outcome.backends:
+        if way.trace.rule is not None and way.trace.outcome.backends and not way.trace.may_ask:
             given = asked(world.requirements, way, "authentication")
-            if given.state == "unknown" and re.search(r" may ask\b", given.why):
+            if given.state == "unknown" and " may ask for it" in given.why:
                 told[way.trace.rule.key] = "may act"
     return told
 

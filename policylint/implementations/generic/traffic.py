@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
@@ -24,6 +24,22 @@ if TYPE_CHECKING:
     from policylint.policy.client_addresses import Believed
     from policylint.policy.handling import Handling
 from policylint.implementations.generic.base import Behaviour
+
+
+class Choosing(Protocol):
+    """What chooses among the effective policies of its implementation, which are called by their numbers.
+
+    Attributes:
+        why: why it is not known which, where it is not.
+    """
+
+    why: str
+
+    def chosen(
+        self, gateway: ResourceKey, listener: Node, rule: Node, message: RequestFacts
+    ) -> Sequence[frozenset[int]] | None:
+        """Return what acts on a request that a rule takes, all that may where that is not known; None for what is on
+        its path."""
 
 
 class Traffic(Behaviour):
@@ -87,6 +103,20 @@ class Traffic(Behaviour):
         called before it.
         """
         return {}
+
+    def taken(self, groups: Sequence[Group], topology: Topology) -> Sequence[Group]:  # noqa: ARG002
+        """Return all effective policies with the contexts on which its proxy makes its own act; by default as they are.
+
+        `begin` is not called before it.
+        """
+        return groups
+
+    def choosing(self, groups: Sequence[Group], topology: Topology) -> Choosing | None:  # noqa: ARG002
+        """Return what chooses, request by request, which of its policies on a path act; by default None: all of them.
+
+        `begin` is not called before it.
+        """
+        return None
 
     def backends(self, route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
         """Return the backendRefs of a route as the controller takes them; by default those that it refuses are marked.

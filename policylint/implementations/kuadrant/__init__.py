@@ -8,13 +8,13 @@ Statuses are those of internal/controller/*_status_updater.go and *_policy_disco
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, fault_of, walk
-from policylint.implementations.kuadrant import authorization, conditions, hostnames, keys
+from policylint.implementations.kuadrant import action_sets, authorization, conditions, hostnames, keys
 from policylint.implementations.kuadrant.listeners import (
     idle,
     named_listeners,
@@ -81,6 +81,15 @@ class Kuadrant(Implementation):
             return self.effects(kind, kept, topology, idle).groups()
         groups = super().groups(kind, self._by_listener(kind, kept, topology), topology)
         return [with_gateways(group) for group in groups]
+
+    def taken(self, groups: Sequence[Group], topology: Topology) -> Sequence[Group]:
+        """Return effective policies with the paths on which the filter, which knows none, makes them act."""
+        return action_sets.taken(groups, topology, self.name)
+
+    def choosing(self, groups: Sequence[Group], topology: Topology) -> action_sets.ActionSets | None:
+        """Return the action sets of Gateways; None where there are none."""
+        sets = action_sets.ActionSets(groups, topology, self.name)
+        return sets if any(sets.gateways) else None
 
     def phases(
         self,

@@ -84,11 +84,11 @@ class Patterns:
             case "neq":
                 return negated(has_field(self._message, field, Predicate("Exact", value)))
             case "matches":
-                return has_field(self._message, field, matching(_anywhere(value)))
+                return has_field(self._message, field, matching(anywhere(value)))
         return None
 
 
-def _anywhere(pattern: str) -> str:
+def anywhere(pattern: str) -> str:
     """Return the expression of whole texts in which another one matches anywhere."""
     if "|" in pattern:
         return f"(?s:.*)(?:{pattern})(?s:.*)"

@@ -1,0 +1,257 @@
+"""Which policies act on a request: those of the action set that the filter of its Gateway chooses.
+
+The operator writes one list for a Gateway: for each path on which any policy acts, each hostname of the route within
+the listener, and each match of the rule, a set of the actions of all kinds. The filter takes the sets of the narrowest
+hostname that covers a request's, and of these the first whose match fits, narrow ones first. It knows neither listeners
+nor routes: a path without policies meets those of another one, and a narrower hostname takes them away.
+Sources: kuadrant-operator v1.5.1, internal/controller/istio_extension_reconciler.go, buildWasmConfigs;
+internal/wasm/utils.go, BuildActionSetsForPath; internal/gatewayapi/types.go, Less; wasm-shim v0.14.1,
+src/kuadrant/pipeline/factory.rs, select_blueprint (docs/design/semantics.md §6, trap 26).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from policylint.implementations.kuadrant.patterns import anywhere
+from policylint.matches import Match, Term, by_path, matches
+from policylint.model import Node, ResourceKey, holds_variable
+from policylint.model.ternary import every
+from policylint.namedtuple import NamedTuple
+from policylint.policy.authorizing import RequestFacts
+from policylint.policy.paths import ListedPaths, Path
+from policylint.policy.results import Group
+from policylint.spaces.predicates import Predicate, ending, matching, starting
+from policylint.topology import Topology, whole
+from policylint.topology.hostnames import covers, specificity
+from policylint.topology.routes import rules
+
+_WHOLE = 5
+"""GatewayClass, Gateway, listener, route, rule."""
+_MOST_SETS = 1_000
+"""Sets of one Gateway beyond which policies are taken to act on their own paths alone."""
+Acting = frozenset[int]
+"""The numbers of effective policies."""
+
+
+class _ActionSet(NamedTuple):
+    """One set of a Gateway.
+
+    Args:
+        place: the listener and the rule.
+        match: of the rule, that of a call by its path.
+        acting: the effective policies whose actions these are.
+        alone: whether the rule has no other match.
+        order: the first of two comes first in the list; equal ones come in any order.
+    """
+
+    place: tuple[Node, Node]
+    match: Match
+    acting: Acting
+    alone: bool
+    order: tuple[object, ...]
+
+
+class TakenPaths(ListedPaths):
+    """Contexts by what the filter takes for them, and those by which the operator made its sets."""
+
+    __slots__ = ("own",)
+
+    def __init__(self, paths: Iterable[Path], own: Sequence[Path]) -> None:
+        super().__init__(paths)
+        self.own = own
+
+
+class ActionSets:
+    """The action sets of all Gateways; effective policies are called by their numbers."""
+
+    why = "two sets of actions for its host fit it, and which one comes first is not stated"
+
+    def __init__(self, groups: Sequence[Group], topology: Topology, implementation: str) -> None:
+        self._topology = topology
+        self.paths: dict[tuple[Node, Node], Path] = {}
+        acting: dict[tuple[Node, Node], set[int]] = defaultdict(set)
+        for number, group in enumerate(groups):
+            if group.kind.implementation == implementation and group.effective.owners:
+                contexts = group.contexts.own if isinstance(group.contexts, TakenPaths) else group.contexts()
+                for path in contexts:
+                    if len(path) == _WHOLE and path[2].role == "Listener":
+                        acting[path[2], path[4]].add(number)
+                        self.paths[path[2], path[4]] = path
+        self._sets: dict[ResourceKey, dict[str, list[_ActionSet]]] = defaultdict(lambda: defaultdict(list))
+        for (listener, rule), numbers in acting.items():
+            for hostname, made in self._made(listener, rule, frozenset(numbers)):
+                self._sets[listener.key][hostname].append(made)
+        for gateway, by_host in list(self._sets.items()):
+            if sum(map(len, by_host.values())) > _MOST_SETS:
+                del self._sets[gateway]
+            for sets in by_host.values():
+                sets.sort(key=lambda made: made.order)
+
+    @property
+    def gateways(self) -> Iterable[ResourceKey]:
+        """The Gateways that have sets of actions."""
+        return self._sets.keys()
+
+    def chosen(
+        self, gateway: ResourceKey, listener: Node, rule: Node, message: RequestFacts
+    ) -> Sequence[Acting] | None:
+        """Return what acts on a request that a rule takes at a listener; several where that is not known."""
+        if gateway not in self._sets:
+            return None
+        hosts, by_host = self.hosts(listener, rule.key), self._sets[gateway]
+        found: list[Acting] = []
+        for hostname in sorted(by_host, key=specificity, reverse=True):
+            if not any(covers(hostname, host) or covers(host, hostname) for host in hosts):
+                continue
+            is_under = True if all(covers(hostname, host) for host in hosts) else _is_under(hostname, message)
+            if is_under is not False:
+                found += _first(by_host[hostname], rule, message)
+            if is_under:
+                break
+        else:
+            found.append(frozenset())
+        return list(dict.fromkeys(found))
+
+    def hosts(self, listener: Node, route: ResourceKey) -> Sequence[str]:
+        """Return the hostnames that a route serves at a listener."""
+        state = self._topology.route(route)
+        parents = () if state is None else state.parents
+        return [
+            host for parent in parents for each in parent.candidates if each.node == listener for host in each.hostnames
+        ]
+
+    def probes(self, listener: Node, rule: Node) -> Iterator[RequestFacts]:
+        """Yield requests that a rule takes at a listener, one for each way in which the sets may tell them apart."""
+        by_host = self._sets[listener.key]
+        hosts = self.hosts(listener, rule.key)
+        narrower = [name for name in by_host if any(covers(host, name) for host in hosts)]
+        others = [made.match for sets in by_host.values() for made in sets if made.place[0] != listener]
+        for host in dict.fromkeys(f"any{host[1:]}" if host.startswith("*") else host for host in (*hosts, *narrower)):
+            for match in self._matches(rule):
+                yield _request(host, match)
+                for request in (_request(host, match, other) for other in others):
+                    if _fits(match, request) is not False:
+                        yield request
+
+    def _made(self, listener: Node, rule: Node, acting: Acting) -> Iterator[tuple[str, _ActionSet]]:
+        """Yield the sets of a path, each with its hostname."""
+        state, route = self._topology.listener(listener), self._topology.route(rule.key)
+        if state is None or route is None:
+            return
+        written = [hostname for hostname in route.hostnames if hostname]
+        hostnames = [name for name in written if covers(state.hostname, name)] if written else [state.hostname]
+        if any(map(holds_variable, (*written, state.hostname))):
+            return
+        age = str(route.route.metadata.get("creationTimestamp")), route.route.key.path
+        listed = self._matches(rule)
+        for match in listed:
+            kind, length, methods, headers, queries = match.weights
+            order = (-kind, -length, methods, -headers, -queries, *age)  # with a method they come last, as in Less
+            for hostname in hostnames:
+                yield hostname, _ActionSet((listener, rule), match, acting, len(listed) == 1, order)
+
+    def _matches(self, rule: Node) -> list[Match]:
+        route = self._topology.route(rule.key)
+        body = next((each.body for each in rules(route.route) if each.node == rule), {}) if route is not None else {}
+        calls = rule.key.kind == "GRPCRoute"
+        return [by_path(match) if calls else match for match in matches(body, grpc=calls)]
+
+
+def taken(groups: Sequence[Group], topology: Topology, implementation: str) -> Sequence[Group]:
+    """Return effective policies with the contexts on which the filter makes them act."""
+    sets = ActionSets(groups, topology, implementation)
+    contexts: dict[int, set[Path]] = defaultdict(set)
+    changed: set[int] = set()
+    for path in _paths(sets, topology):
+        listener, rule = path[2], path[4]
+        found: set[int] = set()
+        for message in sets.probes(listener, rule):
+            found.update(*(sets.chosen(listener.key, listener, rule, message) or ()))
+        own = {number for number, group in enumerate(groups) if group.kind.implementation == implementation}
+        for number in own:
+            acts = any(True for each in groups[number].contexts.ending(rule, set(path)) if each == path)
+            if number in found:
+                contexts[number].add(path)
+            changed.update({number} if acts is not (number in found) and groups[number].effective.owners else ())
+    return [_moved(group, contexts[number]) if number in changed else group for number, group in enumerate(groups)]
+
+
+def _moved(group: Group, paths: set[Path]) -> Group:
+    """Return an effective policy that acts on other paths than those that it was computed for."""
+    own = tuple(group.contexts())
+    others = [path for path in own if len(path) != _WHOLE or path[2].role != "Listener"]
+    added = frozenset(attachment.key for attachment in group.effective.stack)
+    new = {node for path in paths - {*own} for node in path[3:]}
+    kept = {node for path in (*paths, *others) for node in path} | {
+        node for node in group.nodes if node.role == "Namespace"
+    }
+    nodes = {node: keys for node, keys in group.nodes.items() if node in kept}
+    nodes |= {node: nodes.get(node, added) for node in new}
+    return group._replace(contexts=TakenPaths(sorted({*paths, *others}), own), nodes=nodes)
+
+
+def _paths(sets: ActionSets, topology: Topology) -> Iterator[Path]:
+    """Yield the ways of requests through Gateways that have sets of actions."""
+    gateways = set(sets.gateways)
+    for state in topology.routes:
+        for parent in state.parents:
+            gateway = None if parent.gateway not in gateways else topology.gateway(parent.gateway)
+            for candidate in parent.candidates if gateway is not None else ():
+                if candidate.failure or candidate.node.key != parent.gateway:
+                    continue
+                above = (whole(gateway.class_key), whole(gateway.gateway.key)) if gateway is not None else ()
+                for rule in rules(state.route):
+                    known = sets.paths.get((candidate.node, rule.node))
+                    yield known or (*above, candidate.node, whole(state.route.key), rule.node)
+
+
+def _first(sets: Sequence[_ActionSet], rule: Node, message: RequestFacts) -> Iterator[Acting]:
+    """Yield what acts by the first of the sets of one hostname that fits."""
+    if len({made.acting for made in sets}) == 1 and any(made.place[1] == rule for made in sets):
+        yield sets[0].acting
+        return
+    for _, tied in groupby(sets, key=lambda made: made.order):
+        answers = [
+            (made, True if made.alone and made.place[1] == rule else _fits(made.match, message)) for made in tied
+        ]
+        yield from (made.acting for made, answer in answers if answer is not False)
+        if any(answer for _, answer in answers):
+            return
+    yield frozenset()
+
+
+def _is_under(hostname: str, message: RequestFacts) -> bool | None:
+    if not hostname:
+        return True
+    name = ending(hostname[1:]) if hostname.startswith("*") else Predicate("Exact", hostname)
+    return message.has("host", message.host, name)
+
+
+def _fits(match: Match, message: RequestFacts) -> bool | None:
+    """Return whether a request satisfies the expressions that the operator makes of a match."""
+    return every(_answer(term, message) for term in match.conditions)
+
+
+def _answer(term: Term, message: RequestFacts) -> bool | None:
+    if term.fault:
+        return False
+    wanted = term.predicate
+    if term.name == "path":
+        if wanted.is_prefix:  # of a text, whatever its segments
+            return True if wanted.value == "/" else message.has_path(starting(wanted.value))
+        return message.has_path(matching(anywhere(wanted.value)) if wanted.is_expression else wanted)
+    if term.name == "method":
+        return message.has_method(wanted)
+    exact = Predicate("Exact", wanted.value)  # whatever its type
+    return message.has_header(term.name.removeprefix("header "), exact) if term.what == "header" else None
+
+
+def _request(host: str, *matches: Match) -> RequestFacts:
+    """Return a request that satisfies some matches where one does: what the later ones say, else the first."""
+    said = {term.name: term.predicate for match in matches for term in match.conditions}
+    paths = [term.predicate.value for match in matches for term in match.conditions if term.name == "path"]
+    headers = {name.removeprefix("header "): each.value for name, each in said.items() if name.startswith("header ")}
+    return RequestFacts(said["method"].value if "method" in said else "GET", host, max(paths, key=len), headers)

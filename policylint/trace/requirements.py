@@ -108,7 +108,8 @@ class Requirements:
             return Asked("asked", told)
         why = self._unknown(trace) or not_read
         if unread and not why and trace.may_ask:
-            why = f"{trace.may_ask[0]} may ask for it"
+            doubt = next((f": {met.doubt}" for met in trace.policies if met.doubt), "")
+            why = f"{trace.may_ask[0]} may ask for it{doubt}"
         ground = ""
         if not why:
             why, ground = self._unseen(trace)

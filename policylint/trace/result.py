@@ -275,7 +275,7 @@ class Trace(NamedTuple):
         ]
         doubtful = [str(key) for met in self.policies if met.doubt for key in met.group.effective.sources]
         extensions = (str(each.wanted) for each in self.extensions if each.may_ask)
-        return list(dict.fromkeys([*settings, *doubtful, *extensions]))
+        return list(dict.fromkeys([*doubtful, *settings, *extensions]))
 
     @property
     def depends(self) -> list[Judged]:

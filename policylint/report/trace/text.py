@@ -278,6 +278,7 @@ def _settings(trace: Trace, names: Names) -> list[_Row]:
             if setting.state == "applies":
                 policy = names.key(setting.policy).partition(" ")[2] + only
                 value = "SKIPPED: its conditions do not hold" if met.skipped else summary(setting.value)
+                value = f"MAY NOT ACT: {met.doubt}" if met.doubt else value
                 rows.append(_Row(*order, (field, policy, where, value)))
             elif setting.state == "dropped" and field not in unsaid:
                 by = ", ".join(key.path for key in setting.by)

@@ -185,6 +185,8 @@ def _met(met: Met, names: Names) -> Entry:
     }
     if met.skipped:
         content["skipped"] = True
+    if met.doubt:
+        content["doubt"] = met.doubt
     if met.places:
         content["order"] = dict(sorted(met.places.items(), key=lambda entry: entry[1]))
     if met.backend is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from policylint.catalog.clusters import DnsPods, dns_pods
 from policylint.checks.kit.network import is_nobody
 from policylint.model import Finding, ResourceKey, is_symbolic, mapping, text
 from policylint.model.words import leading
@@ -15,10 +16,6 @@ from policylint.simulation import Simulation
 from policylint.topology.namespaces import NAME_LABEL
 
 RULE = "GWP610"
-_PORT = 53
-_OF_OPENSHIFT = 5353
-"""The port of the DNS pods of OpenShift: policies see it, not that of the Service."""
-_SERVED_IN = ("kube-system", "openshift-dns")
 _ELSEWHERE = "no namespace is stated, and where it lands others may open it"
 _NAMED = (ANYBODY, Entity("names"))
 
@@ -39,9 +36,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     policies = {policy.key: policy for policy in network.policies}
     for (key, udp), keys in sorted(cut.items()):
         policy = policies[key]
-        port = _OF_OPENSHIFT if any(_is_openshift(rule) for rule in policies[key].rules) else _PORT
+        own = next(filter(None, map(_of_product, policies[key].rules)), None)
+        port = dns_pods()[0].port if own is None else own.port
         missing = f"TCP {port}, to which resolvers turn with long answers" if udp else f"UDP {port}"
-        missing += ", on which the DNS pods of OpenShift listen" if port == _OF_OPENSHIFT else ""
+        missing += f", on which the DNS pods of {own.of} listen" if own is not None else ""
         is_placed = bool(text(mapping(policy.resource.body.get("metadata")).get("namespace")))
         yield Finding(
             RULE,
@@ -94,7 +92,7 @@ def opens_dns(network: Network, entry: Entry, protocol: str) -> bool:
         and (
             any(_may_serve_names(peer) for peers, _ in rule.peers for peer in peers)
             if rule.ports is None
-            else any(_is_dns(port, protocol, _is_openshift(rule)) for port in rule.ports)
+            else any(_is_dns(port, protocol, _of_product(rule)) for port in rule.ports)
             and any(not is_nobody(network, peer) for peers, _ in rule.peers for peer in peers)
         )
         for rule, _ in entry.rules
@@ -107,18 +105,20 @@ def _may_serve_names(peer: object) -> bool:
         return True
     stated = mapping(peer.namespaces.get("matchLabels")).get(NAME_LABEL)
     names = [name for name in (peer.home, stated) if isinstance(name, str)]
-    return not names or any(name in _SERVED_IN or is_symbolic(name) for name in names)
+    served_in = {pods.namespace for pods in dns_pods()}
+    return not names or any(name in served_in or is_symbolic(name) for name in names)
 
 
-def _is_openshift(rule: RuleSpec) -> bool:
-    """Return whether a rule opens something to the DNS pods of OpenShift alone."""
+def _of_product(rule: RuleSpec) -> DnsPods | None:
+    """Return the DNS pods of a product to which alone a rule opens something."""
     peers = [peer for peers, _ in rule.peers for peer in peers]
-    named = (mapping(peer.namespaces.get("matchLabels")).get(NAME_LABEL) for peer in peers if isinstance(peer, Pods))
-    return bool(peers) and [*named] == ["openshift-dns"] * len(peers)
+    named = [mapping(peer.namespaces.get("matchLabels")).get(NAME_LABEL) for peer in peers if isinstance(peer, Pods)]
+    of_products = (pods for pods in dns_pods() if pods.of)
+    return next((pods for pods in of_products if peers and named == [pods.namespace] * len(peers)), None)
 
 
-def _is_dns(port: PortSpec, protocol: str, openshift: bool) -> bool:
+def _is_dns(port: PortSpec, protocol: str, own: DnsPods | None) -> bool:
     if port.protocol not in ("", protocol):
         return False
-    numbers = (_OF_OPENSHIFT,) if openshift else (_PORT, _OF_OPENSHIFT)
+    numbers = [pods.port for pods in (dns_pods() if own is None else (own,))]
     return bool(port.name) or not port.certain or any(port.low <= number <= port.high for number in numbers)

@@ -18,7 +18,7 @@ from policylint.policy.authorizing import Checkpoint, Client, Decision, RequestF
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.topology.namespaces import NAME_LABEL
-from policylint.topology.workloads import container_port
+from policylint.topology.workloads import container_port, is_written_later
 
 RULE = "GWP605"
 _HTTPS = 443
@@ -89,16 +89,14 @@ def _tunnelled(simulation: Simulation, hops: list[Hop]) -> bool:
 
 
 def _selects_later(simulation: Simulation, hops: list[Hop]) -> bool:
-    """Return whether a policy with rules selects the pods by a label that no template of their namespace has: what
-    makes the pods may write it (a mesh labels those that it injects). That it selects nothing, says GWP601."""
+    """Return whether a policy with rules selects the pods by a label that they may get when they start."""
     namespace = hops[0].target.namespace  # a Service's pods are all in one
-    endpoints = [each for each in simulation.network.universe.endpoints if each.namespace == namespace]
-    written = {name for each in endpoints for name in each.labels}
+    templates = [each.labels for each in simulation.network.universe.endpoints if each.namespace == namespace]
     for policy in simulation.world.in_namespace(*NETWORK_POLICY, namespace):
         wanted = mapping(mapping(policy.spec.get("podSelector")).get("matchLabels"))
-        seen = {name: value for name, value in wanted.items() if name in written}
-        opens_later = len(seen) < len(wanted) and bool(policy.spec.get("ingress"))
-        if opens_later and any(seen.items() <= hop.target.labels.items() for hop in hops):
+        shown = {name: value for name, value in wanted.items() if not is_written_later(name, templates)}
+        opens_later = len(shown) < len(wanted) and bool(policy.spec.get("ingress"))
+        if opens_later and any(shown.items() <= hop.target.labels.items() for hop in hops):
             return True
     return False
 

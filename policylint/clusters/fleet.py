@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from policylint.catalog.clusters import is_set_by_controllers
 from policylint.clusters.kinds import CLUSTER, CLUSTER_SET, DECISION, PLACEMENT_RULE
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.network.selecting import Chosen, Labels, bits_of, numbers_of
 
 SET_LABEL = "cluster.open-cluster-management.io/clusterset"
 GLOBAL, DEFAULT = "global", "default"
-_CONTROLLERS = frozenset({"vendor", "cloud", "clusterID", "name", "openshiftVersion", "velero.io/exclude-from-backup"})
-_PREFIXES = ("feature.open-cluster-management.io/", "openshiftVersion-")
 _PASSING = frozenset(f"cluster.open-cluster-management.io/{name}" for name in ("unreachable", "unavailable"))
 _FOR_NEW = "NoSelectIfNew"
 _KEEPING_OUT = ("NoSelect", _FOR_NEW)
-
-
-def is_set_by_controllers(key: str) -> bool:
-    """Return whether controllers put a label on ManagedClusters, which manifests then need not show."""
-    return key in _CONTROLLERS or key.startswith(_PREFIXES)
 
 
 class ClusterFleet:

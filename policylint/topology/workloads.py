@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -22,6 +22,9 @@ WORKLOADS = (
     ("", "ReplicationController"),
 )
 """Kinds (group, kind) that make Pods, and Pods themselves."""
+_HASH = "pod-template-hash"
+_OF_PEOPLE = ("app.kubernetes.io", "helm.sh")
+"""Prefixes of labels that people write."""
 
 
 def is_workload(group: str, kind: str) -> bool:
@@ -79,6 +82,16 @@ def server_routes(world: World, server: Resource) -> list[Resource]:
 def pod_labels(workload: Resource) -> Mapping[str, Any]:
     """Return the labels of the Pods that a workload makes."""
     return mapping(mapping(pod_template(workload).get("metadata")).get("labels"))
+
+
+def is_written_later(label: str, templates: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether pods may get a label that none of some templates shows when they start.
+
+    Whoever owns a prefix may write it: a mesh those of what it injects, the scheduler where pods run.
+    """
+    prefix, slash, _ = label.partition("/")
+    owned = bool(slash) and prefix not in _OF_PEOPLE
+    return (owned or label == _HASH) and not any(label in labels for labels in templates)
 
 
 def container_ports(workload: Resource) -> list[tuple[str, str]] | None:

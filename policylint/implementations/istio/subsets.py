@@ -14,11 +14,9 @@ from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.hosts import names_service
 from policylint.model.selectors import matches
-from policylint.topology.workloads import WORKLOADS, pod_labels, workloads_selected
+from policylint.topology.workloads import WORKLOADS, is_written_later, pod_labels, workloads_selected
 
 _MESH = "networking.istio.io"
-_WRITTEN_LATER = ("istio.io/", "topology.kubernetes.io/", "pod-template-hash")
-"""Parts of labels that pods get when they start."""
 
 
 def dead_ends(world: World) -> Iterator[DeadEnd]:
@@ -106,10 +104,14 @@ def _destinations(virtual: Resource) -> Iterator[tuple[Mapping[str, Any], Pointe
 def _selects_nothing(service: Resource, labels: Mapping[str, Any], world: World) -> bool:
     """Return whether pods of a Service were seen, none has the labels of a subset, and none may be elsewhere."""
     selector = mapping(service.spec.get("selector"))
-    if not selector or not labels or any(part in str(label) for label in labels for part in _WRITTEN_LATER):
+    if not selector or not labels:
         return False
     behind = [pod_labels(each) for each in workloads_selected(world, service)]
-    if not behind or world.pods_elsewhere({"matchLabels": {**selector, **labels}}, service.key.namespace):
+    if (
+        not behind
+        or any(is_written_later(label, behind) for label in labels)
+        or world.pods_elsewhere({"matchLabels": {**selector, **labels}}, service.key.namespace)
+    ):
         return False
     if any(is_symbolic(labelled.get(label)) for labelled in behind for label in labels):
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policylint.simulation import Simulation
-from tests.worlds import conditions, gateway, gateway_class, policy, route, service, simulated, state
+from tests.worlds import conditions, gateway, gateway_class, manifest, policy, route, service, simulated, state
 
 ENVOY = "gateway.envoyproxy.io/gatewayclass-controller"
 ISTIO = "istio.io/gateway-controller"
@@ -46,6 +46,24 @@ def test_what_stands_behind_one_class_does_not_hang_on_another_class(controller:
     alone = said(simulated(*shop("one", controller)), "one")
     assert alone[1], "the controller says nothing to compare"
     assert said(simulated(*shop("one", controller), *shop("other", other)), "one") == alone
+
+
+@pytest.mark.parametrize(
+    "of_a_mesh",
+    [
+        manifest("security.istio.io/v1", "PeerAuthentication", "unrelated", "elsewhere", "spec: {}"),
+        manifest("policy.linkerd.io/v1alpha1", "HTTPLocalRateLimitPolicy", "unrelated", "elsewhere", "spec: {}"),
+    ],
+)
+def test_a_policy_of_a_mesh_does_not_tell_who_serves_a_gateway_of_an_unknown_class(of_a_mesh: str) -> None:
+    """Envoy Gateway's kind alone tells it: its CA has to be one, so that the policy is refused."""
+    no_ca = "validation: {caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}], hostname: one.example}"
+    refused = policy("gateway.networking.k8s.io/v1", "BackendTLSPolicy", "one", "Service/one", no_ca, "shop")
+    own = policy("gateway.envoyproxy.io/v1alpha1", "BackendTrafficPolicy", "o", "HTTPRoute/one", "retry: {}", "shop")
+    there = (*shop("one")[:-1], refused, own, manifest("v1", "ConfigMap", "ca", "shop", "data: {other: x}"))
+    alone = said(simulated(*there), "one")
+    assert said(simulated(*there, of_a_mesh), "one") == alone
+    assert alone != said(simulated(*there[:-2], there[-1]), "one"), "or nothing told who serves it"
 
 
 def test_every_controller_reports_on_its_own_gateways_in_its_own_words() -> None:

@@ -27,6 +27,7 @@ from tests.witness import (
     go_templates,
     helm,
     helm_charts,
+    istio_connections,
     istio_requests,
     kuadrant,
     kustomize,
@@ -86,6 +87,7 @@ def replayed(record: Path) -> Tally:
     tally = Tally()
     grammars = {
         "api-server": api_server_objects.world,
+        "istio-connections": istio_connections.world,
         "istio-requests": istio_requests.world,
         "kuadrant": kuadrant.world,
         "network": network_worlds.world,
@@ -112,6 +114,9 @@ def replayed(record: Path) -> Tally:
             tally.add(name, objects, *deployer[1].compared(objects, answer.facts))
         elif dialect is not None:
             tally.add(name, objects, answer.facts, gateway_api.our_facts(dialect, objects, answer.refused))
+        elif record.stem == "istio-connections":
+            ours = istio_connections.our_facts(objects, answer.refused, answer.facts)
+            tally.add(name, objects, answer.facts, ours)
         elif record.stem == "istio-requests":
             asked = istio_requests.requests(answer.seed, answer.number)
             tally.add(name, objects, answer.facts, istio_requests.our_answers(objects, answer.refused, asked))

@@ -21,6 +21,7 @@ from tests.witness import (
     envoy,
     envoy_gateway,
     gateway_api,
+    istio_connections,
     istio_requests,
     kuadrant,
     network,
@@ -49,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "envoy": of_envoy,
         "api-server": of_api_server,
         "network": of_network,
+        "istio-connections": of_istio_connections,
         "istio-requests": of_istio_requests,
         "kuadrant": of_kuadrant,
         **dict.fromkeys(DEPLOYERS, of_deployers),
@@ -175,6 +177,18 @@ def of_istio_requests(options: argparse.Namespace) -> int:
             answers.append(Answer(options.seed, number, digest(objects), real, refused))
             tally.add(f"{options.seed}/{number}", objects, real, istio_requests.our_answers(objects, refused, asked))
     return _kept(options, istio_requests.head(), answers, tally)
+
+
+def of_istio_connections(options: argparse.Namespace) -> int:
+    """Filter chains of Istio's own Gateways."""
+    tally, answers = Tally(), []
+    with istio_connections.Istio(built("istio", "./connections")) as istio:
+        for number in range(options.first, options.first + options.worlds):
+            objects = istio_connections.world(options.seed, number)
+            real, refused = istio.facts(objects)
+            answers.append(Answer(options.seed, number, digest(objects), real, refused))
+            tally.add(f"{options.seed}/{number}", objects, real, istio_connections.our_facts(objects, refused, real))
+    return _kept(options, istio_connections.head(), answers, tally)
 
 
 def of_kuadrant(options: argparse.Namespace) -> int:

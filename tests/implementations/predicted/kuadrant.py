@@ -11,6 +11,8 @@ SOURCES = {
     "merging": f"{_OPERATOR} api/v1/merge_strategies.go @ 36468079c, EffectivePolicyForPath and PoliciesInPath",
     "units": f"{_OPERATOR} api/v1/authpolicy_types.go @ 3c86f0248, Rules",
     "paths": "github.com/Kuadrant/policy-machinery machinery/gateway_api_topology.go @ 0aa1d772e, the Link functions",
+    "filter": f"github.com/Kuadrant/wasm-shim v0.14.1 src/kuadrant/pipeline/factory.rs, select_blueprint; {_OPERATOR} "
+    "v1.5.1 internal/wasm/utils.go, BuildActionSetsForPath",
     "rules": f"{_OPERATOR} pull request 1879: named rules of policy-machinery v0.8.0 lose their number",
     "classes": f"{_CONTROLLER}/data_plane_policies_workflow.go @ 002d52b04, defaultGatewayControllerName",
     "status": f"{_CONTROLLER}/auth_policy_status_updater.go @ 27472a3b2, enforcedCondition",
@@ -52,6 +54,10 @@ def base(
 
 BASE = base()
 TWO = base(NAMED, worlds.gateway(listeners=TWO_LISTENERS))
+APART = base(
+    NAMED, worlds.gateway(listeners=TWO_LISTENERS.replace("name: alt", "name: alt, hostname: alt.example", 1)
+                          .replace("name: http", "name: http, hostname: shop.example", 1))
+)  # fmt: skip
 KEY = "authentication: {key: {apiKey: {selector: {matchLabels: {app: shop}}}}}"
 OPEN = "authentication: {key: {anonymous: {}}}"
 DENY = "authorization: {no: {opa: {rego: allow = false}}}"
@@ -139,8 +145,10 @@ WORLDS = {
     # Where rules act.
     "a policy of a listener: its port": Predicted(
         "paths", (auth("p", "Gateway/edge#alt", KEY),), REQUIRED, {"p": "Enforced"}, request=at("/", 8080), base=TWO),
-    "and not the other's": Predicted(
-        "paths", (auth("p", "Gateway/edge#alt", KEY),), "allowed", {"p": "Enforced"}, base=TWO),
+    "and the other's, for the same hosts: the filter knows no ports": Predicted(
+        "filter", (auth("p", "Gateway/edge#alt", KEY),), REQUIRED, {"p": "Enforced"}, base=TWO),
+    "and not the other's for other hosts": Predicted(
+        "filter", (auth("p", "Gateway/edge#alt", KEY),), "allowed", {"p": "Enforced"}, base=APART),
     "a named rule, and what is asked there": Predicted(
         "rules", (auth("p", f"{ROUTE}#pay", KEY),), REQUIRED, {"p": "Enforced"}, request=at("/pay"), base=TWO),
     "what has a name has no number": Predicted(
@@ -183,7 +191,8 @@ WORLDS = {
         "merging",
         (auth("g", GATEWAY, OPEN), wrapped("l", "Gateway/edge#alt", "overrides", "atomic", KEY),
          auth("r", ROUTE, OPEN)),
-        REQUIRED, {"g": "Overridden", "l": "Enforced", "r": "PartiallyEnforced"}, request=at("/", 8080), base=TWO),
+        REQUIRED, {"g": "Overridden", "l": "Enforced", "r": "PartiallyEnforced"},
+        request={"host": "alt.example", **at("/", 8080)}, base=APART),
     "an override of a route before its rule's": Predicted(
         "merging",
         (wrapped("r", ROUTE, "overrides", "atomic", KEY), auth("u", f"{ROUTE}#pay", OPEN)),

@@ -131,10 +131,11 @@ def opened(tmp_path: Path, *manifests: str) -> Simulation:
     return worlds.opened(tmp_path, ISTIO, EDGE, service(), *manifests)
 
 
+@pytest.mark.parametrize("of_class", [ISTIO, ""], ids=["", "whose class is elsewhere"])
 @pytest.mark.parametrize("name", PREDICTED)
-def test_the_filter_chooses_by_host_and_match(name: str, tmp_path: Path) -> None:
+def test_the_filter_chooses_by_host_and_match(name: str, of_class: str, tmp_path: Path) -> None:
     manifests, url, login_asked = PREDICTED[name]
-    simulation = opened(tmp_path, *manifests)
+    simulation = worlds.opened(tmp_path, of_class, EDGE, service(), *manifests)
     tracer = Tracer(simulation)
     given = Requirements(tracer).of(tracer.trace(from_url("GET", url)), "authentication")
     assert str(given).startswith(login_asked), str(given)

@@ -28,8 +28,8 @@ from policylint.topology import Topology, whole
 from policylint.topology.hostnames import covers, specificity
 from policylint.topology.routes import rules
 
-_WHOLE = 5
-"""GatewayClass, Gateway, listener, route, rule."""
+_LEAST = 4
+"""Gateway, listener, route, rule; above them the GatewayClass where it is in the tree."""
 _MOST_SETS = 1_000
 """Sets of one Gateway beyond which policies are taken to act on their own paths alone."""
 Acting = frozenset[int]
@@ -77,9 +77,9 @@ class ActionSets:
             if group.kind.implementation == implementation and group.effective.owners:
                 contexts = group.contexts.own if isinstance(group.contexts, TakenPaths) else group.contexts()
                 for path in contexts:
-                    if len(path) == _WHOLE and path[2].role == "Listener":
-                        acting[path[2], path[4]].add(number)
-                        self.paths[path[2], path[4]] = path
+                    if _is_whole(path):
+                        acting[path[-3], path[-1]].add(number)
+                        self.paths[path[-3], path[-1]] = path
         self._sets: dict[ResourceKey, dict[str, list[_ActionSet]]] = defaultdict(lambda: defaultdict(list))
         for (listener, rule), numbers in acting.items():
             for hostname, made in self._made(listener, rule, frozenset(numbers)):
@@ -166,7 +166,7 @@ def taken(groups: Sequence[Group], topology: Topology, implementation: str) -> S
     contexts: dict[int, set[Path]] = defaultdict(set)
     changed: set[int] = set()
     for path in _paths(sets, topology):
-        listener, rule = path[2], path[4]
+        listener, rule = path[-3], path[-1]
         found: set[int] = set()
         for message in sets.probes(listener, rule):
             found.update(*(sets.chosen(listener.key, listener, rule, message) or ()))
@@ -182,9 +182,9 @@ def taken(groups: Sequence[Group], topology: Topology, implementation: str) -> S
 def _moved(group: Group, paths: set[Path]) -> Group:
     """Return an effective policy that acts on other paths than those that it was computed for."""
     own = tuple(group.contexts())
-    others = [path for path in own if len(path) != _WHOLE or path[2].role != "Listener"]
+    others = [path for path in own if not _is_whole(path)]
     added = frozenset(attachment.key for attachment in group.effective.stack)
-    new = {node for path in paths - {*own} for node in path[3:]}
+    new = {node for path in paths - {*own} for node in path[-2:]}
     kept = {node for path in (*paths, *others) for node in path} | {
         node for node in group.nodes if node.role == "Namespace"
     }
@@ -193,16 +193,23 @@ def _moved(group: Group, paths: set[Path]) -> Group:
     return group._replace(contexts=TakenPaths(sorted({*paths, *others}), own), nodes=nodes)
 
 
+def _is_whole(path: Path) -> bool:
+    return len(path) >= _LEAST and path[-3].role == "Listener"
+
+
 def _paths(sets: ActionSets, topology: Topology) -> Iterator[Path]:
     """Yield the ways of requests through Gateways that have sets of actions."""
     gateways = set(sets.gateways)
     for state in topology.routes:
         for parent in state.parents:
             gateway = None if parent.gateway not in gateways else topology.gateway(parent.gateway)
-            for candidate in parent.candidates if gateway is not None else ():
+            if gateway is None:
+                continue
+            of_class = (whole(gateway.class_key),) if gateway.class_resolution.resource is not None else ()
+            for candidate in parent.candidates:
                 if candidate.failure or candidate.node.key != parent.gateway:
                     continue
-                above = (whole(gateway.class_key), whole(gateway.gateway.key)) if gateway is not None else ()
+                above = (*of_class, whole(gateway.gateway.key))
                 for rule in rules(state.route):
                     known = sets.paths.get((candidate.node, rule.node))
                     yield known or (*above, candidate.node, whole(state.route.key), rule.node)

@@ -592,9 +592,30 @@ WORLDS: dict[str, tuple[str, ...]] = {
             "istio-system",
         ),
     ),
+    "a policy of a Gateway, and a proxy behind it, answer one request": (
+        *SHOP[:-2],
+        INJECTED,
+        allow_list("0.0.0.0/1"),
+        authorization("own", "action: DENY, rules: [{to: [{operation: {paths: [/admin]}}]}]", "shop"),
+    ),
     "an injected namespace without any policy": (INJECTED, SERVICE, deployment()),
     "a chart whose values speak of policies": (*SHOP, release("securityPolicy: {enabled: true}")),
     "a chart whose values say nothing": (*SHOP, release("")),
+    **{
+        f"two of three routes ask for a login, beside a chart whose values {what}": (
+            *SHOP,
+            release(values),
+            *(
+                each
+                for name in ("cart", "pay")
+                for each in (
+                    route(name, more=f"hostnames: [{name}.example.com], {TO_CHECKOUT}"),
+                    policy(*SECURITY, name, f"HTTPRoute/{name}", JWT, "shop"),
+                )
+            ),
+        )
+        for what, values in (("say nothing", ""), ("speak of policies", "securityPolicy: {enabled: true}"))
+    },
     "a client with a Sidecar of its own": (
         INJECTED,
         SERVICE,

@@ -38,6 +38,7 @@ from policylint.reach import WayIn, asked, end_in_words, entries_inside, is_grpc
 from policylint.report.diff.comment import OPENING, CommentRow, comment
 from policylint.report.diff.report import DiffReport
 from policylint.report.explain import write
+from policylint.report.export import Export
 from policylint.report.findings.report import Report
 from policylint.report.graph import GraphRequest, draw
 from policylint.report.graph.details import details
@@ -46,6 +47,7 @@ from policylint.report.kit.display import Paint
 from policylint.report.list.listing import ListRequest, entries
 from policylint.report.reach import ending
 from policylint.report.trace.text import result
+from policylint.report.trace.trace_v1 import entry as trace_entry
 from policylint.session.lint import LintResult
 from policylint.simulation import Simulation, simulate
 from policylint.spaces.addresses import address_set
@@ -179,6 +181,49 @@ def _login_by_gwp301(world: Environment) -> Answers:
     }
 
 
+# What of an answer that no login is asked was seen
+
+
+def _seen_by_reach(world: Environment) -> Answers:
+    ways = (way for way in world.taken if way.trace.outcome.backends)
+    given = {named(way.trace.request): asked(world.requirements, way, "authentication") for way in ways}
+    return {subject: _seen(each.why, each.ground) for subject, each in given.items() if each.state != "asked"}
+
+
+def _seen_by_trace(world: Environment) -> Answers:
+    traces = (world.tracer.trace(way.trace.request) for way in world.taken)
+    given = {
+        named(each.request): world.requirements.of(each, "authentication") for each in traces if each.outcome.backends
+    }
+    return {subject: _seen(each.why, each.ground) for subject, each in given.items() if each.state != "asked"}
+
+
+def _seen_by_guardrail(world: Environment) -> Answers:
+    found = verdicts(world.simulation, [Guardrail("login", 0, "ask", ask="authentication")])
+    breaches = (breach for verdict in found for breach in verdict.breaches if breach.shows)
+    return {" ".join(breach.shows): _seen(breach.unknown, breach.ground) for breach in breaches}
+
+
+def _seen_by_gwp301(world: Environment) -> Answers:
+    told = {}
+    for finding in world.findings:
+        for way in _of_routes(world, finding) if finding.rule == "GWP301" else ():
+            if way.trace.outcome.backends and finding.resources[-1] in {node.key for node in way.trace.path}:
+                told[named(way.trace.request)] = _seen("", finding.ground)
+    return told
+
+
+def _seen_by_export(world: Environment) -> Answers:
+    """It tells what is not known alone."""
+    rows = (row for row in Export([world.simulation], "", "").rows("ways") if row["backends"] and row["example"])
+    asked_of = {f"{row['example']} --gateway {row['gateway'].replace(' ', '/')}": row["authentication"] for row in rows}
+    return {subject: "not known" for subject, state in asked_of.items() if state == "unknown"}
+
+
+def _seen(why: str, ground: str) -> str:
+    return "not known" if why else f"as far as seen: {ground}" if ground else "all"
+
+
 # Who may reach a route
 
 
@@ -242,6 +287,25 @@ def _authorized_by_reach(world: Environment) -> Answers:
         given = [asked(world.requirements, way, purpose).state for purpose in ("authentication", "authorization")]
         if way.trace.outcome.backends and given == ["open", "open"]:
             told[named(way.trace.request)] = "does not"
+    return told
+
+
+# What do policies and proxies on the way answer
+
+
+def _answered_by_trace(world: Environment) -> Answers:
+    traces = [way.trace for way in world.taken]
+    policies = {(named(each.request), "policy"): len(each.judged) for each in traces}
+    proxies = {(named(each.request), "proxy"): len(each.admissions) for each in traces}
+    return {subject: str(number) for subject, number in (policies | proxies).items()}
+
+
+def _answered_by_json(world: Environment) -> Answers:
+    told: dict[object, str] = {}
+    for way in world.taken:
+        content = trace_entry(way.trace, world.names)
+        for field, who in (("authorization", "policy"), ("proxies", "proxy")):
+            told[named(way.trace.request), who] = str(len(content.get(field, ())))
     return told
 
 
@@ -536,6 +600,32 @@ def _acts_at_by_list(world: Environment) -> Answers:
     return _acts_at(world, {key: owners.get(key, ()) for key in _objects(world)})
 
 
+def _acts_at_by_simulate(world: Environment) -> Answers:
+    """It tells objects at and below a target; what lies before or behind a proxy it leaves out."""
+    affected = world.simulation.acting.affected()
+    objects = set(_objects(world))
+    return {(owner, node.key): "acts" for node, owners in affected.items() if node.key in objects for owner in owners}
+
+
+def _acts_at_by_page(world: Environment) -> Answers:
+    """The policies whose boxes light up with the box of an object; it draws no more results than there is room for."""
+    drawing = draw([world.simulation], GraphRequest())
+    boxes, data = drawing.graph.nodes, details(drawing)["nodes"]
+    drawn = {
+        box.nodes[-1].key: each
+        for box, each in zip(boxes, data, strict=True)
+        if box.nodes and not box.nodes[-1].section
+    }
+    policies = [key for key in world.simulation.policies if key in drawn]
+    numbers = {key: data.index(drawn[key]) for key in policies}
+    return {
+        (policy, at): "acts" if numbers[policy] in drawn[at]["acting"] else "does not act"
+        for at in _objects(world)
+        if at in drawn
+        for policy in policies
+    }
+
+
 # Is an object refused
 
 
@@ -756,8 +846,16 @@ QUESTIONS: dict[str, Mapping[str, Callable[[Environment], Answers]]] = {
         "guardrail": _login_by_guardrail,
         "GWP301": _login_by_gwp301,
     },
+    "what of a login was seen": {
+        "trace": _seen_by_trace,
+        "reach": _seen_by_reach,
+        "guardrail": _seen_by_guardrail,
+        "GWP301": _seen_by_gwp301,
+        "export": _seen_by_export,
+    },
     "who may reach a route": {"page": _reached_by_page, "reach": _reached_by_reach, "editor": _reached_by_editor},
     "does it depend on who authorizes": {"trace": _authorized_by_trace, "reach": _authorized_by_reach},
+    "who answers on the way": {"trace": _answered_by_trace, "trace in JSON": _answered_by_json},
     "who is turned away": {
         "trace": _who_by_trace,
         "reach": _who_by_reach,
@@ -782,6 +880,8 @@ QUESTIONS: dict[str, Mapping[str, Callable[[Environment], Answers]]] = {
     "at which objects does it act": {
         "explain": _acts_at_by_explain,
         "list": _acts_at_by_list,
+        "simulate": _acts_at_by_simulate,
+        "page": _acts_at_by_page,
     },
     "is it refused": {
         "lint": _refused_by_lint,

@@ -42,7 +42,18 @@ FIXTURES = ROOT / "fixtures"
 SHOP = FIXTURES / "envoy-gateway-shop"
 PARABLE = FIXTURES / "baker-parable"
 TABLES = ("policies", "routes", "gateways", "listeners", "backends", "placements")
-SCHEMAS = {file.stem: json.loads(file.read_text()) for file in sorted((ROOT / "schemas" / "output").glob("*.json"))}
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; of a key that stands there twice only the last value would count."""
+    assert len(dict(pairs)) == len(pairs), f"one of {[key for key, _ in pairs]} stands there twice"
+    return dict(pairs)
+
+
+SCHEMAS = {
+    file.stem: json.loads(file.read_text(), object_pairs_hook=once)
+    for file in sorted((ROOT / "schemas" / "output").glob("*.json"))
+}
 KIND_ENTRY = json.loads((ROOT / "schemas" / "policy-kind.json").read_text())
 REGISTRY: Registry[Any] = Registry().with_resources(
     (schema["$id"], Resource.from_contents(schema)) for schema in (*SCHEMAS.values(), KIND_ENTRY)

@@ -82,7 +82,8 @@ def _layer(drawing: Drawing, *, requests: bool = True) -> Entry:
             if not group.effective.owners and not group.effective.lost:
                 continue
             places = simulation.acting.places(number)
-            boxes = sorted({box for node in places for box in own.get((environment, node), ())})
+            at = {*places, *(whole(node.key) for node in places)}  # a Gateway is its listeners, as explain has it
+            boxes = sorted({box for node in at for box in own.get((environment, node), ())})
             owners = {box for key in group.effective.sources for box in of_key.get((environment, key), ())}
             for box in boxes:
                 acting[box] |= owners

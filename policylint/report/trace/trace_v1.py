@@ -47,7 +47,7 @@ def entry(trace: Trace, names: Names, environment: str = "", login: Asked | None
     if trace.may_ask:
         content["mayAsk"] = trace.may_ask
     if trace.admissions:
-        content["authorization"] = [_admission(admission, names) for admission in trace.admissions]
+        content["proxies"] = [_admission(admission, names) for admission in trace.admissions]
     if trace.extensions:
         content["extensions"] = [extensions.entry(binding, names) for binding in trace.extensions]
     if trace.judged:

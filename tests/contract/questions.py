@@ -34,6 +34,7 @@ from policylint.model.spelling import spelled
 from policylint.network.endpoints import workloads
 from policylint.network.kinds import has_policies
 from policylint.policy.authorizing import CLAIM, CLIENT
+from policylint.policy.results import Group
 from policylint.reach import WayIn, asked, end_in_words, entries_inside, is_grpc
 from policylint.report.diff.comment import OPENING, CommentRow, comment
 from policylint.report.diff.report import DiffReport
@@ -380,7 +381,8 @@ def _who_by_policies(world: Environment) -> Answers:
     told = {}
     for way in world.taken:
         nodes = set(way.trace.path)
-        groups = [g for g in world.simulation.groups if any(nodes.issuperset(context) for context in g.contexts())]
+        on_path = (g for g in world.simulation.groups if any(nodes.issuperset(context) for context in g.contexts()))
+        groups = [group for group in on_path if not _is_chosen(group, world)]
         for address in ADDRESSES:
             request = way.trace.request._replace(address=address)
             for group in groups:
@@ -389,6 +391,12 @@ def _who_by_policies(world: Environment) -> Answers:
                 if any(decision.answer == "denied" for decision in answers):
                     told[bare(way.trace.request), address] = "out"
     return told
+
+
+def _is_chosen(group: Group, world: Environment) -> bool:
+    """Return whether a filter chooses, request by request, which of the policies on a path act."""
+    behaviour = implementation(group.kind.implementation, {})
+    return behaviour.choosing(world.simulation.groups, world.simulation.topology) is not None
 
 
 # On which routes does a policy act

@@ -177,7 +177,7 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
         _of(ActingIndex, "places", lambda index, number: index.groups[number].nodes),
     ),
     "every listener for the hosts of a route sends it requests": (
-        "the list of a listener in place of that of its Gateway, one of which is for the hosts of a route",
+        "the timeout of a listener in place of that of its Gateway, one of which is for the hosts of a route",
         "on which routes does it act",
         _of(serving, "_going_on", lambda simulation, _: {(at.node, of.route.key) for of, at in attached(simulation)}),
     ),

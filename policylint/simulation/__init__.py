@@ -281,8 +281,6 @@ def _simulate(world: World, catalog: Catalog) -> Simulation:
         states.update((state.key, state) for state in joined.states)
         groups += joined.groups
         dependent += joined.dependent
-    for by in sorted({group.kind.implementation for group in groups}):
-        groups = list(implementation(by, catalog.settings(by)).taken(groups, topology))
     _revise_holders(topology, catalog, dispatch)
     topology.revise(_routes_with_conditions(topology, catalog, dispatch))
     uncreated = _uncreated(accepted, refused.values(), catalog)

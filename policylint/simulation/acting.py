@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from policylint.implementations import implementation
 from policylint.model import Node, Resource, ResourceKey
 from policylint.model.kinds import SERVER
 from policylint.policy.authorizing import Checkpoint
@@ -42,7 +43,7 @@ class ActingIndex:
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        self.groups = groups = simulation.groups
+        self.groups = groups = _taken(simulation)
         self._world, self._topology, self._meshes = simulation.world, simulation.topology, simulation.meshes
         self._simulation = simulation
         self._by_end: dict[Node, list[int]] = defaultdict(list)
@@ -356,6 +357,15 @@ class ActingIndex:
 def _passed(node: Node) -> Node:
     """Return what requests pass of a node beside a path: a route of a Server as a whole, whichever rule takes them."""
     return whole(node.key) if node.key.kind.endswith("Route") else node
+
+
+def _taken(simulation: Simulation) -> Sequence[Group]:
+    """Return the effective policies, under their numbers, with the contexts on which proxies make them act."""
+    groups: Sequence[Group] = simulation.groups
+    for name in sorted({group.kind.implementation for group in groups}):
+        behaviour = implementation(name, simulation.catalog.settings(name))
+        groups = behaviour.taken(groups, simulation.topology)
+    return groups
 
 
 def leads_down(node: Node) -> bool:

@@ -344,7 +344,9 @@ WORLDS: dict[str, tuple[str, ...]] = {
             ROUTE,
             SERVICE,
             *(
-                policy("gateway.kgateway.dev/v1alpha1", "TrafficPolicy", name, target, "timeouts: {request: 5s}", "infra")
+                policy(
+                    "gateway.kgateway.dev/v1alpha1", "TrafficPolicy", name, target, "timeouts: {request: 5s}", "infra"
+                )
                 for name, target in (("all", "Gateway/edge"), ("two", "Gateway/edge#two"))
             ),
         )

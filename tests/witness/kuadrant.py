@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.implementations.kuadrant.action_sets import TakenPaths
 from policylint.model import Node
 from policylint.policy.results import Group
 from policylint.report.simulate.status import stanzas
@@ -237,7 +236,7 @@ def our_facts(objects: Sequence[Manifest], refused: Collection[str]) -> Facts:
     for group in simulation.groups:
         if group.kind.kind in KINDS:
             rules = _rules(group)
-            for path in group.contexts.own if isinstance(group.contexts, TakenPaths) else group.contexts():
+            for path in group.contexts():
                 if len(path) == _WHOLE and (_spelled(path[2:3]), _spelled(path[3:4])) in ways:
                     facts |= {f"{group.kind.kind} {_spelled(path)} | {rule}": source for rule, source in rules.items()}
     return facts

@@ -54,16 +54,6 @@ class _ActionSet(NamedTuple):
     order: tuple[object, ...]
 
 
-class TakenPaths(ListedPaths):
-    """Contexts by what the filter takes for them, and those by which the operator made its sets."""
-
-    __slots__ = ("own",)
-
-    def __init__(self, paths: Iterable[Path], own: Sequence[Path]) -> None:
-        super().__init__(paths)
-        self.own = own
-
-
 class ActionSets:
     """The action sets of all Gateways; effective policies are called by their numbers."""
 
@@ -75,8 +65,7 @@ class ActionSets:
         acting: dict[tuple[Node, Node], set[int]] = defaultdict(set)
         for number, group in enumerate(groups):
             if group.kind.implementation == implementation and group.effective.owners:
-                contexts = group.contexts.own if isinstance(group.contexts, TakenPaths) else group.contexts()
-                for path in contexts:
+                for path in group.contexts():
                     if _is_whole(path):
                         acting[path[-3], path[-1]].add(number)
                         self.paths[path[-3], path[-1]] = path
@@ -190,7 +179,7 @@ def _moved(group: Group, paths: set[Path]) -> Group:
     }
     nodes = {node: keys for node, keys in group.nodes.items() if node in kept}
     nodes |= {node: nodes.get(node, added) for node in new}
-    return group._replace(contexts=TakenPaths(sorted({*paths, *others}), own), nodes=nodes)
+    return group._replace(contexts=ListedPaths(sorted({*paths, *others})), nodes=nodes)
 
 
 def _is_whole(path: Path) -> bool:

@@ -135,7 +135,8 @@ def _fault(resource: Resource | None, fields: tuple[str, ...], world: World) -> 
     encoded = {} if resource.key.kind == "ConfigMap" else mapping(resource.body.get("data"))
     for field in fields:
         value = text(plain.get(field)) or _decoded(text(encoded.get(field)))
-        if not (is_pem(value) or (field != "ca.crt" and PEM in value)):
+        is_to_be_given = not value and bool(getattr(resource.document, "chart", None))
+        if not (is_to_be_given or is_pem(value) or (field != "ca.crt" and PEM in value)):
             return f"{resource.key} has no PEM in {field}"
     return ""
 

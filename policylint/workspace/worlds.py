@@ -49,6 +49,7 @@ _CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _ORIGIN = "config.kubernetes.io/origin"
 NOTHING_GIVEN = Assumptions()
 _OF_MANIFESTS = Pattern(r"[-\s{,]*[\"']?(?:apiVersion|kind)\b")
+_OF_A_SHELL = Pattern(r"(?:cat|kubectl|oc|tee)\b[^\n#]*<<")
 _OF_AN_API = Pattern(r"[\"']?(?:openapi|swagger|asyncapi)[\"']?:")
 _TEMPLATED = "a template engine fills in its file"
 """Why an object is provisional whose file is a template as it stands."""
@@ -258,8 +259,8 @@ class ReadTree(NamedTuple):
         return simulations
 
     def _would_hold_manifests(self, file: str) -> bool:
-        """Return whether a file that cannot be read would hold manifests: not the index of a chart, or an OpenAPI
-        document."""
+        """Return whether a file that cannot be read would hold manifests: not the index of a chart, an OpenAPI
+        document, or the commands that write some."""
         if self.source.named or self.source.root is None:
             return True
         lines = self.source.text(file)
@@ -267,7 +268,7 @@ class ReadTree(NamedTuple):
             return any(line.startswith("apiVersion:") for line in lines)
         if file.rpartition("/")[2].startswith("values"):  # of a chart, whose routes and extra objects have kinds, too
             return any(line.startswith("apiVersion:") for line in lines)
-        return any(map(_OF_MANIFESTS.match, lines))
+        return any(map(_OF_MANIFESTS.match, lines)) and not any(map(_OF_A_SHELL.match, lines))
 
     def _lone_charts(self, render: str) -> list[LoneChart]:
         """Return the charts of the tree, which nothing installs; what that takes is not imported for trees without."""

@@ -137,8 +137,9 @@ gateway:
 """
 
 
-def test_the_gateway_of_traefik() -> None:
-    kind, gateway = made("traefik", TRAEFIK)
+@pytest.mark.parametrize("policy", ["{from: All}", "All"], ids=["since 37.0", "before"])
+def test_the_gateway_of_traefik(policy: str) -> None:
+    kind, gateway = made("traefik", TRAEFIK.replace("{from: All}", policy))
     assert (str(kind), str(gateway)) == ("GatewayClass traefik", "Gateway o11y/inside")
     assert kind.spec == {"controllerName": "traefik.io/gateway-controller"}
     assert gateway.spec["listeners"] == [

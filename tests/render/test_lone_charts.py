@@ -302,3 +302,26 @@ def test_what_is_not_told_is_taken_with_the_default_values(tmp_path: Path, files
 def test_what_is_asked_for_is_certain(tmp_path: Path, files: dict[str, str], said: str) -> None:
     (found_,) = found(tmp_path, {**CHART, "gateway.yaml": GATEWAY, **files}, "GWP402")
     assert found_.confidence == said
+
+
+TRUSTING = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: {name: inside}
+spec:
+  targetRefs: [{group: "", kind: Service, name: shop-web}]
+  validation: {hostname: shop.example.com, caCertificateRefs: [{group: "", kind: ConfigMap, name: ca}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ca}
+data: {ca.crt: "{{ .Values.ca }}"}
+"""
+
+
+@pytest.mark.parametrize(("ca", "refused"), [("", False), ("none", True)])
+def test_a_certificate_is_given_by_who_installs_it(tmp_path: Path, ca: str, refused: bool) -> None:
+    """cloudfoundry/kind-deployment: `caCert` is empty until the helmfile says another one."""
+    values = {"charts/shop/values.yaml": f"{CHART['charts/shop/values.yaml']}ca: '{ca}'\n"}
+    files = {**CHART, **values, "charts/shop/templates/tls.yaml": TRUSTING, "gateway.yaml": GATEWAY}
+    assert ["GWP111"] * refused == [each.rule for each in found(tmp_path, files, "GWP111")]

@@ -137,6 +137,14 @@ def test_a_file_that_is_no_manifest_may_be_anything(tmp_path: Path) -> None:
     ]
 
 
+def test_commands_that_write_manifests_are_none(tmp_path: Path) -> None:
+    """Notes of a course, in `pod.yaml`; a script in a manifest is part of it."""
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}}\n"
+    assert loud(tree(tmp_path, {**GOOD, "pod.yaml": f"cat <<EOF > pod.yaml\n{pod}EOF\n"})) == []
+    within = f"{pod}data:\n  run: |\n    cat <<EOF > pod.yaml\n"
+    assert [finding.rule for finding in loud(tree(tmp_path, {**GOOD, "pod.yaml": within}))] == ["GWP910"]
+
+
 def test_values_of_a_chart_are_no_manifest(tmp_path: Path) -> None:
     """Their routes and extra objects have kinds and versions, too, further in."""
     broken = "hosts: []]\nroute:\n  apiVersion: v1\n  kind: HTTPRoute\n"

@@ -117,8 +117,9 @@ def _traefik(release: Release) -> Iterator[Manifest]:
 
 def _listener(name: str, item: Mapping[str, Any]) -> dict[str, Any]:
     made = {"name": name, **{field: item[field] for field in ("port", "protocol", "hostname") if item.get(field)}}
-    if item.get("namespacePolicy"):
-        made["allowedRoutes"] = {"namespaces": item["namespacePolicy"]}
+    policy = item.get("namespacePolicy")  # before 37.0 it was `from` alone
+    if policy:
+        made["allowedRoutes"] = {"namespaces": {"from": policy} if isinstance(policy, str) else policy}
     tls = {field: item[field] for field in ("mode", "certificateRefs") if item.get(field)}
     return {**made, "tls": tls} if tls else made
 

@@ -135,8 +135,7 @@ def _fault(resource: Resource | None, fields: tuple[str, ...], world: World) -> 
     encoded = {} if resource.key.kind == "ConfigMap" else mapping(resource.body.get("data"))
     for field in fields:
         value = text(plain.get(field)) or _decoded(text(encoded.get(field)))
-        is_to_be_given = not value and bool(getattr(resource.document, "chart", None))
-        if not (is_to_be_given or is_pem(value) or (field != "ca.crt" and PEM in value)):
+        if not (is_pem(value) or (field != "ca.crt" and PEM in value)):
             return f"{resource.key} has no PEM in {field}"
     return ""
 

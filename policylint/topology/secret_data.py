@@ -12,12 +12,14 @@ def contents(holder: Resource | None, world: World) -> dict[str, str] | None:
     """Return the entries of a Secret or ConfigMap as text; None where unknown: encrypted, left out, or yet to come.
 
     An empty one with a label or annotation that asks for its content is filled in the cluster:
-    `config.openshift.io/inject-trusted-cabundle: "true"`.
+    `config.openshift.io/inject-trusted-cabundle: "true"`; what a chart's own values leave empty, by who installs it.
     """
     if holder is None or "sops" in holder.body:
         return None
     data, plain = mapping(holder.body.get("data")), mapping(holder.body.get("stringData"))
-    if not data and not plain and (world.partial or _is_filled(holder)):
+    values = [text(value).strip() for value in (*data.values(), *plain.values())]
+    is_lone = bool(getattr(holder.document, "chart", ""))
+    if (not values and (world.partial or _is_filled(holder))) or ("" in values and is_lone):
         return None
     decode = _decoded if holder.key.kind == "Secret" else text
     return {**{str(name): decode(value) for name, value in data.items()}, **{str(k): text(v) for k, v in plain.items()}}

@@ -319,7 +319,7 @@ data: {ca.crt: "{{ .Values.ca }}"}
 """
 
 
-@pytest.mark.parametrize(("ca", "refused"), [("", False), ("none", True)])
+@pytest.mark.parametrize(("ca", "refused"), [("", False), ("\n", False), ("none", True)])
 def test_a_certificate_is_given_by_who_installs_it(tmp_path: Path, ca: str, refused: bool) -> None:
     """cloudfoundry/kind-deployment: `caCert` is empty until the helmfile says another one."""
     values = {"charts/shop/values.yaml": f"{CHART['charts/shop/values.yaml']}ca: '{ca}'\n"}

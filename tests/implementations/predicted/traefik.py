@@ -117,7 +117,8 @@ WORLDS = {
         base=base(f"{ADMIN}, {filtering('login')}", "")),
     "the rule without": Predicted(
         "filters", (LOGIN,), "allowed", request={"path": "/shop"}, base=base(f"{ADMIN}, {filtering('login')}", "")),
-    "a Middleware that an IngressRoute names": Predicted("filters", (LOGIN, INGRESS_ROUTE), "allowed", base=base()),
+    "a Middleware that an IngressRoute names": Predicted(
+        "filters", (LOGIN, INGRESS_ROUTE), "allowed", base=base(), lint=("GWP415",)),  # its Service x is missing
     "a dashboard behind a login": Predicted(
         "services", (LOGIN,), "allowed, basicAuth required",
         base=base(filtering("login"), backend=OWN_SERVICE.replace("NAME", "api@internal"))),

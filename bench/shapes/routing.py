@@ -227,6 +227,37 @@ def virtual_services(root: Path, size: int) -> list[str]:
     return linted(root, objects)
 
 
+def server_names(root: Path, size: int) -> list[str]:
+    """All ways in of a listener that passes TLS on, with a VirtualService for every server name."""
+    port = {"number": 443, "name": "tls", "protocol": "TLS"}
+    server = {"port": port, "tls": {"mode": "PASSTHROUGH"}, "hosts": ["*"]}
+    objects = [service(), made(NETWORKING, "Gateway", "edge", spec={"selector": {"app": "edge"}, "servers": [server]})]
+    for name in numbered("app", size):
+        host = f"{name}.example.com"
+        tls = [{"match": [{"sniHosts": [host]}], "route": [{"destination": {"host": "app"}}]}]
+        objects.append(
+            made(NETWORKING, "VirtualService", name, spec={"hosts": [host], "gateways": ["edge"], "tls": tls})
+        )
+    return ["reach", *linted(root, objects)[1:]]
+
+
+def network_policies(root: Path, size: int) -> list[str]:
+    """A network policy for every workload, which lets another one in, and one that lets in all of them by name."""
+    names = numbered("app", size)
+    entries = [[{"podSelector": {"matchLabels": {"app": name}}}] for name in names]
+    policies = [
+        _letting_in(name, {"app": name}, entry) for name, entry in zip(names, entries[1:] + entries[:1], strict=True)
+    ]
+    every = _letting_in("every", {"mesh": "yes"}, [peer for entry in entries for peer in entry])
+    return linted(root, [*workloads(names), *map(service, names), *policies, every])
+
+
+def _letting_in(name: str, labels: Object, peers: list[Object]) -> Object:
+    ingress = [{"from": peers, "ports": [{"port": 80}]}]
+    spec = {"podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"], "ingress": ingress}
+    return made("networking.k8s.io/v1", "NetworkPolicy", name, spec=spec)
+
+
 def service_entries(root: Path, size: int) -> list[str]:
     """ServiceEntries of a host each, and a policy on each of them."""
     objects = []
@@ -282,6 +313,8 @@ SHAPES = (
     ports_of_one_service,
     same_name,
     virtual_services,
+    server_names,
+    network_policies,
     service_entries,
     waypoint,
     policies_by_namespace,

@@ -48,7 +48,9 @@ def _unserved(state: RouteState, taken: Sequence[str]) -> Iterator[Finding]:
     domains = tuple(f".{host.removeprefix('*.')}" for host in taken)
     for index, written in enumerate(state.hostnames):
         (host,) = patterns([written])
-        if host == EVERY or is_symbolic(host) or any(covers(host, each) for each in served):
+        if host == EVERY or host in served or is_symbolic(host):
+            continue
+        if host.startswith("*.") and any(covers(host, each) for each in served):
             continue
         if not f".{host}".endswith(domains):
             continue

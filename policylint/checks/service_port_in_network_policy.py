@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from policylint.checks.kit.fixes import set_port
@@ -94,17 +96,28 @@ class _Services:
 
     def __init__(self, simulation: Simulation) -> None:
         self._world = simulation.world
+        self._by_label: dict[str, dict[str, list[Resource]]] = {}
+        """Namespace → a label that a Service asks for → the Services."""
 
     def translating(self, ends: list[Endpoint], protocol: str, port: int) -> tuple[Resource, int] | None:
         """Return a Service of some of the pods that has the port and means another one by it, with that."""
         for end in ends:
-            for service in self._world.in_namespace("", "Service", end.namespace):
-                selector = mapping(service.spec.get("selector"))
-                if not selector or not selector.items() <= end.labels.items():
-                    continue
+            for service in self._selecting(end):
                 for entry in map(mapping, sequence(service.spec.get("ports"))):
                     targets = target_ports(end, entry)
                     asked = entry.get("port") == port and text(entry.get("protocol"), "TCP") == protocol
                     if asked and len(targets) == 1 and targets[0] != port:
                         return service, targets[0]
         return None
+
+    def _selecting(self, end: Endpoint) -> list[Resource]:
+        """Return the Services that select a pod, by name."""
+        by_label = self._by_label.get(end.namespace)
+        if by_label is None:
+            by_label = self._by_label[end.namespace] = defaultdict(list)
+            for service in self._world.in_namespace("", "Service", end.namespace):
+                for name, value in islice(mapping(service.spec.get("selector")).items(), 1):
+                    by_label[f"{name}={value}"].append(service)
+        near = [service for name, value in end.labels.items() for service in by_label.get(f"{name}={value}", ())]
+        selecting = [each for each in near if each.spec["selector"].items() <= end.labels.items()]
+        return sorted(selecting, key=lambda service: service.key.name)

@@ -37,12 +37,10 @@ def at_listener(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
     sni = request.sni or request.host
     fitting: list[tuple[tuple[Any, ...], str, RouteState]] = []
     gateway = None if start.gateway is None else tracer.topology.gateway(start.gateway)
-    unread = ""
-    for state, candidate in tracer.attached(listener, *_KINDS.get(listener.protocol, ())):
-        if why := unread_route(tracer.simulation, state.route, gateway):
-            unread = f": {why}"
+    kinds = _KINDS.get(listener.protocol, ())
+    for state, _, names in tracer.serving(listener, sni, *kinds):
+        if unread_route(tracer.simulation, state.route, gateway):
             continue
-        names = candidate.hostnames
         kind = _kind(state, listener)
         serving = [name for name in names if kind != "TLSRoute" or serves(sni, name)]
         if serving and rules(state.route):
@@ -52,6 +50,9 @@ def at_listener(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
             fitting.append((order, hostname, state))
     fitting.sort(key=lambda ranked: ranked[0])
     if not fitting:
+        attached = reversed(tracer.attached(listener, *kinds))
+        reasons = (unread_route(tracer.simulation, each.route, gateway) for each, _ in attached)
+        unread = next((f": {why}" for why in reasons if why), "")
         subject = f"server name {sni or '(none)'}" if listener.protocol == "TLS" else f"port {listener.port}"
         outcome = Outcome(refused=True, reason=f"no route of {listener.node} is for {subject}{unread}")
         return start._replace(

@@ -109,7 +109,7 @@ class Tracer:
                     self._open[parent.wanted].append(state)
             for parent in (parent for parent in state.parents if parent.mesh):
                 self.in_mesh[parent.wanted].append((parent, state))
-        self._exact: dict[tuple[Node, str], dict[str, list[int]]] = {}
+        self._exact: dict[tuple[Node, tuple[str, ...]], dict[str, list[tuple[int, str | None]]]] = {}
         self._served: dict[tuple[Node, str, str], _Served] = {}
         self._proxies: dict[ResourceKey, list[ListenerState]] = {}
         self._selections: dict[tuple[object, ...], Selection] = {}
@@ -168,18 +168,20 @@ class Tracer:
                 self._of_kinds[place] = [pair for pair in attached if pair[0].route.key.kind in kinds]
         return self._of_kinds[place]
 
-    def serving(self, listener: ListenerState, kind: str, host: str) -> list[tuple[RouteState, Candidate]]:
-        """Return those of the routes of a kind at a listener that may serve a host; most name other hosts outright."""
-        attached = self.attached(listener, kind)
-        place = (listener.node, kind)
+    def serving(self, listener: ListenerState, host: str, *kinds: str) -> list[tuple[RouteState, Candidate, list[str]]]:
+        """Return the routes of some kinds at a listener that may serve a host, each with those of its names that may;
+        most name other hosts outright."""
+        attached, place = self.attached(listener, *kinds), (listener.node, kinds)
         if place not in self._exact:
             self._exact[place] = defaultdict(list)
-            for number, (_, candidate) in enumerate(attached):
-                for hostname in candidate.hostnames or (EVERY,):
-                    self._exact[place][hostname if is_exact(hostname) else EVERY].append(number)
-        by_host = self._exact[place]
-        numbers = {*by_host.get(EVERY, ()), *by_host.get(without_port(host), ())}
-        return [attached[number] for number in sorted(numbers)]
+            for number, (state, candidate) in enumerate(attached):
+                counts = listener.protocol not in ("TCP", "UDP") and state.route.key.kind != "TCPRoute"
+                for name in candidate.hostnames or (None,):
+                    self._exact[place][name if counts and name and is_exact(name) else EVERY].append((number, name))
+        by_host, names = self._exact[place], defaultdict[int, list[str]](list)
+        for number, name in (*by_host.get(EVERY, ()), *by_host.get(without_port(host), ())):
+            names[number] += () if name is None else (name,)
+        return [(*attached[number], names[number]) for number in sorted(names)]
 
     def _at_host(self, listener: ListenerState, kind: str, host: str) -> _Served:
         """Return what serves a host; of the last ones it is kept, since many requests for one host come in a row."""
@@ -187,9 +189,9 @@ class Tracer:
         if place not in self._served:
             if len(self._served) >= _MOST_SERVED:
                 self._served.clear()
-            attached = self.serving(listener, kind, host)
-            routes = [(state.route, candidate.hostnames) for state, candidate in attached]
-            doubtful = {state.route.key: candidate.unknown for state, candidate in attached if candidate.unknown}
+            attached = self.serving(listener, host, kind)
+            routes = [(state.route, names) for state, _, names in attached]
+            doubtful = {state.route.key: candidate.unknown for state, candidate, _ in attached if candidate.unknown}
             gateway = None if listener.gateway is None else self.topology.gateway(listener.gateway)
             ranked = self._ranking(gateway)
             found = list(matches_at(routes, host, self._narrowing, ranked, grpc=kind == "GRPCRoute"))

@@ -25,6 +25,7 @@ from policylint.simulation.dispatch import Dispatch, Evaluation
 from policylint.simulation.selected import Selected
 from policylint.topology import BackendState, RouteState, Topology, build
 from policylint.topology.ancestry import implementation_of
+from policylint.topology.delegation import MOST_LEVELS
 from policylint.topology.grants import Grants
 
 if TYPE_CHECKING:
@@ -261,6 +262,11 @@ def _simulate(world: World, catalog: Catalog) -> Simulation:
     if stored:
         accepted = accepted.with_resources(stored)
     topology = _topology(accepted, catalog)
+    for delegation in topology.further[:1]:
+        message = (
+            f"{delegation.parent} delegates below {MOST_LEVELS} levels of routes, and what is further down is left out"
+        )
+        cut.append(Note("GWP911", "limit", message, world.resources[delegation.parent].location(*delegation.pointer)))
     grants = Grants(accepted)
     dispatch = Dispatch(topology, catalog)
     states: dict[ResourceKey, PolicyState] = {}

@@ -11,7 +11,7 @@ from policylint.topology import routes as reading
 from policylint.topology.backends import Backends, port_node, ports
 from policylint.topology.certificates import Certificates
 from policylint.topology.delegated_matches import carries_nothing
-from policylint.topology.delegation import delegations, without_cycles
+from policylint.topology.delegation import delegations, within_levels, without_cycles
 from policylint.topology.gateways import Holder, Holders, OwnClass, OwnProtocols
 from policylint.topology.grants import Grants
 from policylint.topology.graph import Sections, Topology, whole
@@ -49,7 +49,8 @@ def build(
     sections, synthetic = _sections(world, holders, rules)
     unseen = {parent.unseen.key for state in routes for parent in state.parents if parent.unseen is not None}
     unseen |= {holder.parent for holder in holders.listener_sets if holder.unseen}
-    topology = Topology(world, routes, gateways, listener_sets, delegations(world, routes), sections, synthetic, unseen)
+    followed, further = within_levels(delegations(world, routes))
+    topology = Topology(world, routes, gateways, listener_sets, followed, sections, synthetic, unseen, further)
     _draw_gateways(topology, holders)
     _draw_routes(topology, rules)
     _draw_roots(topology, holders)

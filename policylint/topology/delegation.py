@@ -13,6 +13,8 @@ from policylint.topology.state import Delegation, RouteState
 
 LABELS = tuple(f"{group}/{kind}" for group, kind in ROUTE_SELECTORS)
 EVERY_NAMESPACE = "all"
+MOST_LEVELS = 100
+"""Levels of delegation that are followed: at each, what acts is merged with all that acts above it."""
 
 
 class _Children:
@@ -55,6 +57,18 @@ def delegations(world: World, routes: Iterable[RouteState]) -> list[Delegation]:
                     if _consents(child, state.route.key, backend.wanted.name == child.key.name):
                         delegated.append(Delegation(state.route.key, backend.rule, backend.pointer, child.key))
     return delegated
+
+
+def within_levels(all_delegations: list[Delegation]) -> tuple[list[Delegation], list[Delegation]]:
+    """Return the delegations that are followed, and those that lead further down, on whichever way."""
+    below: dict[ResourceKey, list[ResourceKey]] = defaultdict(list)
+    for delegation in without_cycles(all_delegations):
+        below[delegation.parent].append(delegation.child)
+    reached = below.keys() - {child for children in below.values() for child in children}
+    for _ in range(MOST_LEVELS):
+        reached = {child for parent in reached for child in below.get(parent, ())}
+    further = [each for each in all_delegations if each.parent in reached]
+    return [each for each in all_delegations if each.parent not in reached], further
 
 
 def without_cycles(all_delegations: list[Delegation]) -> list[Delegation]:

@@ -47,6 +47,7 @@ class Topology:
         unseen: the Gateways and ListenerSets that something hangs on and that were not seen, sorted; what their
             listeners are, and which policies of other repositories act on them, is unknown.
         delegations: every hand-over from a rule to another route, those that close a cycle included.
+        further: those that lead further down than is followed.
         above: what `gateways_above` has found, by object.
     """
 
@@ -60,12 +61,14 @@ class Topology:
         sections: Mapping[ResourceKey, dict[str, Node]],
         synthetic: Mapping[ResourceKey, dict[str, Node]],
         unseen: Iterable[ResourceKey] = (),
+        further: Sequence[Delegation] = (),
     ) -> None:
         self.world = world
         self.routes = routes
         self.gateways = gateways
         self.listener_sets = listener_sets
         self.delegations = delegations
+        self.further = further
         self.vertices: list[Vertex] = []
         self.children: list[list[int]] = []
         self.parents: list[list[int]] = []

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from policylint.cli import main
 from policylint.simulation import selected
+from policylint.topology.delegation import MOST_LEVELS
 
 BENCH = Path(__file__).parents[2] / "bench"
 SMALL, LARGE = 64, 192
@@ -74,6 +75,15 @@ def test_what_selectors_select_is_cut_off_and_said(
     assert "what SecurityPolicy shop/cors-00003 and 6 more select was left out" in result.output
     found = CliRunner().invoke(main, ["explain", "SecurityPolicy/shop/cors-00003", str(tmp_path)]).output
     assert "verdict   Unknown" in found and "not in the tree" not in found
+
+
+def test_delegation_is_followed_so_far_and_that_is_said(shapes: dict[str, Shape], tmp_path: Path) -> None:
+    for size, ends in ((MOST_LEVELS, 0), (1_500, 3)):
+        place = tmp_path / str(size)
+        place.mkdir()
+        result = CliRunner().invoke(main, [*shapes["kgateway-delegation-chain"](place, size), "-o", "concise"])
+        assert result.exit_code == ends, result.output
+    assert f"HTTPRoute shop/link-00{MOST_LEVELS} delegates below {MOST_LEVELS} levels of routes" in result.output
 
 
 def test_only_as_many_listeners_are_tried_as_a_gateway_may_have(shapes: dict[str, Shape], tmp_path: Path) -> None:

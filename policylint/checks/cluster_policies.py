@@ -1,5 +1,4 @@
-"""GWP701, GWP702, GWP703, GWP704, GWP710, GWP714, GWP715, GWP716, GWP717, GWP718, GWP719, GWP720, GWP721, GWP723,
-GWP724: OCM.
+"""GWP701 GWP702 GWP703 GWP704 GWP710 GWP714 GWP715 GWP716 GWP717 GWP718 GWP719 GWP720 GWP721 GWP723 GWP724: OCM.
 
 What the webhooks and controllers of Open Cluster Management refuse or ignore in one Policy, binding or set, by itself.
 What comes of several together is a module of its own.

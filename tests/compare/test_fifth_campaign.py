@@ -43,6 +43,15 @@ def client(spec: str) -> str:
     return policy("gateway.envoyproxy.io/v1alpha1", "ClientTrafficPolicy", "c", "Gateway/edge", spec, "infra")
 
 
+def security(spec: str) -> str:
+    target = "HTTPRoute/checkout"
+    return policy("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "s", target, spec, "shop")
+
+
+def addon(name: str) -> str:
+    return manifest("addon.open-cluster-management.io/v1alpha1", "ManagedClusterAddOn", name, "c1", "spec: {}")
+
+
 def proxy(spec: str) -> str:
     return manifest("gateway.envoyproxy.io/v1alpha1", "EnvoyProxy", "proxy", "infra", f"spec: {{{spec}}}")
 
@@ -212,6 +221,24 @@ CASES = {
         application("istio-injection: disabled, a: b"),
         application("istio-injection: enabled, a: c"),
         "pods of the namespace that it makes are no longer held to it",
+    ),
+    "an origin exchanged for all below it": (
+        security("cors: {allowOrigins: ['https://app.example.com']}"),
+        security("cors: {allowOrigins: ['https://*.example.com']}"),
+        security("cors: {allowOrigins: ['https://www.example.com']}"),
+        "scripts of more sites may ask",
+    ),
+    "one more audience, where the kind speaks of there being one": (
+        security("jwt: {providers: [{name: a, issuer: x, remoteJWKS: {uri: 'https://x/k'}, audiences: [shop]}]}"),
+        security("jwt: {providers: [{name: a, issuer: x, remoteJWKS: {uri: 'https://x/k'}, audiences: [shop, b]}]}"),
+        security("jwt: {providers: [{name: a, issuer: x, remoteJWKS: {uri: 'https://x/k'}, audiences: [shop, shop]}]}"),
+        "tokens for one more will do",
+    ),
+    "an add-on that enforces policies": (
+        addon("config-policy-controller") + "---" + addon("search"),
+        addon("search"),
+        addon("config-policy-controller"),
+        "nothing enforces policies on cluster c1 any more",
     ),
     "Secrets that nobody needs to name": (
         "",

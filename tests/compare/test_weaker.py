@@ -73,6 +73,8 @@ TABLE = [
     (ONE_OF, login(of=["a"]), login(of=["b", "a"]), "gains b"),
     (ONE_OF, login(of=["a"]), login(of=["b"]), None),
     (ONE_OF, login(of=["a", "b"]), login(of=["a"]), None),
+    (ONE_OF, login(of=["app.a"]), login(of=["*.a"]), "now holds *.a"),
+    (ONE_OF, login(of=["*.a"]), login(of=["app.a"]), None),
     (ONE_OF, login(other=1), login(of=["a"]), None),
     (ONE_OF, login(of=[{"name": "a", "x": 1}]), login(of=[{"name": "a", "x": 2}]), None),
     (ONE_OF, login(of={"a": {}}), login(of={"a": {}, "b": {}, "c": {}}), "gains b and c"),

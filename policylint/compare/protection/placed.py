@@ -25,6 +25,7 @@ _PROTECTING = frozenset(
     {"rbac.authorization.k8s.io", "admissionregistration.k8s.io", "kyverno.io", "constraints.gatekeeper.sh"}
 )
 _PLACEMENT = ("cluster.open-cluster-management.io", "Placement")
+_ADDON = ("addon.open-cluster-management.io", "ManagedClusterAddOn")
 _MOST = 200
 _Template = tuple[tuple[str, str, str, str], str]
 """Group, kind, namespace and name of an object that is brought to clusters, and what is made of it (musthave)."""
@@ -99,6 +100,11 @@ def _fewer_reached(sides: Sides) -> Iterator[Finding]:
                 names = listing((text(mapping(each).get("key") or mapping(each).get("name")) for each in gone), most=3)
                 location = new.location("spec", field) if field in new.spec else new.name_location
                 yield _finding(sides, f"{new.key} {says} {names or 'of any name'}", location, (new.key,))
+    for key in sides.pairing.removed:
+        gone_addon = sides.before.world.get(key) if key[:2] == _ADDON and "policy" in key.name else None
+        if gone_addon is not None:
+            says = f"{key} is gone: nothing enforces policies on cluster {key.namespace} any more"
+            yield _finding(sides, says, gone_addon.name_location, (key,))
     for kind in ((_OF_POLICIES, "Policy"), (_OF_POLICIES, "ConfigurationPolicy")):
         for old, new in sides.edited(*kind):
             looked = {text(mapping(body.get("metadata")).get("name")): _looks(body) for _, body in _bodies(old)}

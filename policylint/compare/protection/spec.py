@@ -7,7 +7,7 @@ is there for the first time: it demands more than nothing did.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import inf
 from typing import Any
 
@@ -330,8 +330,14 @@ def _changed_lists(weak: Weakness, before: Mapping[str, Any], after: Mapping[str
             yield Weakening(weak, was.pointer, (*now.pointer, new[added[0]]), f"gains {_listed(added)}")
 
 
-def _wider(old: Iterable[str], new: Iterable[str]) -> str:
-    """Return the first network of a list that holds one of another and more, "" if there is none."""
+def _wider(old: Collection[str], new: Collection[str]) -> str:
+    """Return the first entry of a list that stands for one of another and more, as a network or with an asterisk, ""
+    if there is none."""
+    lost = [name for name in old if name not in new and " " not in name]
+    for name in new:
+        head, asterisk, tail = name.partition("*")
+        if asterisk and head + tail and any(each.startswith(head) and each.endswith(tail) for each in lost):
+            return name
     known = [each for each in map(cidr, old) if each is not None]
     if not known:
         return ""

@@ -190,15 +190,11 @@ def common_weaknesses(
     Args:
         known: what the catalog says of the kind: where that speaks of a field, it says more.
     """
-    weaker, idle = ((), ()) if known is None else (known.weaker, known.idle)
-    own = [*(each for weak in weaker if not weak.presence for each in (weak.path, weak.instead)), *idle]
+    own = () if known is None else [*(path for weak in known.weaker for path in (weak.path, weak.instead)), *known.idle]
     told = [tuple(path.split(".")) for path in own]
-    there = [tuple(weak.path.split(".")) for weak in weaker if weak.presence]
     for path in dict.fromkeys(differing(before, after)):
         if not any(_stands_for(steps, path) for steps in told):
-            known_there = any(_stands_for(steps, path) for steps in there)
-            # That a list is there says nothing of one more entry.
-            yield from (weak for weak in _meant(".".join(path), kind) if weak.list or not known_there)
+            yield from _meant(".".join(path), kind)
 
 
 def _stands_for(told: _Steps, path: _Steps) -> bool:

@@ -228,11 +228,11 @@ CASES = {
         security("cors: {allowOrigins: ['https://www.example.com']}"),
         "scripts of more sites may ask",
     ),
-    "one more audience, where the kind speaks of there being one": (
+    "one more audience": (
         security("jwt: {providers: [{name: a, issuer: x, remoteJWKS: {uri: 'https://x/k'}, audiences: [shop]}]}"),
         security("jwt: {providers: [{name: a, issuer: x, remoteJWKS: {uri: 'https://x/k'}, audiences: [shop, b]}]}"),
         security("jwt: {providers: [{name: a, issuer: x, remoteJWKS: {uri: 'https://x/k'}, audiences: [shop, shop]}]}"),
-        "tokens for one more will do",
+        "tokens for one more audience are taken",
     ),
     "an add-on that enforces policies": (
         addon("config-policy-controller") + "---" + addon("search"),

@@ -107,7 +107,11 @@ ENVOY_GATEWAY = [
             "jwt.providers[0].audiences of SecurityPolicy shop/login is gone, tokens for any audience are taken",
         ),
     ),
-    (jwt(), f"jwt: {{providers: [{{name: staff, {ISSUER}, audiences: [shop, cart]}}]}}", None),
+    (
+        jwt(),
+        f"jwt: {{providers: [{{name: staff, {ISSUER}, audiences: [shop, cart]}}]}}",
+        ("note", "jwt.providers[0].audiences of SecurityPolicy shop/login gains cart, tokens for one more audience"),
+    ),
     (
         "extAuth: {http: {backendRefs: [{name: '${AUTH}', port: 80}]}}",
         "extAuth: {failOpen: true, http: {backendRefs: [{name: '${AUTH}', port: 80}]}}",

@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from policylint.compare.lifting import may_lift
 from policylint.compare.pairing import Sides
 from policylint.implementations import implementation
 from policylint.model import Finding, Location, Node, ResourceKey, Severity
 from policylint.model.words import count
-from policylint.policy.asking import asks, may_lift
+from policylint.policy.asking import asks
 from policylint.policy.beside import Beside
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation

@@ -70,53 +70,6 @@ _PASSING = frozenset(
 """Filters of Envoy that let requests pass whoever sends them (Envoy, HTTP filters); Lua where it does not `respond`."""
 
 
-_LIFTING = {
-    "snippets": (
-        "satisfy any",
-        "allow all",
-        "off;",
-        "auth_request",
-        "proxy_pass",
-        "rewrite",
-        "alias ",
-        "root ",
-        "try_files",
-    ),
-    "*": (
-        *(
-            "per_filter_config",
-            "perfilterconfig",
-            "disabled",
-            "rbac",
-            "jwt",
-            "ext_authz",
-            "oauth",
-            "basic_auth",
-            "api_key",
-        ),
-        *("use_remote_address", "useremoteaddress", "xff_num", "xffnum", "normaliz", "merge_slashes", "mergeslashes"),
-        *("escaped_slashes", "escapedslashes", "client_cert", "clientcert", "allow_missing", "failure_mode_allow"),
-        *("failuremodeallow", "virtual_hosts", "virtualhosts", "routes", "domains", "filter_enabled", "filterenabled"),
-        *("direct_response", "directresponse", "redirect", "prefix_rewrite", "transport_socket", "transportsocket"),
-    ),
-}
-"""By setting the words of which text may take away what policies ask: configuration of NGINX, of Envoy."""
-_TAKES = frozenset({"remove", "replace", "move"})
-_PLAIN = (
-    "access_log",
-    "accesslog",
-    "stat",
-    "timeout",
-    "buffer",
-    "http2",
-    "tracing",
-    "compress",
-    "keepalive",
-    "server_name",
-)
-"""Words of places in Envoy's configuration at which something may be taken away, and everybody is asked as before."""
-
-
 class Ask(NamedTuple):
     """A setting that asks something of requests.
 
@@ -214,25 +167,6 @@ def _can_answer(path: str, value: object) -> bool:
     return not _PASSING.issuperset(_FILTER.findall(written))
 
 
-def may_lift(path: str, value: object) -> bool:
-    """Return whether text for a proxy may take away what policies ask, by its words; Lua runs behind what they ask."""
-    import json
-
-    if path not in _LIFTING:
-        return False
-    for entry in value if isinstance(value, list) else [value]:
-        said = mapping(entry)
-        patch = mapping(said.get("operation")) or mapping(said.get("patch")) or said
-        operation = str(patch.get("op") or patch.get("operation") or "").lower()
-        at = str(patch.get("path") or "").lower() or str(said.get("applyTo") or "").lower()
-        if operation in _TAKES and not any(word in at for word in _PLAIN):
-            return True
-        written = json.dumps({**patch, "match": None}, default=str).lower()
-        if any(word in written for word in _LIFTING[path]):
-            return True
-    return False
-
-
 def setters(effective: Effective, path: str) -> list[ResourceKey]:
     """Return who set the fields of a setting, or what it is a part of, in their order; with "" of all of them."""
     steps = tuple(path.split(".")) if path else ()
@@ -244,12 +178,14 @@ def asked(kind: PolicyKind, effective: Effective, world: World, catalog: Catalog
     """Return what an effective policy asks, by the objects that its settings name, too (`jwtAuth.extensionRef`)."""
     found = []
     for ask in asks(kind, effective.spec):
-        owner = next(iter(setters(effective, ask.path)), None)
-        named = mapping(mapping(_at(effective.spec, ask.path)).get(_EXTENSION))
-        weak = (
-            _weak_extension(named, kind.group, owner.namespace, world, catalog) if owner is not None and named else ""
-        )
-        found.append(ask._replace(must=False, unless=weak, turns_away="false") if ask.must and weak else ask)
+        value = _at(effective.spec, ask.path)
+        stated = value if isinstance(value, list) else [value]
+        weak = [  # of several side by side each one asks
+            _weak_extension(mapping(mapping(each).get(_EXTENSION)), kind.group, owner.namespace, world, catalog)
+            for each, owner in zip(stated, setters(effective, ask.path), strict=False)
+        ]
+        lenient = ask.must and len(weak) == len(stated) and all(weak)
+        found.append(ask._replace(must=False, unless=weak[0], turns_away="false") if lenient else ask)
     return found
 
 
@@ -294,6 +230,8 @@ def _refuses_nobody(weak: Weakness, spec: Mapping[str, Any]) -> bool:
 
 def _weak_extension(named: Mapping[str, Any], group: str, namespace: str, world: World, catalog: Catalog) -> str:
     """Return which field of an object that a setting names lets requests pass without what it checks, "" for none."""
+    if not named:
+        return ""
     group = text(named.get("group")) or group
     for other_group, name in world.kinds():
         kind = catalog.get(group, name) if other_group == group else None

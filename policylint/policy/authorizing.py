@@ -335,18 +335,21 @@ def otherwise(pointer: Pointer, on: str = "", by: Resource | None = None, *, all
     return AuthorizationRule(True, allows, pointer, on, by)
 
 
-def holds(expression: object, message: RequestFacts, token: Sequence[str] = ()) -> bool | None:
+def holds(
+    expression: object, message: RequestFacts, token: Sequence[str] = (), *, absent_fails: bool = False
+) -> bool | None:
     """Return whether a CEL expression holds for a request: comparisons with what is known of it, and their logic.
 
     Args:
         token: the names under which an expression finds the claims of the token; () where it does not. What is asked of
             a claim that the token lacks fails, and then the expression does not hold.
+        absent_fails: whether what is asked of a header that is not there fails as well; else it is not known.
     """
     if not isinstance(expression, str):
         return expression if isinstance(expression, bool) else None
     from policylint.cel.syntax import tree
 
-    return _Judge(message, tuple(token)).judged(tree(expression))
+    return _Judge(message, tuple(token), absent_fails).judged(tree(expression))
 
 
 class _Judge(NamedTuple):
@@ -358,10 +361,11 @@ class _Judge(NamedTuple):
 
     message: RequestFacts
     token: tuple[str, ...]
+    absent_fails: bool = False
     failing: bool = False
 
     def judged(self, expression: Any) -> bool | None:
-        """Return whether the tree of an expression holds; of a header that is not there it is not known."""
+        """Return whether the tree of an expression holds."""
         match expression:
             case ["=", bool(constant)]:
                 return constant
@@ -398,7 +402,8 @@ class _Judge(NamedTuple):
         """Return whether a claim, or a field of `request`, satisfies a predicate."""
         claim = self._claim(field)
         if not claim:
-            return _attribute(field, predicate, self.message)
+            absent = self.failing if self.absent_fails else None
+            return _attribute(field, predicate, self.message, absent)
         there = self.message.has_claim(claim, Predicate("Present"))
         return self.failing if there is False else self.message.has_claim(claim, predicate)
 
@@ -417,14 +422,14 @@ class _Judge(NamedTuple):
         return ".".join(names[known:]) if known and tuple(names[:known]) == self.token else ""
 
 
-def _attribute(field: Any, predicate: Predicate, message: RequestFacts) -> bool | None:
-    """Return whether a field of `request` satisfies a predicate."""
+def _attribute(field: Any, predicate: Predicate, message: RequestFacts, absent: bool | None) -> bool | None:
+    """Return whether a field of `request` satisfies a predicate; `absent` of a header that is not there."""
     match field:
         case [".", "request", ("method" | "host" | "path" | "url_path") as name]:
             return has_field(message, name, predicate)
         case ["[]", [".", "request", "headers"], ["=", str(name)]] | [".", [".", "request", "headers"], str(name)]:
             there = message.has_header(name, Predicate("Present"))
-            return None if there is False else message.has_header(name, predicate)
+            return absent if there is False else message.has_header(name, predicate)
     return None
 
 

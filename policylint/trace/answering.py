@@ -95,13 +95,9 @@ class Responder:
                 response = shown(message.response_headers)
                 return candidate, trace._replace(response=response, mirrors=_mirrors(state, message))
             message.steps += limits(rule, place)
-            children = self._children(candidate)
-            if children is None:
+            below = self._below(candidate, start.request)
+            if below is None:
                 return candidate, self._backends(trace, candidate, state, message, port)
-            below = [
-                [found for child in of_reference for found in child_candidates(candidate, child, start.request)]
-                for of_reference in children
-            ]
             candidates = [found for of_reference in below for found in of_reference]
             start = start._replace(questions=(*start.questions, *_questions(candidates, start.request)))
             trace = trace._replace(questions=start.questions)
@@ -307,13 +303,32 @@ class Responder:
         """Yield the matches of all routes that a rule delegates to, and of those that they delegate to."""
         if candidate.route.key in above or len(above) == _MOST_DELEGATIONS:
             return
-        for child in chain.from_iterable(self._children(candidate) or ()):
-            for found in child_candidates(candidate, child, request):
-                yield found
-                yield from self.below(found, request, (*above, candidate.route.key))
+        for found in chain.from_iterable(self._below(candidate, request) or ()):
+            yield found
+            yield from self.below(found, request, (*above, candidate.route.key))
 
-    def _children(self, candidate: RuleCandidate) -> list[list[Resource]] | None:
-        """Return the routes that a rule delegates to by each of its references; None where it has its own backends."""
+    def flattened(self, fitting: list[RuleCandidate], start: Trace) -> list[RuleCandidate]:
+        """Return candidates as they stand where the matches of delegated routes stand among all others."""
+        behaviour = self._behaviour(start.gateway) if self._topology.delegations else None
+        if behaviour is None or not behaviour.flat_delegation:
+            return fitting
+        ends = ((self._end(each, start.request), each) for each in fitting)
+        taking = [(each._replace(match=end.match).order, each) for end, each in ends if end is not None]
+        return [each for _, each in sorted(taking, key=lambda pair: pair[0])] or fitting
+
+    def _end(self, candidate: RuleCandidate, request: Request, above: int = 0) -> RuleCandidate | None:
+        """Return the match below a candidate that takes a request, None where its rule delegates and none does."""
+        below = self._below(candidate, request)
+        if below is None or above == _MOST_DELEGATIONS:
+            return candidate
+        found = list(chain.from_iterable(below))
+        takers = ordered(found)
+        if not all(below) or doubt(found, takers):
+            return candidate  # answers itself, or says why it is not known who does
+        return next((end for each in takers if (end := self._end(each, request, above + 1)) is not None), None)
+
+    def _below(self, candidate: RuleCandidate, request: Request) -> list[list[RuleCandidate]] | None:
+        """Return the matches of the routes that a rule delegates to, by its references; None where it has backends."""
         if self._delegating is None:
             self._delegating = {}
             for delegation in self._topology.delegations:
@@ -321,7 +336,12 @@ class Responder:
                 child = self._topology.route(delegation.child)
                 by_reference.setdefault(delegation.pointer, []).extend([] if child is None else [child.route])
         of_rule = self._delegating.get((candidate.route.key, candidate.rule.number))
-        return None if of_rule is None else [*of_rule.values()]
+        if of_rule is None:
+            return None
+        return [
+            [found for child in children for found in child_candidates(candidate, child, request)]
+            for children in of_rule.values()
+        ]
 
 
 def _questions(candidates: Iterable[RuleCandidate], request: Request) -> Iterator[RequestQuestion]:

@@ -450,6 +450,7 @@ class Tracer:
                 served, evaluated = plain, http_candidates
         if why := doubt(evaluated, fitting):
             return start._replace(outcome=Outcome(unknown=True, reason=why))
+        fitting = self.responder.flattened(fitting, start)
         if not fitting:
             kind = "GRPCRoute" if grpc else "HTTPRoute"
             open_states = [each for each in self._open.get(gateway.gateway.key, ()) if each.route.key.kind == kind]

@@ -14,7 +14,7 @@ import pytest
 from policylint.checks.synthetic_rule_name import check
 from policylint.policy.results import Effective
 from policylint.simulation import Simulation
-from policylint.trace import Tracer, request
+from policylint.trace import Requirements, Tracer, request
 from tests import worlds
 from tests.worlds import gateway, gateway_class, manifest, opened, route, service
 
@@ -426,3 +426,138 @@ def test_one_that_is_switched_off_switches_all_off(tmp_path: Path) -> None:
     assert result.spec == {"extAuth": {"disable": {}}}
     assert owned(result) == {"extAuth": ["of-parent"]}
     assert lost(result) == {("extAuth/extensionRef/name", "of-child", "of-parent")}
+
+
+CALLED = "grpcService: {backendRef: {name: web, port: 80}}"
+BLOCKS = {
+    "extAuth": f"extAuth: {{{CALLED}}}",
+    "extProc": f"extProc: {{{CALLED}}}",
+    "jwtAuth": 'jwt: {providers: [{name: id, issuer: i, jwks: {local: {inline: \'{"keys": [{"kty": "oct"}]}\'}}}]}',
+    "oauth2": "oauth2: {issuerURI: https://id.example}",
+}
+"""Fields with a filter for each extension, and what an extension says of them."""
+ABOVE = ["Gateway/gw", "Gateway/gw#http"]
+
+
+@pytest.mark.parametrize("field", BLOCKS)
+@pytest.mark.parametrize("target", ABOVE)
+def test_extensions_of_a_route_and_of_what_is_above_act_side_by_side(tmp_path: Path, target: str, field: str) -> None:
+    """Each is a filter of its own, and Envoy takes the settings of its routes, virtual hosts and all (handleJwt)."""
+    merged = _merged(tmp_path, target, f"{field}: {{extensionRef: {{name: one}}}}", f"{field}: {EXTENSION}")
+    assert merged.spec[field] == [{"extensionRef": {"name": "two"}}, {"extensionRef": {"name": "one"}}]
+    assert not merged.lost
+
+
+@pytest.mark.parametrize("field", BLOCKS)
+@pytest.mark.parametrize("target", ABOVE)
+def test_what_is_switched_off_above_no_route_switches_on(tmp_path: Path, target: str, field: str) -> None:
+    """`disable` is a filter that is on for all that is below (jwt.go, jwtGlobalDisableFilterName)."""
+    merged = _merged(tmp_path, target, f"{field}: {{disable: {{}}}}", f"{field}: {EXTENSION}")
+    assert merged.spec[field] == {"disable": {}}
+    assert {each[1] for each in lost(merged)} == {"of-route"}
+
+
+@pytest.mark.parametrize("field", ["basicAuth", "apiKeyAuth", "cors", "buffer"])
+def test_of_a_single_filter_the_route_has_the_last_word(tmp_path: Path, field: str) -> None:
+    merged = _merged(tmp_path, "Gateway/gw", f"{field}: {{disable: {{}}}}", f"{field}: {{own: yes}}")
+    assert merged.spec[field] == {"own": "yes"} or merged.spec[field] == {"own": True}
+
+
+def test_one_extension_above_and_at_a_route_asks_once(tmp_path: Path) -> None:
+    merged = _merged(tmp_path, "Gateway/gw", f"extAuth: {EXTENSION}", f"extAuth: {EXTENSION}")
+    assert merged.spec["extAuth"] == {"extensionRef": {"name": "two"}}
+
+
+def test_extensions_of_one_name_in_two_namespaces_are_two(tmp_path: Path) -> None:
+    merged = _merged(
+        tmp_path, "Gateway/gw", "jwtAuth: {extensionRef: {name: two, namespace: other}}", f"jwtAuth: {EXTENSION}"
+    )
+    assert len(merged.spec["jwtAuth"]) == 2
+
+
+def test_changes_of_headers_come_from_all_places(tmp_path: Path) -> None:
+    """Envoy, header_mutation: mutations at all levels are evaluated."""
+    one, two = ({"name": name, "value": "1"} for name in ("one", "two"))
+    above, own = (f"headerModifiers: {{response: {{set: [{json.dumps(each)}]}}}}" for each in (one, two))
+    merged = _merged(tmp_path, "Gateway/gw", above, own)
+    assert merged.spec["headerModifiers"] == {"response": {"set": [two, one]}}
+    assert not merged.lost
+
+
+def test_a_login_that_a_gateway_switches_off_is_not_required(tmp_path: Path) -> None:
+    simulation = simulate(
+        tmp_path,
+        extension("two"),
+        policy("above", "Gateway/gw", "extAuth: {disable: {}}"),
+        policy("of-route", "HTTPRoute/shop", f"extAuth: {EXTENSION}"),
+    )
+    tracer = Tracer(simulation)
+    trace = tracer.trace(request({"host": "shop.example.com", "path": "/"}))
+    assert str(Requirements(tracer).of(trace, "authentication")) == "none"
+
+
+EXTENSION = "{extensionRef: {name: two}}"
+
+
+def _merged(path: Path, target: str, above: str, own: str) -> Effective:
+    """The effective policy of the rule, of one policy above and one of the route."""
+    block = next((said for field, said in BLOCKS.items() if own.startswith(field)), BLOCKS["extAuth"])
+    places = (("one", "default"), ("two", "default"), ("two", "other"))
+    kind = ("gateway.kgateway.dev/v1alpha1", "GatewayExtension")
+    simulation = simulate(
+        path,
+        *(manifest(*kind, name, namespace, f"spec: {{{block}}}") for name, namespace in places),
+        policy("above", target, above),
+        policy("of-route", "HTTPRoute/shop", own),
+    )
+    return at(simulation, "shop#pay")
+
+
+@pytest.mark.parametrize(
+    ("expression", "action", "answer"),
+    [
+        ("request.headers['x-me'] == 'a'", "Allow", "denied"),
+        ("request.headers['x-me'] != 'a'", "Allow", "denied"),
+        ("!(request.headers['x-me'] == 'a')", "Allow", "denied"),
+        ("request.headers['x-me'] == 'a' || request.method == 'GET'", "Allow", "allowed"),
+        ("request.headers['x-me'] == 'a'", "Deny", "allowed"),
+        ("request.headers['x-me'] != 'a'", "Deny", "allowed"),
+    ],
+)
+def test_an_expression_on_a_header_that_is_not_there_does_not_hold(
+    tmp_path: Path, expression: str, action: str, answer: str
+) -> None:
+    """Envoy's matcher takes an expression that fails for one that does not match (seen at v2.4.0)."""
+    rules = f"rbac: {{action: {action}, policy: {{matchExpressions: [{json.dumps(expression)}]}}}}"
+    simulation = simulate(tmp_path, policy("rules", "HTTPRoute/shop", rules))
+    trace = Tracer(simulation).trace(request({"host": "shop.example.com", "path": "/"}))
+    assert [each.decision.answer for each in trace.judged] == [answer]
+
+
+@pytest.mark.parametrize(
+    ("path", "taken"),
+    [
+        pytest.param("/team/a/x", "child#own", id="a match of the child"),
+        pytest.param("/team/b", "parent#rest", id="none of the child's"),
+        pytest.param("/team", "parent#rest", id="only the rule that delegates"),
+        pytest.param("/team/a/deep", "parent#deep", id="a longer path beside them"),
+    ],
+)
+def test_what_no_delegated_route_takes_another_rule_takes(tmp_path: Path, path: str, taken: str) -> None:
+    """flattenDelegatedRoutes: the matches of delegated routes stand among all others."""
+
+    def rule(name: str, prefix: str, backend: str) -> str:
+        return f"{{name: {name}, matches: [{{path: {{value: {prefix}}}}}], backendRefs: [{backend}]}}"
+
+    down = "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: child}"
+    web = "{name: web, port: 80}"
+    rules = ", ".join((rule("rest", "/", web), rule("down", "/team", down), rule("deep", "/team/a/deep", web)))
+    simulation = opened(
+        tmp_path,
+        *BASE,
+        route("parent", "default", "[{name: gw, sectionName: http}]", more=f"rules: [{rules}]"),
+        route("child", "default", parents="", more=f"rules: [{rule('own', '/team/a', web)}]"),
+    )
+    trace = Tracer(simulation).trace(request({"host": "shop.example.com", "path": path}))
+    assert str(trace.rule).endswith(taken)
+    assert trace.outcome.backends

@@ -57,6 +57,8 @@ class Traffic(Behaviour):
         balances_equals: whether requests are balanced over the backends of all rules with one and the same match;
             elsewhere the first of them takes all.
         empty_delegation: the status for what a rule matches that delegates to no route which counts below it.
+        flat_delegation: whether the matches of delegated routes stand among all others, so that another rule takes what
+            none of them matches.
         entering_fronts: the label of Services by which Gateways send requests through what stands before them.
         asked_by_requests: whether what a change lets in at workloads is told by asking `admit` about requests.
         cutting: the kinds of which a policy that is refused closes connections; requests are answered with an error.
@@ -71,6 +73,7 @@ class Traffic(Behaviour):
     drops_rules = False
     balances_equals = False
     empty_delegation = 404
+    flat_delegation = False
     entering_fronts = ""
     asked_by_requests = False
     cutting: Set[str] = frozenset()

@@ -36,6 +36,7 @@ class Gloo(Implementation):
 
     name = "gloo"
     serves_refused = frozenset({"IncompatibleFilters"})
+    flat_delegation = True  # as in kgateway, which comes of it
 
     def __init__(self) -> None:
         self._broken: dict[Node, ResourceKey] | None = None

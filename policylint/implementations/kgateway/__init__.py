@@ -81,6 +81,7 @@ class Kgateway(Implementation):
     judges_core_kinds = True
     host_first = True  # one virtual host per hostname (gateway_listener_translator.go, routesByHost)
     empty_delegation = 500
+    flat_delegation = True  # translator/httproute/delegation.go, flattenDelegatedRoutes
 
     def __init__(self) -> None:
         self._of_listeners: listeners.Fates | None = None
@@ -222,8 +223,8 @@ class Kgateway(Implementation):
             levels.append(Level(ranked(*lists), priority(state.route if state else None)))
         lists = list(reversed(above.values()))
         if any(self._terminates(node) for node in above):
-            return [*levels, Level(ranked(*lists))]
-        return [*levels, *(Level(ranked(attachments)) for attachments in lists)]
+            return [*levels, Level(ranked(*lists), apart=True)]
+        return [*levels, *(Level(ranked(attachments), apart=True) for attachments in lists)]
 
     def _terminates(self, node: Node) -> bool:
         listener = self.topology.listener(node)

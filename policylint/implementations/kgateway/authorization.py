@@ -44,7 +44,10 @@ def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decisi
     expressions = sequence(mapping(rbac.get("policy")).get("matchExpressions"))
     if expressions:
         token = _TOKEN if spec.get("jwtAuth") else ()
-        held = (not impossible(each, ATTRIBUTES) and holds(each, message, token) for each in expressions)
+        # Envoy's matcher takes an expression that fails for one that does not hold (seen by tests/witness at v2.4.0)
+        held = (
+            not impossible(each, ATTRIBUTES) and holds(each, message, token, absent_fails=True) for each in expressions
+        )
         matches = some(held)
         denies = rbac.get("action") == "Deny"
         on = "rbac" if matches is None else ""

@@ -23,8 +23,12 @@ VALIDATION = "clientCertificateValidation"
 """A field of a ListenerPolicy."""
 DEEP: frozenset[Pointer] = frozenset({("extAuth",), ("extProc",), ("transformation",), ("acl",)})
 """Fields that the priorities DeepMergePreferChild and DeepMergePreferParent merge deeply."""
-PROVIDERS: frozenset[Pointer] = frozenset({("extAuth",), ("extProc",)})
-"""Deep fields that hold one provider per policy: merged, they are a list of them."""
+PROVIDERS: frozenset[Pointer] = frozenset(
+    {("extAuth",), ("extProc",), ("jwtAuth",), ("oauth2",), ("rateLimit", "global")}
+)
+"""Fields that hold one provider per policy, each of which is a filter of its own: joined, they are a list of them."""
+SIDE_BY_SIDE = PROVIDERS | {("headerModifiers",)}
+"""Fields that act from each place where Envoy gets settings, its routes, its virtual hosts and all of them."""
 ACL: Pointer = ("acl",)
 
 

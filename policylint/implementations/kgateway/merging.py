@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.implementations.kgateway.fields import ACL, DEEP, PROVIDERS, acl_conflict, fields
+from policylint.implementations.kgateway.fields import ACL, DEEP, PROVIDERS, SIDE_BY_SIDE, acl_conflict, fields
 from policylint.model import Resource, ResourceKey, mapping
 from policylint.namedtuple import NamedTuple
 from policylint.policy.folding import Folding
@@ -23,10 +23,15 @@ _PRIORITIES = (PREFER_CHILD, "ShallowMergePreferParent", "DeepMergePreferChild",
 
 
 class Level(NamedTuple):
-    """The policies of one level, strongest first, and how the level below takes them."""
+    """The policies of one level, strongest first, and how the level below takes them.
+
+    Args:
+        apart: whether Envoy gets it apart from the level below: as settings of a virtual host, or of all of them.
+    """
 
     attachments: tuple[Attachment, ...]
     priority: str = PREFER_CHILD
+    apart: bool = False
 
 
 class _Entry(NamedTuple):
@@ -81,7 +86,7 @@ def fold(kind: str, levels: Sequence[Level], joined: Set[str] = frozenset()) -> 
     entries: dict[Pointer, list[_Entry]] = {}
     for level in levels:
         for field, added in _of_level(kind, level.attachments, joined).items():
-            entries[field] = _combined(field, entries.get(field, []), added, level.priority)
+            entries[field] = _combined(field, entries.get(field, []), added, level)
     folding = Folding()
     for field in sorted(entries, key=str):
         _offer(folding, field, entries[field])
@@ -101,11 +106,13 @@ def _of_level(kind: str, attachments: Iterable[Attachment], deep: Set[str]) -> d
     return entries
 
 
-def _combined(field: Pointer, below: list[_Entry], added: list[_Entry], how: str) -> list[_Entry]:
+def _combined(field: Pointer, below: list[_Entry], added: list[_Entry], level: Level) -> list[_Entry]:
+    """Return the entries of two levels: of those that Envoy gets apart some act side by side, like filters of several
+    providers (trafficpolicy/jwt.go, handleJwt), and changes of headers (Envoy, header_mutation)."""
     if not below:
         return added
-    deep = how.startswith("Deep") and field in DEEP
-    if how.endswith("PreferParent"):
+    deep = field in SIDE_BY_SIDE if level.apart else level.priority.startswith("Deep") and field in DEEP
+    if level.priority.endswith("PreferParent"):
         return [*added, *_following(below, deep)]
     return [*below, *_following(added, deep)]
 
@@ -120,17 +127,19 @@ def _following(entries: list[_Entry], deep: bool) -> list[_Entry]:
 def _offer(folding: Folding, field: Pointer, entries: list[_Entry]) -> None:
     """Offer a field from its strongest policy on.
 
-    Of providers that are merged deeply one `disable`, wherever it comes from, switches all off (trafficpolicy/merge.go:
-    disableAllProviders).
+    Of providers that are joined one `disable`, wherever it comes from, switches all off (trafficpolicy/merge.go and
+    jwt.go: disableAllProviders).
     """
-    listed = field in PROVIDERS and any(entry.joins for entry in entries)
-    if listed and (off := [entry for entry in entries if "disable" in mapping(entry.value)]):
-        listed = False
-        entries = [off[0]._replace(joins=False), *(entry._replace(joins=False) for entry in entries if entry != off[0])]
+    acting = [entry for number, entry in enumerate(entries) if entry.joins or not number]
+    off = [entry for entry in acting if field in PROVIDERS and "disable" in mapping(entry.value)]
+    listed = field in PROVIDERS and not off and len(set(map(_provider, acting))) > 1
+    if field in PROVIDERS and not listed:
+        first = off[0] if off else entries[0]
+        entries = [entry._replace(joins=False) for entry in (first, *(each for each in entries if each != first))]
     seen: list[object] = []
     for entry in entries:
-        provider = mapping(entry.value).get("extensionRef") if listed else None
-        if listed and entry.joins and provider is not None and provider in seen:
+        provider = _provider(entry)
+        if listed and entry.joins and provider in seen:
             folding.lose(entry.attachment, field, entry.value, folding.holders(field))
             continue
         seen.append(provider)
@@ -139,3 +148,9 @@ def _offer(folding: Folding, field: Pointer, entries: list[_Entry]) -> None:
             folding.join(entry.attachment, field, value)
         else:
             folding.offer(entry.attachment, field, value)
+
+
+def _provider(entry: _Entry) -> tuple[object, object]:
+    """Return the namespace and the name of the extension that an entry names."""
+    reference = mapping(mapping(entry.value).get("extensionRef"))
+    return reference.get("namespace") or entry.attachment.key.namespace, reference.get("name")

@@ -173,21 +173,25 @@ class Proxy:
 
     def ask(self, asked: Asked, number: str) -> str:
         """Return what a request gets: a status and the address of the backend, or `reset`."""
+        return self.exchange(asked, number)[0]
+
+    def exchange(self, asked: Asked, number: str) -> tuple[str, Mapping[str, str]]:
+        """Return what a request gets, and the headers that come with it."""
         port = self.ports.get(("TCP", _container(asked["port"])))
         if port is None:
-            return "reset"
+            return "reset", {}
         try:
             raw = socket.create_connection(("127.0.0.1", port), 5, (asked["address"], 0))
         except OSError:
-            return "reset"
+            return "reset", {}
         try:
             if port in self._proxied:
                 raw.sendall(f"PROXY TCP4 {asked['address']} 127.0.0.1 40000 {asked['port']}\r\n".encode())
             if asked["scheme"] == "tcp":
                 raw.sendall(b"hello\n")
-                return self._of_stub(raw.recv(200))
+                return self._of_stub(raw.recv(200)), {}
             if asked["scheme"] == "tls":
-                return self._session(raw, asked["sni"])
+                return self._session(raw, asked["sni"]), {}
             if asked["scheme"] == "https":
                 raw = _context().wrap_socket(raw, server_hostname=asked["host"])
             connection = http.client.HTTPConnection(asked["host"], asked["port"])
@@ -196,11 +200,12 @@ class Proxy:
             connection.request(asked["method"], asked["path"], headers=headers)
             response = connection.getresponse()
             stub = response.headers.get("x-stub")
+            told = {name.lower(): value for name, value in response.headers.items()}
             if stub:
-                return f"{response.status} {self._stubs.address(stub)}"
-            return GRPC.get(response.headers.get("grpc-status", ""), str(response.status))
+                return f"{response.status} {self._stubs.address(stub)}", told
+            return GRPC.get(told.get("grpc-status", ""), str(response.status)), told
         except (OSError, http.client.HTTPException):
-            return "reset"
+            return "reset", {}
         finally:
             raw.close()
 

@@ -29,6 +29,7 @@ from tests.witness import (
     helm_charts,
     istio_connections,
     istio_requests,
+    kgateway_requests,
     kuadrant,
     kustomize,
     kustomize_trees,
@@ -89,6 +90,7 @@ def replayed(record: Path) -> Tally:
         "api-server": api_server_objects.world,
         "istio-connections": istio_connections.world,
         "istio-requests": istio_requests.world,
+        "kgateway-requests": kgateway_requests.world,
         "kuadrant": kuadrant.world,
         "network": network_worlds.world,
     }
@@ -120,6 +122,10 @@ def replayed(record: Path) -> Tally:
         elif record.stem == "istio-requests":
             asked = istio_requests.requests(answer.seed, answer.number)
             tally.add(name, objects, answer.facts, istio_requests.our_answers(objects, answer.refused, asked))
+        elif record.stem == "kgateway-requests":
+            asked = kgateway_requests.requests(answer.seed, answer.number, objects)
+            ours = kgateway_requests.our_answers(objects, answer.refused, asked, answer.facts)
+            tally.add(name, objects, answer.facts, ours)
         elif record.stem == "kuadrant":
             tally.add(name, objects, answer.facts, kuadrant.our_facts(objects, answer.refused))
         elif record.stem == "envoy":

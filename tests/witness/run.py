@@ -23,6 +23,7 @@ from tests.witness import (
     gateway_api,
     istio_connections,
     istio_requests,
+    kgateway_requests,
     kuadrant,
     network,
     network_worlds,
@@ -52,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "network": of_network,
         "istio-connections": of_istio_connections,
         "istio-requests": of_istio_requests,
+        "kgateway-requests": of_kgateway_requests,
         "kuadrant": of_kuadrant,
         **dict.fromkeys(DEPLOYERS, of_deployers),
         **dict.fromkeys(gateway_api.DIALECTS, of_gateway_api),
@@ -189,6 +191,25 @@ def of_istio_connections(options: argparse.Namespace) -> int:
             answers.append(Answer(options.seed, number, digest(objects), real, refused))
             tally.add(f"{options.seed}/{number}", objects, real, istio_connections.our_facts(objects, refused, real))
     return _kept(options, istio_connections.head(), answers, tally)
+
+
+def of_kgateway_requests(options: argparse.Namespace) -> int:
+    """Requests to the proxy that kgateway sets up."""
+    tally, answers = Tally(), []
+    with (
+        TemporaryDirectory() as place,
+        kgateway_requests.Asking(built("kgateway"), *certificate(Path(place)), Path(place)) as asking,
+        envoy.Stubs() as stubs,
+        api_server.Server(built("api_server"), api_server.crds(options.crds)) as server,
+    ):
+        for number in range(options.first, options.first + options.worlds):
+            objects = kgateway_requests.world(options.seed, number)
+            asked = kgateway_requests.requests(options.seed, number, objects)
+            real, refused = asking.told(objects, server.fates(objects), asked, stubs)
+            answers.append(Answer(options.seed, number, digest(objects), real, refused))
+            ours = kgateway_requests.our_answers(objects, refused, asked, real)
+            tally.add(f"{options.seed}/{number}", objects, real, ours)
+    return _kept(options, kgateway_requests.head(), answers, tally)
 
 
 def of_kuadrant(options: argparse.Namespace) -> int:

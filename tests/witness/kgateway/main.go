@@ -7,7 +7,10 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
 
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 	"istio.io/istio/pkg/kube"
 	"istio.io/istio/pkg/kube/krt"
 	"istio.io/istio/pkg/log"
@@ -29,6 +32,7 @@ import (
 	"github.com/kgateway-dev/kgateway/v2/pkg/kgateway/extensions2/registry"
 	"github.com/kgateway-dev/kgateway/v2/pkg/kgateway/proxy_syncer"
 	"github.com/kgateway-dev/kgateway/v2/pkg/kgateway/translator"
+	"github.com/kgateway-dev/kgateway/v2/pkg/kgateway/translator/irtranslator"
 	"github.com/kgateway-dev/kgateway/v2/pkg/kgateway/wellknown"
 	"github.com/kgateway-dev/kgateway/v2/pkg/krtcollections"
 	"github.com/kgateway-dev/kgateway/v2/pkg/pluginsdk/collections"
@@ -38,6 +42,9 @@ import (
 	"github.com/kgateway-dev/kgateway/v2/pkg/schemes"
 	"github.com/kgateway-dev/kgateway/v2/pkg/validator"
 )
+
+// withProxies tells whether the configuration of the proxies is asked for, too.
+var withProxies = os.Getenv("WITNESS_PROXIES") != ""
 
 var decoder = serializer.NewCodecFactory(schemes.DefaultScheme()).UniversalDeserializer()
 
@@ -92,8 +99,11 @@ func ask(t test.Failer, line []byte, told *worlds.Answer) {
 	inner := krt.TestingDummyContext{}
 	proxies := []reports.ReportMap{}
 	for _, gateway := range common.GatewayIndex.Gateways.List() {
-		_, report := made.TranslateGateway(inner, ctx, gateway)
+		proxy, report := made.TranslateGateway(inner, ctx, gateway)
 		proxies = append(proxies, report)
+		if proxy != nil && withProxies {
+			told.Add("Proxy", gateway.Namespace, gateway.Name, plain(t, proxy))
+		}
 	}
 	ofProxies := reports.MergeReportMaps(proxies...)
 	common.Routes.ProcessRouteStatusMarkers(inner, ofProxies)
@@ -157,4 +167,30 @@ func ask(t test.Failer, line []byte, told *worlds.Answer) {
 			}
 		}
 	}
+}
+
+// plain returns the configuration of a proxy by type URL.
+func plain(t test.Failer, proxy *irtranslator.TranslationResult) map[string][]json.RawMessage {
+	made := map[string][]json.RawMessage{}
+	add := func(each proto.Message) {
+		text, err := protojson.Marshal(each)
+		if err != nil {
+			t.Fatal(err)
+		}
+		url := "type.googleapis.com/" + string(each.ProtoReflect().Descriptor().FullName())
+		made[url] = append(made[url], text)
+	}
+	for _, each := range proxy.Listeners {
+		add(each)
+	}
+	for _, each := range proxy.Routes {
+		add(each)
+	}
+	for _, each := range proxy.ExtraClusters {
+		add(each)
+	}
+	for _, each := range proxy.Secrets {
+		add(each)
+	}
+	return made
 }

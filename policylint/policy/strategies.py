@@ -161,6 +161,10 @@ def edition_2023(stack: Stack) -> Effective:
                 folding.offer(Layer(resource, ()), pointer, value, written=pointer)
     for level in reversed(levels):
         _offer(folding, level, "defaults", kind)
+    for level in levels:  # no scalar stands in the way of a struct that holds none, nor it in theirs
+        _offer(folding, level, "overrides", kind, empty=True)
+    for level in reversed(levels):
+        _offer(folding, level, "defaults", kind, empty=True)
     effective = folding.effective(stack.attachments)
     lost = [
         Lost(pointer, attachment.key, (resource.key,), attachment.policy.location(*declared.prefix, *pointer), True)
@@ -189,14 +193,16 @@ def _items_compared(
         yield from (own_value(item, place) is not None for place in wanted)
 
 
-def _offer(folding: Folding, level: Iterable[Attachment], mode: str, kind: PolicyKind) -> None:
-    """Offer the leaves that the policies of a level declare in one mode."""
+def _offer(folding: Folding, level: Iterable[Attachment], mode: str, kind: PolicyKind, *, empty: bool = False) -> None:
+    """Offer the leaves that the policies of a level declare in one mode: structs without fields, or all others."""
+    maps = {tuple(path.split(".")) for path in kind.merge.maps}
     for attachment in level:
         for declared in attachment.declared:
             if declared.mode == mode:
                 layer = Layer(attachment.policy, (declared,))
                 for unit in _leaves_2023(declared, kind):
-                    folding.offer(layer, unit.pointer, unit.value, written=unit.pointer)
+                    if (unit.value == {} and unit.pointer not in maps) is empty:
+                        folding.offer(layer, unit.pointer, unit.value, written=unit.pointer)
 
 
 def _leaves_2023(declared: Declared, kind: PolicyKind) -> list[Unit]:

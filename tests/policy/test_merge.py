@@ -188,3 +188,14 @@ def test_keyed_lists_merge_item_by_item_in_a_strategic_merge() -> None:
     upper = attachment("up", {"rules": [{"name": "x", "n": 1}, {"name": "y", "n": 1}]}, granularity="strategic")
     lower = attachment("low", {"rules": [{"name": "y", "n": 2}]}, granularity="strategic")
     assert merged(upper, lower, of=of).spec == {"rules": [{"name": "x", "n": 1}, {"name": "y", "n": 2}]}
+
+
+@pytest.mark.parametrize("mode", ["overrides", "defaults"])
+def test_in_the_edition_of_2023_a_struct_without_fields_keeps_no_scalar_out(mode: str) -> None:
+    """Scalars are merged, never structs: `{}` sets none, and stands where nobody sets any (seen with gwctl v0.1.0)."""
+    empty, full = ({"feature": {}}, {"feature": {"x": 1}})
+    of = kind("field")
+    for upper, lower in ((empty, full), (full, empty)):
+        result = merged(attachment("upper", upper, mode), attachment("lower", lower, mode, node="below"), of=of)
+        assert result.spec == full
+    assert merged(attachment("only", empty, mode), of=of).spec == empty

@@ -21,7 +21,7 @@ from tests.witness import envoy
 from tests.witness.api_server import parted
 from tests.witness.envoy import Asked, Proxy, Stubs, token
 from tests.witness.envoy_gateway import simulated
-from tests.witness.envoy_gateway_worlds import GATEWAY_API, JWKS
+from tests.witness.envoy_gateway_worlds import CERTIFICATE, GATEWAY_API, JWKS, PRIVATE_KEY
 from tests.witness.facts import Facts
 from tests.witness.gateway_api import DIALECTS, Controller
 from tests.witness.gateway_api import head as of_kgateway
@@ -52,7 +52,8 @@ _BACKEND = "kube_"
 
 def world(seed: object, number: int) -> list[Manifest]:
     """Return the objects of one world."""
-    return _World(Draw("kgateway-requests", seed, number)).objects
+    draw = Draw("kgateway-requests", seed, number)
+    return (_Wider(draw) if str(seed).startswith("wider") else _World(draw)).objects
 
 
 class _World:
@@ -233,20 +234,44 @@ class _World:
         ]
 
 
+class _Wider(_World):
+    """Worlds with listeners that terminate TLS, and with two on one port."""
+
+    def _gateway(self) -> None:
+        super()._gateway()
+        draw = self.draw
+        (listeners,) = (each["spec"]["listeners"] for each in self.objects if each["kind"] == "Gateway")
+        for listener in listeners:
+            if draw.often(0.6):
+                listener |= {"protocol": "HTTPS", "tls": {"certificateRefs": [{"name": "cert"}]}}
+        if draw.often(0.6):
+            listeners.append({**listeners[0], "name": "second", "hostname": "api.example"})
+        held = {"tls.crt": CERTIFICATE, "tls.key": PRIVATE_KEY}
+        self.objects.append(manifest("v1", "Secret", "cert", "infra", type="kubernetes.io/tls", stringData=held))
+
+    def _target(self) -> tuple[str, dict[str, Any]]:
+        namespace, target = super()._target()
+        for reference in target.get("targetRefs", ()):
+            if reference["kind"] == "Gateway" and "sectionName" in reference and self.draw.often(0.4):
+                reference["sectionName"] = "second"
+        return namespace, target
+
+
 def requests(seed: object, number: int, objects: Sequence[Manifest]) -> list[Asked]:
     """Return requests to the Gateway of a world."""
     draw = Draw("kgateway-asked", seed, number)
-    ports = [each["port"] for one in objects for each in one.get("spec", {}).get("listeners", ())]
+    listeners = [each for one in objects for each in one.get("spec", {}).get("listeners", ())]
     asked = []
     for _ in range(REQUESTS):
         method, who = draw.one("GET", "GET", "POST"), draw.of(POLICIES)
         headers = draw.maybe(0.5, "x-me", who)
         headers |= draw.maybe(0.4, "origin", f"https://{draw.one('rule', *POLICIES)}.example")
+        listener = draw.of(listeners)
         asked.append(
             {
                 "gateway": "infra/edge",
-                "scheme": "http",
-                "port": draw.of(ports),
+                "scheme": listener["protocol"].lower(),
+                "port": listener["port"],
                 "address": "127.0.0.2",
                 "host": draw.of(_HOSTS),
                 "method": method,

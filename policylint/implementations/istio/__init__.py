@@ -20,6 +20,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from policylint.implementations.generic import Attachments, Implementation
+from policylint.implementations.generic.narrower import kept_by_narrower
 from policylint.implementations.istio import (
     additive,
     admission,
@@ -96,6 +97,7 @@ class Istio(Implementation):
     entering_fronts = labels.INGRESS_USE_WAYPOINT
     judges_core_kinds = True
     host_first = True  # one virtual host per hostname (pilot/pkg/networking/core/gateway.go, vHostDedupMap)
+    hosts_of_port = True  # servers of a port without TLS share a route config (gateway.go)
     is_mesh = True
     _groups: Sequence[Group] = ()
     _at: dict[tuple[Node, ...], dict[str, Group]]
@@ -233,8 +235,8 @@ class Istio(Implementation):
         return listeners.of_set(state, topology)
 
     def withheld(self, topology: Topology) -> Mapping[tuple[Node, Node], frozenset[str]]:
-        """Return the hostnames of routes that istiod stops whole: with a filter or backend it knows nothing of (§8)."""
-        return routes.stopped(topology)
+        """Return hostnames of a narrower listener, and all of the routes that istiod stops (§8)."""
+        return {**kept_by_narrower(topology), **routes.stopped(topology)}
 
     def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:
         """Return what a filter or backend that istiod knows nothing of means to requests of a route at a Gateway."""

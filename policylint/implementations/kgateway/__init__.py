@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, controller_above, resolved_to
 from policylint.implementations.generic.impossible import impossible_rules
+from policylint.implementations.generic.narrower import kept_by_narrower
 from policylint.implementations.kgateway import authorization, backend_tls, client_addresses, listeners, routes
 from policylint.implementations.kgateway.attachment_points import (
     TLS_PROTOCOLS,
@@ -80,6 +81,7 @@ class Kgateway(Implementation):
     ends_above = True
     judges_core_kinds = True
     host_first = True  # one virtual host per hostname (gateway_listener_translator.go, routesByHost)
+    hosts_of_port = True  # listeners without TLS share the route config of their port
     empty_delegation = 500
     flat_delegation = True  # translator/httproute/delegation.go, flattenDelegatedRoutes
 
@@ -292,6 +294,9 @@ class Kgateway(Implementation):
         if self._of_listeners is None:
             self._of_listeners = listeners.Fates(topology)
         return self._of_listeners
+
+    def withheld(self, topology: Topology) -> Mapping[tuple[Node, Node], frozenset[str]]:
+        return kept_by_narrower(topology)
 
     def reports_on(self, route: RouteState, parent: ParentState, topology: Topology) -> bool:
         """Return whether kgateway writes an entry for a parent of a route (§2.8)."""

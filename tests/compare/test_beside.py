@@ -8,7 +8,7 @@ import pytest
 
 from policylint.compare import pair_sides
 from policylint.compare.beside import decided_beside
-from policylint.policy.asking import may_lift
+from policylint.compare.lifting import may_lift
 from tests.worlds import opened
 
 MESH = """

@@ -339,13 +339,18 @@ WORLDS: dict[str, tuple[str, ...]] = {
     **{f"policies of SecurityPolicy at listeners {what}": at_closed(listeners) for what, listeners in NARROWER.items()},
     **{
         f"the timeout of a listener in place of that of its Gateway, {what}": (
-            KGATEWAY,
+            gateway_class("any", "agentgateway.dev/agentgateway"),
             gateway(listeners=listeners),
             ROUTE,
             SERVICE,
             *(
                 policy(
-                    "gateway.kgateway.dev/v1alpha1", "TrafficPolicy", name, target, "timeouts: {request: 5s}", "infra"
+                    "agentgateway.dev/v1alpha1",
+                    "AgentgatewayPolicy",
+                    name,
+                    target,
+                    "traffic: {timeouts: {request: 5s}}",
+                    "infra",
                 )
                 for name, target in (("all", "Gateway/edge"), ("two", "Gateway/edge#two"))
             ),

@@ -48,6 +48,13 @@ def security(spec: str) -> str:
     return policy("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "s", target, spec, "shop")
 
 
+def proxied(audiences: str) -> str:
+    provider = f"{{name: a, default: true, issuer: x, {audiences}remoteJWKS: {{uri: 'https://x/k'}}}}"
+    host = f"virtualhost: {{fqdn: shop.example.com, jwtProviders: [{provider}]}}"
+    routes = "routes: [{services: [{name: checkout, port: 80}]}]"
+    return manifest("projectcontour.io/v1", "HTTPProxy", "shop", "shop", f"spec: {{{host}, {routes}}}")
+
+
 def addon(name: str) -> str:
     return manifest("addon.open-cluster-management.io/v1alpha1", "ManagedClusterAddOn", name, "c1", "spec: {}")
 
@@ -233,6 +240,12 @@ CASES = {
         security("jwt: {providers: [{name: a, issuer: x, remoteJWKS: {uri: 'https://x/k'}, audiences: [shop, b]}]}"),
         security("jwt: {providers: [{name: a, issuer: x, remoteJWKS: {uri: 'https://x/k'}, audiences: [shop, shop]}]}"),
         "tokens for one more audience are taken",
+    ),
+    "a door of which the catalog knows what it refers to": (
+        proxied("audiences: [shop], "),
+        proxied(""),
+        proxied("audiences: [shop], ").replace("name: a, default: true", "default: true, name: a"),
+        "any will do",
     ),
     "an add-on that enforces policies": (
         addon("config-policy-controller") + "---" + addon("search"),

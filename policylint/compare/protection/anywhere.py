@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from policylint.catalog.content import known_object
 from policylint.catalog.directions import denials, directed, guards_by_name, is_certain, is_switched_off
 from policylint.catalog.products import product_kind
 from policylint.catalog.weakenings import Deciding, access, as_step, common_weaknesses, deciding
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, WeakenedWay
 from policylint.compare.protection.embedded import configuration, flags_told, with_texts_read
-from policylint.compare.protection.extensions import said_by, weakened
+from policylint.compare.protection.extensions import is_by_words, said_by, weakened
 from policylint.compare.protection.rewriting import REWRITES, is_for_checked, rewriting
 from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.compare.unknown import undeployed
@@ -188,8 +187,7 @@ def is_beside(sides: Sides, group: str, name: str) -> bool:
         return True
     if (group, name) in WORKLOADS or (group, name) in _FIELDS:
         return True
-    known = not sides.after.catalog.is_unstated(group, name) or known_object(group, name) is not None
-    return not known and (group not in _ELSEWHERE or deciding(group, name) is not None)
+    return is_by_words(sides.after, group, name) and (group not in _ELSEWHERE or deciding(group, name) is not None)
 
 
 def said_beside(resource: Resource) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from policylint.catalog.content import known_object
-from policylint.catalog.weakenings import common_weaknesses
+from policylint.catalog.weakenings import common_weaknesses, deciding
 from policylint.checks.kit.locations import deepest_written, path, value_at
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, Path, WeakenedWay
@@ -93,13 +93,21 @@ def _gone(sides: Sides) -> Iterator[Resource]:
             yield old
 
 
+def is_by_words(side: Simulation, group: str, name: str) -> bool:
+    """Tell whether objects of a kind are compared by words alone: of a door the catalog may know what it refers to."""
+    if not side.catalog.is_unstated(group, name):
+        return False
+    entry = known_object(group, name)
+    return entry is None or (deciding(group, name) is not None and {"alone", "generates"}.isdisjoint(entry))
+
+
 def edited(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
     """Yield the objects of implementations that are no attached policies and say something else than before."""
     after = sides.after
     for group, name in after.world.kinds():
         kind = after.catalog.get(group, name)
-        if after.catalog.is_unstated(group, name) and known_object(group, name) is None:
-            continue  # compared by words alone
+        if is_by_words(after, group, name):
+            continue
         own = kind is not None and kind.policy_class != "Other" and not _is_whole(kind)
         for old, new in sides.edited(group, name):
             if own and not (_is_listed(after, new) or _may_be_refused(sides, new)):

@@ -51,7 +51,7 @@ class Weakness(NamedTuple):
         shrinks: that less of it lets more pass.
         none: the number, as text, that stands for no limit.
         where: values that other fields must have, from the innermost `*` on, else (or after `/`) below the spec proper.
-        entries: values that the fields of an entry must have to count as one of the list.
+        entries: values that the fields of an entry must have to count as one of the list; to grant, in a document.
         opens: the purpose that is no longer served once the weakest step is reached.
         unless: fields that serve it all the same, as `path` or `path=value`.
         admits_all: values with which nobody is turned away, not even who comes with something false.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -31,6 +32,15 @@ HOPS = {"path": "hops", "grows": True, "unset": 0}
 KEYS = {"path": "keys.*.set", "anchor": "keys"}
 SERVER = {"path": "keys.*.url", "anchor": "server"}
 TEXTS = {"path": "policy", "anchor": "value"}
+DOCUMENT = {**TEXTS, "entries": {"Effect": "Allow"}}
+ALLOW, OTHER, DENY = ({"Effect": effect, "Principal": who} for effect, who in (("Allow", 1), ("Allow", 2), ("Deny", 3)))
+
+
+def statements(*listed: dict[str, Any], version: int = 1) -> dict[str, Any]:
+    """A spec with a document of JSON that grants and denies."""
+    return {"policy": json.dumps({"Version": version, "Statement": listed})}
+
+
 RANGES = {"path": "rules.*.from", "everybody": ["0.0.0.0/0"], "where": {"do": ["let", None]}}
 
 
@@ -153,6 +163,15 @@ TABLE = [
     (TEXTS, {"policy": "allow = false"}, {"policy": "allow = true"}, "goes from allow = false to allow = true"),
     (TEXTS, {"policy": "x" * 100}, {"policy": "y" * 100}, "is a different text"),
     (TEXTS, {"policy": "x"}, {"other": 1}, None),
+    (DOCUMENT, statements(ALLOW), statements(ALLOW, DENY), None),
+    (DOCUMENT, statements(ALLOW, OTHER), statements(ALLOW), None),
+    (DOCUMENT, statements(ALLOW, OTHER), statements(OTHER, DENY), None),
+    (DOCUMENT, statements(ALLOW, DENY), statements(ALLOW), "is a different text"),
+    (DOCUMENT, statements(ALLOW), statements(ALLOW, OTHER), "is a different text"),
+    (DOCUMENT, statements(ALLOW), statements(OTHER), "is a different text"),
+    (DOCUMENT, statements(ALLOW, DENY), statements({**DENY, "Principal": 4}), "is a different text"),
+    (DOCUMENT, statements(ALLOW), statements(ALLOW, DENY, version=2), "is a different text"),
+    (DOCUMENT, statements(ALLOW), {"policy": "allow"}, "is a different text"),
     (TEXTS, {"policy": ["x"]}, {"policy": ["x", "y"]}, None),
     (TEXTS, {"policy": ["x", "y"]}, {"policy": ["y"]}, None),
     (TEXTS, {"policy": ["x", "y"]}, {"policy": ["y", "z"]}, 'goes from ["x", "y"] to ["y", "z"]'),

@@ -377,9 +377,14 @@ def _who_by_guardrails(world: Environment) -> Answers:
 
 
 def _who_by_policies(world: Environment) -> Answers:
-    """The policies on the path themselves, asked without anybody who leads the request to them."""
+    """The policies on the path themselves, asked without anybody who leads the request to them.
+
+    Those at a Gateway of another controller may act, or not.
+    """
     told = {}
     for way in world.taken:
+        if asked(world.requirements, way, "authorization").state == "unknown":
+            continue
         nodes = set(way.trace.path)
         on_path = (g for g in world.simulation.groups if any(nodes.issuperset(context) for context in g.contexts()))
         groups = [group for group in on_path if not _is_chosen(group, world)]
@@ -1021,15 +1026,15 @@ def _login_lost_by_comment(change: Change) -> Answers:
 
 def _is_of_objects(row: CommentRow, change: Change) -> bool:
     """Return whether a row of the comment tells what no request shows: only settings that protect without asking who
-    comes, those of a Gateway without any request that a rule takes, or what findings say of an object, or assume of
+    comes, those of an object through which no rule takes any request, or what findings say of an object, or assume of
     requests that were not seen."""
     said = [finding for finding in row.findings if finding.rule == "GWP304" or finding.confidence == "assumed"]
     if row.findings and row.example is None and len(said) == len(row.findings):
         return True
-    gateways = [subject.key for subject in row.subjects if subject.key.kind == "Gateway"]
-    if gateways and len(gateways) == len(row.subjects):
-        taking = {way.entry.gateway for side in change.environments for way in side.ways if way.trace.rule is not None}
-        return taking.isdisjoint(gateways)
+    ways = [way for side in change.environments for way in side.ways if way.trace.rule is not None]
+    taking = {key for way in ways for key in (way.entry.gateway, way.trace.rule and way.trace.rule.key)}
+    if row.subjects and taking.isdisjoint(subject.key for subject in row.subjects):
+        return True
     protects = (each.name in {path.split(".")[0] for path in each.kind.settings.protection} for each in row.settings)
     return bool(row.settings) and all(protects)
 

@@ -8,6 +8,7 @@ shadows one (a policy that goes as a whole, where one replaces another) is not a
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -257,6 +258,80 @@ def _contour(body: Body) -> Offered:
             yield "one more network", lambda it, n=number: it["spec"]["routes"][n]["ipAllowPolicy"].append(more)
 
 
+_STRICT = (None, "REQUIRE_VALID", "Strict")
+"""How implementations call it that a token must be there; each does so by default."""
+
+
+def _tokens(*places: tuple[str, ...], mode: str, missing: str) -> Callable[[Body], Offered]:
+    """Return what weakens the tokens that are asked for in some places: one may be missing, one more signs them."""
+
+    def offered(body: Body) -> Offered:
+        for steps in places:
+            login = _at(body, *steps)
+            providers = _at(login, "providers")
+            if not providers:
+                continue
+            if _at(login, mode) in _STRICT:
+                yield "the token may be missing", lambda it, s=steps: _at(it, *s).update({mode: missing})
+            if isinstance(providers, dict):
+                one = copy.deepcopy(next(iter(providers.values())))
+                yield "one provider more", lambda it, s=steps, o=one: _at(it, *s, "providers").update(far=o)
+            elif isinstance(providers, list):
+                one = {**providers[0], "name": "far-away"}
+                yield "one provider more", lambda it, s=steps, o=one: _at(it, *s, "providers").append(o)
+
+    return offered
+
+
+_OF_GLOO = [
+    ("spec", "options", *each) for each in (("jwt",), ("jwtStaged", "beforeExtAuth"), ("jwtStaged", "afterExtAuth"))
+]
+
+
+def _gloo(body: Body) -> Offered:
+    if _at(body, "spec", "options", "extauth", "configRef"):
+        yield "it is switched off", lambda it: it["spec"]["options"].update(extauth={"disable": True})
+
+
+def _kgateway(body: Body) -> Offered:
+    for name in ("extAuth", "jwtAuth", "basicAuth", "apiKeyAuth"):
+        login = _at(body, "spec", name)
+        if isinstance(login, dict) and "disable" not in login:
+            yield f"{name} is switched off", lambda it, n=name: it["spec"].update({n: {"disable": {}}})
+
+
+def _login_filters(body: Body) -> Offered:
+    for number, rule in enumerate(_entries(body, "spec", "rules")):
+        for place, each in enumerate(_entries(rule, "filters")):
+            if _at(each, "extensionRef", "kind") == "AuthenticationFilter":
+                yield "no login", lambda it, n=number, p=place: it["spec"]["rules"][n]["filters"].pop(p)
+
+
+def _firewall(body: Body) -> Offered:
+    target = _at(body, "spec", "targetRef")
+    if _at(target, "kind") == "Gateway" and not _at(target, "sectionNames"):
+        yield "no firewall", None
+
+
+def _statements(body: Body) -> Offered:
+    written = _at(body, "spec", "policy")
+    try:
+        document = json.loads(written) if isinstance(written, str) else {}
+    except ValueError:
+        return
+    listed = _entries(document, "Statement")
+
+    def saying(statements: list[Any]) -> Edit:
+        return lambda it: it["spec"].update(policy=json.dumps({**document, "Statement": statements}))
+
+    for number, statement in enumerate(listed):
+        if _at(statement, "Effect") == "Deny":
+            yield "a denial less", saying([*listed[:number], *listed[number + 1 :]])
+    if listed:
+        more = {"Effect": "Allow", "Principal": "210987654321", "Action": "vpc-lattice-svcs:Invoke", "Resource": "*"}
+        yield "an account more", saying([*listed, more])
+
+
 _AGENTGATEWAY = "agentgateway.dev"
 _CHANGES: dict[tuple[str, str], tuple[Callable[[Body], Offered], ...]] = {
     ("gateway.envoyproxy.io", "SecurityPolicy"): (_envoy_gateway,),
@@ -268,7 +343,18 @@ _CHANGES: dict[tuple[str, str], tuple[Callable[[Body], Offered], ...]] = {
     ("policy.networking.k8s.io", "ClusterNetworkPolicy"): (_admin_network,),
     ("cilium.io", "CiliumNetworkPolicy"): (_cilium,),
     ("cilium.io", "CiliumClusterwideNetworkPolicy"): (_cilium,),
-    ("gateway.kgateway.dev", "TrafficPolicy"): (_expressions("spec", "rbac"),),
+    ("gateway.kgateway.dev", "TrafficPolicy"): (_expressions("spec", "rbac"), _kgateway),
+    ("gateway.kgateway.dev", "GatewayExtension"): (
+        _tokens(("spec", "jwt"), mode="validationMode", missing="AllowMissing"),
+    ),
+    ("gateway.solo.io", "RouteOption"): (_gloo,),
+    ("gateway.solo.io", "VirtualHostOption"): (
+        _gloo,
+        _tokens(*_OF_GLOO, mode="validationPolicy", missing="ALLOW_MISSING"),
+    ),
+    ("gateway.networking.k8s.io", "HTTPRoute"): (_login_filters,),
+    ("alb.networking.azure.io", "WebApplicationFirewallPolicy"): (_firewall,),
+    ("application-networking.k8s.aws", "IAMAuthPolicy"): (_statements,),
     (_AGENTGATEWAY, "AgentgatewayPolicy"): (_expressions("spec", "traffic", "authorization"), _optional_logins),
     ("traefik.io", "Middleware"): (_traefik,),
     ("configuration.konghq.com", "KongClusterPlugin"): (_kong,),

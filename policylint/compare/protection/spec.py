@@ -239,12 +239,34 @@ def _exchange(weak: Weakness, before: Any, after: Any) -> str:
         return f"goes from {was} to {now}" if was and now and was != now else ""
     if before == after or (isinstance(before, (list, dict)) and not _is_mixed(before, after)):
         return ""  # of a list, or labels, that only gain or lose entries other words speak
-    if (held := _held(before)) is not None and held == _held(after):
-        return ""  # the same, written otherwise
+    documents = _held(before), _held(after)
+    if None not in documents and (documents[0] == documents[1] or _is_stricter(weak, *documents)):
+        return ""  # the same, written otherwise, or one that grants no more and denies no less
     if _terms(before) == _terms(after):
         return ""  # in another order
     was, now = text(before), text(after)
     return f"goes from {was} to {now}" if len(was) <= _LONGEST >= len(now) else "is a different text"
+
+
+def _is_stricter(weak: Weakness, before: Any, after: Any) -> bool:
+    """Return whether of two documents with lists of entries that grant or deny the second one only grants less, or
+    denies more."""
+    if not (weak.entries and isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys()):
+        return False
+    for name, was in before.items():
+        now = after[name]
+        if was == now:
+            continue
+        if not (isinstance(was, list) and isinstance(now, list)):
+            return False
+        gained, lost = ([each for each in one if each not in other] for one, other in ((now, was), (was, now)))
+        if any(_grants(weak, each) for each in gained) or not all(_grants(weak, each) for each in lost):
+            return False
+    return True
+
+
+def _grants(weak: Weakness, entry: Any) -> bool:
+    return all(mapping(entry).get(field) == value for field, value in weak.entries.items())
 
 
 def _terms(value: Any) -> list[str] | str:

@@ -20,7 +20,7 @@ from policylint.compare.change import (
 from policylint.compare.failures import failure_changes
 from policylint.compare.pairing import Sides
 from policylint.compare.settings import ORDER, settings, sources, with_targets
-from policylint.model import ROUTE_KINDS, Node, PolicyKind, Resource, ResourceKey
+from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Node, PolicyKind, Resource, ResourceKey
 from policylint.policy.results import Effective, Group
 from policylint.simulation import Simulation
 
@@ -82,8 +82,9 @@ def _subject(
 
 
 def _there(side: Simulation, key: ResourceKey) -> Resource | None:
-    """Return an object as a cluster has it: none of a route that the API server refuses."""
-    if key.kind in ROUTE_KINDS and side.topology.route(key) is None:
+    """Return an object as a cluster has it: none of a route that the API server refuses. Those of a mesh's own group
+    lead no requests here by themselves."""
+    if key.group == GATEWAY_GROUP and key.kind in ROUTE_KINDS and side.topology.route(key) is None:
         return None
     return side.world.get(key)
 

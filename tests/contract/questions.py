@@ -1175,7 +1175,25 @@ def _connects_by_findings(change: Change) -> Answers:
     return {"the change": "opens connections" if told else "opens none"}
 
 
+def _comes_by_rows(change: Change) -> Answers:
+    words = {"added": "new", "removed": "gone"}
+    return {each.key: words.get(each.change, "there") for each in change.found.known}
+
+
+def _comes_by_objects(change: Change) -> Answers:
+    """A route that the API server refuses is none, and a row under another name is about one that is there."""
+    before, after, pairing = change.sides
+    told = {}
+    for each in change.found.known:
+        sides = (each.key, after), (pairing.was(each.key), before)
+        if not any(broken.resource.key == key for key, side in sides for broken in side.broken):
+            now, was = (key in side.world.resources for key, side in sides)
+            told[each.key] = "there" if was and now else "new" if now else "gone"
+    return told
+
+
 OF_CHANGES: dict[str, Mapping[str, Callable[[Change], Answers]]] = {
+    "does it come or go": {"rows": _comes_by_rows, "objects": _comes_by_objects},
     "what does it open": {
         "traces": _opened_by_traces,
         "diff": _opened_by_diff,

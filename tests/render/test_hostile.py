@@ -43,6 +43,11 @@ BROKEN = {
         "resources: [route.yaml]\nreplacements:\n- source: {kind: Secret}\n  targets: [{select: {kind: HTTPRoute}}]\n",
         "replacement-not-applied",
     ),
+    "a replacement from an object of a kind that is none": (
+        "resources: [route.yaml]\nreplacements:\n"
+        "- source: {kind: {a: 1}, name: x}\n  targets: [{select: {kind: HTTPRoute}, fieldPaths: [spec.a]}]\n",
+        "replacement-not-applied",
+    ),
     "a transformer": ("resources: [route.yaml]\ntransformers: [t.yaml]\n", "not-covered"),
 }
 

@@ -705,7 +705,7 @@ class _Run:
                 replace(targets, dict(mapping(replacement)), self._budget)
             except ReplacementError as error:
                 message = f"this replacement does not apply: {error}"
-                kind = mapping(mapping(replacement).get("source")).get("kind")
+                kind = text(mapping(mapping(replacement).get("source")).get("kind"))
                 is_read = kind not in {kind for _, kind in self._kustomizer.unread}
                 fails = error.certain and is_read and not self._unseen
                 self._journal.note(message, place, code="replacement-not-applied", fails=fails)

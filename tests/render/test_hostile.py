@@ -44,8 +44,11 @@ BROKEN = {
         "replacement-not-applied",
     ),
     "a replacement from an object of a kind that is none": (
-        "resources: [route.yaml]\nreplacements:\n"
-        "- source: {kind: {a: 1}, name: x}\n  targets: [{select: {kind: HTTPRoute}, fieldPaths: [spec.a]}]\n",
+        """resources: [route.yaml]
+replacements:
+- source: {kind: {a: 1}, name: x}
+  targets: [{select: {kind: HTTPRoute}, fieldPaths: [spec.a]}]
+""",
         "replacement-not-applied",
     ),
     "a transformer": ("resources: [route.yaml]\ntransformers: [t.yaml]\n", "not-covered"),

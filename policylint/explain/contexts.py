@@ -57,8 +57,10 @@ def answers(simulation: Simulation, nodes: Sequence[Node]) -> ContextAnswers:
     numbers_behind: dict[Path, list[int]] = defaultdict(list)
     for number in sorted(acting.at(subjects | passed, behind)):
         seen, group = 0, acting.groups[number]
-        # What is attached to the object acts there, also where contexts begin below it, as those of a mesh do.
-        attached = any(attachment.node in subjects for attachment in group.effective.stack)
+        # What is attached to the object acts there, also where contexts begin below it, as those of a mesh do; not
+        # where a proxy makes it act besides.
+        itself = group is simulation.groups[number]
+        attached = itself and any(attachment.node in subjects for attachment in group.effective.stack)
         for context in filter(acting.is_open, group.contexts()):
             path = _without_namespaces(context, subjects)
             if path not in covered and not attached and subjects.isdisjoint(context):

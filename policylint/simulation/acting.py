@@ -182,11 +182,14 @@ class ActingIndex:
             topology = self._topology
             vertices = {vertex for node in group.nodes for vertex in topology.vertices_of(node)}
             tops = (each for each in vertices & self._reached if vertices.isdisjoint(topology.parents[each]))
-            down = walk({each: vertices.intersection(self._children[each]) for each in vertices}, tops)
+            links = {each: vertices.intersection(self._children[each]) for each in vertices}
+            down = walk(links, tops)
+            up: dict[int, list[int]] = {each: [] for each in down}
+            for above in down:
+                for child in links[above]:
+                    up[child].append(above)
             ends = (vertex for node in group.contexts.ends() for vertex in topology.vertices_of(node))
-            inside = self._nodes(
-                walk({each: down.intersection(topology.parents[each]) for each in down}, down.intersection(ends))
-            )
+            inside = self._nodes(walk(up, down.intersection(ends)))
             inside |= {node for node in group.nodes if inside and node.role == "Namespace"}
         else:
             inside = {node for path in self._contexts(group) for node in path}

@@ -36,8 +36,8 @@ class Policies:
         self._simulation = simulation
         self._implementations: dict[str, Implementation] = {}
         made = {group.kind.implementation: self._implementation(group.kind) for group in simulation.groups}
-        chosen = ((name, each.choosing(simulation.groups, simulation.topology)) for name, each in made.items())
-        self._choosing = {name: choosing for name, choosing in chosen if choosing is not None}
+        choosing = (each.choosing(simulation.groups, simulation.topology) for each in made.values())
+        self._choosing = [each for each in choosing if each is not None]
         self._bound: dict[Node, list[ObjectBinding]] = defaultdict(list)
         for binding in simulation.unevaluated:
             self._bound[binding.node].append(binding)
@@ -110,11 +110,11 @@ class Policies:
         doubts: dict[int, str] = {}
         certain: set[str] = set()
         places = {level((node,)): node for node in path}
-        for name, choosing in self._choosing.items() if {"gateway", "listener", "rule"} <= places.keys() else ():
+        for choosing in self._choosing if {"gateway", "listener", "rule"} <= places.keys() else ():
             chosen = choosing.chosen(places["gateway"].key, places["listener"], places["rule"], message)
             for number in numbers if chosen is not None else ():
                 acts = {number in each for each in chosen or ()}
-                if self._groups[number].kind.implementation == name and acts != {True}:
+                if number in choosing.among and acts != {True}:
                     doubts[number] = choosing.why if True in acts else ""
             demanded = [
                 {ask.purpose for number in each for ask in self._asked(number, message)[0] if ask.must}

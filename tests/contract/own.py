@@ -197,6 +197,7 @@ def at_closed(
 ) -> tuple[str, ...]:
     """A shop with a policy at its Gateway, at each of its listeners, and at a route of each."""
     names = re.findall(r"\{name: (\w+), port", listeners)
+    field = "targetRef" if kind[0].startswith("kuadrant.io/") else "targetRefs"
     attached = (
         each
         for name in names
@@ -206,11 +207,11 @@ def at_closed(
                 parents=f"[{{name: edge, namespace: infra, sectionName: {name}}}]",
                 more=f"hostnames: [shop.example.com], {TO_CHECKOUT}",
             ),
-            policy(*kind, f"at-{name}", f"Gateway/edge#{name}", spec, "infra"),
-            policy(*kind, f"of-{name}", f"HTTPRoute/to-{name}", spec, "shop"),
+            policy(*kind, f"at-{name}", f"Gateway/edge#{name}", spec, "infra", field=field),
+            policy(*kind, f"of-{name}", f"HTTPRoute/to-{name}", spec, "shop", field=field),
         )
     )
-    everywhere = policy(*kind, "everywhere", "Gateway/edge", spec, "infra")
+    everywhere = policy(*kind, "everywhere", "Gateway/edge", spec, "infra", field=field)
     of_all = policy(
         "gateway.envoyproxy.io/v1alpha1",
         "EnvoyPatchPolicy",
@@ -272,6 +273,20 @@ KUADRANT = ("kuadrant.io/v1", "AuthPolicy")
 OF_KUADRANT = "rules: {authentication: {id: {jwt: {issuerUrl: 'https://id.example.com'}}}}"
 
 
+OTHER = (
+    route("other", more=f"hostnames: [b.example.com], {TO_CHECKOUT.replace('checkout', 'other')}"),
+    service("other"),
+)
+"""A route for other hosts, with a backend of its own."""
+NO_FILTER = {
+    "DNSPolicy": ("kuadrant.io/v1", "providerRefs: [{name: dns}]"),
+    "TLSPolicy": ("kuadrant.io/v1", "issuerRef: {group: cert-manager.io, kind: Issuer, name: ca}"),
+    "OIDCPolicy": ("extensions.kuadrant.io/v1alpha1", "provider: {issuerURL: 'https://id.example.com', clientID: web}"),
+    "PlanPolicy": ("extensions.kuadrant.io/v1alpha1", "plans: [{tier: gold, predicate: 'true', limits: {daily: 9}}]"),
+    "TelemetryPolicy": ("extensions.kuadrant.io/v1alpha1", "metrics: {default: {labels: {model: request.path}}}"),
+    "ThreatPolicy": ("extensions.kuadrant.io/v1alpha1", "threshold: 5"),
+}
+"""Kinds of Kuadrant that are not among what its filter chooses for a request, with settings."""
 AUTH_POLICY = policy(*KUADRANT, "id", "HTTPRoute/checkout", OF_KUADRANT, "shop", field="targetRef")
 
 
@@ -333,8 +348,42 @@ WORLDS: dict[str, tuple[str, ...]] = {
             SERVICE,
             policy(*LIMIT, "all", "Gateway/edge", f"defaults: {{{LIMITS}}}", "infra", field="targetRef"),
             policy(*LIMIT, "two", "Gateway/edge#two", f"overrides: {{{LIMITS}}}", "infra", field="targetRef"),
+            *OTHER,
+            policy(*LIMIT, "own", "HTTPRoute/other", LIMITS, "shop", field="targetRef"),
         )
         for what, listeners in NARROWER.items()
+    },
+    **{
+        f"{kind[1]} of a Gateway gives way to that of route {target} of two, with listeners {what}": (
+            gateway_class("any", "istio.io/gateway-controller"),
+            gateway(listeners=listeners),
+            ROUTE,
+            SERVICE,
+            *OTHER,
+            policy(*kind, "all", "Gateway/edge", f"defaults: {{{spec}}}", "infra", field="targetRef"),
+            policy(*kind, "own", f"HTTPRoute/{target}", spec, "shop", field="targetRef"),
+        )
+        for what, listeners in NARROWER.items()
+        for target in ("checkout", "other")
+        for kind, spec in (
+            (LIMIT, LIMITS),
+            (KUADRANT, OF_KUADRANT),
+            (("kuadrant.io/v1alpha1", "TokenRateLimitPolicy"), LIMITS),
+        )
+    },
+    **{
+        f"{kind} at a {target} beside a filter that does not ask for it": (
+            OF_ISTIO,
+            CERTIFIED.replace("Name: any", "Name: istio").replace(
+                "port: 443,", "port: 443, hostname: '*.example.com',"
+            ),
+            ROUTE,
+            SERVICE,
+            AUTH_POLICY,
+            policy(api_version, kind, "beside", target, spec, "infra", field="targetRef"),
+        )
+        for kind, (api_version, spec) in NO_FILTER.items()
+        for target in ("Gateway/edge", "Gateway/edge#https")
     },
     **{f"policies of SecurityPolicy at listeners {what}": at_closed(listeners) for what, listeners in NARROWER.items()},
     **{

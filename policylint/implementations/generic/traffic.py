@@ -31,9 +31,11 @@ class Choosing(Protocol):
 
     Attributes:
         why: why it is not known which, where it is not.
+        among: those among which it chooses; all others act wherever they are on a path.
     """
 
     why: str
+    among: frozenset[int]
 
     def chosen(
         self, gateway: ResourceKey, listener: Node, rule: Node, message: RequestFacts

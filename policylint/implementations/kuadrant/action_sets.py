@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import compress, count, groupby
 
 from policylint.implementations.kuadrant.patterns import anywhere
 from policylint.matches import Match, Term, by_path, matches
@@ -55,7 +55,11 @@ class _ActionSet(NamedTuple):
 
 
 class ActionSets:
-    """The action sets of all Gateways; effective policies are called by their numbers."""
+    """The action sets of all Gateways; effective policies are called by their numbers.
+
+    Attributes:
+        among: those of the kinds that the filter makes act; of DNS, certificates and extensions it knows nothing.
+    """
 
     why = "two sets of actions for its host fit it, and which one comes first is not stated"
 
@@ -63,12 +67,13 @@ class ActionSets:
         self._topology = topology
         self.paths: dict[tuple[Node, Node], Path] = {}
         acting: dict[tuple[Node, Node], set[int]] = defaultdict(set)
-        for number, group in enumerate(groups):
-            if group.kind.implementation == implementation and group.effective.owners:
-                for path in group.contexts():
-                    if _is_whole(path):
-                        acting[path[-3], path[-1]].add(number)
-                        self.paths[path[-3], path[-1]] = path
+        of_filter = [(each.kind.implementation, each.kind.effective_at) == (implementation, "rule") for each in groups]
+        self.among = frozenset(compress(count(), of_filter))
+        for number in sorted(self.among):
+            for path in groups[number].contexts() if groups[number].effective.owners else ():
+                if _is_whole(path):
+                    acting[path[-3], path[-1]].add(number)
+                    self.paths[path[-3], path[-1]] = path
         self._sets: dict[ResourceKey, dict[str, list[_ActionSet]]] = defaultdict(lambda: defaultdict(list))
         for (listener, rule), numbers in acting.items():
             for hostname, made in self._made(listener, rule, frozenset(numbers)):
@@ -159,8 +164,7 @@ def taken(groups: Sequence[Group], topology: Topology, implementation: str) -> S
         found: set[int] = set()
         for message in sets.probes(listener, rule):
             found.update(*(sets.chosen(listener.key, listener, rule, message) or ()))
-        own = {number for number, group in enumerate(groups) if group.kind.implementation == implementation}
-        for number in own:
+        for number in sets.among:
             acts = any(True for each in groups[number].contexts.ending(rule, set(path)) if each == path)
             if number in found:
                 contexts[number].add(path)
@@ -172,13 +176,16 @@ def _moved(group: Group, paths: set[Path]) -> Group:
     """Return an effective policy that acts on other paths than those that it was computed for."""
     own = tuple(group.contexts())
     others = [path for path in own if not _is_whole(path)]
-    added = frozenset(attachment.key for attachment in group.effective.stack)
-    new = {node for path in paths - {*own} for node in path[-2:]}
     kept = {node for path in (*paths, *others) for node in path} | {
         node for node in group.nodes if node.role == "Namespace"
     }
     nodes = {node: keys for node, keys in group.nodes.items() if node in kept}
-    nodes |= {node: nodes.get(node, added) for node in new}
+    for path in sorted(paths - {*own}):
+        for place, node in enumerate(path):
+            above = path[: place + 1]
+            around = (each for each in group.effective.stack if place >= len(path) - 2 or each.node in above)
+            if keys := frozenset(attachment.key for attachment in around):
+                nodes.setdefault(node, keys)
     return group._replace(contexts=ListedPaths(sorted({*paths, *others})), nodes=nodes)
 
 

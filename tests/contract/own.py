@@ -188,6 +188,11 @@ FOR_CLUSTERS = (
 """Refused: the policy does not say whether it is disabled."""
 
 
+def at_listener(name: str) -> str:
+    """The parents of a route that stands at one listener of the Gateway."""
+    return f"[{{name: edge, namespace: infra, sectionName: {name}}}]"
+
+
 def at_closed(
     listeners: str,
     of_class: str = ENVOY_GATEWAY,
@@ -204,7 +209,7 @@ def at_closed(
         for each in (
             route(
                 f"to-{name}",
-                parents=f"[{{name: edge, namespace: infra, sectionName: {name}}}]",
+                parents=at_listener(name),
                 more=f"hostnames: [shop.example.com], {TO_CHECKOUT}",
             ),
             policy(*kind, f"at-{name}", f"Gateway/edge#{name}", spec, "infra", field=field),
@@ -371,6 +376,26 @@ WORLDS: dict[str, tuple[str, ...]] = {
             (("kuadrant.io/v1alpha1", "TokenRateLimitPolicy"), LIMITS),
         )
     },
+    **{
+        f"{kind[1]} of a route for narrower hosts than those of another, at listeners {what}": (
+            gateway_class("any", "istio.io/gateway-controller"),
+            gateway(listeners=listeners),
+            route(parents=at_listener("two"), more=f"hostnames: [shop.example.com], {TO_CHECKOUT}"),
+            route("wide", parents=at_listener("one"), more=TO_CHECKOUT),
+            SERVICE,
+            policy(*kind, "own", "HTTPRoute/checkout", spec, "shop", field="targetRef"),
+        )
+        for kind, spec in ((LIMIT, LIMITS), (KUADRANT, OF_KUADRANT))
+        for what, listeners in NARROWER.items()
+    },
+    "a limit of a route for narrower hosts than those of another at its listener": (
+        OF_ISTIO,
+        ISTIO_EDGE,
+        ROUTE,
+        route("wide", more=TO_CHECKOUT),
+        SERVICE,
+        policy(*LIMIT, "own", "HTTPRoute/checkout", LIMITS, "shop", field="targetRef"),
+    ),
     **{
         f"{kind} at a {target} beside a filter that does not ask for it": (
             OF_ISTIO,

@@ -74,6 +74,10 @@ class ActionSets:
                 if _is_whole(path):
                     acting[path[-3], path[-1]].add(number)
                     self.paths[path[-3], path[-1]] = path
+        self._served: dict[object, set[str]] = defaultdict(set)
+        for candidate in (each for state in topology.routes for parent in state.parents for each in parent.candidates):
+            if not candidate.failure:
+                self._served[self._port(candidate.node)].update(candidate.hostnames)
         self._sets: dict[ResourceKey, dict[str, list[_ActionSet]]] = defaultdict(lambda: defaultdict(list))
         for (listener, rule), numbers in acting.items():
             for hostname, made in self._made(listener, rule, frozenset(numbers)):
@@ -118,10 +122,16 @@ class ActionSets:
         ]
 
     def probes(self, listener: Node, rule: Node) -> Iterator[RequestFacts]:
-        """Yield requests that a rule takes at a listener, one for each way in which the sets may tell them apart."""
+        """Yield requests that a rule takes at a listener, one for each way in which the sets may tell them apart.
+
+        Those for hosts that a route names more narrowly on the port go there: in the proxies below, each hostname has a
+        virtual host of its own.
+        """
         by_host = self._sets[listener.key]
         hosts = self.hosts(listener, rule.key)
-        narrower = [name for name in by_host if any(covers(host, name) for host in hosts)]
+        served = self._served[self._port(listener)]
+        takers = ((name, [each for each in served if covers(each, name)]) for name in by_host)
+        narrower = [name for name, names in takers if names and max(names, key=specificity) in hosts]
         others = [made.match for sets in by_host.values() for made in sets if made.place[0] != listener]
         for host in dict.fromkeys(f"any{host[1:]}" if host.startswith("*") else host for host in (*hosts, *narrower)):
             for match in self._matches(rule):
@@ -129,6 +139,10 @@ class ActionSets:
                 for request in (_request(host, match, other) for other in others):
                     if _fits(match, request) is not False:
                         yield request
+
+    def _port(self, listener: Node) -> object:
+        state = self._topology.listener(listener)
+        return listener.key, None if state is None else state.port
 
     def _made(self, listener: Node, rule: Node, acting: Acting) -> Iterator[tuple[str, _ActionSet]]:
         """Yield the sets of a path, each with its hostname."""

@@ -22,7 +22,7 @@ from policylint.compare.findings import changed_lines, finding_changes, on_chang
 from policylint.compare.objects import changed_keys, object_changes
 from policylint.compare.pairing import Pairing, Sides
 from policylint.compare.placements import placement_changes
-from policylint.compare.releases import NO_TEXT, TreeText, changes_of_releases, judged_otherwise, untold
+from policylint.compare.releases import NO_TEXT, TreeText, changes_of_releases, judged_otherwise, not_told_beside
 from policylint.compare.subjects import subject_changes
 from policylint.compare.texts import NO_TEXTS, TextChanges, commands_given, commands_run
 from policylint.compare.unknown import undeployed_subjects, unknown_subjects
@@ -262,7 +262,7 @@ def compare_findings(
         if change.finding.rule != "GWP301" or change.state != "new" or change.finding.resources[0] not in weakened_keys
     ]
     if any(change.finding.rule == "GWP326" for change in changes):
-        changes = untold(changes)
+        changes = not_told_beside(changes)
     relaxed = {key for change in changes if change.finding.rule == "GWP304" for key in change.finding.resources[:1]}
     changes = [
         change

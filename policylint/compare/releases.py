@@ -142,7 +142,7 @@ def changes_of_releases(sides: Sides, tree: TreeText) -> Iterator[Finding]:
                 )
 
 
-def untold(changes: Iterable[FindingChange]) -> list[FindingChange]:
+def not_told_beside(changes: Iterable[FindingChange]) -> list[FindingChange]:
     """Return findings with their states, without those that another new one says at the same place."""
     listed = list(changes)
     told = {_place(each) for each in listed if each.state == "new" and each.finding.rule != RULE and _is_shown(each)}

@@ -83,7 +83,7 @@ def _environment(sides: Sides, undeployed: Sequence[SubjectChange], texts: TextC
     from policylint.compare.protection.extensions import acts_beside
     from policylint.compare.protection.unjudged import changes_beside
     from policylint.compare.requests import request_changes
-    from policylint.compare.untold import sets_otherwise, untold_subjects
+    from policylint.compare.unanswered import sets_otherwise, untold_subjects
 
     before, after, pairing = sides
     contexts = changed_contexts(before, after, pairing)

@@ -417,7 +417,7 @@ def _whole(
     """Return a way that some boxes take, with the trace of a request of one of them.
 
     Args:
-        among: the matches that may take this request, None for any.
+        among: the matches that may take this request, None for any; those of delegated routes are looked for again.
         blank: whether policies are only asked what they would ask.
     """
     witness = request_in(entry, dimensions if first else (), first, grpc=is_grpc(dimensions))
@@ -426,6 +426,7 @@ def _whole(
         return WayIn(entry, boxes, dimensions, Trace(witness, absent))
     certificate = tracer.demands_certificate(witness)
     witness = witness._replace(client_certificate="client" if certificate else "", blank=blank)
+    among = None if tracer.responder.is_flat(entry.gateway) else among
     trace = tracer.trace(witness, among) if not witness.pod else tracer.past_services(witness)
     return WayIn(entry, boxes, dimensions, trace, certificate, doubt=doubt(trace) if entry.inside else "")
 

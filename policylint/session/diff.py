@@ -28,7 +28,7 @@ from policylint.compare import (
     removed_protections,
     with_moot,
 )
-from policylint.compare.untold import without_told
+from policylint.compare.unanswered import without_told
 from policylint.compare.within import within
 from policylint.documents import Document, loading, read
 from policylint.errors import AbsentError, UsageError

@@ -307,10 +307,24 @@ class Responder:
             yield found
             yield from self.below(found, request, (*above, candidate.route.key))
 
+    def is_flat(self, gateway: ResourceKey | None) -> bool:
+        """Return whether the matches of delegated routes stand among all others at a Gateway."""
+        behaviour = self._behaviour(gateway) if self._topology.delegations else None
+        return behaviour is not None and behaviour.flat_delegation
+
+    def leaves(self, candidate: RuleCandidate, request: Request) -> Iterator[RuleCandidate]:
+        """Yield a candidate once for each match below it by which its rule takes requests, itself with backends."""
+        below = self._below(candidate, request)
+        if below is None or not all(below):
+            yield candidate
+            return
+        for found in self.below(candidate, request):
+            if self._below(found, request) is None:
+                yield candidate._replace(match=found.match)
+
     def flattened(self, fitting: list[RuleCandidate], start: Trace) -> list[RuleCandidate]:
         """Return candidates as they stand where the matches of delegated routes stand among all others."""
-        behaviour = self._behaviour(start.gateway) if self._topology.delegations else None
-        if behaviour is None or not behaviour.flat_delegation:
+        if not self.is_flat(start.gateway):
             return fitting
         ends = ((self._end(each, start.request), each) for each in fitting)
         taking = [(each._replace(match=end.match).order, each) for end, each in ends if end is not None]

@@ -228,7 +228,11 @@ class Tracer:
             told_apart = not request.grpc or not self._ranking(gateway).calls_by_path
             asked = listener if told_apart else None
             candidates = () if asked is None else self._at_host(asked, kind, request.host).matches
-        return sorted(candidates, key=lambda candidate: candidate.order)
+        ranked = sorted(candidates, key=lambda candidate: candidate.order)
+        if gateway is None or not self.responder.is_flat(key):
+            return ranked
+        leaves = [leaf for each in ranked for leaf in self.responder.leaves(each, request)]
+        return [*sorted(leaves, key=lambda leaf: leaf.order), *ranked]  # what none of them takes the first one answers
 
     def delegated(self, candidates: Iterable[RuleCandidate], request: Request) -> list[RuleCandidate]:
         """Return the matches of the routes that the rules of some matches delegate to, as they count below them."""

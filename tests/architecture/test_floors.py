@@ -242,3 +242,23 @@ def test_only_one_room_can_open_a_connection_and_only_one_command_enters_it() ->
         each.importer for each in imports() if room(each.imported) == "forges" and room(each.importer) != "forges"
     }
     assert entering == {"cli.comment"}
+
+
+def test_no_module_takes_the_name_of_what_its_package_holds() -> None:
+    """A module that is imported later than its package becomes an attribute of it, and would hide a function."""
+    hidden = []
+    for init in sorted(PACKAGE.rglob("__init__.py")):
+        own = ".".join(init.relative_to(PACKAGE.parent).parent.parts)
+        modules = {file.stem for file in init.parent.glob("*.py")} | {
+            file.parent.name for file in init.parent.glob("*/__init__.py")
+        }
+        for statement in ast.parse(init.read_text(encoding="utf-8")).body:
+            if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+                names = {statement.name}
+            elif isinstance(statement, ast.ImportFrom) and statement.module != "__future__":
+                written = {each.asname or each.name for each in statement.names}
+                names = set() if statement.module == own else written - {(statement.module or "").rpartition(".")[2]}
+            else:
+                continue
+            hidden += [f"{own}.{name}" for name in sorted(names & modules)]
+    assert hidden == []

@@ -66,7 +66,7 @@ def test_fields_and_values_are_those_of_the_crd(
     for path in weak.where:
         asked = path[1:] if path.startswith("/") else f"{innermost}.{path}".lstrip(".").replace(f"{EARLY}.", "traffic.")
         assert below(spec, asked) is not None, path
-    for path in weak.entries:
+    for path in weak.entries if field.get("type") != "string" else ():  # else these are of the text's own format
         assert below(spec, f"{weak.path}.*.{path}") is not None, path
     if weak.order:
         _assert_takes(field, weak, mapping(below(spec, weak.instead)) if weak.instead else {})

@@ -174,7 +174,7 @@ WORLDS = (
         "one expression of several",
         "kgateway",
         rbac("request.method == 'POST'", "request.headers['x-team'] == 'red'"),
-        ((IN, POST), (IN, RED), (OUT, {"headers": {"x-team": "blue"}}), (OPEN, {})),
+        ((IN, POST), (IN, RED), (OUT, {"headers": {"x-team": "blue"}}), (OUT, {})),  # as its proxy says (witness)
     ),
     World(
         "paths by their beginning",

@@ -52,6 +52,11 @@ CIRCLE = child(
 )
 ONE = delegating("plain, namespace: shop")
 OTHER = route("other", more="hostnames: [shop.example.com], rules: [{backendRefs: [{name: app, port: 80}]}]")
+NARROW = route(
+    "narrow",
+    more="hostnames: [shop.example.com], rules: [{matches: [{path: {value: /team}, headers: [{name: x-a, value: b}]}, "
+    "{path: {value: /team/plain/own}}], backendRefs: [{name: app, port: 80}]}]",
+)
 WORLDS: dict[str, tuple[Any, ...]] = {
     "one child": ({"plain"}, ONE, PLAIN),
     "a login on one of two": ({"plain", "admin"}, delegating(), PLAIN, ADMIN, LOGIN),
@@ -59,6 +64,21 @@ WORLDS: dict[str, tuple[Any, ...]] = {
     "two deep": ({"leaf"}, delegating("middle, namespace: shop"), MIDDLE, LEAF),
     "in a circle": (set(), delegating("middle, namespace: shop"), MIDDLE, CIRCLE),
     "beside a rule of its own": ({"plain", "other"}, ONE, PLAIN, OTHER),
+    "beside rules by a header and by a path below": ({"plain", "other", "narrow"}, ONE, PLAIN, OTHER, NARROW),
+    "several, relative, beside a rule of its own": (
+        {"plain", "relative", "other"},
+        delegating(),
+        RELATIVE,
+        PLAIN,
+        OTHER,
+    ),
+    "two deep, beside a rule of its own": (
+        {"leaf", "other"},
+        delegating("middle, namespace: shop"),
+        MIDDLE,
+        LEAF,
+        OTHER,
+    ),
     "by label": (
         {"plain"},
         delegating("group: delegation.kgateway.dev, kind: label|team-a, namespace: shop"),

@@ -155,6 +155,7 @@ class Effective(NamedTuple):
         stack: the attachments from least to most specific, those of one node by creation order.
         refused: the policy that prevails although the controller refuses it: every request is answered with an error.
         failing: the settings that answer requests with an error, by their pointers below the spec proper.
+        beside: owners that only act from less specific places of the proxy, next to others' settings of the same name.
     """
 
     spec: Mapping[str, Any]
@@ -163,6 +164,7 @@ class Effective(NamedTuple):
     stack: tuple[Attachment, ...]
     refused: ResourceKey | None = None
     failing: Mapping[Pointer, FailingSetting] = {}
+    beside: frozenset[ResourceKey] = frozenset()
 
     @property
     def sources(self) -> tuple[ResourceKey, ...]:

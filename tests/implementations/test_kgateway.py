@@ -561,3 +561,16 @@ def test_what_no_delegated_route_takes_another_rule_takes(tmp_path: Path, path: 
     trace = Tracer(simulation).trace(request({"host": "shop.example.com", "path": path}))
     assert str(trace.rule).endswith(taken)
     assert trace.outcome.backends
+
+
+def test_who_acts_beside_is_an_origin_and_not_the_source(tmp_path: Path) -> None:
+    """Envoy gets the filters of the Gateway's extension apart: the route's policy is what prevails at the route."""
+
+    def asks(name: str, target: str, more: str = "") -> tuple[str, str]:
+        return extension(name), policy(name, target, f"extAuth: {{extensionRef: {{name: {name}}}}}{more}")
+
+    own = asks("own", "HTTPRoute/shop")
+    for more, expected in ((", timeouts: {request: 5s}", ["above", "own"]), ("", ["own"])):
+        effective = at(simulate(tmp_path, *asks("above", "Gateway/gw", more), *own), "shop#pay")
+        assert [key.name for key in effective.sources if key not in effective.beside] == expected
+        assert [key.name for key in effective.origins()["extAuth"]] == ["above", "own"]

@@ -23,7 +23,7 @@ from policylint.implementations.kgateway.attachment_points import (
 )
 from policylint.implementations.kgateway.backend_filters import BackendFilters, has_one_backend, is_of_backend
 from policylint.implementations.kgateway.fields import VALIDATION
-from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, rule_lists
+from policylint.implementations.kgateway.merging import Level, beside, fold, priority, ranked, rule_lists
 from policylint.implementations.kgateway.ports import by_port, takes_certificates
 from policylint.implementations.kgateway.references import PERMISSIVE, broken_reference
 from policylint.implementations.kgateway.validation import broken_template, refused_value
@@ -163,12 +163,14 @@ class Kgateway(Implementation):
 
     def merge(self, stack: Stack) -> Effective:
         """Merge routes before listeners before the Gateway, each level as §2.2 and §2.3 say."""
-        folded = fold(stack.kind.kind, self._levels(stack.attachments), self._joined)
+        levels = self._levels(stack.attachments)
+        folded = fold(stack.kind.kind, levels, self._joined)
         if stack.kind.kind == "BackendConfigPolicy" and "tls" in folded.spec:
             rival = _tls_policy(stack.attachments[-1].node.key, self.topology)
             if rival is not None:
                 _without_tls(folded, stack.attachments, rival)
-        return folded.effective(stack.attachments)
+        effective = folded.effective(stack.attachments)
+        return effective._replace(beside=beside(levels, effective))
 
     def client_certificates(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:
         """Return the validation of a ListenerPolicy that does not leave the certificate to the client."""

@@ -14,7 +14,7 @@ from policylint.implementations.kgateway.fields import ACL, DEEP, PROVIDERS, SID
 from policylint.model import Resource, ResourceKey, mapping
 from policylint.namedtuple import NamedTuple
 from policylint.policy.folding import Folding
-from policylint.policy.results import Attachment
+from policylint.policy.results import Attachment, Effective
 
 WEIGHT = "kgateway.dev/policy-weight"
 PRIORITY = "kgateway.dev/inherited-policy-priority"
@@ -91,6 +91,19 @@ def fold(kind: str, levels: Sequence[Level], joined: Set[str] = frozenset()) -> 
     for field in sorted(entries, key=str):
         _offer(folding, field, entries[field])
     return folding
+
+
+def beside(levels: Sequence[Level], effective: Effective) -> frozenset[ResourceKey]:
+    """Return the owners of nothing but settings that Envoy gets apart, next to those of a more specific level."""
+    places: dict[ResourceKey, int] = {}
+    for number, level in reversed([*enumerate(levels, 1)]):
+        places.update((attachment.key, number if level.apart else 0) for attachment in level.attachments)
+    nearest: dict[Pointer, int] = {}
+    owned = [(pointer, owner, places.get(owner, 0)) for pointer, owner in effective.owners.items()]
+    for pointer, _, place in owned:
+        nearest[pointer[:1]] = min(place, nearest.get(pointer[:1], place))
+    of_own = {owner for pointer, owner, place in owned if place == nearest[pointer[:1]]}
+    return frozenset(effective.sources) - of_own
 
 
 def _of_level(kind: str, attachments: Iterable[Attachment], deep: Set[str]) -> dict[Pointer, list[_Entry]]:

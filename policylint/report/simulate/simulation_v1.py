@@ -177,7 +177,7 @@ def _result(group: Group, names: Names) -> Entry:
     effective = group.effective
     return {
         "spec": dict(effective.spec),
-        "from": names.keys(effective.sources),
+        "from": names.keys(key for key in effective.sources if key not in effective.beside),
         "origins": {field: names.keys(owners) for field, owners in effective.origins().items()},
         "lost": json_losses(effective, names),
     }

@@ -47,7 +47,7 @@ def pair_sides(before: Sequence[Simulation], after: Sequence[Simulation]) -> lis
         right = new.get(name) or simulate(World(name, ()), catalog)
         if (name in old and name in new) or left.world.resources or right.world.resources:
             pairing = Pairing(left, right)
-            aged = Sides(with_ages(left, pairing.removed), with_ages(right, pairing.new), pairing)
+            aged = Sides(left, with_ages(right, pairing.new), pairing)
             sides.append(at_home(aged) if name in old and name in new else aged)
     return sides
 

@@ -1,9 +1,9 @@
 """Creation order in a diff: what only the side after has is younger than everything that was there before.
 
 Git has no creation times, so lint treats two policies on one target, or two equal matches, as equally old. A change
-does say something: the cluster already has what was there before. By the same token, what only the side before has
-counts as younger than what stays, so that reverting a change says the reverse of making it. Only what depends on it is
-computed anew.
+does say something: the cluster already has what was there before. Only what depends on it is computed anew. Which of
+two policies of the side before is the older one stays unsaid: where the one that is taken to be refused changes or
+goes, what that does is not known (`undecided`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from policylint.compare.pairing import Sides, differs
 from policylint.matches import matches
-from policylint.model import Finding, ResourceKey
+from policylint.model import Finding, Location, ResourceKey
 from policylint.model.kinds import OLDEST_PREVAILS
 from policylint.model.resource import NEW
+from policylint.policy.order import order_stated
 from policylint.simulation import Simulation, simulate
 from policylint.topology import RouteState, whole
 from policylint.topology.routes import rules
@@ -33,6 +35,52 @@ def with_ages(side: Simulation, alone: frozenset[ResourceKey]) -> Simulation:
         body = {**resource.body, "metadata": {**resource.metadata, "creationTimestamp": NEW}}
         stamped[key] = resource.replaced(body=body)
     return simulate(side.world.with_resources(stamped), side.catalog)
+
+
+def undecided(sides: Sides) -> Iterator[tuple[ResourceKey, Location, str]]:
+    """Yield what changes or goes and may have prevailed: another object is taken to be older, and no manifest says so.
+
+    Each comes with its place and the reason, in words.
+    """
+    before, after, pairing = sides
+    for key, winner in dict.fromkeys((*_policies_taken_for_younger(before), *_routes_taken_for_younger(sides))):
+        was, now = before.world.get(key), after.world.get(pairing.key(key))
+        if was is not None and (now is None or now.key != key or differs(was, now)):
+            place = was if now is None else now
+            does = "goes" if now is None else "changes" if now.key == key else "is renamed, and younger for that"
+            reason = f"{does}; it or {winner} was in force, whichever was created first"
+            yield place.key, place.name_location, reason
+
+
+def unsettled(sides: Sides) -> dict[ResourceKey, str]:
+    """Return the policies that go, or get a name that makes them younger, and are taken to have been in force by their
+    names alone, each with the reason why that is not certain."""
+    rivals = {winner: key for key, winner in _policies_taken_for_younger(sides.before)}
+    pairing, after = sides.pairing, sides.after.world
+    return {
+        key: f"no manifest says whether {key} was created before {other}"
+        for key, other in rivals.items()
+        if pairing.key(key) != key or after.get(key) is None
+    }
+
+
+def _policies_taken_for_younger(side: Simulation) -> Iterator[tuple[ResourceKey, ResourceKey]]:
+    """Yield the policies that others keep from acting by their names alone, each with the other one."""
+    for state in side.policies.values():
+        yield from ((refusal.attachment.key, refusal.by) for refusal in state.refused if not refusal.stated)
+    yield from ((dependence.otherwise, dependence.winner) for dependence in side.order_dependent)
+
+
+def _routes_taken_for_younger(sides: Sides) -> Iterator[tuple[ResourceKey, ResourceKey]]:
+    """Yield the routes of before that go or are renamed, and whose requests another one takes by its name alone."""
+    going = [state for state in sides.before.topology.routes if sides.after.world.get(state.route.key) is None]
+    claimed = {state.route.key: set(_claims(state)) for state in going}
+    for other in sides.before.topology.routes if going else ():
+        claims = set(_claims(other))
+        for state in going:
+            is_first = other.route.key < state.route.key and not order_stated(other.route, state.route)
+            if is_first and not claims.isdisjoint(claimed[state.route.key]):
+                yield state.route.key, other.route.key
 
 
 def _ties(side: Simulation, new: set[ResourceKey]) -> bool:

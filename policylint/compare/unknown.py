@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from policylint.catalog.kinds import Catalog
 from policylint.catalog.weakenings import may_decide
 from policylint.compare.change import SubjectChange
+from policylint.compare.creation_order import undecided
 from policylint.compare.pairing import Sides, differs
 from policylint.documents import Document
 from policylint.model import GATEWAY_GROUP, Location, Resource, ResourceKey, World, mapping, sequence, text, value_at
@@ -25,15 +26,19 @@ _BROUGHT = frozenset({"chart", "remote-base"})
 
 
 def unknown_subjects(sides: Sides, known: set[ResourceKey], changed: Collection[str] = ()) -> list[SubjectChange]:
-    """Return unseen targets of changed policies, and parts of kustomizations and charts that change, sorted.
+    """Return unseen targets of changed policies, parts of kustomizations and charts that change, and what may have been
+    in force in the place of another object, sorted.
 
     Args:
+        known: those of which is told what becomes of them; what was in force before is not known of these, either.
         changed: the files that differ, below the root.
     """
     subjects: dict[ResourceKey, SubjectChange] = {}
     for subject in (*_targets(sides), *_namespaces(sides), *_charts(sides, changed), *_unseen_parts(sides, changed)):
         if subject.key not in known:
             subjects.setdefault(subject.key, subject)
+    for key, location, reason in undecided(sides):
+        subjects.setdefault(key, SubjectChange(sides.after.world.name, key, "unknown", location, reason=reason))
     return [subjects[key] for key in sorted(subjects)]
 
 

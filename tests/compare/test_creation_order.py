@@ -8,6 +8,7 @@ import pytest
 
 from policylint.compare import compare
 from policylint.compare.requests import RequestChange
+from tests import worlds
 from tests.compare.test_compare import sides
 from tests.compare.test_requests import APP, CLASS, EDGE, NEW, rule, web
 from tests.worlds import gateway
@@ -26,7 +27,61 @@ def changed(tmp_path: Path, before: tuple[str, ...], after: tuple[str, ...]) -> 
 def test_a_new_route_takes_no_requests_of_an_old_one_in_a_tie(tmp_path: Path, name: str) -> None:
     new = web(rule("/", "new"), name=name)
     assert changed(tmp_path, (OLD,), (OLD, new)) == ()
-    assert changed(tmp_path, (OLD, new), (OLD,)) == ()
+
+
+@pytest.mark.parametrize(("name", "says"), [("a-first-by-name", ["rerouted"]), ("z-last-by-name", [])])
+def test_of_two_routes_in_a_tie_nobody_knows_which_one_had_the_requests(
+    tmp_path: Path, name: str, says: list[str]
+) -> None:
+    """`trace` of the former revision gives them to the first by name; that the other one had them is not ruled out."""
+    tied = (web(rule("/", "new"), name=name), OLD)
+    (environment,) = compare([sides(tmp_path, (CLASS, EDGE, APP, NEW, *tied), (CLASS, EDGE, APP, NEW, OLD))])
+    assert environment.requests is not None
+    assert [each.change for each in environment.requests.changes] == says
+    assert environment.requests.same is False
+    rows = [each.reason for each in environment.unknown]
+    went = "goes; it or HTTPRoute shop/old was in force, whichever was created first"
+    assert rows == ([] if says else [went])
+
+
+LOGIN, PAGES, LATER = (
+    worlds.policy(
+        "gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", name, "HTTPRoute/old", spec, "shop", created=created
+    )
+    for name, spec, created in (
+        ("login", "basicAuth: {users: {name: users}}", ""),
+        ("pages", "cors: {allowOrigins: ['https://a.example.com']}", ""),
+        ("later", "cors: {allowOrigins: ['https://a.example.com']}", "2026-03-01T00:00:00Z"),
+    )
+)
+RENAMED = LOGIN.replace("name: login", "name: zz-login")
+WEAKER = LOGIN.replace("basicAuth", "apiKeyAuth")
+USERS = worlds.manifest("v1", "Secret", "users", "shop", "type: Opaque")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "opens", "row"),
+    [
+        pytest.param((LOGIN, PAGES), (PAGES,), True, "", id="the first by name goes"),
+        pytest.param((LOGIN, PAGES), (LOGIN,), False, "goes", id="the other one goes"),
+        pytest.param((LOGIN, LATER), (LATER,), False, "goes", id="one without a time goes"),
+        pytest.param((LOGIN, LATER), (RENAMED, LATER), False, "is renamed", id="one without a time is renamed"),
+        pytest.param((LOGIN, PAGES), (RENAMED, PAGES), True, "", id="the first by name is renamed"),
+        pytest.param((LOGIN, LATER), (WEAKER, LATER), False, "changes", id="one without a time changes"),
+        pytest.param((LOGIN, LATER), (LOGIN, LATER), False, "", id="nothing changes"),
+    ],
+)
+def test_of_two_policies_in_conflict_nobody_knows_which_one_is_in_force(
+    tmp_path: Path, before: tuple[str, ...], after: tuple[str, ...], opens: bool, row: str
+) -> None:
+    around = (CLASS, EDGE, APP, OLD, USERS)
+    (environment,) = compare([sides(tmp_path, (*around, *before), (*around, *after))])
+    assert environment.requests is not None
+    assert [each.change for each in environment.requests.changes] == ["opened"] * opens
+    assert [bool(each.ground) for each in environment.requests.changes] == [True] * opens
+    assert environment.requests.same is (before == after)
+    reasons = [each.reason.partition(";")[0] for each in environment.unknown]
+    assert [each.partition(",")[0] for each in reasons] == [row] * bool(row)
 
 
 @pytest.mark.parametrize(

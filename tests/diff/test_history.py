@@ -104,16 +104,29 @@ def test_patches_lead_from_before_to_after(history: History, step: int) -> None:
 def test_there_and_back_mirror_each_other(history: History, step: int) -> None:
     directory, ids = history
     before, after = open_two(directory, ids[step - 1], ids[step])
+    # Of two policies in conflict a new one is the younger, and nobody knows whether one that goes was
+    # (tests/compare/test_creation_order.py).
+    in_conflict = {
+        refusal.attachment.key.kind
+        for side in (*before.simulations, *after.simulations)
+        for state in side.policies.values()
+        for refusal in state.refused
+        if not refusal.stated
+    }
 
     def changes(one: Workspace, other: Workspace, *, turned: bool) -> list[str]:
         found = []
         for environment in compare(pair_sides(one.simulations, other.simulations)):
             for each in environment.contexts:
+                if each.kind.kind in in_conflict:
+                    continue
                 pair = [each.before and each.before.spec, each.after and each.after.spec]
                 found.append(
                     json.dumps([str(each.kind), len(each.path), pair[::-1] if turned else pair], sort_keys=True)
                 )
             for policy in environment.policies:
+                if policy.policy.kind in in_conflict:
+                    continue
                 verdicts = (policy.before, policy.after)
                 found.append(str((policy.policy.kind, verdicts[::-1] if turned else verdicts)))
         return sorted(found)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from policylint.compare.at_home import requests_at_home
 from policylint.compare.change import ContextChange, Responsible
+from policylint.compare.creation_order import unsettled
 from policylint.compare.pairing import Sides
 from policylint.compare.requests.answers import (
     Answers,
@@ -236,6 +237,7 @@ class _Comparison:
         self._answers = Answers(tracers[0], new), Answers(tracers[1], gone)
         self._changed = frozenset(changed)
         self._reasons = Reasons(sides, self._changed)
+        self._unstated = unsettled(sides)
         self._gathered: dict[object, _Gathered] = {}
         self._unknown: dict[str, set[str]] = {}
         self._hosts: set[str] = set()
@@ -401,7 +403,17 @@ class _Comparison:
             taken=change.taken | self._taken(pair),
             listeners=change.listeners | ({listener.node} if listener is not None else set()),
             asks_still=_asks_still(difference.purpose, found, pair.after),
-            ground=change.ground or difference.ground or (_unranked(pair.after) if self._taken(pair) else ""),
+            ground=change.ground
+            or difference.ground
+            or self._unsettled(pair.before)
+            or (_unranked(pair.after) if self._taken(pair) else ""),
+        )
+
+    def _unsettled(self, before: RequestAnswer) -> str:
+        """Return why it is not certain that the policies were in force that requests met before."""
+        owners = (owner for met in before.trace.policies for owner in met.group.effective.owners.values())
+        return (
+            next((self._unstated[owner] for owner in owners if owner in self._unstated), "") if self._unstated else ""
         )
 
     def _guard(self, entry: EntryPoint, pair: _Pair) -> None:

@@ -59,6 +59,7 @@ class ActionSets:
 
     Attributes:
         among: those of the kinds that the filter makes act; of DNS, certificates and extensions it knows nothing.
+        acting: of these, by listener and rule, those that were computed for them, and `paths` the ways there.
     """
 
     why = "two sets of actions for its host fit it, and which one comes first is not stated"
@@ -66,20 +67,21 @@ class ActionSets:
     def __init__(self, groups: Sequence[Group], topology: Topology, implementation: str) -> None:
         self._topology = topology
         self.paths: dict[tuple[Node, Node], Path] = {}
-        acting: dict[tuple[Node, Node], set[int]] = defaultdict(set)
+        self.acting: dict[tuple[Node, Node], set[int]] = defaultdict(set)
+        self._fitting: dict[tuple[Node, ResourceKey], list[tuple[str, bool]]] = {}
         of_filter = [(each.kind.implementation, each.kind.effective_at) == (implementation, "rule") for each in groups]
         self.among = frozenset(compress(count(), of_filter))
         for number in sorted(self.among):
             for path in groups[number].contexts() if groups[number].effective.owners else ():
                 if _is_whole(path):
-                    acting[path[-3], path[-1]].add(number)
+                    self.acting[path[-3], path[-1]].add(number)
                     self.paths[path[-3], path[-1]] = path
         self._served: dict[object, set[str]] = defaultdict(set)
         for candidate in (each for state in topology.routes for parent in state.parents for each in parent.candidates):
             if not candidate.failure:
                 self._served[self._port(candidate.node)].update(candidate.hostnames)
         self._sets: dict[ResourceKey, dict[str, list[_ActionSet]]] = defaultdict(lambda: defaultdict(list))
-        for (listener, rule), numbers in acting.items():
+        for (listener, rule), numbers in self.acting.items():
             for hostname, made in self._made(listener, rule, frozenset(numbers)):
                 self._sets[listener.key][hostname].append(made)
         for gateway, by_host in list(self._sets.items()):
@@ -99,12 +101,10 @@ class ActionSets:
         """Return what acts on a request that a rule takes at a listener; several where that is not known."""
         if gateway not in self._sets:
             return None
-        hosts, by_host = self.hosts(listener, rule.key), self._sets[gateway]
+        by_host = self._sets[gateway]
         found: list[Acting] = []
-        for hostname in sorted(by_host, key=specificity, reverse=True):
-            if not any(covers(hostname, host) or covers(host, hostname) for host in hosts):
-                continue
-            is_under = True if all(covers(hostname, host) for host in hosts) else _is_under(hostname, message)
+        for hostname, is_of_all in self._met(listener, rule.key):
+            is_under = True if is_of_all else _is_under(hostname, message)
             if is_under is not False:
                 found += _first(by_host[hostname], rule, message)
             if is_under:
@@ -112,6 +112,18 @@ class ActionSets:
         else:
             found.append(frozenset())
         return list(dict.fromkeys(found))
+
+    def _met(self, listener: Node, route: ResourceKey) -> list[tuple[str, bool]]:
+        """Return the hostnames of sets that requests for a route at a listener may be under, narrowest first, each with
+        whether all are."""
+        if (listener, route) not in self._fitting:
+            hosts = self.hosts(listener, route)
+            self._fitting[listener, route] = [
+                (hostname, all(covers(hostname, host) for host in hosts))
+                for hostname in sorted(self._sets[listener.key], key=specificity, reverse=True)
+                if any(covers(hostname, host) or covers(host, hostname) for host in hosts)
+            ]
+        return self._fitting[listener, route]
 
     def hosts(self, listener: Node, route: ResourceKey) -> Sequence[str]:
         """Return the hostnames that a route serves at a listener."""
@@ -132,7 +144,8 @@ class ActionSets:
         served = self._served[self._port(listener)]
         takers = ((name, [each for each in served if covers(each, name)]) for name in by_host)
         narrower = [name for name, names in takers if names and max(names, key=specificity) in hosts]
-        others = [made.match for sets in by_host.values() for made in sets if made.place[0] != listener]
+        met = (made for hostname, _ in self._met(listener, rule.key) for made in by_host[hostname])
+        others = {tuple(made.match.conditions): made.match for made in met if made.place[0] != listener}.values()
         for host in dict.fromkeys(f"any{host[1:]}" if host.startswith("*") else host for host in (*hosts, *narrower)):
             for match in self._matches(rule):
                 yield _request(host, match)
@@ -178,11 +191,9 @@ def taken(groups: Sequence[Group], topology: Topology, implementation: str) -> S
         found: set[int] = set()
         for message in sets.probes(listener, rule):
             found.update(*(sets.chosen(listener.key, listener, rule, message) or ()))
-        for number in sets.among:
-            acts = any(True for each in groups[number].contexts.ending(rule, set(path)) if each == path)
-            if number in found:
-                contexts[number].add(path)
-            changed.update({number} if acts is not (number in found) and groups[number].effective.owners else ())
+        for number in found:
+            contexts[number].add(path)
+        changed |= found ^ sets.acting.get((listener, rule), set())
     return [_moved(group, contexts[number]) if number in changed else group for number, group in enumerate(groups)]
 
 

@@ -17,4 +17,4 @@ def write(report: Report) -> str:
         code = paint(finding.severity, f"{finding.severity}[{finding.rule}]")
         doubt = "" if finding.confidence == "certain" else f" ({finding.confidence})"
         lines.append(f"{place} {code} {one_line(finding.message)}{doubt}")
-    return "\n".join([*lines, *summary(report, paint)]) + "\n"
+    return "\n".join([*lines, *summary(report._replace(is_list=True), paint)]) + "\n"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.model import Finding, Location
 from policylint.report.findings.fingerprint import fingerprints
-from policylint.report.findings.report import Report, counts
+from policylint.report.findings.once import once
+from policylint.report.findings.report import Report
 from policylint.report.kit.identity import json_text
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def write(report: Report) -> str:
     """Write the document, indented by two, ending in a newline."""
-    findings = report.listed()
+    findings = once(report.listed())
     accepted = {} if report.accepted is None else {"baseline": report.accepted}
     content = {
         "version": "json-v1",
@@ -27,7 +28,7 @@ def write(report: Report) -> str:
             for finding, value in zip(findings, fingerprints(report, findings), strict=True)
         ],
         "suppressed": suppressed_entries(report, report.silenced),
-        "summary": counts(report.known) | {"suppressed": report.suppressed} | accepted,
+        "summary": report.counted(report.known) | {"suppressed": report.suppressed} | accepted,
     }
     return json_text(content)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from policylint.model import SEVERITIES, Finding, Location
 from policylint.model.words import count, listing
-from policylint.report.findings.report import Report, counts
+from policylint.report.findings.report import Report
 from policylint.report.kit.escape import code, escape, html, spoken
 from policylint.report.kit.tables import table_head, table_row
 
@@ -97,7 +97,7 @@ def write(report: Report, budget: int | None = BUDGET) -> str:
 
 
 def _opening(report: Report) -> str:
-    notes = counts(report.known)["note"]
+    notes = report.counted(report.known)["note"]
     parts = [count(notes, "note")] if notes else []
     parts += [*report.answered, report.looked_at, *(code(path, table=False) for path in report.paths)]
     return " · ".join(parts)

@@ -69,6 +69,7 @@ class Report(NamedTuple):
         paths: the paths that were asked for, below the git root; () for everything.
         notices: remarks about the run itself, and not about what it found: file, line, sentence.
         again: arguments that make another command read the same tree, as they were typed; None where none can (stdin).
+        is_list: whether the findings of one cause are listed one by one.
     """
 
     findings: Sequence[Finding]
@@ -88,6 +89,7 @@ class Report(NamedTuple):
     silenced: Sequence[Suppressed] = ()
     again: Sequence[str] | None = None
     notices: Sequence[tuple[str, int, str]] = ()
+    is_list: bool = False
 
     def name_of(self, rule: str) -> str:
         """Return a rule's name, "" for an unknown rule."""
@@ -140,18 +142,27 @@ class Report(NamedTuple):
     def folded(self, default: Severity = "note") -> list[Finding]:
         """Return the findings to list, for people: those that are not certain last, and as one where they are alike."""
         from policylint.report.findings.fold import folded
+        from policylint.report.findings.once import once
 
-        return folded(self.listed(default))
+        listed = self.listed(default)
+        doubtful = [finding for finding in listed if finding.confidence != "certain"]
+        return folded([*once([finding for finding in listed if finding.confidence == "certain"]), *doubtful])
 
     @property
     def known(self) -> list[Finding]:
         """The findings, without those that rest on something unknown unless asked for (docs/design/rules.md)."""
         return [finding for finding in self.findings if finding.confidence != "unknown" or self.options.show_unknown]
 
+    def counted(self, findings: Sequence[Finding]) -> dict[Severity, int]:
+        """Return how many findings of each severity there are: those of one cause count once, but in a plain list."""
+        from policylint.report.findings.once import once
+
+        return counts(findings if self.is_list else once(findings))
+
     @property
     def verdict(self) -> str:
         """`2 errors, 1 warning`, or `0 findings`; notes are not part of it. No findings in nothing are no good news."""
-        number = counts(self.known)
+        number = self.counted(self.known)
         parts = [count(number[severity], severity) for severity in ("error", "warning") if number[severity]]
         if not parts and self.coverage.orphans and not self.coverage.checked:
             return "nothing was checked"

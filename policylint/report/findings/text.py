@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from policylint.model import SEVERITIES, Finding
 from policylint.model.words import count, listing
-from policylint.report.findings.report import Report, counts
+from policylint.report.findings.report import Report
 from policylint.report.kit.display import Paint, hanging, one_line, plain, width, wrapped
 from policylint.report.kit.secrets import without_secrets
 from policylint.report.kit.snippet import Frame, excerpt
@@ -42,10 +42,10 @@ def write(report: Report) -> str:
 
 def summary(report: Report, paint: Paint) -> list[str]:
     """Return the last lines: what was found, what was looked at (on one line where it fits), what was not seen."""
-    number = counts(report.known)
+    number = report.counted(report.known)
     strong = "error" if number["error"] else "warning" if number["warning"] else "strong"
     parts = [paint(strong, report.verdict)]
-    listed = counts(report.listed("warning"))
+    listed = report.counted(report.listed("warning"))
     hidden = [severity for severity in SEVERITIES if number[severity] > listed[severity]]
     if number["note"]:
         parts.append(count(number["note"], "note"))

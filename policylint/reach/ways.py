@@ -120,14 +120,18 @@ class WayIn(NamedTuple):
 
 
 def all_ways(
-    simulation: Simulation, gateways: Iterable[ResourceKey] | None = None, clients: str = ""
+    simulation: Simulation,
+    gateways: Iterable[ResourceKey] | None = None,
+    clients: str = "",
+    tracer: Tracer | None = None,
 ) -> Iterator[WayIn]:
     """Yield the ways through some Gateways of an environment, or through all; see `ways_in`.
 
     Args:
         clients: the networks, with commas, of the clients whose requests are meant; "" for all clients.
+        tracer: of the environment, which no other question was asked; None for a new one.
     """
-    tracer = Tracer(simulation, nearest=False)
+    tracer = tracer or Tracer(simulation, nearest=False)
     wanted = [Predicate("Network", clients)] if clients else []
     for entry in entries(tracer, gateways):
         yield from _of_clients(tracer, entry, CLIENT, wanted, everybody=not clients)
@@ -302,10 +306,11 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         return
     for grpc in (False, True):
         spent = known and tracer.contended > _MOST_CONTENDERS
-        candidates = tracer.contenders(request_in(entry, grpc=grpc)) if known and not spent else []
+        asked = request_in(entry, grpc=grpc)
+        candidates = tracer.contenders(asked) if known and not spent else []
         if grpc and not candidates and not also.grpc:
             return
-        below = tracer.delegated(candidates, request_in(entry, grpc=grpc))
+        below = tracer.delegated(candidates, asked)
         dimensions = dimensions_of([candidate.match for candidate in (*candidates, *below)], also, entry, grpc=grpc)
         universe = tuple(dimension.all for dimension in dimensions)
         tracer.contended += len(candidates)
@@ -322,10 +327,9 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         steps = min(_MOST_STEPS, _STEPS_FOR_A_RULE * (len(boxes) + _FREE_RULES))
         found = None if spent else regions(boxes, universe, steps)
         if found is None:
-            witness = request_in(entry, grpc=grpc)
             unknown = Outcome(unknown=True, reason=f"{CUT_OFF} to tell the requests of this host apart")
-            trace = Trace(witness, unknown, entry.gateway)
-            certificate = tracer.demands_certificate(witness)
+            trace = Trace(asked, unknown, entry.gateway)
+            certificate = tracer.demands_certificate(asked)
             yield WayIn(entry, (universe,), dimensions, trace, certificate, (CUT_OFF,), bounded=True)
             continue
         undecided = tuple(
@@ -343,14 +347,14 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
             if blank and entry.inside:
                 found_here += (_whole(tracer, entry, dimensions, (box,), box, blank=True) for box, _ in gains)
             elif (not way.trace.questions and not entry.inside) or blank:
-                found_here.append(way._replace(undecided=undecided))
+                found_here.append(way._replace(undecided=undecided) if undecided else way)
             else:
                 found_here += (
                     cell._replace(undecided=(*cell.undecided, *undecided)) for cell in cells.of(way, gains, doubtful)
                 )
         if left:
             unrouted = _whole(tracer, entry, dimensions, tuple(merged(left)), left[0])
-            found_here.append(unrouted._replace(undecided=undecided))
+            found_here.append(unrouted._replace(undecided=undecided) if undecided else unrouted)
         rivals = _rivals(found_here, candidates) if undecided else ()
         yield from (way._replace(rivals=rivals) for way in found_here) if rivals else found_here
 
@@ -425,7 +429,8 @@ def _whole(
         absent = Outcome(refused=True, reason=f"there is no {entry.gateway}")
         return WayIn(entry, boxes, dimensions, Trace(witness, absent))
     certificate = tracer.demands_certificate(witness)
-    witness = witness._replace(client_certificate="client" if certificate else "", blank=blank)
+    if certificate or blank:
+        witness = witness._replace(client_certificate="client" if certificate else "", blank=blank)
     among = None if tracer.responder.is_flat(entry.gateway) else among
     trace = tracer.trace(witness, among) if not witness.pod else tracer.past_services(witness)
     return WayIn(entry, boxes, dimensions, trace, certificate, doubt=doubt(trace) if entry.inside else "")

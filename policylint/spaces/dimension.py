@@ -95,12 +95,12 @@ def paths(predicates: Iterable[Predicate], *, expressions: int = 0) -> Dimension
     element = _unlike(_FRESH, {step for point in points for step in point.split("/")})
     below = {f"{prefix}/": f"{prefix}/{element}" for prefix in sorted(prefixes)}
 
-    def satisfied(path: str) -> Iterator[Predicate]:
-        yield Predicate("Exact", path)
-        yield Predicate(PREFIX, path)
+    def satisfied(path: str) -> Iterator[tuple[str, str]]:
+        yield "Exact", path
+        yield PREFIX, path
         end = path.find("/")
         while end >= 0:
-            yield Predicate(PREFIX, path[:end])
+            yield PREFIX, path[:end]
             end = path.find("/", end + 1)
 
     return _dimension("path", stated, ["/", *sorted(points)], below, satisfied, expected=expressions)
@@ -118,9 +118,9 @@ def values(
     stated = {predicate: predicate for predicate in predicates}
     points = {predicate.value for predicate in stated if predicate.type == "Exact"}
 
-    def satisfied(value: str) -> Iterator[Predicate]:
-        yield Predicate("Exact", value)
-        yield Predicate("Present")
+    def satisfied(value: str) -> Iterator[tuple[str, str]]:
+        yield "Exact", value
+        yield "Present", ""
 
     below = {"": _unlike(_FRESH, points)}
     return _dimension(name, stated, [usual, *sorted(points)], below, satisfied, expected=expressions)
@@ -226,7 +226,7 @@ def _dimension(
     stated: Mapping[Predicate, Predicate],
     points: Sequence[str | None],
     below: Mapping[str, str],
-    satisfied: Callable[[str], Iterator[Predicate]],
+    satisfied: Callable[[str], Iterator[tuple[str, str]]],
     *,
     expected: int,
 ) -> Dimension:
@@ -236,11 +236,13 @@ def _dimension(
         stated: every predicate with its normal form, which is what counts.
         points: the values that predicates name, the plainest first.
         below: the beginnings below which there are infinitely many other values, each with one of those.
-        satisfied: the predicates other than expressions that a value satisfies, in normal form.
+        satisfied: the predicates other than expressions that a value satisfies, in normal form: plain tuples do.
         expected: expressions on all properties of the question.
     """
+    if not stated:
+        return Dimension(name, (points[0],), {})
     expressions = {predicate: expression(predicate.value) for predicate in stated if predicate.is_expression}
-    of_normal: dict[Predicate, list[Predicate]] = {}
+    of_normal: dict[tuple[str, str], list[Predicate]] = {}
     for predicate, normal in stated.items():
         of_normal.setdefault(normal, []).append(predicate)
 

@@ -53,6 +53,8 @@ class Policies:
         Args:
             controller: the implementation that serves the request, None where it is not known.
         """
+        if not self._bound:
+            return ()
         nodes = dict.fromkeys((*path, *(whole(share.key) for share in shares)))
         named = [binding for node in nodes for binding in self._bound.get(node, ()) if _is_reached(binding, shares)]
         beaten = superseded(named)

@@ -145,7 +145,7 @@ class Tracer:
             of_kind = self.simulation.world.of_kind
             unread = [name for kind, (_, name, is_known) in WAYS_IN.items() if not is_known and of_kind(*kind)]
             notes += [f"{listing(unread)} may take it, and are not read"] if unread else []
-        return best._replace(notes=tuple(notes))
+        return best._replace(notes=tuple(notes)) if len(notes) > len(best.notes) else best
 
     def past_services(self, request: Request) -> Trace:
         """Return the trace of a request to the pods of a workload that it names in full, past every Service."""
@@ -491,7 +491,7 @@ class Tracer:
         notes += [f"{name} is taken to be {request.host}: nothing in the tree fills in its variable" for name in names]
         if winner.route.key in served.doubtful:
             notes.append(f"{winner.route.key} may not be attached: {served.doubtful[winner.route.key]}")
-        return trace._replace(notes=(*trace.notes, *notes))
+        return trace._replace(notes=(*trace.notes, *notes)) if notes else trace
 
     def finish(
         self,
@@ -573,7 +573,7 @@ class Tracer:
     def judged(self, trace: Trace, policies: Sequence[Met], message: RequestFacts) -> Trace:
         """Return a trace with what policies on its way answer, and with the end that this means."""
         judged = (*trace.judged, *self.policies.judged(policies, message, trace.gateway))
-        trace = trace._replace(judged=judged)
+        trace = trace._replace(judged=judged) if judged else trace
         denial = next((each for each in judged if each.decision.answer == "denied"), None)
         if denial is None:
             return trace

@@ -63,12 +63,13 @@ class Question(NamedTuple):
         """Return whether ways through a Gateway are asked for."""
         return self.gateways is None or gateway.gateway.key in self.gateways
 
-    def ways(self, simulation: Simulation) -> Iterator[WayIn]:
+    def ways(self, outside: Tracer) -> Iterator[WayIn]:
         """Yield the ways through Gateways; and those inside the mesh where an object or a client of it is named."""
-        tracer = Tracer(simulation, nearest=False)
-        objects = None if self.objects is None else leading_to(tracer, self.objects)
-        found = iter(()) if self.principals else all_ways(simulation, self.gateways, self.clients)
+        simulation = outside.simulation
+        objects = None if self.objects is None else leading_to(outside, self.objects)
+        found = iter(()) if self.principals else all_ways(simulation, self.gateways, self.clients, outside)
         if (objects is not None or self.principals) and self.gateways is None and not self.clients:
+            tracer = Tracer(simulation, nearest=False)
             named = [pair for name in self.principals for pair in senders(tracer, name) or ()]
             services = None if objects is None else with_routes(tracer, objects)
             if named or not self.principals:
@@ -118,8 +119,9 @@ def find(simulations: Sequence[Simulation], question: Question) -> Found:
     ways = 0
     with loading():  # ways stay until they are written, and hold no cycles either
         for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
-            requirements = Requirements(Tracer(simulation, nearest=False))
-            for way in question.ways(simulation):
+            tracer = Tracer(simulation, nearest=False)
+            requirements = Requirements(tracer)
+            for way in question.ways(tracer):
                 if not way.taken:
                     continue
                 row = Row(simulation, way, {purpose: asked(requirements, way, purpose) for purpose in purposes})

@@ -220,8 +220,9 @@ def pushed(tree: Tree) -> dict[str, str]:
 
 def is_script(path: str) -> bool:
     """Tell whether a file, by path below the root, may hold commands."""
-    is_hidden = "/." in f"/{path}" or "node_modules/" in path
-    return (path.endswith(_SCRIPTS) and not is_hidden) or path.startswith(_WORKFLOWS)
+    if path.startswith(_WORKFLOWS):
+        return True
+    return path.endswith(_SCRIPTS) and "/." not in f"/{path}" and "node_modules/" not in path
 
 
 def _scripts(files: Iterable[str], read: Callable[[str], bytes | None], *tools: bytes) -> Iterator[tuple[str, str]]:

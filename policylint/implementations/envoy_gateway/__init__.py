@@ -104,6 +104,9 @@ class EnvoyGateway(Implementation):
         """The rules of effective specs, by the identity of the spec, which stays while it is kept."""
         self._failing: dict[ResourceKey, Pointer] = {}
         """The policies that routes answer 500 for, and where their fault is."""
+        self._refused: tuple[object, object, Mapping[Pointer, tuple[str, str]]] | None = None
+        """What the last route was refused for, by the ids of what was asked about, which is kept: the conditions of
+        each parent ask again."""
         self._void: dict[Node, Resource] = {}
         """By node the first policy that is refused before it is translated: it does nothing, and keeps its scope."""
 
@@ -331,7 +334,10 @@ class EnvoyGateway(Implementation):
         """Return which backends are refused for what they say (§2)."""
         from policylint.implementations.envoy_gateway.backend_faults import backend_faults
 
-        return backend_faults(route, topology)
+        place = (id(route.route), id(route.backends), id(topology))
+        if self._refused is None or self._refused[0] != place:
+            self._refused = place, (route, topology), backend_faults(route, topology)
+        return self._refused[2]
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions with Envoy Gateway's own reasons (§2)."""
@@ -339,7 +345,8 @@ class EnvoyGateway(Implementation):
         from policylint.implementations.envoy_gateway.routes import conditions
 
         isolation = self._isolation(topology)
-        told = conditions(route, parent, isolation, self.settings, topology)
+        refused = self.backend_faults(route, topology)
+        told = conditions(route, parent, isolation, self.settings, topology, refused)
         if self._overlapping is None:
             self._overlapping = overlaps(topology, isolation)
         overlap = condition(route.route, parent, self._overlapping)

@@ -13,7 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from policylint.implementations.envoy_gateway.backend_faults import backend_faults, port_fault, protocol_of
+from policylint.documents import Pointer
+from policylint.implementations.envoy_gateway.backend_faults import port_fault, protocol_of
 from policylint.implementations.envoy_gateway.backends import Fault
 from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespace
 from policylint.implementations.envoy_gateway.feature_flags import backend_off
@@ -53,17 +54,25 @@ OF_ONE_RULE = ("TCPRoute", "UDPRoute")
 
 
 def conditions(
-    route: RouteState, parent: ParentState, isolation: Isolation, settings: Mapping[str, Any], topology: Topology
+    route: RouteState,
+    parent: ParentState,
+    isolation: Isolation,
+    settings: Mapping[str, Any],
+    topology: Topology,
+    refused_backends: Mapping[Pointer, Fault],
 ) -> tuple[Condition, ...]:
     """Return the conditions of a parentRef.
 
     Accepted hangs on the hostnames that its listeners leave to the route and on its Namespace, ResolvedRefs on all
     backendRefs that fail, their ports and the features that are off included.
+
+    Args:
+        refused_backends: the backendRefs that are refused for what the backend or their filters say.
     """
     if route.route.key.kind in OF_ONE_RULE and len(sequence(route.route.spec.get("rules"))) != 1:
         return (ONE_RULE,)
     replaced: dict[str, Condition] = {}
-    fault = _fault(route, topology, settings)
+    fault = _fault(route, topology.world, settings, refused_backends)
     if fault is not None:
         replaced["ResolvedRefs"] = fault
     elif not all(is_processed(each, route.route, isolation.world) for each in route.backends):
@@ -208,10 +217,11 @@ def _carried(parent: ParentState, isolation: Isolation) -> bool:
     return any(not candidate.failure and isolation.leaves(candidate) for candidate in parent.candidates)
 
 
-def _fault(route: RouteState, topology: Topology, settings: Mapping[str, Any]) -> Condition | None:
+def _fault(
+    route: RouteState, world: World, settings: Mapping[str, Any], refused: Mapping[Pointer, Fault]
+) -> Condition | None:
     """Combine all references of rules that fail: their reasons once each and sorted, and their messages."""
-    world = topology.world
-    protocol, refused = protocol_of(route.route), backend_faults(route, topology)
+    protocol = protocol_of(route.route)
     faults: list[Fault] = []
     of_filters: dict[int, list[Fault]] = defaultdict(list)
     for backend in route.backends:

@@ -72,6 +72,7 @@ class Effects:
         self.kind = kind
         self.entries: list[_Entry] = []
         self.kept = {node: tuple(map(self._number, attached)) for node, attached in kept.items() if attached}
+        self.places = {number: node for node, numbers in self.kept.items() for number in numbers}
         self.objects: dict[ResourceKey, int] = {}
         self.merger = merger
         self.ends_above = ends_above
@@ -326,6 +327,12 @@ class ContextPaths(Paths):
         vertices = self.effects.topology.vertices
         for vertex, _ in self.states:
             yield self._nodes(vertices[vertex])[-1]
+
+    def common(self) -> Path:
+        # A stack grows on the way, at the nodes to which its policies are attached.
+        places = self.effects.places
+        met = (places[number] for number in self.effects.stacks[self.states[0][1]] if number in places)
+        return tuple(node for node in met if not _is_namespace(node) and node.role != "ServicePort")
 
     def equals(self, other: ContextPaths, counterpart: Mapping[int, int]) -> bool:
         """Return whether another group has the same paths: the same ends, and the same ways there.

@@ -28,6 +28,10 @@ class Paths(ABC):
     def ends(self) -> Iterable[Node]:
         """Return the nodes with which some may end; with no other ones any does."""
 
+    @abstractmethod
+    def common(self) -> Path:
+        """Return nodes that all of them pass, perhaps not all such nodes: who misses one is on none of them."""
+
 
 class ListedPaths(Paths):
     """Paths that are all known."""
@@ -46,6 +50,11 @@ class ListedPaths(Paths):
 
     def ends(self) -> Iterable[Node]:
         return self._at_ends
+
+    def common(self) -> Path:
+        return (
+            tuple(node for node in self._paths[0] if all(node in path for path in self._paths)) if self._paths else ()
+        )
 
     @property
     def _at_ends(self) -> dict[Node, list[Path]]:
@@ -73,3 +82,6 @@ class ChosenPaths(Paths):
 
     def ends(self) -> Iterable[Node]:
         return self._paths.ends()
+
+    def common(self) -> Path:
+        return self._paths.common()

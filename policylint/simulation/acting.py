@@ -31,6 +31,8 @@ from policylint.topology.workloads import is_workload, server_routes, servers_be
 if TYPE_CHECKING:
     from policylint.simulation import Simulation
 
+_FEW = 4
+"""Effective policies below which all are asked."""
 MOST_PATHS = 5_000
 """Most contexts of an effective policy, or paths through an object, that are looked at one by one."""
 
@@ -50,6 +52,7 @@ class ActingIndex:
         for number, group in enumerate(groups):
             for node in dict.fromkeys(group.contexts.ends()):
                 self._by_end[node].append(number)
+        self._passing: dict[Node, dict[Node, list[tuple[int, Path]]]] = {}
         self._places: dict[int, Mapping[Node, frozenset[ResourceKey]]] = {}
         self._workloads: dict[ResourceKey, list[Resource]] = {}
 
@@ -86,9 +89,24 @@ class ActingIndex:
         return {
             number
             for end in nodes & self._by_end.keys()
-            for number in self._by_end[end]
+            for number in self._near(end, nodes)
             if next(self.groups[number].contexts.ending(end, nodes), None) is not None
         }
+
+    def _near(self, end: Node, nodes: set[Node]) -> Sequence[int]:
+        """Return the effective policies with a context that may end with a node and lie within some nodes: of many at
+        one backend those of the other listeners and routes are not looked at."""
+        numbers = self._by_end[end]
+        if len(numbers) < _FEW:
+            return numbers
+        passing = self._passing.get(end)
+        if passing is None:
+            passing = self._passing[end] = defaultdict(list)
+            for number in numbers:
+                common = self.groups[number].contexts.common()
+                passing[next((node for node in reversed(common) if node != end), end)].append((number, common))
+        met = chain.from_iterable(passing[node] for node in nodes & passing.keys())
+        return [number for number, common in met if nodes.issuperset(common)]
 
     def beyond(
         self, key: ResourceKey, caller: Resource | None, asked_for: ResourceKey | None = None

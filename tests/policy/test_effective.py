@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from policylint.model import Node
+from policylint.model import Node, ResourceKey
 from policylint.policy.effective import Effects
 from policylint.policy.folding import Stack
 from policylint.policy.results import Attachment
@@ -105,6 +105,27 @@ def test_the_walk_agrees_with_spelling_out_every_path(world: World, policies: li
         if stack:
             naive[" > ".join(map(str, path))] = dict(merge(Stack(kind, stack)).spec)
     assert effective(simulation) == naive
+
+
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    st.lists(st.sampled_from([*TARGETS, "Namespace/default"]), min_size=4, max_size=14),
+    st.sets(st.integers(0, 30)),
+)
+def test_a_request_meets_the_policies_that_have_a_context_within_its_way(
+    world: World, policies: list[str], missing: set[int]
+) -> None:
+    """Of many policies at one backend those elsewhere are not looked at, and none is lost by that."""
+    colors = "".join(color(f"p{n}", target, f"defaults: {{c{n}: true}}") for n, target in enumerate(policies))
+    simulation = world(colors, topology=_with_namespace())
+    around = whole(ResourceKey("", "Namespace", "", "default"))
+    contexts = [(number, path) for number, group in enumerate(simulation.groups) for path in group.contexts()]
+    for group in simulation.groups:
+        assert all(set(group.contexts.common()) <= set(path) for path in group.contexts())
+    for way in _paths(simulation.topology):
+        passed = tuple(node for place, node in enumerate(way) if place not in missing)
+        within = {number for number, path in contexts if {*passed, around}.issuperset(path)}
+        assert set(simulation.acting.along(passed, (), leads=True)) == within
 
 
 def _paths(topology: Topology) -> list[tuple[Node, ...]]:

@@ -58,6 +58,8 @@ class WorkTree(ListedSource):
         self._real_directories: dict[str, str] = {}
         self._judged_from: dict[str, tuple[str, str]] = {}
         self._charts: dict[str, bool] = {}
+        self._all: dict[str, list[str]] = {}
+        """Directory → every file below it, as it was when that was asked for."""
         self._streams: dict[str, bytes] = {}
         self._here = os.getcwd()  # files are read from here, wherever the process has gone since
         self._inside = ""  # the root, with a slash at its end
@@ -90,7 +92,9 @@ class WorkTree(ListedSource):
         )
 
     def files_below(self, directory: str) -> list[str]:
-        return sorted(self._walked(directory, lambda step: step == ".git"))
+        if directory not in self._all:
+            self._all[directory] = sorted(self._walked(directory, lambda step: step == ".git"))
+        return self._all[directory]
 
     def lacking(self, paths: Collection[str]) -> frozenset[str]:
         root = self._root

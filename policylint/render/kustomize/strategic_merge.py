@@ -122,13 +122,16 @@ def _check_protocols(ports: list[Any]) -> None:
 
 def check(value: dict[str, Any] | list[Any]) -> None:
     """Raise MergeError where kustomize loses something of an object of which a patch changes anything at all."""
-    if isinstance(value, dict):
-        for field, inner in value.items():
-            if isinstance(inner, list) and field in _KEYED_LISTS:
-                _check_items(field, inner)
-    for inner in value.values() if isinstance(value, dict) else value:
-        if isinstance(inner, (dict, list)):
-            check(inner)
+    waiting = [value]  # the outermost first, and of one object the fields in their order
+    while waiting:
+        holder = waiting.pop()
+        if isinstance(holder, dict):
+            for field, inner in holder.items():
+                if isinstance(inner, list) and len(inner) > 1 and field in _KEYED_LISTS:
+                    _check_items(field, inner)
+            waiting += [inner for inner in holder.values() if isinstance(inner, (dict, list))][::-1]
+        else:
+            waiting += [inner for inner in holder if isinstance(inner, (dict, list))][::-1]
 
 
 def _check_items(field: str, items: list[Any]) -> None:

@@ -55,7 +55,8 @@ class Deciding(NamedTuple):
 
     Args:
         holding: a field that an object of the kind must have below its spec.
-        changing: the field of a rule with which it rewrites or deletes what others apply; `any` where all of them do.
+        changing: the field, of a rule or `true` by itself, with which it rewrites or deletes what others apply; `any`
+            where all of them do.
     """
 
     guards: bool

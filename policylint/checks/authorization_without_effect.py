@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.kit.mesh_policies import action, conditions, matches_all, operations, sources
+from policylint.checks.kit.mesh_policies import action, client_place, conditions, matches_all, operations, sources
 from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence, texts
 from policylint.model.hosts import names_service
 from policylint.model.kinds import AUTHORIZATION
@@ -37,8 +37,8 @@ def _within(state: PolicyState, simulation: Simulation) -> Iterator[Finding]:
     """Yield the first rule that asks who a client is beside one that lets in whoever calls."""
     rules = sequence(state.policy.spec.get("rules"))
     wide = next((number for number, rule in enumerate(rules) if _lets_all_in(rule, state, simulation)), None)
-    asking = next((number for number, rule in enumerate(rules) if mapping(rule).get("from")), None)
-    if wide is None or asking is None or mapping(rules[wide]).get("from"):
+    asking = next((number for number, rule in enumerate(rules) if client_place(rule)), None)
+    if wide is None or asking is None or client_place(rules[wide]):
         return
     hosts = [host for operation in operations(rules[wide]) for host in texts(operation.get("hosts"))]
     which = f"whoever calls {listing(hosts, word='or', most=3)}" if hosts else "every request"
@@ -46,7 +46,7 @@ def _within(state: PolicyState, simulation: Simulation) -> Iterator[Finding]:
         RULE,
         "warning",
         f"rules[{asking}] of {state.key} has no effect: rules[{wide}] lets in {which}",
-        state.policy.location("spec", "rules", asking, "from"),
+        state.policy.location("spec", "rules", asking, *client_place(rules[asking])),
         resources=(state.key,),
         label="rules are alternatives: a request that one of them matches is let in",
         related=(Related("this one asks for no client", state.policy.location("spec", "rules", wide)),),

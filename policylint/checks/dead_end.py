@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
-from policylint.doors.peculiar import ENTRIES
 from policylint.implementations import implementation
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Finding, Related, mapping
+from policylint.model.kinds import WAYS_IN
 from policylint.simulation import Simulation
 from policylint.topology.workloads import workloads_selected
 
@@ -40,7 +40,7 @@ def _beside(simulation: Simulation) -> Iterator[DeadEnd]:
     owners = {simulation.catalog.owner(group) for group, _ in simulation.world.kinds()}
     for name in sorted(owners - {""}):
         yield from implementation(name, simulation.catalog.settings(name)).dead_ends(simulation.world)
-    if any(simulation.world.of_kind(*kind) for kind in ENTRIES):
+    if not WAYS_IN.keys().isdisjoint(simulation.world.kinds()):
         from policylint.doors.dead_ends import dead_ends
 
         yield from dead_ends(simulation.world)

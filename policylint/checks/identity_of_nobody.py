@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from policylint.checks.kit.mesh_policies import Authorizations, action, is_trial, sources
+from policylint.checks.kit.mesh_policies import IDENTITY_KEYS, Authorizations, action, conditions, is_trial, sources
 from policylint.documents import Pointer
 from policylint.implementations import Implementation, implementation
-from policylint.model import Finding, Resource, ResourceKey, mapping, sequence, texts, value_at
+from policylint.model import Finding, Resource, ResourceKey, sequence, text, texts
 from policylint.model.kinds import AUTHORIZATION
 from policylint.policy.mutual_tls import modes
 from policylint.policy.results import PolicyState
@@ -17,7 +17,7 @@ from policylint.simulation import Simulation
 from policylint.topology.workloads import is_workload, services_selecting
 
 RULE = "GWP315"
-_IDENTITIES = ("principals", "namespaces", "serviceAccounts")
+_IDENTITIES = tuple(IDENTITY_KEYS.values())
 _EFFECTS = {
     "ALLOW": "it lets no client in",
     "DENY": "it denies nothing",
@@ -32,13 +32,13 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             continue
         name = state.kind.implementation
         gateways = _gateways(simulation, state, implementation(name, simulation.catalog.settings(name)))
-        for place, field in _places(state.policy) if gateways else ():
+        for place, field, _ in _places(state.policy) if gateways else ():
             effect = _EFFECTS[action(state.policy)]
             yield Finding(
                 RULE,
                 "warning",
                 f"{state.key} asks for {field} at {gateways[0].key}, whose clients have no identity: {effect}",
-                state.policy.location(*place, field),
+                state.policy.location(*place),
                 resources=(state.key, *(gateway.key for gateway in gateways[:3])),
                 label="only a mesh certificate carries an identity, and clients present none here",
                 help=("fix: match what such clients do have: `requestPrincipals`, `ipBlocks` or `remoteIpBlocks`",),
@@ -52,8 +52,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 def _behind(simulation: Simulation, state: PolicyState) -> Iterator[Finding]:
     """Yield the sources that a DENY at pods names, and that do not arrive there: a waypoint sends as itself."""
     waypoints = _waypoints(simulation, state)
-    for place, field in _places(state.policy) if waypoints else ():
-        source = mapping(value_at(state.policy.body, place))
+    for place, field, source in _places(state.policy) if waypoints else ():
         if any(_is_named(source, waypoint.key) for waypoint in waypoints):
             continue
         named = waypoints[0].key
@@ -61,7 +60,7 @@ def _behind(simulation: Simulation, state: PolicyState) -> Iterator[Finding]:
             RULE,
             "warning",
             f"{state.key} denies by {field} behind {named}, which sends as itself: it denies nothing there",
-            state.policy.location(*place, field),
+            state.policy.location(*place),
             resources=(state.key, *(waypoint.key for waypoint in waypoints[:3])),
             label="requests for their Services reach these pods with the identity of the waypoint",
             help=("fix: target the Service with `targetRefs`, so that the waypoint denies them",),
@@ -82,12 +81,12 @@ def _in_plain_text(simulation: Simulation, state: PolicyState, authorizations: A
         map(partial(_is_tunnelled, simulation), pods)
     ):
         return
-    for place, field in list(_places(state.policy))[:1]:
+    for place, field, _ in list(_places(state.policy))[:1]:
         yield Finding(
             RULE,
             "warning",
             f"{state.key} denies by {field}, and so not clients that send plain text",
-            state.policy.location(*place, field),
+            state.policy.location(*place),
             resources=(state.key, *sorted(pods)[:3]),
             label="only mutual TLS tells who a client is, and these pods take plain text as well",
             help=("fix: demand mutual TLS with a PeerAuthentication of mode STRICT",),
@@ -153,10 +152,18 @@ def _gateways(simulation: Simulation, state: PolicyState, behaviour: Implementat
     return list(gateways.values())
 
 
-def _places(policy: Resource) -> Iterator[tuple[Pointer, str]]:
-    """Yield the sources that no client of such a Gateway can be, and the field that says so."""
+def _places(policy: Resource) -> Iterator[tuple[Pointer, str, Mapping[str, Any]]]:
+    """Yield where a policy asks who a client of the mesh is, the field that says so, and the source that it stands for.
+
+    A rule asks so once in an entry of `from`, and by conditions of `when`.
+    """
     for rule_index, rule in enumerate(sequence(policy.spec.get("rules"))):
         for index, source in enumerate(sources(rule)):
             field = next((name for name in _IDENTITIES if source.get(name)), "")
             if field:
-                yield ("spec", "rules", rule_index, "from", index, "source"), field
+                yield ("spec", "rules", rule_index, "from", index, "source", field), field, source
+        for index, condition in enumerate(conditions(rule)):
+            key = text(condition.get("key"))
+            if key in IDENTITY_KEYS and condition.get("values"):
+                stated = {IDENTITY_KEYS[key]: condition["values"]}
+                yield ("spec", "rules", rule_index, "when", index, "values"), key, stated

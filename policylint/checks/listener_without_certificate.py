@@ -20,7 +20,7 @@ from policylint.network.charts import values_of
 from policylint.simulation import Simulation
 from policylint.topology import ListenerState
 from policylint.topology.ancestry import implementation_of
-from policylint.topology.certificates import CERT_MANAGER, MADE, is_annotated
+from policylint.topology.certificates import CERT_MANAGER, MADE, is_annotated, unissued
 
 RULE = "GWP412"
 _ENCRYPTED = ("HTTPS", "TLS")
@@ -29,6 +29,17 @@ _ENCRYPTED = ("HTTPS", "TLS")
 _GROUPED = ("cert-manager.io/issuer-kind", "cert-manager.io/issuer-group")
 _PARENT = "acme.cert-manager.io/http01-parentref"
 _FALLBACK = "acme.cert-manager.io/http01-parentreffallback"
+_UNISSUED = {
+    "no hostname": (
+        "cert-manager takes the names of a certificate from the listener, not from its routes",
+        "give the listener a `hostname`",
+    ),
+    "a Secret of another namespace": (
+        "cert-manager passes over listeners that name a Secret outside of their own namespace",
+        "name a Secret of its own namespace",
+    ),
+}
+"""What a listener has for which cert-manager passes it over: the reason, and what helps."""
 _CHART = "cert-manager"
 _FLAG = "--enable-gateway-api"
 _OLD_GATE = "ExperimentalGatewayAPISupport=true"
@@ -54,13 +65,13 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 confidence=confidence,
                 ground="" if implementation else "the controller is not known, and may have certificates of its own",
             )
-        elif not listener.hostname and is_annotated(listener.holder):
-            yield from _not_issued(listener)
+        elif is_annotated(listener.holder) and (why := unissued(listener.holder, listener.pointer)):
+            yield from _not_issued(listener, why)
     for holder, its_listeners in _annotated(simulation).values():
         yield from _never_issued(holder, its_listeners, simulation)
 
 
-def _not_issued(listener: ListenerState) -> Iterator[Finding]:
+def _not_issued(listener: ListenerState, why: str) -> Iterator[Finding]:
     """Yield a finding where cert-manager passes a listener over whose Secret was seen nowhere else."""
     for reference in listener.references:
         seen = reference.resolution.found or reference.resolution.reason.endswith(MADE)
@@ -68,11 +79,11 @@ def _not_issued(listener: ListenerState) -> Iterator[Finding]:
             yield Finding(
                 RULE,
                 "warning",
-                f"{listener.node} has no hostname, so cert-manager makes no certificate for it",
+                f"{listener.node} has {why}, so cert-manager makes no certificate for it",
                 at(listener.holder, listener.pointer, "name"),
                 resources=(listener.holder.key, reference.wanted),
-                label="cert-manager takes the names of a certificate from the listener, not from its routes",
-                help=("fix: give the listener a `hostname`, or write a Certificate",),
+                label=_UNISSUED[why][0],
+                help=(f"fix: {_UNISSUED[why][1]}, or write a Certificate",),
                 confidence="assumed",
                 ground=f"{reference.wanted} is not in the tree",
             )
@@ -89,7 +100,7 @@ def _annotated(simulation: Simulation) -> dict[ResourceKey, tuple[Resource, list
 
 def _lacks_certificate(listener: ListenerState) -> bool:
     """Return whether a certificate of a listener was seen nowhere, and nothing but the annotation makes it."""
-    return bool(listener.hostname) and any(
+    return not unissued(listener.holder, listener.pointer) and any(
         each.role == "certificate" and not (each.resolution.found or each.resolution.reason.endswith(MADE))
         for each in listener.references
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Finding, Resource, World, is_symbolic, mapping, sequence, texts
@@ -71,4 +72,9 @@ def _of_values(values: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _stated(arguments: list[str]) -> tuple[str, ...]:
-    return tuple(argument.removeprefix(_OPTION) for argument in arguments if argument.startswith(_OPTION))
+    """Return the sources that arguments state, as one word or as two."""
+    apart = pairwise(arguments)
+    return (
+        *(argument.removeprefix(_OPTION) for argument in arguments if argument.startswith(_OPTION)),
+        *(value for option, value in apart if option == _OPTION.removesuffix("=")),
+    )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from policylint.model import mapping, sequence, text
+from policylint.model.kinds import WAYS_IN
 
 if TYPE_CHECKING:
     from policylint.policy.results import PolicyState, Target
@@ -143,6 +144,11 @@ def of_kind(*kinds: str) -> Need:
 def has(kind: str) -> Need:
     """Need an object of a kind, whatever its group, that is no policy."""
     return lambda simulation: any(each == kind for _, each in simulation.world.kinds())
+
+
+def ways_in(simulation: Simulation) -> bool:
+    """Need an object by which requests come in past Gateways."""
+    return not WAYS_IN.keys().isdisjoint(simulation.world.kinds())
 
 
 def several(kind: str) -> Need:

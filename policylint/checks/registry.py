@@ -44,6 +44,7 @@ from policylint.checks.needs import (
     some_target,
     stacked_policies,
     unstated_order,
+    ways_in,
 )
 from policylint.namedtuple import NamedTuple
 
@@ -51,9 +52,6 @@ if TYPE_CHECKING:
     from policylint.checks.needs import Need
     from policylint.model import Finding
     from policylint.simulation import Simulation
-
-
-_DOORS = ("VirtualService", "IngressRoute", "HTTPProxy", "Ingress", "Route")
 
 
 class RuleEntry(NamedTuple):
@@ -188,7 +186,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP412": RuleEntry("listener_without_certificate", any_gateway),
     "GWP413": RuleEntry("rule_without_backend", any_route),
     "GWP414": RuleEntry("no_node_port", any_route),
-    "GWP415": RuleEntry("dead_end", either(*map(has, _DOORS), any_route)),
+    "GWP415": RuleEntry("dead_end", either(ways_in, any_route)),
     "GWP416": RuleEntry("route_refused", any_route),
     "GWP417": RuleEntry("name_without_record", any_route),
     "GWP501": RuleEntry("schema_violation", broken_objects),

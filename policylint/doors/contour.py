@@ -24,6 +24,8 @@ _DOOR = ResourceKey(*KIND, "", "contour")._replace(kind="HTTPProxies")
 _CONTROLLER = "projectcontour.io/contour"
 _HTTP, _HTTPS = Opening("http", 80), Opening("https", 443)
 _DELEGATION = "TLSCertificateDelegation"
+_ENDS = ("services", "requestRedirectPolicy", "directResponsePolicy")
+"""What a route has one of."""
 _DEEPEST = 16
 """Most inclusions within each other that are followed."""
 Backends = Callable[[Resource], tuple[BackendState, ...]]
@@ -41,8 +43,9 @@ def contour_doors(world: World, backends: Backends) -> Iterator[Door]:
 
 
 def invalid(world: World) -> Iterator[DeadEnd]:
-    """Yield the HTTPProxies with a host that Contour takes for invalid, and those that pass their TLS on to nobody."""
+    """Yield the HTTPProxies that Contour takes for invalid, or their routes, and those that pass TLS to nobody."""
     yield from _not_included(world)
+    yield from _unrouted(world)
     for proxy in world.of_kind(*KIND):
         if proxy.spec.get("virtualhost"):
             if fault := _fault(world, proxy):
@@ -63,15 +66,73 @@ def invalid(world: World) -> Iterator[DeadEnd]:
 
 
 def _not_included(world: World) -> Iterator[DeadEnd]:
-    """Yield what an HTTPProxy includes and is not there (its condition IncludeNotFound)."""
+    """Yield what an HTTPProxy includes and is not there, or has a host of its own (its conditions IncludeNotFound and
+    RootIncludesRoot)."""
     for proxy in world.of_kind(*KIND):
-        for number, include in enumerate(map(mapping, sequence(proxy.spec.get("includes")))):
+        for place, include in _includes(proxy):
             namespace = text(include.get("namespace")) or proxy.key.namespace
             key = ResourceKey(*KIND, namespace, text(include.get("name")))
-            if key.name and world.resolve(key).missing and not world.elsewhere(key):
+            then = "its requests are answered with 502"
+            included = world.get(key)
+            if included is not None and included.spec.get("virtualhost"):
+                does = f"includes {key}, which has a host of its own (`virtualhost`)"
+                fix = "include one without a host, or send requests to its Services"
+                yield DeadEnd(proxy, (*place, "name"), does, fix, (key,), then=then)
+            elif key.name and world.resolve(key).missing and not world.elsewhere(key):
                 does, fix = f"includes {key}, which is missing", "include one that is there"
-                then = "its requests are answered with 502"
-                yield DeadEnd(proxy, ("spec", "includes", number, "name"), does, fix, (key,), then=then)
+                yield DeadEnd(proxy, (*place, "name"), does, fix, (key,), then=then)
+
+
+def _includes(proxy: Resource) -> Iterator[tuple[Pointer, Mapping[str, Any]]]:
+    """Yield what an HTTPProxy includes, for requests and for connections."""
+    for number, include in enumerate(map(mapping, sequence(proxy.spec.get("includes")))):
+        yield ("spec", "includes", number), include
+    for name in ("include", "includes"):  # the second one is the old name
+        include = mapping(mapping(proxy.spec.get("tcpproxy")).get(name))
+        if include:
+            yield ("spec", "tcpproxy", name), include
+            return
+
+
+def _unrouted(world: World) -> Iterator[DeadEnd]:
+    """Yield the HTTPProxies without a usable route, and the routes that ask for a provider of tokens that is not there.
+
+    Envoy refuses the requests of a route whose requirement it does not know (jwt_authn, `requirement_name`).
+    """
+    for proxy in world.of_kind(*KIND):
+        fault = None if proxy.spec.get("virtualhost") and _fault(world, proxy) else _fault_of_routes(proxy)
+        if fault is not None:
+            pointer, reason = fault
+            then = "Contour serves none of its routes: their requests are answered with 404"
+            yield DeadEnd(proxy, pointer, f"is invalid: {reason}", "take out what contradicts", then=then)
+        host = mapping(proxy.spec.get("virtualhost"))
+        providers = [text(mapping(each).get("name")) for each in sequence(host.get("jwtProviders"))]
+        for number, route in enumerate(map(mapping, sequence(proxy.spec.get("routes")))) if host else ():
+            wanted = text(mapping(route.get("jwtVerificationPolicy")).get("require"))
+            if wanted and wanted not in providers:
+                place: Pointer = ("spec", "routes", number, "jwtVerificationPolicy", "require")
+                does = f"asks for tokens of provider {wanted}, which `jwtProviders` does not have"
+                then = "Contour takes it for invalid, and Envoy refuses the requests of the route"
+                yield DeadEnd(proxy, place, does, "name a provider that is there", then=then)
+
+
+def _fault_of_routes(proxy: Resource) -> tuple[Pointer, str] | None:
+    """Return where and why Contour serves none of the routes of an HTTPProxy.
+
+    Source: projectcontour/contour, internal/dag/httpproxy_processor.go, computeRoutes: the first one with such a fault
+    takes the others with it.
+    """
+    for number, route in enumerate(map(mapping, sequence(proxy.spec.get("routes")))):
+        place: Pointer = ("spec", "routes", number)
+        ends = [each for each in _ENDS if route.get(each)]
+        if len(ends) != 1:
+            return place, f"a route has {' and '.join(f'`{each}`' for each in ends) or 'nothing to send requests to'}"
+        if route.get("ipAllowPolicy") and route.get("ipDenyPolicy"):
+            return (*place, "ipDenyPolicy"), "`ipAllowPolicy` and `ipDenyPolicy` together"
+        verification = mapping(route.get("jwtVerificationPolicy"))
+        if verification.get("require") and verification.get("disabled") is True:
+            return (*place, "jwtVerificationPolicy"), "`require` and `disabled` together"
+    return None
 
 
 def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:
@@ -108,6 +169,15 @@ def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:
             passes and tls.get("clientValidation"),
             (*at, "tls", "clientValidation"),
             "`clientValidation` where TLS is passed through",
+        ),
+        *(
+            (tls.get("enableFallbackCertificate") is True and beside, (*at, "tls", "enableFallbackCertificate"), words)
+            for beside, words in (
+                (passes, "`enableFallbackCertificate` where TLS is passed through"),
+                (tls.get("clientValidation"), "`enableFallbackCertificate` and `clientValidation` together"),
+                (host.get("authorization"), "`enableFallbackCertificate` and `authorization` together"),
+                (host.get("jwtProviders"), "`enableFallbackCertificate` and `jwtProviders` together"),
+            )
         ),
         (
             namespace and not _is_delegated(world, proxy, namespace, name),
@@ -176,7 +246,8 @@ class _Root:
 
     def _of(self, proxy: Resource, above: Conditions, depth: int) -> Iterator[DoorRule]:
         """Yield the rules of a proxy below some conditions."""
-        for number, route in enumerate(map(mapping, sequence(proxy.spec.get("routes")))):
+        routes = () if _fault_of_routes(proxy) else sequence(proxy.spec.get("routes"))
+        for number, route in enumerate(map(mapping, routes)):
             pointer: Pointer = ("spec", "routes", number)
             conditions = (*above, *map(mapping, sequence(route.get("conditions"))))
             match, weights = _match(conditions)

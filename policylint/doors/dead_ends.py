@@ -5,22 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.catalog.content import places
-from policylint.doors.contour import KIND as HTTP_PROXY
 from policylint.doors.contour import invalid
-from policylint.doors.openshift import KIND as ROUTE
-from policylint.doors.traefik import KIND as INGRESS_ROUTE
-from policylint.doors.traefik import unrouted
+from policylint.doors.traefik import TRAEFIK_SERVICE, unrouted
+from policylint.doors.vendors import naming
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.model import ResourceKey, World, mapping, text
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, text
 
-_INGRESS = ("networking.k8s.io", "Ingress")
-_BACKENDS = {
-    _INGRESS: ("rules.*.http.paths.*.backend.service", "defaultBackend.service"),
-    ROUTE: ("to", "alternateBackends.*"),
-    HTTP_PROXY: ("routes.*.services.*", "tcpproxy.services.*"),
-    INGRESS_ROUTE: ("routes.*.services.*",),
-}
-"""Where kinds name Services, in their specs."""
 _BY_ANNOTATION = "use-annotation"
 """The port of a Service that is the name of an action in an annotation."""
 
@@ -33,25 +23,40 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
 
 
 def _without_service(world: World) -> Iterator[DeadEnd]:
-    for kind, paths in _BACKENDS.items():
+    for kind, paths, is_address in naming():
         for resource in world.of_kind(*kind):
             told: set[ResourceKey] = set()
             for path in paths:
                 for pointer, value in places(resource.spec, path, ("spec",)):
-                    named = mapping(value)
-                    namespace = text(named.get("namespace")) or resource.key.namespace
-                    key = ResourceKey("", "Service", namespace, text(named.get("name")))
-                    is_service = key.name and text(named.get("kind"), "Service") == "Service"
-                    by_name = mapping(named.get("port")).get("name") == _BY_ANNOTATION
-                    if (
-                        not is_service
-                        or by_name
-                        or key in told
-                        or not world.resolve(key).missing
-                        or world.elsewhere(key)
-                    ):
+                    key = _named(value, resource, is_address=is_address)
+                    if key is None or key in told or not world.resolve(key).missing or world.elsewhere(key):
                         continue
                     told.add(key)
-                    does, fix = f"sends requests to {key}, which is missing", "name a Service that is there"
-                    then = "these requests are answered with 503, or with 404"
-                    yield DeadEnd(resource, (*pointer, "name"), does, fix, (key,), then=then)
+                    does = f"sends requests to {key}, which is missing"
+                    fix = f"name a {key.kind} that is there"
+                    then = "these requests are answered with an error: 404, 502 or 503"
+                    place = (*pointer, "name") if isinstance(value, dict) else pointer
+                    yield DeadEnd(resource, place, does, fix, (key,), then=then)
+
+
+def _named(value: object, holder: Resource, *, is_address: bool) -> ResourceKey | None:
+    """Return the Service, or the object of the holder's API in its place, that a value names; None for any other."""
+    namespace, home = "", holder.key.namespace
+    if isinstance(value, str):
+        if is_address:  # `https://web.shop.svc.cluster.local:8443`; a name with dots may be one outside
+            name, _, rest = value.rpartition("://")[2].partition(":")[0].partition(".")
+            namespace, _, domain = rest.partition(".")
+            if domain and domain.split(".")[0] != "svc":
+                return None
+        else:
+            namespace, _, name = value.rpartition("/")
+        return ResourceKey("", "Service", namespace or home, name) if name and not is_symbolic(value) else None
+    named = mapping(value)
+    name, kind = text(named.get("name")), text(named.get("kind"), "Service")
+    namespace = text(named.get("namespace")) or home
+    if not name or mapping(named.get("port")).get("name") == _BY_ANNOTATION:
+        return None
+    if kind == "Service":
+        return ResourceKey("", kind, namespace, name)
+    is_own = kind == TRAEFIK_SERVICE[1] and holder.key.group == TRAEFIK_SERVICE[0] and "@" not in name
+    return ResourceKey(*TRAEFIK_SERVICE, namespace, name) if is_own else None

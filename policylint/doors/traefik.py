@@ -20,6 +20,7 @@ from policylint.topology import BackendState
 from policylint.topology.workloads import pod_spec
 
 KIND = ("traefik.io", "IngressRoute")
+TRAEFIK_SERVICE = (KIND[0], "TraefikService")
 _STREAMS = {"IngressRouteTCP": "tcp", "IngressRouteUDP": "udp"}
 """Kinds whose objects take connections, each with what it takes without TLS."""
 _DOOR = ResourceKey("traefik.io", "EntryPoints", "", "traefik")
@@ -34,7 +35,7 @@ _CROSSING = _OPTION.lower()
 _OF_CRDS = "--providers.kubernetescrd"
 _OLD_GROUP = "traefik.containo.us"
 _OLDER = "Traefik 2 reads that group"
-_UNROUTED = "Traefik makes no router of it: its requests are answered with 404"
+_UNROUTED = "Traefik makes no router of it: its requests are answered with 404, its connections closed"
 Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
 
 
@@ -52,13 +53,15 @@ def traefik_doors(world: World, backends: Backends) -> Iterator[Door]:
 
 
 def unrouted(world: World) -> Iterator[DeadEnd]:
-    """Yield the rules of IngressRoutes for which Traefik makes no router, because of what they name.
+    """Yield the rules, of requests or connections, for which Traefik makes no router because of what they name.
 
     Source: traefik/traefik, pkg/provider/kubernetes/crd/kubernetes_http.go, makeMiddlewareKeys and buildServicesLB;
+    kubernetes_tcp.go, makeMiddlewareTCPKeys and createLoadBalancerServerTCP; both, resolveReference of `tls.options`;
     pkg/server/router/router.go: a router with a middleware that does not exist answers nothing.
     """
     crossing = _allows_crossing(world)
-    for ingress in world.of_kind(*KIND):
+    kinds = (KIND, *((KIND[0], kind) for kind in _STREAMS))
+    for ingress in (each for kind in kinds for each in world.of_kind(*kind)):
         for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
             pointer: Pointer = ("spec", "routes", number)
             crossed = _crosses(world, ingress, route) if crossing is False else ""
@@ -109,8 +112,11 @@ def _streams(world: World, ingress: Resource, scheme: str, entry_point: str) -> 
     tls = ingress.spec.get("tls")
     secure = scheme == "tcp" and isinstance(tls, dict)
     passes = secure and mapping(tls).get("passthrough") is True
-    known = _OPENINGS.get(entry_point)
+    known, crossing = _OPENINGS.get(entry_point), _allows_crossing(world)
     for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
+        crossed = "" if crossing else _crosses(world, ingress, route)
+        if crossed and crossing is False:
+            continue
         pointer: Pointer = ("spec", "routes", number)
         names, unread = ([""], "") if scheme == "udp" else _server_names(text(route.get("match")))
         references = [_reference(world, ingress, mapping(each)) for each in sequence(route.get("services"))]
@@ -122,7 +128,8 @@ def _streams(world: World, ingress: Resource, scheme: str, entry_point: str) -> 
                 port = _OF_ITS_OWN if known is None else known.port
                 opening = Opening("tls" if secure else scheme, port, passes=passes)
                 body = {"backendRefs": references}
-                yield DoorRule(ingress, opening, host, f"route-{number}", body, pointer, tuple(asked))
+                unknown = _may_cross(crossed)
+                yield DoorRule(ingress, opening, host, f"route-{number}", body, pointer, tuple(asked), unknown)
 
 
 def _server_names(written: str) -> tuple[list[str], str]:
@@ -188,17 +195,20 @@ def _allows_crossing(world: World) -> bool | None:
 
 def _crosses(world: World, ingress: Resource, route: Mapping[str, Any]) -> str:
     """Return the object of another namespace that a rule names, in words; "" where it names none."""
-    home = ingress.key.namespace
+    home, kind = ingress.key.namespace, _middleware_kind(ingress)
+    options = mapping(mapping(ingress.spec.get("tls")).get("options"))
+    if text(options.get("namespace")) not in ("", home) and "@" not in text(options.get("name")):
+        return f"TLSOption {options['namespace']}/{text(options.get('name'))}"
     for service in map(mapping, sequence(route.get("services"))):
         if text(service.get("namespace")) not in ("", home):
             return f"{text(service.get('kind'), 'Service')} {service['namespace']}/{text(service.get('name'))}"
     for middleware in map(mapping, sequence(route.get("middlewares"))):
         name, namespace = text(middleware.get("name")), text(middleware.get("namespace")) or home
         if name.endswith(_SAME_PROVIDER):
-            return f"Middleware {name}"
+            return f"{kind} {name}"
         if "@" not in name and namespace != home:
-            return f"Middleware {namespace}/{name}"
-        found = world.get(ResourceKey(KIND[0], "Middleware", home, name))
+            return f"{kind} {namespace}/{name}"
+        found = world.get(ResourceKey(KIND[0], kind, home, name))
         chain = mapping(mapping(found.spec if found is not None else {}).get("chain"))
         for member in map(mapping, sequence(chain.get("middlewares"))):
             if text(member.get("namespace")) not in ("", home):
@@ -211,7 +221,6 @@ def _rules(world: World, ingress: Resource, hosts: Hosts, *, crossing: bool | No
         crossed = "" if crossing else _crosses(world, ingress, route)
         if crossed and crossing is False:
             continue
-        unknown = f"it names {crossed} of another namespace, which Traefik takes only with allowCrossNamespace"
         written = text(route.get("match"))
         priority = route.get("priority")
         rank = priority if isinstance(priority, int) and priority else len(written)
@@ -223,7 +232,12 @@ def _rules(world: World, ingress: Resource, hosts: Hosts, *, crossing: bool | No
                 name = f"route-{number}.{further}" + (" of other hosts" if match != of_hosts[0][1] else "")
                 said = {**body, "matches": [match], "precedence": (rank, 0, 0, 0, 0)}
                 for opening in _openings(ingress):
-                    yield DoorRule(ingress, opening, host, name, said, pointer, asked, unknown if crossed else "")
+                    yield DoorRule(ingress, opening, host, name, said, pointer, asked, _may_cross(crossed))
+
+
+def _may_cross(crossed: str) -> str:
+    """Return why a rule may not be served: for what it names in another namespace; "" where it names none there."""
+    return crossed and f"it names {crossed} of another namespace, which Traefik takes only with allowCrossNamespace"
 
 
 def _openings(ingress: Resource) -> Iterator[Opening]:
@@ -235,16 +249,22 @@ def _openings(ingress: Resource) -> Iterator[Opening]:
             yield known
 
 
+def _middleware_kind(ingress: Resource) -> str:
+    """Return the kind of the middlewares that an object names."""
+    return "MiddlewareTCP" if ingress.key.kind in _STREAMS else "Middleware"
+
+
 def _middleware(world: World, ingress: Resource, named: Mapping[str, Any]) -> ResourceKey | None:
     """Return the Middleware that a rule names, None where it is one of another provider (`auth@file`).
 
     `infra-auth@kubernetescrd` is Middleware `auth` of namespace `infra`, and may be `infra-auth` of another one.
     """
+    kind = _middleware_kind(ingress)
     name, namespace = text(named.get("name")), text(named.get("namespace")) or ingress.key.namespace
     if "@" not in name:
-        return ResourceKey(KIND[0], "Middleware", namespace, name)
+        return ResourceKey(KIND[0], kind, namespace, name)
     spelled = name.removesuffix(_SAME_PROVIDER)
-    keys = (each.key for each in world.of_kind(KIND[0], "Middleware"))
+    keys = (each.key for each in world.of_kind(KIND[0], kind))
     return next((key for key in keys if name != spelled and f"{key.namespace}-{key.name}" == spelled), None)
 
 

@@ -209,6 +209,17 @@ def stream_kinds() -> list[tuple[str, str]]:
 
 
 @lru_cache(maxsize=1)
+def naming() -> list[tuple[tuple[str, str], tuple[str, ...], bool]]:
+    """Return kinds whose objects name Services, where they do so, and whether by addresses."""
+    entries = map(mapping, sequence(_content().get("names")))
+    split = ((text(entry.get("kind")).rpartition("/"), entry) for entry in entries)
+    return [
+        ((group, kind), tuple(texts(entry.get("at"))), entry.get("address") is True)
+        for (group, _, kind), entry in split
+    ]
+
+
+@lru_cache(maxsize=1)
 def _vendors() -> tuple[Vendor, ...]:
     return tuple(Vendor(mapping(entry)) for entry in sequence(_content().get("ingress")))
 

@@ -67,10 +67,11 @@ def _wanted(value: object, namespace: str, field: ContentField) -> ResourceKey |
     if not name or is_symbolic(name):
         return None
     group, kind = field.kinds[0]
-    if text(reference.get("kind")):
-        kind = text(reference.get("kind"))
-        group = next((other for other, name_ in field.kinds if name_ == kind), "")
+    if written := text(reference.get("kind")):
+        # Controllers that tell upper from lower case refuse the other spelling before they look for the object.
+        spelled = (each for each in field.kinds if each[1].lower() == written.lower())
+        group, kind = next(spelled, ("", written))
     if isinstance(reference.get("group"), str):
-        group = "" if reference["group"] == "core" else reference["group"]
+        group = "" if reference["group"].lower() == "core" else reference["group"].lower()
     home = "" if (group, kind) in CLUSTER_SCOPED else text(reference.get("namespace")) or namespace
     return ResourceKey(group, kind, home, name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import islice
@@ -261,6 +261,17 @@ class Tree:
             if body.get("kind") == "ConfigMap" and isinstance(written, str):
                 by_name[written].append((path, body))
         return by_name
+
+    def named(self, kind: str) -> list[Mapping[str, Any]]:
+        """Return the objects of a kind among all parsed documents."""
+        found: list[Mapping[str, Any]] = self.indexed(kind, lambda: {kind: list(self._of_kind(kind))}).get(kind, [])
+        return found
+
+    def _of_kind(self, kind: str) -> Iterator[Mapping[str, Any]]:
+        for _, document in self.all_documents():
+            body = mapping(document.value)
+            if body.get("kind") == kind:
+                yield body
 
     def indexed(self, what: str, find: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
         """Return what is found among all parsed documents, which is looked for again where there are more of them."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from policylint.documents import Pointer
-from policylint.model import Resolution, Resource, ResourceKey, World, is_symbolic, mapping, text, value_at
+from policylint.model import Resolution, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, value_at
 from policylint.patterns import Pattern
 from policylint.topology.grants import Grants
 from policylint.topology.references import resolve, target
@@ -109,7 +109,18 @@ def is_issued(holder: Resource, listener: Pointer) -> bool:
     Source: cert-manager.io, «Annotated Gateway resource»; pkg/controller/certificate-shim/sync.go,
     validateGatewayListenerBlock.
     """
-    return is_annotated(holder) and bool(text(mapping(value_at(holder.body, listener)).get("hostname")))
+    return is_annotated(holder) and not unissued(holder, listener)
+
+
+def unissued(holder: Resource, listener: Pointer) -> str:
+    """Return why cert-manager passes a listener over, as what it has; "" where it does not."""
+    stated = mapping(value_at(holder.body, listener))
+    references = map(mapping, sequence(mapping(stated.get("tls")).get("certificateRefs")))
+    if not text(stated.get("hostname")):
+        return "no hostname"
+    home = ("", holder.key.namespace)
+    foreign = next((each for each in references if text(each.get("namespace")) not in home), None)
+    return "" if foreign is None else "a Secret of another namespace"
 
 
 def is_annotated(holder: Resource) -> bool:

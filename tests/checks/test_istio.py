@@ -785,6 +785,7 @@ def transport(mode: str, namespace: str = "foo") -> str:
         ("DENY", "namespaces: [dev]", (transport("STRICT"),), []),
         ("DENY", "namespaces: [dev]", (transport("STRICT", "istio-system"),), []),
         ("DENY", "notNamespaces: [foo]", (), []),
+        ("DENY", "notPrincipals: ['*/ns/foo/*']", (), []),
         ("DENY", "ipBlocks: [10.0.0.0/8]", (), []),
         ("ALLOW", "namespaces: [dev]", (), []),
         ("DENY", "namespaces: [dev]", (policy("AuthorizationPolicy", "callers", "rules: [{}]", "foo"),), []),
@@ -800,6 +801,25 @@ def test_a_deny_by_identity_does_not_hold_for_plain_text(
     assert [each.confidence for each in found if each.rule == "GWP315"] == expected
 
 
+@pytest.mark.parametrize(
+    ("key", "values", "told"),
+    [
+        ("source.namespace", "values: [dev]", True),
+        ("source.principal", "values: ['*/ns/dev/*']", True),
+        ("source.serviceAccount", "values: [dev/batch]", True),
+        ("source.namespace", "notValues: [foo]", False),
+        ("source.ip", "values: [10.0.0.0/8]", False),
+    ],
+)
+def test_a_condition_asks_who_a_client_is_as_a_source_does(tmp_path: Path, key: str, values: str, told: bool) -> None:
+    """istio.io, «Authorization Policy Conditions»: these are of mutual TLS, as the fields of `from` are."""
+    spec = f"action: DENY, rules: [{{when: [{{key: {key}, {values}}}]}}]"
+    injected = worlds.manifest("v1", "Namespace", "foo", "", "", more="labels: {istio-injection: enabled}")
+    found = lint(tmp_path, injected, deployment(), policy("AuthorizationPolicy", "deny", spec, "foo"))
+    message = f"AuthorizationPolicy foo/deny denies by {key}, and so not clients that send plain text"
+    assert [each.message for each in found if each.rule == "GWP315"] == ([message] if told else [])
+
+
 BY_CLIENT = "{from: [{source: {principals: [cluster.local/ns/foo/sa/cart]}}]}"
 
 
@@ -812,6 +832,9 @@ BY_CLIENT = "{from: [{source: {principals: [cluster.local/ns/foo/sa/cart]}}]}"
         (f"{BY_CLIENT}, {{to: [{{operation: {{hosts: [other.foo]}}}}]}}", []),
         (f"{BY_CLIENT}, {{to: [{{operation: {{hosts: [web.foo], paths: [/healthz]}}}}]}}", []),
         (f"{BY_CLIENT}, {{to: [{{operation: {{methods: [GET]}}}}]}}", []),
+        ("{when: [{key: source.principal, values: ['*/ns/front/*']}]}, {}", ["every request"]),
+        ("{when: [{key: 'request.auth.claims[group]', values: [admin]}]}, {}", ["every request"]),
+        ("{when: [{key: 'request.headers[x-a]', values: [b]}]}, {}", []),
         ("{from: [{source: {namespaces: [foo]}}], to: [{operation: {hosts: [web.foo]}}]}", []),
         ("{to: [{operation: {hosts: [web.foo]}}]}", []),
     ],

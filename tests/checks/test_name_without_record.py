@@ -35,6 +35,7 @@ def told(*objects: str) -> list[str]:
         (installed("{sources: [gateway-httproute, service]}"),),
         (installed("{extraArgs: ['--source=gateway-httproute']}"),),
         (installed("{extraArgs: {source: gateway-httproute}}"),),
+        (running("gateway-httproute").replace("--source=", "--source, "),),  # two words
     ],
 )
 def test_a_kind_that_nobody_reads_is_told(objects: tuple[str, ...]) -> None:

@@ -76,6 +76,14 @@ def test_kubernetes_gives_its_namespaces_no_other_label_than_their_name(
     assert found(tmp_path, "GWP607", peers) == ([("note", "assumed")] if expected else [])
 
 
+@pytest.mark.parametrize(("more", "expected"), [("", True), (", monitoring", False)])
+def test_a_namespace_of_kubernetes_named_by_an_expression(tmp_path: Path, more: str, expected: bool) -> None:
+    """One value of `In` is what `matchLabels` says."""
+    selector = f"matchExpressions: [{{key: name, operator: In, values: [kube-system{more}]}}]"
+    peers = f"{{namespaceSelector: {{{selector}}}}}"
+    assert bool(found(tmp_path, "GWP607", peers)) is expected
+
+
 def test_a_namespace_whose_manifest_has_the_label_is_named(tmp_path: Path) -> None:
     """The other way round is GWP607's own: a manifest without it."""
     namespace = "\napiVersion: v1\nkind: Namespace\nmetadata: {name: kube-system, labels: {name: kube-system}}\n"

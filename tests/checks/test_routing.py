@@ -479,6 +479,8 @@ def test_external_dns_makes_records_of_what_a_listener_takes(tmp_path: Path, nam
 @pytest.mark.parametrize(
     ("annotation", "told"),
     [
+        ("haproxy.org/allow-list: 10.0.0.0/8", True),
+        ("nginx.org/rewrites: a", True),
         ("nginx.ingress.kubernetes.io/whitelist-source-range: 10.0.0.0/8", True),
         ("alb.ingress.kubernetes.io/target-type: ip", True),
         ("cert-manager.io/cluster-issuer: le", False),

@@ -34,6 +34,15 @@ def middleware(namespace: str) -> str:
     return manifest("traefik.io/v1alpha1", "Middleware", "m", namespace, spec)
 
 
+TERMINATED = "secretName: cert, enableFallbackCertificate: true"
+ADDRESSES = "ipAllowPolicy: [{source: Peer, cidr: 10.0.0.0/8}], ipDenyPolicy: [{source: Peer, cidr: 10.1.0.0/16}]"
+
+
+def of_kind(kind: str, more: str, matcher: str, route: str = "") -> str:
+    rule = f"{{match: '{matcher}(`shop.example.com`)', kind: Rule, {route}{TO_WEB}}}"
+    return manifest("traefik.io/v1alpha1", kind, "web", "shop", f"spec: {{{more}, routes: [{rule}]}}")
+
+
 def proxy(spec: str) -> str:
     return manifest("projectcontour.io/v1", "HTTPProxy", "web", "shop", f"spec: {{{spec}}}")
 
@@ -87,6 +96,32 @@ def told(*objects: str) -> list[tuple[str, str]]:
                 proxy(f"virtualhost: {{{HOST}, tls: {{secretName: certs/cert}}}}, routes: [{{{TO_WEB}}}]"),
             ),
             "is invalid: no TLSCertificateDelegation of certs gives it Secret certs/cert",
+        ),
+        (
+            (traefik(), of_kind("IngressRoute", "tls: {options: {name: o, namespace: proxy}}", "Host")),
+            "names TLSOption proxy/o of another namespace, which Traefik refuses",
+        ),
+        *(
+            (
+                (proxy(f"virtualhost: {{{HOST}, tls: {{{TERMINATED}{of_tls}}}{beside}}}, routes: [{{{TO_WEB}}}]"),),
+                f"is invalid: `enableFallbackCertificate` and `{field}` together",
+            )
+            for field, of_tls, beside in (
+                ("clientValidation", ", clientValidation: {caSecret: ca}", ""),
+                ("authorization", "", ", authorization: {extensionRef: {name: a}}"),
+                ("jwtProviders", "", ", jwtProviders: [{name: a}]"),
+            )
+        ),
+        *(
+            ((proxy(f"virtualhost: {{{HOST}}}, routes: [{{{TO_WEB}}}, {{{route}}}]"),), f"is invalid: {fault}")
+            for route, fault in (
+                (f"{TO_WEB}, {ADDRESSES}", "`ipAllowPolicy` and `ipDenyPolicy` together"),
+                (
+                    f"{TO_WEB}, directResponsePolicy: {{statusCode: 200}}",
+                    "a route has `services` and `directResponsePolicy`",
+                ),
+                ("conditions: [{prefix: /a}]", "a route has nothing to send requests to"),
+            )
         ),
     ],
 )
@@ -146,6 +181,83 @@ def test_what_doors_name_and_is_missing() -> None:
         "Ingress shop/web sends requests to Service shop/gone, which is missing",
         "Route shop/web sends requests to Service shop/gone, which is missing",
     ]
+
+
+def test_connections_are_refused_for_what_they_name_as_requests_are() -> None:
+    """Traefik's kubernetes_tcp.go, makeMiddlewareTCPKeys: there is no router, and no connection gets through."""
+    own, office = (
+        manifest("traefik.io/v1alpha1", "MiddlewareTCP", *where, "spec: {inFlightConn: {amount: 10}}")
+        for where in (("other", "shop"), ("m", "proxy"))
+    )
+    for namespace, message in (
+        ("proxy", "names MiddlewareTCP proxy/m of another namespace, which Traefik refuses"),
+        ("shop", "names MiddlewareTCP shop/m, which is missing"),
+    ):
+        named = f"middlewares: [{{name: m, namespace: {namespace}}}], "
+        streams = of_kind("IngressRouteTCP", "entryPoints: [db], tls: {}", "HostSNI", named)
+        assert told(traefik(), office, own, streams) == [("error", message)]
+
+
+@pytest.mark.parametrize(
+    ("api", "kind", "spec"),
+    [
+        ("traefik.io/v1alpha1", "IngressRoute", f"routes: [{{match: 'Host(`a`)', {TO_WEB}}}]"),
+        ("traefik.io/v1alpha1", "IngressRouteTCP", f"routes: [{{match: 'HostSNI(`*`)', {TO_WEB}}}]"),
+        ("traefik.io/v1alpha1", "IngressRouteUDP", f"routes: [{{{TO_WEB}}}]"),
+        ("configuration.konghq.com/v1beta1", "TCPIngress", "rules: [{port: 5432, backend: {serviceName: web}}]"),
+        ("configuration.konghq.com/v1beta1", "UDPIngress", "rules: [{port: 5432, backend: {serviceName: web}}]"),
+        ("k8s.nginx.org/v1", "VirtualServer", "host: a.example.com, upstreams: [{name: a, service: web}]"),
+        ("k8s.nginx.org/v1", "TransportServer", "upstreams: [{name: a, service: web}]"),
+        ("apisix.apache.org/v2", "ApisixRoute", "http: [{name: a, backends: [{serviceName: web}]}]"),
+        ("getambassador.io/v3alpha1", "Mapping", "prefix: /, service: 'https://web.shop:8443'"),
+        ("getambassador.io/v3alpha1", "TCPMapping", "port: 5432, service: 'web.shop.svc.cluster.local:5432'"),
+    ],
+)
+def test_every_way_in_names_services(api: str, kind: str, spec: str) -> None:
+    """`names` of schemas/doors.yaml."""
+    holder = manifest(api, kind, "web", "shop", f"spec: {{{spec}}}")
+    missing = f"{kind} shop/web sends requests to Service shop/web, which is missing"
+    for name, said in (("web", []), ("other", [missing])):
+        found = run(simulated(service(name), holder), select={"GWP415"})
+        assert [each.message for each in found] == said
+
+
+def test_a_host_outside_is_no_service() -> None:
+    outside = manifest("getambassador.io/v3alpha1", "Mapping", "web", "shop", "spec: {service: shop.example.com}")
+    assert told(outside) == []
+
+
+def test_a_service_of_traefik_that_is_missing() -> None:
+    there = manifest("traefik.io/v1alpha1", "TraefikService", "other", "shop", f"spec: {{weighted: {{{TO_WEB}}}}}")
+    route = "match: 'Host(`a`)', kind: Rule, services: [{kind: TraefikService, name: '%s'}]"
+    missing = "sends requests to TraefikService shop/gone, which is missing"
+    for name, said in (("gone", [missing]), ("api@internal", []), ("other", [])):
+        spec = f"spec: {{routes: [{{{route % name}}}]}}"
+        ingress = manifest("traefik.io/v1alpha1", "IngressRoute", "web", "shop", spec)
+        assert [message for _, message in told(there, ingress)] == said
+
+
+@pytest.mark.parametrize(
+    ("tls", "field"),
+    [
+        ("", "includes: [{name: o, conditions: [{prefix: /o}]}]"),
+        (", tls: {passthrough: true}", "tcpproxy: {include: {name: o}}"),
+    ],
+)
+def test_an_httpproxy_that_includes_one_with_a_host(tls: str, field: str) -> None:
+    spec = f"spec: {{virtualhost: {{fqdn: other.example.com}}, routes: [{{{TO_WEB}}}]}}"
+    other = manifest("projectcontour.io/v1", "HTTPProxy", "o", "shop", spec)
+    message = "includes HTTPProxy shop/o, which has a host of its own (`virtualhost`)"
+    assert told(proxy(f"virtualhost: {{{HOST}{tls}}}, {field}"), other) == [("error", message)]
+
+
+def test_a_route_that_asks_for_tokens_of_nobody() -> None:
+    """Envoy's jwt_authn knows no such requirement, and refuses its requests."""
+    host = f"virtualhost: {{{HOST}, tls: {{secretName: cert}}, jwtProviders: [{{name: corp}}]}}"
+    undefined = "asks for tokens of provider crop, which `jwtProviders` does not have"
+    for name, said in (("corp", []), ("crop", [undefined])):
+        root = proxy(f"{host}, routes: [{{{TO_WEB}, jwtVerificationPolicy: {{require: {name}}}}}]")
+        assert [message for _, message in told(root)] == said
 
 
 def test_a_secret_without_its_key() -> None:

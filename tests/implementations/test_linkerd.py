@@ -108,6 +108,31 @@ def test_what_an_authorization_may_ask_for(tmp_path: Path, asked: tuple[str, ...
     assert [state.verdict for state in found.policies.values()] == ["Enforced" if valid else "Invalid"]
 
 
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "{group: policy.linkerd.io, kind: meshtlsauthentication, name: tls}",
+        "{group: policy.linkerd.io, kind: NETWORKAUTHENTICATION, name: office}",
+        "{kind: serviceaccount, name: caller}",
+        "{group: core, kind: ServiceAccount, name: caller}",
+    ],
+)
+def test_kinds_of_authentications_are_compared_without_case(tmp_path: Path, reference: str) -> None:
+    """policy-controller/k8s/api/src/policy.rs, targets_kind."""
+    objects = (
+        manifest("policy.linkerd.io/v1alpha1", "MeshTLSAuthentication", "tls", "default", "spec: {identities: ['*']}"),
+        manifest(
+            "policy.linkerd.io/v1alpha1",
+            "NetworkAuthentication",
+            "office",
+            "default",
+            "spec: {networks: [{cidr: 10.0.0.0/8}]}",
+        ),
+    )
+    found = opened(tmp_path, SERVER, *objects, authorization("one", WEB, reference))
+    assert [state.verdict for state in found.policies.values()] == ["Enforced"]
+
+
 @pytest.mark.parametrize(("group", "kind"), [("policy.linkerd.io", "server"), ("POLICY.Linkerd.io", "SERVER")])
 def test_group_and_kind_of_a_target_are_compared_without_case(tmp_path: Path, group: str, kind: str) -> None:
     """policy-controller/k8s/api/src/policy/target_ref.rs: eq_ignore_ascii_case."""

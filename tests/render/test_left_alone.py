@@ -34,6 +34,13 @@ def config(*filters: str, field: str = "exclusions") -> dict[str, str]:
     return {"argo/argocd-cm.yaml": f"{CONFIG}  resource.{field}: |\n{lines}"}
 
 
+def operated(field: str, *filters: str) -> dict[str, str]:
+    """Return an ArgoCD, of which the operator makes the ConfigMap."""
+    lines = "".join(f"    - {each}\n" for each in filters)
+    head = "apiVersion: argoproj.io/v1beta1\nkind: ArgoCD\nmetadata: {name: argocd, namespace: argocd}\nspec:\n"
+    return {"argo/argocd.yaml": f"{head}  {field}: |\n{lines}"}
+
+
 def applied(place: Path, files: dict[str, str]) -> set[str]:
     for path, text in files.items():
         (place / path).parent.mkdir(parents=True, exist_ok=True)
@@ -57,6 +64,12 @@ EVERYTHING = {"HTTPRoute shop/shop", "SecurityPolicy shop/login", "Service shop/
         (config("{kinds: ['Security*']}"), set()),
         (config("{apiGroups: ['gateway.networking.k8s.io', '']}", field="inclusions"), {"SecurityPolicy shop/login"}),
         (config("{apiGroups: ['*']}", field="inclusions"), set()),
+        (operated("resourceExclusions", "{kinds: [SecurityPolicy]}"), {"SecurityPolicy shop/login"}),
+        (
+            operated("resourceInclusions", "{apiGroups: ['gateway.networking.k8s.io', '']}"),
+            {"SecurityPolicy shop/login"},
+        ),
+        (operated("oidcConfig", "{kinds: [SecurityPolicy]}"), set()),
     ],
 )
 def test_what_is_left_alone_is_not_applied(tmp_path: Path, settings: dict[str, str], left_alone: set[str]) -> None:

@@ -434,6 +434,7 @@ def _application(files: str, more: str = "", beside: str = "") -> str:
         (_application("../env/none.yaml", ", ignoreMissingValueFiles: true"), []),
         (_application("https://example.com/values.yaml"), []),
         (_application("secrets.enc.yaml"), []),
+        (_application("../env/staging/values.yaml", ", fileParameters: [{name: a, path: values.yaml}]"), []),
     ],
 )
 def test_value_files_that_are_not_there(
@@ -447,3 +448,11 @@ def test_value_files_that_are_not_there(
         f"the value file {name} of Application argocd/web" in each.message
         for name, each in zip(said, found, strict=True)
     )
+
+
+def test_a_file_of_a_parameter_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`fileParameters` become `--set-file`, which `ignoreMissingValueFiles` says nothing of (reposerver, helm.go)."""
+    more = ", ignoreMissingValueFiles: true, fileParameters: [{name: a, path: policy.yaml}]"
+    commit(tmp_path, {"apps/web.yaml": _application("../env/none.yaml", more), **CHART})
+    (found,) = stopped(tmp_path, monkeypatch)
+    assert "the file policy.yaml of Application argocd/web is not at chart/policy.yaml" in found.message

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from policylint.cli import main
 from policylint.cli.bearer import claims_in
-from tests.worlds import gateway, gateway_class, policy, route, service
+from tests.worlds import gateway, gateway_class, manifest, policy, route, service
 
 PROVIDER = "providers: [{name: idp, issuer: 'https://id.example.org', %s}]"
 TO_WEB = "rules: [{backendRefs: [{name: web, port: 80}]}]"
@@ -69,3 +69,56 @@ def test_what_a_token_says() -> None:
 @pytest.mark.parametrize("value", ["Bearer x", "Bearer a.b.c", "Basic a.b.c", f"Bearer {token([])}", "Bearer ..", ""])
 def test_what_is_no_token_says_nothing(value: str) -> None:
     assert claims_in([f"Authorization: {value}"]) == ()
+
+
+KEYS = 'jwks: {local: {inline: \'{"keys": [{"kty": "oct"}]}\'}}'
+BESIDE = ", apiKey: {selector: {matchLabels: {app: shop}}}"
+
+
+def result(folder: Path, claim: str, *objects: str) -> str:
+    (folder / "all.yaml").write_text("---".join((route("shop", more=TO_WEB), service("web"), *objects)))
+    asked = ["trace", "GET", "http://a.example/", "--claim", claim, str(folder / "all.yaml")]
+    answer = CliRunner().invoke(main, asked).stdout
+    return next(line for line in answer.splitlines() if line.startswith("Result: "))
+
+
+@pytest.mark.parametrize("more", ["", ", forwardToken: true"])
+def test_an_extension_of_kgateway_takes_tokens_of_its_issuers(tmp_path: Path, more: str) -> None:
+    provider = f"{{name: idp, issuer: id, {KEYS}{more}}}"
+    group = "gateway.kgateway.dev/v1alpha1"
+    objects = (
+        gateway_class(controller="kgateway.dev/kgateway"),
+        gateway(),
+        manifest(group, "GatewayExtension", "e", "shop", f"spec: {{jwt: {{providers: [{provider}]}}}}"),
+        policy(group, "TrafficPolicy", "login", "HTTPRoute/shop", "jwtAuth: {extensionRef: {name: e}}", "shop"),
+    )
+    refused = "Result: 401: denied by TrafficPolicy shop/login: it takes no tokens of other."
+    assert result(tmp_path, "iss=other", *objects) == refused
+    assert "401" not in result(tmp_path, "iss=id", *objects)
+
+
+@pytest.mark.parametrize(
+    ("ways", "status"),
+    [
+        ("idp: {jwt: {issuerUrl: id}}", 401),
+        ("idp: {jwt: {issuerUrl: id}}, two: {jwt: {issuerUrl: ids}}", 401),
+        ("idp: {jwt: {issuerUrl: id}}, two: {jwt: {issuerUrl: other}}", None),
+        (f"idp: {{jwt: {{issuerUrl: id}}}}, key: {{{BESIDE[2:]}}}", None),
+        ("idp: {jwt: {issuerUrl: id}, when: [{predicate: request.method == 'GET'}]}", None),
+        ("idp: {jwt: {jwksUrl: 'https://id.example/k'}}", None),
+    ],
+)
+def test_kuadrant_takes_tokens_of_its_issuers(tmp_path: Path, ways: str, status: int | None) -> None:
+    """Authorino verifies `iss`; a token that no provider takes lets nobody in, unless something else does."""
+    target = "targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}"
+    login = f"spec: {{{target}, rules: {{authentication: {{{ways}}}}}}}"
+    objects = (
+        gateway_class(controller="istio.io/gateway-controller"),
+        gateway(),
+        manifest("kuadrant.io/v1beta1", "Kuadrant", "kuadrant", "kuadrant-system", "spec: {}"),
+        policy(
+            "kuadrant.io/v1", "AuthPolicy", "login", "HTTPRoute/shop", f"rules: {{authentication: {{{ways}}}}}", "shop"
+        ),
+    )
+    said = result(tmp_path, "iss=other", *objects)
+    assert ("it takes no tokens of other" in said) is (status == 401)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.documents import Pointer
 from policylint.implementations import implementation
 from policylint.model import Node, Resource, mapping, sequence, text
 from policylint.model.kinds import AUTHORIZATION
@@ -16,6 +17,14 @@ _OF_REQUESTS = {
     "source": ("requestPrincipals", "notRequestPrincipals"),
     "operation": ("hosts", "notHosts", "methods", "notMethods", "paths", "notPaths"),
 }
+IDENTITY_KEYS = {
+    "source.principal": "principals",
+    "source.namespace": "namespaces",
+    "source.serviceAccount": "serviceAccounts",
+}
+"""The keys of conditions that ask what a field of a source asks: who the client is, by its certificate."""
+_CLIENT_KEYS = ("source.", "remote.", "request.auth.")
+"""How the keys begin that are about who calls, and from where."""
 _LOWEST = -(2**31)
 """The priority that istiod gives to a policy without one."""
 
@@ -83,6 +92,15 @@ def operations(rule: object) -> list[Mapping[str, Any]]:
 def conditions(rule: object) -> list[Mapping[str, Any]]:
     """Return the entries of a rule's `when`."""
     return [mapping(entry) for entry in sequence(mapping(rule).get("when"))]
+
+
+def client_place(rule: object) -> Pointer:
+    """Return where a rule first asks who calls or from where: its `from`, or a condition of `when`; () where it asks
+    nobody."""
+    if mapping(rule).get("from"):
+        return ("from",)
+    keys = (text(condition.get("key")) for condition in conditions(rule))
+    return next((("when", index) for index, key in enumerate(keys) if key.startswith(_CLIENT_KEYS)), ())
 
 
 def asks_for_token(policy: Resource) -> bool:

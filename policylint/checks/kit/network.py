@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.checks.kit.wording import near
 from policylint.documents import Pointer
-from policylint.model import Location, ResourceKey, mapping
+from policylint.model import Location, ResourceKey, mapping, sequence
 from policylint.model.resource import value_at
 from policylint.model.selectors import matches
 from policylint.network.rules import Peer, Pods, PolicySpec, RuleSpec
@@ -111,11 +111,20 @@ def _run_by_kubernetes(labels: Mapping[str, Any]) -> set[str]:
     }
 
 
+def _stated(selector: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the labels that a selector asks for by one value, in either way to write that."""
+    yield from mapping(selector.get("matchLabels")).items()
+    for each in map(mapping, sequence(selector.get("matchExpressions"))):
+        values = sequence(each.get("values"))
+        if each.get("operator") == "In" and len(values) == 1 and isinstance(each.get("key"), str):
+            yield each["key"], values[0]
+
+
 def meant_by_name(network: Network, peer: Peer | None) -> str:
     """Return the namespace that a selector names by a label such as `name`, which its manifest does not have."""
     if not isinstance(peer, Pods) or peer.home is not None:
         return ""
-    for key, value in mapping(peer.namespaces.get("matchLabels")).items():
+    for key, value in _stated(peer.namespaces):
         found = network.world.get(ResourceKey("", "Namespace", "", value)) if isinstance(value, str) else None
         if found is not None and str(key).rpartition("/")[2] in _BY_NAME and key not in (NAME_LABEL, *found.labels):
             return found.key.name
@@ -126,8 +135,7 @@ def unlabelled(network: Network, peer: Peer | None) -> str:
     """Return the namespace of Kubernetes' own that a selector names by a label which nothing in the tree gives it."""
     if not isinstance(peer, Pods) or peer.home is not None or network.universe.namespaces(peer.namespaces).sure:
         return ""
-    labels = mapping(peer.namespaces.get("matchLabels")).items()
-    named = (str(value) for key, value in labels if key in _BY_NAME and value in _OF_KUBERNETES)
+    named = (str(value) for key, value in _stated(peer.namespaces) if key in _BY_NAME and value in _OF_KUBERNETES)
     return next((name for name in named if network.world.get(ResourceKey("", "Namespace", "", name)) is None), "")
 
 

@@ -22,9 +22,9 @@ def rewriting(sides: Sides) -> Iterator[Resource]:
         resource = sides.after.world.get(key) if entry is not None and entry.changing else None
         if resource is None or entry is None:
             continue
-        if entry.changing == _ANY or any(
-            entry.changing in mapping(rule) for rule in sequence(resource.spec.get("rules"))
-        ):
+        says = resource.spec.get(entry.changing) is True
+        by_rule = any(entry.changing in mapping(rule) for rule in sequence(resource.spec.get("rules")))
+        if entry.changing == _ANY or says or by_rule:
             yield resource
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from policylint.documents import Pointer
@@ -14,8 +15,14 @@ def foreign(settings: Any, place: Pointer, message: RequestFacts) -> Decision | 
 
     Envoy's jwt_authn and agentgateway's jwt.rs answer it with 401, also where a request without a token may pass.
     """
+    issuers = [text(mapping(provider).get("issuer")) for provider in sequence(mapping(settings).get("providers"))]
+    return foreign_to(issuers, place, message)
+
+
+def foreign_to(taken: Iterable[str], place: Pointer, message: RequestFacts) -> Decision | None:
+    """Return the refusal of a token of none of these issuers, one for each provider, "" where one states none."""
     issuers = [value for name, value in message.claims or () if name == "iss"]
-    taken = [text(mapping(provider).get("issuer")) for provider in sequence(mapping(settings).get("providers"))]
+    taken = list(taken)
     if (
         message.blank
         or not issuers

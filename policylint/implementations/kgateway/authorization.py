@@ -1,4 +1,4 @@
-"""TrafficPolicy's `rbac`, `acl` and `csrf` for one request (api/v1alpha1/kgateway/traffic_policy_types.go).
+"""TrafficPolicy's `rbac`, `acl`, `csrf` and `jwtAuth` for one request (api/v1alpha1/kgateway/traffic_policy_types.go).
 
 Of the expressions of `rbac` one is enough: with Allow to let a request in, with Deny to keep it out. Of the rules
 of `acl` the first one counts that names the client's address.
@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from policylint.implementations.generic import cross_site
+from policylint.implementations.generic.bearer import foreign
 from policylint.implementations.generic.impossible import Attribute, Attributes, impossible
 from policylint.model import mapping, sequence, text, texts
 from policylint.model.ternary import some
@@ -40,6 +41,8 @@ _TOKEN = ("metadata", "filter_metadata", "envoy.filters.http.jwt_authn", "payloa
 
 def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decision]:
     """Yield what each setting of an effective policy answers a request."""
+    if refused := foreign(spec.get("jwtAuth"), ("jwtAuth",), message):
+        yield refused
     rbac = mapping(spec.get("rbac"))
     expressions = sequence(mapping(rbac.get("policy")).get("matchExpressions"))
     if expressions:

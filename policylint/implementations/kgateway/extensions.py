@@ -92,9 +92,10 @@ def _client(extension: Resource, block: Mapping[str, object], world: World) -> I
 
 
 def with_providers(effective: Effective, spec: Mapping[str, Any], world: World) -> Mapping[str, Any]:
-    """Return an effective spec with the providers of the extension that checks tokens, where all take them off.
+    """Return an effective spec with the providers of the extension that checks tokens.
 
-    A token in a parameter stays, and so does what `forwardToken` keeps (trafficpolicy/jwt.go, translateProvider).
+    A token in a parameter stays, and so does what `forwardToken` keeps (trafficpolicy/jwt.go, translateProvider): where
+    one provider does not take them off, none is said to.
     """
     asking = mapping(spec.get(_TOKENS))
     reference = mapping(asking.get("extensionRef"))
@@ -107,5 +108,5 @@ def with_providers(effective: Effective, spec: Mapping[str, Any], world: World) 
     stated = [] if extension is None else sequence(mapping(extension.spec.get("jwt")).get("providers"))
     providers = list(map(mapping, stated))
     if any(each.get("forwardToken") or mapping(each.get("tokenSource")).get("queryParameter") for each in providers):
-        return spec
+        providers = [{**each, "forwardToken": True} for each in providers]
     return {**spec, _TOKENS: {**asking, "providers": providers}} if providers else spec

@@ -122,13 +122,16 @@ class Kuadrant(Implementation):
         return effective if not place else _switched_off(effective, place)
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:
-        """Return what the authorization of an AuthPolicy answers; under `when` it depends."""
-        decision = authorization.decide(spec, message) if kind.kind == "AuthPolicy" else None
-        if decision is None:
+        """Return what the authorization of an AuthPolicy answers, and to tokens of others; under `when` it depends."""
+        if kind.kind != "AuthPolicy":
             return []
-        if decision.answer == "denied" and spec.get("when"):
-            return [decision._replace(answer="depends", why="when")]
-        return [decision]
+        answers = (authorization.refused_token(spec, message), authorization.decide(spec, message))
+        hangs = bool(spec.get("when"))
+        return [
+            each._replace(answer="depends", why="when") if hangs and each.answer == "denied" else each
+            for each in answers
+            if each is not None
+        ]
 
     def _by_listener(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> Attachments:
         """Return the policies on every listener that they do not pass over.

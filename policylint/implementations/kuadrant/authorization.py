@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from policylint.implementations.generic.bearer import foreign_to
 from policylint.implementations.kuadrant.patterns import Patterns
 from policylint.model import mapping, text
 from policylint.model.ternary import negated
@@ -46,6 +47,21 @@ def decide(spec: Mapping[str, Any], message: RequestFacts) -> Decision | None:
     )
     decision = first_match(refusing, otherwise(place, allows=True))
     return decision._replace(status=status) if decision.answer == "denied" and isinstance(status, int) else decision
+
+
+def refused_token(spec: Mapping[str, Any], message: RequestFacts) -> Decision | None:
+    """Return the refusal of a token that none of the providers issued, where nothing but their tokens lets in.
+
+    Each verifies `iss` (Authorino, pkg/evaluators/identity/jwt.go); one that is not asked lets nothing in.
+    """
+    rules = mapping(spec.get("rules"))
+    ways = [mapping(way) for way in mapping(rules.get("authentication")).values()]
+    if any(not text(mapping(way.get("jwt")).get("issuerUrl")) or "when" in way for way in ways):
+        return None
+    issuers = (text(mapping(way["jwt"]).get("issuerUrl")) for way in ways)
+    refused = foreign_to(issuers, ("rules", "authentication"), message)
+    status = mapping(mapping(rules.get("response")).get("unauthenticated")).get("code")
+    return refused._replace(status=status) if refused is not None and isinstance(status, int) else refused
 
 
 def _wants(name: str, rule: Mapping[str, Any], patterns: Patterns) -> str:

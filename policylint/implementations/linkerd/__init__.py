@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, resolved_to
+from policylint.implementations.linkerd.references import AUTHENTICATIONS, referred
 from policylint.model import PolicyKind, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts
 from policylint.policy.declared import Reading
@@ -36,17 +37,11 @@ _UNLIMITED = ("TLS", "gRPC", "opaque")
 """Protocols of Servers for which the proxy is told of no rate limit."""
 _SERVER = ("policy.linkerd.io", "Server")
 _REFERENCES = "requiredAuthenticationRefs"
-_AUTHENTICATIONS = {
-    ("policy.linkerd.io", "MeshTLSAuthentication"): "identity",
-    ("", "ServiceAccount"): "identity",
-    ("policy.linkerd.io", "NetworkAuthentication"): "network",
-}
-"""The references of an authorization and their sorts, of which it takes one each."""
 
 
 def _no_kind(group: str, kind: str) -> str:
     """Return why a reference is to no authentication: its kind is none, or is one in another group."""
-    own = next((owner for owner, name in _AUTHENTICATIONS if name == kind), "")
+    own = next((owner for owner, name in AUTHENTICATIONS if name.lower() == kind.lower()), "")
     if own:
         return f"{kind} is an authentication of group {own}, and {f'not of {group}' if group else 'no group is stated'}"
     return f"{kind} is no kind of authentication"
@@ -71,7 +66,7 @@ class Linkerd(Implementation):
                 group, name = text(reference.get("group")), text(reference.get("kind"))
                 if is_symbolic(group) or is_symbolic(name):
                     continue
-                sort = _AUTHENTICATIONS.get(("" if group == "core" else group, name), "")
+                sort = AUTHENTICATIONS.get(referred(reference), "")
                 seen[sort] += 1
                 if not sort or seen[sort] > 1:
                     reason = f"only one {sort} may be asked for" if sort else _no_kind(group, name)

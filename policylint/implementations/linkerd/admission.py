@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.digits import whole_number
 from policylint.documents import Pointer
+from policylint.implementations.linkerd.references import IDENTITIES, referred
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts, value_at
 from policylint.model.selectors import matches
 from policylint.model.ternary import every, negated, some
@@ -221,7 +222,7 @@ def _asks(policy: Resource, reference: Mapping[str, Any], world: World) -> str:
     """Return what an authentication of a policy, or a ServerAuthorization, asks of clients, in brief."""
     if not reference:
         return f"client: {in_brief(policy.spec.get('client'))}"
-    kind, name = text(reference.get("kind")), text(reference.get("name"))
+    kind, name = referred(reference)[1] or text(reference.get("kind")), text(reference.get("name"))
     place = ResourceKey(_POLICY, kind, text(reference.get("namespace")) or policy.key.namespace, name)
     found = world.get(place)
     if kind != "ServiceAccount" and found is None:
@@ -237,7 +238,7 @@ def _lets_in(policy: Resource, call: RequestFacts, world: World) -> bool | None:
 
 
 def _authenticates(reference: Mapping[str, Any], home: str, call: RequestFacts, world: World) -> bool | None:
-    kind, name = text(reference.get("kind")), text(reference.get("name"))
+    kind, name = referred(reference)[1], text(reference.get("name"))
     namespace = text(reference.get("namespace")) or home
     if kind == "ServiceAccount":
         return _is_one_of([f"{namespace}/{name}"], call, world)
@@ -256,7 +257,7 @@ def _identified(spec: Mapping[str, Any], home: str, call: RequestFacts, world: W
         yield _is_client(identity, call, world)
     for reference in map(mapping, sequence(spec.get("identityRefs"))):
         name, namespace = text(reference.get("name")), text(reference.get("namespace")) or home
-        if text(reference.get("kind")) == "Namespace":
+        if referred(reference, IDENTITIES)[1] == "Namespace":
             namespace, name = name or home, "*"
         yield _is_one_of([f"{namespace}/{name}"], call, world)
 

@@ -475,7 +475,7 @@ class Argo:
         place = helm_place if helm else place
         installation = Installation(directory, name, namespace, tuple(layers), place, tuple(settings))
         made = charts.objects(installation, cluster.journal)
-        self._without_files(owner, source, helm_place.child("valueFiles"), directory, made or [], cluster)
+        self._without_files(owner, source, helm_place, directory, made or [], cluster)
         return made
 
     def _without_files(
@@ -487,11 +487,15 @@ class Argo:
         made: list[Manifest],
         cluster: Deployed,
     ) -> None:
-        """Record the value files that helm is given and that are not there: it makes nothing of the chart then."""
+        """Record the files that helm is given (`-f`, `--set-file`) and that are not there: it makes nothing then."""
         helm = mapping(source.get("helm"))
         journal = Journal()
         refs = {text(mapping(each).get("ref")): each for each in sequence(owner.spec.get("sources"))}
-        for number, entry in enumerate(map(text, sequence(helm.get("valueFiles")))):
+        optional = helm.get("ignoreMissingValueFiles") is True
+        files = [] if optional else [("valueFiles", each) for each in map(text, sequence(helm.get("valueFiles")))]
+        parameters = map(mapping, sequence(helm.get("fileParameters")))
+        files += [("fileParameters", text(each.get("path"))) for each in parameters if text(each.get("path"))]
+        for number, (field, entry) in enumerate(files):
             name, _, rest = entry.partition("/")
             named = refs.get(name[1:]) if name.startswith("$") else None
             if _ELSEWHERE.search(entry.removeprefix("$")) or (name.startswith("$") and named is None):
@@ -501,9 +505,10 @@ class Argo:
             path = self._value_file(owner, entry, directory)
             path = path or join("", rest if entry[:1] in ("/", "$") else entry)
             if path is not None and self._tree.read(path) is None:
-                message = f"the value file {entry} of {owner} is not at {path}"
-                journal.note(message, place.child(number), code="value-file", lacking=path)
-        if journal.failures and helm.get("ignoreMissingValueFiles") is not True:
+                what = "value file" if field == "valueFiles" else "file"
+                message = f"the {what} {entry} of {owner} is not at {path}"
+                journal.note(message, place.child(field).child(number), code="value-file", lacking=path)
+        if journal.failures:
             cluster.builds.append(Build(_CANNOT, directory, journal.failures, set(), made))
 
     def _value_file(self, owner: Manifest, entry: str, directory: str) -> str | None:

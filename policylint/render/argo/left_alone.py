@@ -1,12 +1,13 @@
-"""Kinds that Argo CD leaves alone: `resource.exclusions` and `resource.inclusions` of its ConfigMap.
+"""Kinds that Argo CD leaves alone: `resource.exclusions` and `resource.inclusions` in the settings of Argo CD.
 
 Source: argoproj/argo-cd `util/settings/resources_filter.go` and `filtered_resource.go`; `controller/state.go`, which
 drops what an Application holds of such kinds (ExcludedResourceWarning). What the cluster has of them stays as it is.
+argoproj-labs/argocd-operator `controllers/argocd/configmap.go`, reconcileArgoConfigMap: an ArgoCD makes the ConfigMap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -21,11 +22,26 @@ _NAME = "argocd-cm"
 _EXCLUSIONS, _INCLUSIONS = "resource.exclusions", "resource.inclusions"
 
 
+_OPERATED = "ArgoCD"
+_FIELDS = {_EXCLUSIONS: "resourceExclusions", _INCLUSIONS: "resourceInclusions"}
+"""Keys of the ConfigMap, and the fields of an ArgoCD that its operator writes there."""
+
+
+def _settings(tree: Tree) -> list[Mapping[str, Any]]:
+    """Return what each ConfigMap of Argo CD in a tree says, and each ArgoCD of which the operator makes one."""
+    found = [mapping(body.get("data")) for _, body in tree.config_maps(_NAME)]
+    for body in tree.named(_OPERATED):
+        spec = mapping(body.get("spec"))
+        stated = {key: spec[field] for key, field in _FIELDS.items() if spec.get(field)}
+        found.append({**stated, **mapping(spec.get("extraConfig"))})
+    return found
+
+
 class LeftAlone:
-    """What the one ConfigMap of Argo CD in a tree leaves alone; nothing where there is none, or several."""
+    """What the one Argo CD of a tree leaves alone; nothing where there is none, or several."""
 
     def __init__(self, tree: Tree) -> None:
-        found = [mapping(body.get("data")) for _, body in tree.config_maps(_NAME)]
+        found = _settings(tree)
         data = found[0] if len(found) == 1 else {}
         self._excluded = list(_filters(data.get(_EXCLUSIONS)))
         self._included = list(_filters(data.get(_INCLUSIONS)))

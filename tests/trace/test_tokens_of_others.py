@@ -116,9 +116,7 @@ def test_kuadrant_takes_tokens_of_its_issuers(tmp_path: Path, ways: str, status:
         gateway_class(controller="istio.io/gateway-controller"),
         gateway(),
         manifest("kuadrant.io/v1beta1", "Kuadrant", "kuadrant", "kuadrant-system", "spec: {}"),
-        policy(
-            "kuadrant.io/v1", "AuthPolicy", "login", "HTTPRoute/shop", f"rules: {{authentication: {{{ways}}}}}", "shop"
-        ),
+        manifest("kuadrant.io/v1", "AuthPolicy", "login", "shop", login),
     )
     said = result(tmp_path, "iss=other", *objects)
     assert ("it takes no tokens of other" in said) is (status == 401)

@@ -72,7 +72,7 @@ class RequestFacts(NamedTuple):
         stream: whether it is no HTTP request.
         sender: who sends it, or passes it on to where it is asked about.
         taker: which of some routes takes the request, and whether that is certain.
-        address: of the client, "" where it is not known.
+        address: of the client, as the proxy finds it; "" where it is not known. `peer` is of who connects.
         claims: of the valid token that it brings, () for none; None where it is not known.
         blank: whether every question is left open, so that all of them are asked, but for who passes it on.
         asked: keeps the questions.
@@ -97,6 +97,7 @@ class RequestFacts(NamedTuple):
     rewritten: frozenset[str] = frozenset()
     service: Resource | None = None
     scheme: str = ""
+    peer: str = ""
 
     @property
     def bare_path(self) -> str:

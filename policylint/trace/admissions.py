@@ -70,13 +70,20 @@ class Admissions:
         return next((answer for answer in answers if answer is not None), "all")
 
     def applied(
-        self, trace: Trace, client: Client, *, stream: bool = False, asked_for: ResourceKey | None = None
+        self,
+        trace: Trace,
+        client: Client,
+        *,
+        stream: bool = False,
+        asked_for: ResourceKey | None = None,
+        address: str | None = None,
     ) -> Trace:
         """Return a trace with what the proxies on its way answer, and with the end that this means.
 
         Args:
             asked_for: the Service that a client of the mesh calls, whatever backend its routes lead to.
             stream: whether the proxies see no HTTP request in it.
+            address: of the client, as the Gateway finds it; None for that of who connects.
         """
         if not self._asked:
             return trace
@@ -85,7 +92,8 @@ class Admissions:
         stream = stream or request.scheme in _STREAMS
         asked = list(trace.questions)
         call = _call(request, request.host, request.path, port, client, asked, stream=stream)
-        call = call._replace(address=request.address if trace.gateway is not None else "")
+        if trace.gateway is not None:
+            call = call._replace(address=request.address if address is None else address, peer=request.address)
         found: list[PlacedDecision] = []
         caller = client.workload
         senders: Senders | None = None
@@ -228,14 +236,19 @@ class Admissions:
         for workload in workloads:
             port = self._container_port(share, workload)
             call = _call(request, host, path, port, client, asked, stream=stream)
-            address = "" if trace.gateway is not None or is_waypoint else request.address
-            call = call._replace(dialled=share.port, service=service, address=address)
+            peer = "" if trace.gateway is not None or is_waypoint else request.address
+            # the proxy beside a pod believes the last address of X-Forwarded-For, which a Gateway of the mesh writes
+            is_passed_on = sender is not None and sender.key == trace.gateway
+            address = request.address if is_passed_on else peer
+            call = call._replace(dialled=share.port, service=service, address=address, peer=peer)
             here = Checkpoint((whole(workload.key),), workload)
             either = [list(self._ask(call._replace(sender=each), here)) for each in senders]
             agree = all(answers == either[0] for answers in either)
             answers = either[0] if agree else list(self._ask(call, here))
             if through:
                 answers = [_noting(answer, through) for answer in answers]
+            if is_passed_on and address and request.header("x-forwarded-for"):
+                answers = [_noting(each, f" (of X-Forwarded-For it believes {address} alone)") for each in answers]
             found += answers
             turned_away += [answer for answer in answers if answer.decision.answer == "denied"][:1]
         if turned_away and len(turned_away) < len(workloads):

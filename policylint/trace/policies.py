@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 from policylint.implementations import Implementation, implementation
+from policylint.implementations.generic.detecting import Detected, detected
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.policy.asking import Ask, asked
 from policylint.policy.authorizing import Decision, RequestFacts, RequestQuestion
@@ -15,8 +16,8 @@ from policylint.policy.bindings import ObjectBinding, as_read, superseded
 from policylint.policy.level import level
 from policylint.policy.results import Effective
 from policylint.simulation import Simulation
-from policylint.topology import whole
-from policylint.topology.ancestry import unheard_of
+from policylint.topology import GatewayState, whole
+from policylint.topology.ancestry import implementation_of, unheard_of
 from policylint.trace.request import Request, split_host
 from policylint.trace.result import Judged, Met, Share
 
@@ -169,6 +170,17 @@ class Policies:
                 if leaf is not None:
                     yield Judged(decision, effective.owners[leaf], effective.location_of(leaf), met)
 
+    def seen(self, policies: Iterable[Met], gateway: GatewayState | None, message: RequestFacts) -> Detected:
+        """Return the client's address as policies see it at a Gateway, by what it, or a policy, says of proxies."""
+        if message.blank or gateway is None:
+            return Detected(message.address, "")
+        served_by = implementation_of(gateway, self._simulation.catalog) or ""
+        own = implementation(served_by, self._simulation.catalog.settings(served_by))
+        found = own.detection(gateway.gateway, None, {})
+        for met in policies:
+            found = found or self._implementation(met.group.kind).detection(gateway.gateway, met.group.kind, met.spec)
+        return detected(found, message.address, message.headers)
+
     @property
     def authorize(self) -> bool:
         """Whether any effective policy, or object that a filter names, has an answer to requests, or asks which of them
@@ -230,6 +242,7 @@ def facts(request: Request, asked: list[RequestQuestion] | None = None) -> Reque
         request.path,
         headers,
         address=request.address,
+        peer=request.address,
         claims=request.claims,
         blank=request.blank,
         asked=asked,

@@ -16,7 +16,7 @@ from policylint.model.kinds import WAYS_IN
 from policylint.model.spelling import spelled
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
-from policylint.policy.authorizing import Client, RequestFacts, RequestQuestion
+from policylint.policy.authorizing import CLIENT, Client, RequestFacts, RequestQuestion
 from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands
 from policylint.simulation.ranking import Ranking, narrowing, ranking, sharing, stops
@@ -527,8 +527,9 @@ class Tracer:
             policies, reached = tuple(met for met in policies if met.backend is None), []
         named = self.policies.extensions(nodes, reached, controller)
         extensions = tuple(each for each in named if each.wanted not in trace.settled)
+        seen = self.policies.seen(policies, gateway, message)
         if left is None:
-            trace = self.judged(trace, policies, message)
+            trace = self.judged(trace, policies, message._replace(address=seen.address))
         working = [share for share in trace.outcome.shares if share.share and not share.problem]
         trace = taken_off(trace, policies) if working else trace
         trace = trace._replace(
@@ -549,9 +550,11 @@ class Tracer:
             extensions=extensions,
             considered=others_considered(winner, fitting),
         )
-        if refused or left or trace.denied is not None:
-            return trace
-        return self.admissions.applied(trace, self.client(start), asked_for=self.asked_for(start))
+        if not (refused or left or trace.denied is not None):
+            address = None if gateway is None else seen.address
+            trace = self.admissions.applied(trace, self.client(start), asked_for=self.asked_for(start), address=address)
+        asked = seen.note and any(each.name == CLIENT for each in trace.questions)
+        return trace._replace(notes=(*trace.notes, seen.note)) if asked else trace
 
     def pods_of(self, start: Trace) -> tuple[Node, ...]:
         """Return the workloads at whose pods requests of a Gateway of Istio's own come in; itself for unseen ones."""

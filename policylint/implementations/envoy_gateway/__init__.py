@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from policylint.implementations.envoy_gateway.authorization import RequestRules
     from policylint.implementations.envoy_gateway.listener_conflicts import ListenerLoss
     from policylint.implementations.envoy_gateway.overlaps import Overlaps
+    from policylint.implementations.generic.detecting import Detection
     from policylint.implementations.generic.stops import Stop
     from policylint.policy.authorizing import Decision, RequestFacts
     from policylint.policy.client_addresses import Trust
@@ -461,6 +462,11 @@ class EnvoyGateway(Implementation):
     def forgeable_address(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Trust | None:
         """Return what a ClientTrafficPolicy says of a listener's clients."""
         return client_addresses.forgeable(spec) if kind.kind == "ClientTrafficPolicy" else None
+
+    def detection(self, gateway: Resource, kind: PolicyKind | None, spec: Mapping[str, Any]) -> Detection | None:  # noqa: ARG002
+        """Return what a ClientTrafficPolicy says of proxies in front."""
+        is_said = kind is not None and kind.kind == "ClientTrafficPolicy" and "clientIPDetection" in spec
+        return client_addresses.detection(spec) if is_said else None
 
     def address_rule(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:
         """Return where a SecurityPolicy lets clients in, or keeps them out, by address."""

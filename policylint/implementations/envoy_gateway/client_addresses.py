@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import mapping, sequence
+from policylint.implementations.generic.detecting import Detection
+from policylint.model import mapping, sequence, text, texts
 from policylint.policy.client_addresses import (
     EVERYONE,
     PAST_PROXIES,
@@ -36,6 +37,19 @@ def forgeable(spec: Mapping[str, Any]) -> Trust | None:
         why = "a client that reaches the Gateway directly, not through that proxy, can set this header"
         return Trust(("clientIPDetection", "customHeader", "name"), why, certain=False)
     return None
+
+
+def detection(spec: Mapping[str, Any]) -> Detection | None:
+    """Return where a listener looks for clients' addresses (listener.go: originalIPDetectionExtensions)."""
+    settings = mapping(spec.get("clientIPDetection"))
+    if header := text(mapping(settings.get("customHeader")).get("name")):
+        return Detection("clientIPDetection.customHeader", header=header)
+    forwarded = mapping(settings.get("xForwardedFor"))
+    if networks := tuple(texts(forwarded.get("trustedCIDRs"))):
+        return Detection("trustedCIDRs", networks=networks)
+    hops = forwarded.get("numTrustedHops")
+    # xffNumTrustedHops: one less is skipped, but nothing of none
+    return Detection(f"numTrustedHops: {hops}", hops=max(hops, 1)) if isinstance(hops, int) else None
 
 
 def rule(spec: Mapping[str, Any]) -> Pointer:

@@ -18,6 +18,7 @@ from policylint.policy.results import (
 from policylint.topology import Topology, ancestry
 
 if TYPE_CHECKING:
+    from policylint.implementations.generic.detecting import Detection
     from policylint.policy.authorizing import Decision, RequestFacts
     from policylint.policy.client_addresses import Trust
 from policylint.implementations.generic.attaching import Attachments
@@ -121,6 +122,14 @@ class Evaluating(Behaviour):
 
     def forgeable_address(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Trust | None:  # noqa: ARG002
         """Return why clients of a listener may say which address they have; None, the default, where they may not."""
+        return None
+
+    def detection(self, gateway: Resource, kind: PolicyKind | None, spec: Mapping[str, Any]) -> Detection | None:  # noqa: ARG002
+        """Return where a Gateway, or a policy on its listener, says that clients' addresses are to be looked for.
+
+        Args:
+            kind: of an effective policy that a request meets, with its spec; None for the Gateway itself.
+        """
         return None
 
     def address_rule(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:  # noqa: ARG002

@@ -75,6 +75,7 @@ from policylint.topology.routes import Rule
 if TYPE_CHECKING:
     from policylint.catalog.kinds import Catalog
     from policylint.implementations.generic.dead_ends import DeadEnd
+    from policylint.implementations.generic.detecting import Detection
     from policylint.model import Location
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
@@ -209,6 +210,10 @@ class Istio(Implementation):
         if state.kind.implementation != self.name:
             return ()
         return conditions.flat(state, topology.world.once(Mesh), topology.world, self.root_namespace)
+
+    def detection(self, gateway: Resource, kind: PolicyKind | None, spec: Mapping[str, Any]) -> Detection | None:  # noqa: ARG002
+        """Return how many proxies a Gateway, or the mesh, says are in front."""
+        return client_addresses.detection(gateway, self.settings) if kind is None else None
 
     def believed_beyond(
         self, policy: Resource, proxy: ResourceKey, world: World

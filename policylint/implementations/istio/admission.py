@@ -364,8 +364,11 @@ class _Judge:
                 return call.has_path(*map(_path_predicate, wanted))
             case "ports" | "destination.port":
                 return self._known(None if call.port is None else str(call.port), wanted, "the port")
-            case "ipBlocks" | "remoteIpBlocks" | "source.ip" | "remote.ip":
+            case "remoteIpBlocks" | "remote.ip":
                 answer = call.is_from(wanted)
+                return self._unknown("the client's address") if answer is None else answer
+            case "ipBlocks" | "source.ip":  # of who connects, whatever X-Forwarded-For says
+                answer = call._replace(address=call.peer).is_from(wanted)
                 return self._unknown("the client's address") if answer is None else answer
         if name.startswith("request.headers["):
             return self._header(name[len("request.headers[") :].rstrip("]"), wanted)

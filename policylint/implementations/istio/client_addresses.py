@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.generic.detecting import Detection
 from policylint.implementations.istio import labels
 from policylint.model import Location, Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.policy.client_addresses import (
@@ -91,6 +92,13 @@ def counted_on(resource: Resource) -> tuple[Resource, Pointer, int | None]:
             config = text(written[labels.PROXY_ANNOTATION])
             return resource, (*place, labels.PROXY_ANNOTATION), _trusted_proxies(config)
     return resource, (), None
+
+
+def detection(gateway: Resource, settings: Mapping[str, Any]) -> Detection | None:
+    """Return where a Gateway looks for clients' addresses: what it says itself counts before what the mesh says."""
+    _, _, stated = counted_on(gateway)
+    hops = settings.get("numTrustedProxies") if stated is None else stated
+    return Detection(f"numTrustedProxies: {hops}", hops=hops) if isinstance(hops, int) and hops > 0 else None
 
 
 def _trusted_proxies(config: str) -> int | None:

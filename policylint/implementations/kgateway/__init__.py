@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, controller_above, resolved_to
+from policylint.implementations.generic.detecting import Detection
 from policylint.implementations.generic.impossible import impossible_rules
 from policylint.implementations.generic.narrower import kept_by_narrower
 from policylint.implementations.kgateway import authorization, backend_tls, client_addresses, listeners, routes
@@ -180,6 +181,10 @@ class Kgateway(Implementation):
     def forgeable_address(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Trust | None:
         """Return what a ListenerPolicy says of a listener's clients."""
         return client_addresses.forgeable(spec) if kind.kind == "ListenerPolicy" else None
+
+    def detection(self, gateway: Resource, kind: PolicyKind | None, spec: Mapping[str, Any]) -> Detection | None:  # noqa: ARG002
+        """Return what a ListenerPolicy says of proxies in front."""
+        return client_addresses.detection(spec) if kind is not None and kind.kind == "ListenerPolicy" else None
 
     def address_rule(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:
         """Return the `acl` of a TrafficPolicy."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import mapping
+from policylint.implementations.generic.detecting import Detection
+from policylint.model import mapping, texts
 from policylint.policy.client_addresses import (
     EVERYONE,
     PAST_PROXIES,
@@ -34,6 +35,19 @@ def forgeable(spec: Mapping[str, Any]) -> Trust | None:
         why = "the last address of X-Forwarded-For counts, which who connects writes"
         return Trust(("httpSettings", "useRemoteAddress"), why, certain=True)
     return None
+
+
+def detection(spec: Mapping[str, Any]) -> Detection | None:
+    """Return where a listener looks for clients' addresses: whoever is not the edge skips the address of who connects,
+    which the proxy before has written down."""
+    http = mapping(spec.get("httpSettings"))
+    stated, is_edge = http.get("xffNumTrustedHops"), http.get("useRemoteAddress") is not False
+    networks = tuple(texts(http.get("xffTrustedCIDRs")))
+    if networks and not is_edge:
+        return Detection("xffTrustedCIDRs", networks=networks)
+    hops = (stated if isinstance(stated, int) else 0) + (not is_edge)
+    field = f"xffNumTrustedHops: {stated}" if is_edge else "useRemoteAddress: false"
+    return Detection(field, hops=hops) if hops > 0 else None
 
 
 def rule(spec: Mapping[str, Any]) -> Pointer:

@@ -7,6 +7,7 @@ from policylint.model import Location, Resource, sequence, text
 from policylint.namedtuple import NamedTuple
 
 EVERYONE = "every sender is trusted, so the first address of X-Forwarded-For counts"
+LAST_ADDRESS = "the last address of X-Forwarded-For counts, which who connects writes"
 PROXY_HEADER = "whoever connects may send a PROXY header of its own, with any address"
 PAST_PROXIES = "a client that reaches the Gateway directly, not through your proxy, can set X-Forwarded-For"
 LOGIN = "or require a login or a client certificate as well"

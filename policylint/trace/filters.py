@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.generic.preflights import allowed_origin
 from policylint.model import Resource, ResourceKey, integer, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
 from policylint.policy.handling import Handling, Redirect
@@ -227,28 +228,9 @@ def _part(mirror: Mapping[str, Any]) -> float | None:
     return None if numerator is None or denominator is None or denominator <= 0 else 100 * numerator / denominator
 
 
-def allowed_origin(cors: Mapping[str, Any], origin: str) -> str:
-    """Return the value of Access-Control-Allow-Origin for an origin, "" where it is not allowed."""
-    for pattern in texts(cors.get("allowOrigins")):
-        if pattern == "*":
-            return origin if cors.get("allowCredentials") is True else "*"
-        if pattern == origin or _wildcard(pattern, origin):
-            return origin
-    return ""
-
-
 def shown(headers: Headers) -> dict[str, str]:
     """Return the names as written with their values, sorted."""
     return dict(sorted(headers.values(), key=lambda header: header[0].lower()))
-
-
-def _wildcard(pattern: str, origin: str) -> bool:
-    """Return whether a pattern such as `https://*.example.com` covers an origin.
-
-    The `*` covers any number of labels; a port must be the same on both sides.
-    """
-    head, star, tail = pattern.partition("*")
-    return bool(star) and len(origin) > len(head) + len(tail) and origin.startswith(head) and origin.endswith(tail)
 
 
 def _preflight(cors: Mapping[str, Any], requested_method: str, request: Request) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from policylint.implementations import Implementation, implementation
 from policylint.implementations.generic.detecting import Detected, detected
+from policylint.implementations.generic.preflights import answers
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.policy.asking import Ask, asked
 from policylint.policy.authorizing import Decision, RequestFacts, RequestQuestion
@@ -158,7 +159,8 @@ class Policies:
             unread = unheard_of(simulation.topology, gateway, met.group.kind, simulation.catalog)
             kind, effective = met.group.kind, met.group.effective
             decisions = self._implementation(kind).decisions(kind, met.spec, message)
-            for decision in chain(_failures(effective), decisions):
+            first = () if _comes_after_logins(met) else answers(kind.preflight, met.spec, message)
+            for decision in chain(first, _failures(effective), decisions):
                 hangs = met.doubt or (unread and f"whether {unread} reads it")
                 hangs = hangs or (f"whether it goes to {met.backend}" if met.backend is not None else "")
                 if hangs and decision.answer == "denied":
@@ -225,6 +227,14 @@ class Policies:
             found = behaviour.phases(group.kind, spec, gateway, simulation.topology, simulation.catalog)
             self._phases[number, gateway] = found
         return found
+
+
+def _comes_after_logins(met: Met) -> bool:
+    """Return whether an order of its own has a policy ask for logins before it answers preflights."""
+    place = met.places.get(met.group.kind.preflight)
+    return place is not None and any(
+        met.places.get(ask.path.split(".")[0], place) < place for ask in met.asks if ask.must
+    )
 
 
 def _failures(effective: Effective) -> Iterator[Decision]:

@@ -10,6 +10,8 @@ from policylint.implementations.generic.detecting import Detection
 from policylint.model import mapping, sequence, text, texts
 from policylint.policy.client_addresses import (
     EVERYONE,
+    LAST_ADDRESS,
+    LOGIN,
     PAST_PROXIES,
     PROXY_HEADER,
     Trust,
@@ -31,6 +33,10 @@ def forgeable(spec: Mapping[str, Any]) -> Trust | None:
         return Trust((*place, "trustedCIDRs", everyone), EVERYONE, certain=True)
     if mapping(spec.get("proxyProtocol")).get("optional") is True:
         return Trust(("proxyProtocol", "optional"), PROXY_HEADER, certain=True)
+    if forwarded.get("numTrustedHops") == 0:
+        return Trust(
+            (*place, "numTrustedHops"), LAST_ADDRESS, certain=True, fix=f"leave `clientIPDetection` out, {LOGIN}"
+        )
     if is_positive(forwarded.get("numTrustedHops")):
         return Trust((*place, "numTrustedHops"), PAST_PROXIES, certain=False)
     if detection.get("customHeader"):

@@ -10,6 +10,7 @@ from policylint.implementations.generic.detecting import Detection
 from policylint.model import mapping, texts
 from policylint.policy.client_addresses import (
     EVERYONE,
+    LAST_ADDRESS,
     PAST_PROXIES,
     PROXY_HEADER,
     Trust,
@@ -32,8 +33,7 @@ def forgeable(spec: Mapping[str, Any]) -> Trust | None:
     if is_positive(http.get("xffNumTrustedHops")):
         return Trust(("httpSettings", "xffNumTrustedHops"), PAST_PROXIES, certain=False)
     if http.get("useRemoteAddress") is False and not http.get("xffTrustedCIDRs"):
-        why = "the last address of X-Forwarded-For counts, which who connects writes"
-        return Trust(("httpSettings", "useRemoteAddress"), why, certain=True)
+        return Trust(("httpSettings", "useRemoteAddress"), LAST_ADDRESS, certain=True)
     return None
 
 

@@ -1,0 +1,51 @@
+"""Requests by which browsers ask whether a script may call another site, and what settings for that answer.
+
+Proxies ask these settings before logins: a preflight of an allowed origin is answered, any other goes on and meets the
+logins like all requests. Source: Envoy's documentation, «CORS», and source/extensions/filters/http/cors/cors_filter.cc;
+agentgateway crates/agentgateway/src/http/cors.rs, and its pull request 1020 on the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.model import mapping, texts
+from policylint.policy.authorizing import Decision, RequestFacts
+
+
+def answers(place: str, spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decision]:
+    """Yield what settings for other origins answer a preflight; nothing for requests that go on.
+
+    Args:
+        place: of the settings in a spec, `traffic.cors`; "" for kinds without any.
+    """
+    headers = message.headers
+    if not place or message.blank or message.method != "OPTIONS" or "access-control-request-method" not in headers:
+        return
+    settings, pointer = spec, tuple(place.split("."))
+    for step in pointer:
+        settings = mapping(settings.get(step))
+    origin = headers.get("origin", "")
+    if origin and allowed_origin(settings, origin):
+        why = f"it is a preflight of {origin}, which `cors` answers before any login is asked for"
+        yield Decision("denied", pointer, why, status=200, direct=True)
+
+
+def allowed_origin(cors: Mapping[str, Any], origin: str) -> str:
+    """Return the value of Access-Control-Allow-Origin for an origin, "" where it is not allowed."""
+    for pattern in texts(cors.get("allowOrigins")):
+        if pattern == "*":
+            return origin if cors.get("allowCredentials") is True else "*"
+        if pattern == origin or _wildcard(pattern, origin):
+            return origin
+    return ""
+
+
+def _wildcard(pattern: str, origin: str) -> bool:
+    """Return whether a pattern such as `https://*.example.com` covers an origin.
+
+    The `*` covers any number of labels; a port must be the same on both sides.
+    """
+    head, star, tail = pattern.partition("*")
+    return bool(star) and len(origin) > len(head) + len(tail) and origin.startswith(head) and origin.endswith(tail)

@@ -213,15 +213,18 @@ class DiffSides:
         self.scope = scope
         self.sources = sources
         self.directories = directories
-        self.before, self.after = self._opened()
+        self.before, self.after = self._opened(everything=scope is None)
+        if scope is not None and _names(self.before) != _names(self.after):  # one has a part on one side alone, perhaps
+            self.before, self.after = self._opened()
         if self.before.alternatives != self.after.alternatives:  # a pair must mean the same on both sides
             self.before, self.after = self._opened(alternatives=False)
         self.touched_lines = cache(self._touched_lines)
 
-    def _opened(self, *, alternatives: bool = True) -> list[Workspace]:
+    def _opened(self, *, alternatives: bool = True, everything: bool = True) -> list[Workspace]:
         both: dict[str, Any] = {"shared_facts": SharedFacts(), "shared": Shared(), "alternatives": alternatives}
         both |= {"scope": self.scope, "undeployed": False, "all_environments": True, "paths": ()}
         both["edited"] = self._edited
+        both["picking"] = None if everything or self.scope is None else self._touched(self.scope)
         setup, live = self.request.setup, self.request.options.live
         if live is None:
             return [
@@ -240,7 +243,7 @@ class DiffSides:
 
         before, after = self.contents
         differing = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-        former, latter = (self._aside(source) for source in self.sources)
+        former, latter = self._aside
         aside = sorted(path for path in former.keys() | latter.keys() if former.get(path) != latter.get(path))
         commands = []
         self._announce(aside)
@@ -270,13 +273,25 @@ class DiffSides:
             if len(documents) == 2 and all(isinstance(each.value, dict) for each in documents):
                 yield documents[0], documents[1]
 
-    def _aside(self, source: Source) -> dict[str, str]:
-        """Return the templates and scripts of a tree: path → the id of the content."""
+    @cached_property
+    def _aside(self) -> tuple[dict[str, str], dict[str, str]]:
+        """For each side the templates and scripts: path → the id of the content."""
         from policylint.render.by_hand import is_script
 
-        paths = [path for paths in source.skipped.values() for path in paths]
-        paths += [path for path in source.files_below("") if is_script(path) and not path.endswith(".md")]
-        return {path: _content_id(source, path) for path in paths}
+        def of(source: Source) -> dict[str, str]:
+            paths = [path for paths in source.skipped.values() for path in paths]
+            paths += [path for path in source.files_below("") if is_script(path) and not path.endswith(".md")]
+            return {path: _content_id(source, path) for path in paths}
+
+        return of(self.sources[0]), of(self.sources[1])
+
+    def _touched(self, scope: ReportScope) -> ReportScope:
+        """Return a scope with what the change touches beside it, so that what goes from one environment to another one
+        is seen in both."""
+        from policylint.workspace.scope import TouchedScope
+
+        changed = {path for one, other in (self.contents, self._aside) for path, _ in one.items() ^ other.items()}
+        return TouchedScope(scope, changed)
 
     @cached_property
     def _edited(self) -> Edited:
@@ -359,6 +374,10 @@ class DiffSides:
             for source in self.sources
         )
         return {self.of_after(path): blob for path, blob in before.items()}, after
+
+
+def _names(workspace: Workspace) -> set[str]:
+    return {simulation.world.name for simulation in workspace.simulations}
 
 
 def _known_id(source: Source, file: str) -> str | None:

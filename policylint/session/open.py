@@ -85,6 +85,7 @@ def open_workspace_of(
     alternatives: bool = True,
     undeployed: bool = True,
     all_environments: bool = False,
+    picking: ReportScope | None = None,
     edited: Edited = NOTHING_EDITED,
 ) -> Workspace:
     """Return the workspace of some paths, with the options of a run.
@@ -97,6 +98,7 @@ def open_workspace_of(
         alternatives: whether plain directories that write the same objects are environments of their own.
         undeployed: whether files are taken as they are where nothing of what is to be checked is deployed.
         all_environments: whether environments that have no part in the scope are simulated as well.
+        picking: as of `open_workspace`.
         edited: what a change touches, which is read whoever names it.
 
     Raises:
@@ -107,7 +109,7 @@ def open_workspace_of(
     options, settings = setup.options, setup.settings
     more: dict[str, Any] = {"given": setup.assumptions, "source": source, "shared": shared, "env": options.environments}
     more |= {"alternatives": alternatives, "undeployed": undeployed}
-    more |= {"scope": scope, "all_environments": all_environments, "edited": edited}
+    more |= {"scope": scope, "all_environments": all_environments, "picking": picking, "edited": edited}
     if renderer := setup.renderer:
         more["render"] = renderer
     if options.rendered:

@@ -209,6 +209,7 @@ def open_workspace(
     undeployed: bool = False,
     scope: ReportScope | None = None,
     all_environments: bool = False,
+    picking: ReportScope | None = None,
     edited: Edited = NOTHING_EDITED,
 ) -> Workspace:
     """Read, place and simulate what is below some paths.
@@ -233,6 +234,7 @@ def open_workspace(
         undeployed: whether files are taken as they are where nothing of what is to be checked is deployed.
         scope: what findings are to concern.
         all_environments: whether environments in which nothing concerns the scope are simulated as well.
+        picking: in its place, of what is rendered, the scope in which an environment that is simulated has a part.
         edited: what a change touches, which is read whoever names it.
 
     Raises:
@@ -276,7 +278,9 @@ def open_workspace(
     simulations = (
         None
         if render == "off"
-        else tree.rendered(*(env, stated, render, budget, faults, picked, rendered), alternatives=alternatives)
+        else tree.rendered(
+            *(env, stated, render, budget, faults, picking or picked, rendered), alternatives=alternatives
+        )
     )
     beside: list[Simulation] = []
     if simulations is None:

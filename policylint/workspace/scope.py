@@ -67,6 +67,27 @@ class ReportScope:
         return WorldScope(self, world)
 
 
+class TouchedScope(ReportScope):
+    """A scope and what a change touches: of the environments that have no part in either, nothing can be reported.
+
+    Args:
+        changed: the files of the change, by their paths as shown, on either side.
+    """
+
+    __slots__ = ("_above", "_changed")
+
+    def __init__(self, scope: ReportScope, changed: Iterable[str]) -> None:
+        super().__init__(scope._root.rstrip(os.sep), scope.paths)
+        self._changed = frozenset(changed)
+        paths = {self.below_root(file) for file in self._changed}
+        self._above = paths | {path[:at] for path in paths for at, letter in enumerate(path) if letter == "/"}
+
+    def has_part(self, entries: Mapping[str, Collection[str]], files: Iterable[str]) -> bool:
+        if super().has_part(entries, files := set(files)) or not files.isdisjoint(self._changed):
+            return True
+        return any(entry in self._above or not self._above.isdisjoint(entries[entry]) for entry in entries)
+
+
 class WorldScope:
     """What concerns a scope in one environment: what lies there, and what is deployed from there."""
 
@@ -133,4 +154,4 @@ def _files_of(resource: Resource) -> Iterable[str]:
     return files
 
 
-__all__ = ["ReportScope", "WorldScope", "concerning"]
+__all__ = ["ReportScope", "TouchedScope", "WorldScope", "concerning"]

@@ -11,7 +11,11 @@ from pathlib import Path
 import pytest
 
 import policylint
+from policylint.catalog.kinds import Catalog
 from policylint.errors import UsageError
+from policylint.model import World
+from policylint.simulation import Simulation, simulate
+from policylint.workspace.scope import TouchedScope
 
 CLASS = """\
 apiVersion: gateway.networking.k8s.io/v1
@@ -301,3 +305,68 @@ def test_files_are_named_as_seen_from_here(repository: Path, monkeypatch: pytest
     monkeypatch.chdir(repository / "apps")
     assert found("shop") == [("GWP201", "shop/cors.yaml")]
     assert found() == [("GWP406", "blog/posts.yaml"), ("GWP201", "shop/cors.yaml")]
+
+
+NAMES = ("one", "two", "three")
+FLEET = {f"clusters/{name}/all.yaml": flux("apps", f"./apps/{name}") for name in NAMES}
+FLEET |= {f"apps/{name}/gateway.yaml": INFRA for name in NAMES} | {f"apps/{name}/login.yaml": JWT for name in NAMES}
+FLEET |= {f"apps/{name}/routes.yaml": route(name, "infra") for name in NAMES}
+
+
+def without(*files: str) -> dict[str, str]:
+    return {path: text for path, text in FLEET.items() if path not in files}
+
+
+@pytest.mark.parametrize(
+    ("after", "path", "simulated"),
+    [
+        pytest.param(without("apps/one/login.yaml"), "apps/one", {"one"}, id="a login is deleted"),
+        pytest.param(without("apps/one/login.yaml"), "apps/two", {"one", "two"}, id="elsewhere"),
+        pytest.param(FLEET, "apps/two", {"two"}, id="nothing changes"),
+        pytest.param(
+            {**without("apps/one/routes.yaml"), "apps/two/one.yaml": route("one", "infra")},
+            "apps/one",
+            {"one", "two"},
+            id="a route goes to another cluster",
+        ),
+        pytest.param(
+            {**FLEET, "clusters/two/all.yaml": FLEET["clusters/two/all.yaml"].replace("apps/two", "apps/one")},
+            "apps/one",
+            {"one", "two"},
+            id="another cluster takes the path in",
+        ),
+        pytest.param(
+            {path.replace("clusters/one/", "clusters/four/"): text for path, text in FLEET.items()},
+            "apps/one",
+            {"one", "two", "three", "four"},
+            id="a cluster has another name",
+        ),
+    ],
+)
+def test_of_a_fleet_what_a_path_or_the_change_touches_is_simulated(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, after: dict[str, str], path: str, simulated: set[str]
+) -> None:
+    names: set[str] = set()
+
+    def counted(world: World, catalog: Catalog) -> Simulation:
+        names.add(world.name)
+        return simulate(world, catalog)
+
+    monkeypatch.setattr("policylint.workspace.worlds.simulate", counted)
+    result = changed(repository, FLEET, after, path)
+    assert names == simulated
+    monkeypatch.setattr(TouchedScope, "has_part", lambda *_: True)
+    whole = policylint.diff("HEAD~1..HEAD", path)
+    assert names == {*NAMES, *simulated}
+    assert _told(result) == _told(whole)
+    assert result.changes_policy == whole.changes_policy
+
+
+def _told(result: policylint.DiffResult) -> list[object]:
+    found = (
+        (change.state, each.rule, each.severity, each.message, each.label, *each.location.sort_key(), each.environments)
+        for change in result.comparison.findings
+        for each in (change.finding,)
+    )
+    changed = ((subject.environment, str(subject.key), subject.change) for subject in result.comparison.routes)
+    return [*found, *changed]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from policylint.model import GATEWAY_GROUP, Finding, Resource, World, is_symbolic, mapping, sequence, texts
+from policylint.model import GATEWAY_GROUP, Finding, Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.words import leading
 from policylint.network.charts import values_of
 from policylint.simulation import Simulation
@@ -15,6 +15,7 @@ from policylint.topology.workloads import pod_spec
 RULE = "GWP417"
 _CHART, _IMAGE = "external-dns", "/external-dns"
 _OPTION = "--source="
+_VARIABLE = "EXTERNAL_DNS_SOURCE"
 _SOURCES = {kind: f"gateway-{kind.lower()}" for kind in ("HTTPRoute", "GRPCRoute", "TLSRoute")}
 """The kinds of routes with hostnames, and what has ExternalDNS read them."""
 _BY_DEFAULT = ("service", "ingress")
@@ -57,12 +58,19 @@ def _instances(world: World) -> list[tuple[Resource, tuple[str, ...]]] | None:
     for workload in world.of_kind("apps", "Deployment"):
         for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
             if _IMAGE in str(container.get("image")).partition(":")[0]:
-                found.append((workload, _stated(texts(container.get("args")))))
+                found.append((workload, _stated(texts(container.get("args"))) or _in_environment(container)))
     for release, values, is_whole in values_of(world, _CHART):
         if not is_whole:
             return None
         found.append((release, _of_values(values)))
     return None if any(is_symbolic(source) or not read for _, read in found for source in read or ("",)) else found
+
+
+def _in_environment(container: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the sources that a variable states in place of arguments, one a line."""
+    variables = map(mapping, sequence(container.get("env")))
+    stated = next((text(each.get("value")) for each in variables if each.get("name") == _VARIABLE), "")
+    return tuple(stated.split())
 
 
 def _of_values(values: Mapping[str, Any]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from policylint.documents import Pointer
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.policy.results import FailingSetting
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
@@ -143,6 +143,7 @@ def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:
     """
     spec, host = proxy.spec, mapping(proxy.spec.get("virtualhost"))
     at: Pointer = ("spec", "virtualhost")
+    rival = _rival(world, proxy)
     tls, secret = mapping(host.get("tls")), text(mapping(host.get("tls")).get("secretName"))
     passes = tls.get("passthrough") is True
     namespace, _, name = secret.rpartition("/")
@@ -152,6 +153,7 @@ def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:
             ("spec",),
             "it has no route, no include and no `tcpproxy`",
         ),
+        (rival, (*at, "fqdn"), f"{rival} is for the same host, and Contour serves neither"),
         (host.get("jwtProviders") and not secret, (*at, "jwtProviders"), "`jwtProviders` where no TLS ends"),
         (host.get("authorization") and "tls" not in host, (*at, "authorization"), "`authorization` without `tls`"),
         (
@@ -188,6 +190,26 @@ def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:
         (spec.get("tcpproxy") and "tls" not in host, ("spec", "tcpproxy"), "`tcpproxy` without `tls`"),
     )
     return next(((place, reason) for found, place, reason in faults if found), None)
+
+
+def _rival(world: World, proxy: Resource) -> ResourceKey | None:
+    """Return another HTTPProxy with the host of this one, for the same Contour (its condition DuplicateVhost)."""
+    named, of_class = _host(proxy), proxy.spec.get("ingressClassName")
+    others = (
+        each.key
+        for each in world.of_kind(*KIND)
+        if each.key != proxy.key and _host(each) == named and each.spec.get("ingressClassName") == of_class
+        if each.annotations == proxy.annotations or not _bears_class(each) | _bears_class(proxy)
+    )
+    return next(others, None) if named and not is_symbolic(named) else None
+
+
+def _host(proxy: Resource) -> str:
+    return text(mapping(proxy.spec.get("virtualhost")).get("fqdn")).lower()
+
+
+def _bears_class(proxy: Resource) -> bool:
+    return any(str(name).endswith("/ingress.class") for name in proxy.annotations)
 
 
 def _incomplete(world: World, proxy: Resource, secret: str) -> str:

@@ -1,5 +1,7 @@
 """What the guards of doors that are no Gateways answer: lists of addresses, and what is enough where they meet a login.
 
+Tokens of issuers that a door does not name are refused, too.
+
 The settings are those of schemas/doors.yaml, whoever's annotations state them.
 """
 
@@ -9,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.implementations.generic import Implementation
+from policylint.implementations.generic.bearer import foreign
 from policylint.model import PolicyKind, texts
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
 
@@ -34,12 +37,15 @@ class Doors(Implementation):
         return {name: value for name, value in spec.items() if name not in dropped}
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
-        """Yield what the lists of addresses answer: who is on the one is refused, then who is not on the other."""
+        """Yield what is answered to tokens of other issuers, and what the lists of addresses answer: who is on the one
+        is refused, then who is not on the other."""
         allow, deny = texts(spec.get("allow")), texts(spec.get("deny"))
         rules = [
             AuthorizationRule(message.is_from(networks), allows, (name,), "the client's address")
             for name, networks, allows in (("deny", deny, False), ("allow", allow, True))
             if networks
         ]
+        if refused := foreign({"providers": [spec.get("jwt")]}, ("jwt",), message):
+            yield refused
         if rules:
             yield first_match(rules, otherwise(("allow",) if allow else ("deny",), allows=not allow))

@@ -9,6 +9,8 @@ from tests.worlds import gateway, manifest, route, simulated
 
 NAMED = "hostnames: [db.example.com]"
 
+VARIABLE = 'env: [{name: EXTERNAL_DNS_SOURCE, value: "gateway-httproute\\nservice"}]'
+
 
 def running(*sources: str) -> str:
     args = ", ".join(f"--source={each}" for each in sources)
@@ -36,6 +38,7 @@ def told(*objects: str) -> list[str]:
         (installed("{extraArgs: ['--source=gateway-httproute']}"),),
         (installed("{extraArgs: {source: gateway-httproute}}"),),
         (running("gateway-httproute").replace("--source=", "--source, "),),  # two words
+        (running("gateway-httproute").replace("args: [--source=gateway-httproute]", VARIABLE),),
     ],
 )
 def test_a_kind_that_nobody_reads_is_told(objects: tuple[str, ...]) -> None:

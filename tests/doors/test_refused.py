@@ -251,6 +251,25 @@ def test_an_httpproxy_that_includes_one_with_a_host(tls: str, field: str) -> Non
     assert told(proxy(f"virtualhost: {{{HOST}{tls}}}, {field}"), other) == [("error", message)]
 
 
+@pytest.mark.parametrize(
+    ("host", "more", "told_of"),
+    [
+        ("shop.example.com", "", True),
+        ("SHOP.example.com", "", True),
+        ("other.example.com", "", False),
+        ("shop.example.com", "ingressClassName: internal, ", False),  # of another Contour
+    ],
+)
+def test_a_host_of_two_httpproxies_is_served_by_neither(host: str, more: str, told_of: bool) -> None:
+    """Contour's condition DuplicateVhost (httpproxy_processor.go, validHTTPProxies)."""
+    spec = f"spec: {{{more}virtualhost: {{fqdn: {host}}}, routes: [{{{TO_WEB}}}]}}"
+    other = manifest("projectcontour.io/v1", "HTTPProxy", "o", "shop", spec)
+    objects = (proxy(f"virtualhost: {{{HOST}}}, routes: [{{{TO_WEB}}}]"), other)
+    message = "is invalid: HTTPProxy shop/o is for the same host, and Contour serves neither"
+    assert (("error", message) in told(*objects)) is told_of
+    assert (answer(simulated(service("web"), *objects), "http://shop.example.com/", "")[0] == "404") is told_of
+
+
 def test_a_route_that_asks_for_tokens_of_nobody() -> None:
     """Envoy's jwt_authn knows no such requirement, and refuses its requests."""
     host = f"virtualhost: {{{HOST}, tls: {{secretName: cert}}, jwtProviders: [{{name: corp}}]}}"

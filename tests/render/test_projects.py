@@ -185,3 +185,14 @@ def test_a_kind_of_others_is_judged_where_it_names_its_namespace(tmp_path: Path)
     assert refused(tmp_path, {**FILES, **project(**fields), **other}) == []
     (tmp_path / "apps/shop/login.yaml").write_text(LOGIN, encoding="utf-8")
     assert refused(tmp_path, {}) == ["SecurityPolicy web/login"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "is_refused"),
+    [("[]", True), ("[team-b]", True), ("['team-*']", False), ("['/team-[a-c]/']", False), ("['*']", False)],
+)
+def test_applications_of_other_namespaces(tmp_path: Path, stated: str, is_refused: bool) -> None:
+    """argoproj/argo-cd app_project_types.go, IsAppNamespacePermitted: globs, and regular expressions in slashes."""
+    files = {**FILES, "argo/shop.yaml": FILES["argo/shop.yaml"].replace("namespace: argocd", "namespace: team-a", 1)}
+    said = ["Applications of namespace team-a (`sourceNamespaces`)"] if is_refused else []
+    assert refused(tmp_path, {**files, **project(sourceNamespaces=stated)}) == said

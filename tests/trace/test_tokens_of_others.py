@@ -97,6 +97,38 @@ def test_an_extension_of_kgateway_takes_tokens_of_its_issuers(tmp_path: Path, mo
     assert "401" not in result(tmp_path, "iss=id", *objects)
 
 
+def test_each_of_two_extensions_asks_by_itself(tmp_path: Path) -> None:
+    """They are filters one after the other (trafficpolicy/jwt.go, handleJwt)."""
+    group = "gateway.kgateway.dev/v1alpha1"
+    spec = "spec: {jwt: {providers: [{name: idp, issuer: %s, %s}]}}"
+    objects = (
+        gateway_class(controller="kgateway.dev/kgateway"),
+        gateway(namespace="shop"),
+        *(manifest(group, "GatewayExtension", name, "shop", spec % (name, KEYS)) for name in ("one", "two")),
+        policy(group, "TrafficPolicy", "above", "Gateway/edge", "jwtAuth: {extensionRef: {name: one}}", "shop"),
+        policy(group, "TrafficPolicy", "own", "HTTPRoute/shop", "jwtAuth: {extensionRef: {name: two}}", "shop"),
+        route("shop", parents="[{name: edge}]", more=TO_WEB),
+        service("web"),
+    )
+    (tmp_path / "all.yaml").write_text("---".join(objects))
+    for issuer, refused in (("one", "own"), ("two", "above")):
+        asked = ["trace", "GET", "http://a.example/", "--claim", f"iss={issuer}", str(tmp_path / "all.yaml")]
+        said = f"Result: 401: denied by TrafficPolicy shop/{refused}: it takes no tokens of {issuer}."
+        assert said in CliRunner().invoke(main, asked).stdout
+
+
+def test_contour_takes_tokens_of_its_issuers(tmp_path: Path) -> None:
+    tls = "tls: {secretName: cert}, jwtProviders: [{name: corp, default: true, issuer: id}]"
+    to_web = "routes: [{services: [{name: web, port: 80}]}]"
+    spec = f"spec: {{virtualhost: {{fqdn: a.example, {tls}}}, {to_web}}}"
+    objects = (manifest("projectcontour.io/v1", "HTTPProxy", "web", "shop", spec), service("web"))
+    (tmp_path / "all.yaml").write_text("---".join(objects))
+    for issuer, refused in (("id", False), ("other", True)):
+        asked = ["trace", "GET", "https://a.example/", "--claim", f"iss={issuer}", str(tmp_path / "all.yaml")]
+        said = "Result: 401: denied by HTTPProxy shop/web: it takes no tokens of other."
+        assert (said in CliRunner().invoke(main, asked).stdout) is refused
+
+
 @pytest.mark.parametrize(
     ("ways", "status"),
     [

@@ -41,8 +41,11 @@ _TOKEN = ("metadata", "filter_metadata", "envoy.filters.http.jwt_authn", "payloa
 
 def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decision]:
     """Yield what each setting of an effective policy answers a request."""
-    if refused := foreign(spec.get("jwtAuth"), ("jwtAuth",), message):
-        yield refused
+    tokens = spec.get("jwtAuth")
+    for number, asking in enumerate(tokens if isinstance(tokens, list) else [tokens]):
+        place: tuple[str | int, ...] = ("jwtAuth", number) if isinstance(tokens, list) else ("jwtAuth",)
+        if refused := foreign(asking, place, message):
+            yield refused
     rbac = mapping(spec.get("rbac"))
     expressions = sequence(mapping(rbac.get("policy")).get("matchExpressions"))
     if expressions:

@@ -97,11 +97,20 @@ def with_providers(effective: Effective, spec: Mapping[str, Any], world: World) 
     A token in a parameter stays, and so does what `forwardToken` keeps (trafficpolicy/jwt.go, translateProvider): where
     one provider does not take them off, none is said to.
     """
-    asking = mapping(spec.get(_TOKENS))
+    asking = spec.get(_TOKENS)
+    if isinstance(asking, list):  # of several places, side by side
+        settings = [
+            _with_providers(effective, mapping(each), (_TOKENS, number), world) for number, each in enumerate(asking)
+        ]
+        return {**spec, _TOKENS: settings}
+    return {**spec, _TOKENS: _with_providers(effective, mapping(asking), (_TOKENS,), world)} if asking else spec
+
+
+def _with_providers(effective: Effective, asking: Mapping[str, Any], place: Pointer, world: World) -> Mapping[str, Any]:
     reference = mapping(asking.get("extensionRef"))
-    owner = next((owner for at, owner in effective.owners.items() if at[:1] == (_TOKENS,)), None)
+    owner = next((owner for at, owner in effective.owners.items() if at[: len(place)] == place), None)
     if owner is None or not reference:
-        return spec
+        return asking
     namespace = text(reference.get("namespace")) or owner.namespace
     key = ResourceKey("gateway.kgateway.dev", "GatewayExtension", namespace, text(reference.get("name")))
     extension = world.resolve_inner(key).resource
@@ -109,4 +118,4 @@ def with_providers(effective: Effective, spec: Mapping[str, Any], world: World) 
     providers = list(map(mapping, stated))
     if any(each.get("forwardToken") or mapping(each.get("tokenSource")).get("queryParameter") for each in providers):
         providers = [{**each, "forwardToken": True} for each in providers]
-    return {**spec, _TOKENS: {**asking, "providers": providers}} if providers else spec
+    return {**asking, "providers": providers} if providers else asking

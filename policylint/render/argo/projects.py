@@ -57,12 +57,14 @@ class Projects:
         self._tree = tree
         self._cluster_scoped = cluster_scoped
         self._specs: dict[str, Mapping[str, Any] | None] = {}
+        self._homes: dict[str, str] = {}
         by_hand: Mapping[str, str] | None = None
         for path, manifest in live_manifests(tree, lambda body: body.get("kind") == _KIND):
             above = [path, *directories_above(path)]
             by_hand = applied(tree) if by_hand is None else by_hand
             is_applied = not (by_hand.keys() | directories).isdisjoint(above) or path.rpartition("/")[0] in beside
             is_another = self._specs.get(manifest.name, manifest.spec) != manifest.spec
+            self._homes[manifest.name] = manifest.namespace
             self._specs[manifest.name] = None if is_another or not is_applied else manifest.spec
 
     @cached_property
@@ -94,7 +96,11 @@ class Projects:
     def _outside(
         self, application: Manifest, name: str, spec: Mapping[str, Any], sources: Iterable[tuple[Any, Provenance]]
     ) -> Forbidden | None:
-        """Return the source or the destination of an Application that its project does not permit."""
+        """Return the namespace, the source or the destination of an Application that its project does not permit."""
+        home, own = self._homes[name], application.namespace
+        if home and own not in ("", home) and not is_symbolic(own) and not _is_namespace(spec, own):
+            why = f"project {name} does not permit Applications of namespace {own} (`sourceNamespaces`)"
+            return Forbidden(why, application.origin.at("metadata", "namespace"))
         for source, place in sources:
             address = text(source.get("repoURL"))
             if address and not is_symbolic(address) and not _permits(texts(spec.get("sourceRepos")), _of_git(address)):
@@ -142,6 +148,15 @@ class Projects:
             if any(pattern.startswith(_NOT) and value and not _is_meant(pattern, value) for pattern, value in stated):
                 return False
         return permitted
+
+
+def _is_namespace(spec: Mapping[str, Any], namespace: str) -> bool:
+    """Return whether a project permits Applications of a namespace beside its own, or may, by a regular expression.
+
+    Source: argoproj/argo-cd app_project_types.go, IsAppNamespacePermitted.
+    """
+    stated = texts(spec.get("sourceNamespaces"))
+    return any(each.startswith("/") or is_symbolic(each) or glob(each).is_whole(namespace) for each in stated)
 
 
 def _permits(patterns: Iterable[str], address: str) -> bool:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from policylint.compare.lifting import may_lift
 from policylint.compare.pairing import Sides
+from policylint.documents import Pointer
 from policylint.implementations import implementation
-from policylint.model import Finding, Location, Node, ResourceKey, Severity
+from policylint.model import Finding, Location, Node, ResourceKey, Severity, mapping, sequence, text
 from policylint.model.words import count
 from policylint.policy.asking import asks
 from policylint.policy.beside import Beside
 from policylint.policy.results import PolicyState
+from policylint.regex import expression
 from policylint.simulation import Simulation
 
 RULE = "GWP325"
+_VERSIONS = "proxyVersion"
+_MOST_PATCHES = 30
 
 
 def decided_beside(sides: Sides) -> Iterator[Finding]:
@@ -35,6 +39,8 @@ def decided_beside(sides: Sides) -> Iterator[Finding]:
                 sides, "warning", f"{each.holder.key} now {each.does}", place, label, [each.holder.key, *about]
             )
     yield from _texts(sides)
+    yield from _missed(sides)
+    yield from _outgrown(sides)
 
 
 def _identity(sides: Sides, each: Beside) -> tuple[ResourceKey, str, str]:
@@ -74,6 +80,70 @@ def _texts(sides: Sides) -> Iterator[Finding]:
                 "not evaluated: it may disable what they check",
                 [state.key, *acting],
             )
+
+
+def _missed(sides: Sides) -> Iterator[Finding]:
+    """Yield the policies with texts for a proxy that name a listener which the change takes away: it finds nothing."""
+    gone = _listeners(sides.before) - _listeners(sides.after)
+    for state in sides.after.policies.values() if gone else ():
+        former = sides.before.policies.get(sides.pairing.was(state.key))
+        if former is None or not state.kind.settings.raw:
+            continue
+        for pointer, value in _of("name", state.policy.spec, ("spec",)):
+            if value in gone:
+                yield _finding(
+                    sides,
+                    "warning",
+                    f"{state.key} changes raw proxy configuration of listener {value}, which is gone",
+                    state.policy.location(*pointer),
+                    "what it did there is no longer done, whatever took the listener's place",
+                    [state.key],
+                )
+
+
+def _outgrown(sides: Sides) -> Iterator[Finding]:
+    """Yield the policies with texts that are for the proxies of some releases, the one of before among them and that of
+    after not."""
+    for state in sides.after.policies.values():
+        releases = [side.catalog.releases.get(state.kind.implementation) for side in (sides.before, sides.after)]
+        if not state.kind.settings.raw or None in releases or releases[0] == releases[1]:
+            continue
+        former = sides.before.policies.get(sides.pairing.was(state.key))
+        for pointer, value in _of(_VERSIONS, state.policy.spec, ("spec",)) if former is not None else ():
+            fits = [any(map(expression(value).is_within, _patches(release))) for release in filter(None, releases)]
+            if fits == [True, False]:
+                yield _finding(
+                    sides,
+                    "warning",
+                    f"{state.key} changes raw proxy configuration of releases {value}, which the proxies are past",
+                    state.policy.location(*pointer),
+                    "what it did there is no longer done",
+                    [state.key],
+                )
+
+
+def _patches(release: Sequence[int]) -> Iterator[str]:
+    """Yield the patch releases of a release, as far as anybody makes them."""
+    return (".".join(map(str, (*release[:2], number))) for number in range(_MOST_PATCHES))
+
+
+def _listeners(side: Simulation) -> set[str]:
+    """Return the listeners as texts for proxies call them: by namespace, Gateway and name."""
+    return {
+        f"{each.gateway.key.namespace}/{each.gateway.key.name}/{text(mapping(listener).get('name'))}"
+        for each in side.topology.gateways
+        for listener in sequence(each.gateway.spec.get("listeners"))
+    }
+
+
+def _of(name: str, value: Any, above: Pointer) -> Iterator[tuple[Pointer, str]]:
+    """Yield the texts below a value that stand in fields of a name, each with its place."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, each in inner:
+        if step == name and isinstance(each, str):
+            yield (*above, step), each
+        else:
+            yield from _of(name, each, (*above, step))
 
 
 def _acting(policies: list[ResourceKey]) -> str:

@@ -15,6 +15,7 @@ from policylint.compare.doors import doors_past_logins
 from policylint.compare.pairing import Sides
 from policylint.doors import is_on_node, node_ports, published_as
 from policylint.model import (
+    GATEWAY_GROUP,
     ROUTE_KINDS,
     Finding,
     Location,
@@ -33,11 +34,13 @@ from policylint.model.kinds import ADDRESSES_OF
 from policylint.model.selectors import matches
 from policylint.model.words import count, listing
 from policylint.network.addressed import destinations, service_named
+from policylint.network.addresses import PRIVATE
 from policylint.patterns import Pattern
 from policylint.policy.asking import asks
 from policylint.policy.content import content_references
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
+from policylint.spaces.addresses import cidr, number_of
 from policylint.topology import GatewayState
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec, workloads_selected
@@ -56,6 +59,8 @@ _MOUNTS = {
     "configMap": "ConfigMap", "configMapRef": "ConfigMap", "configMapKeyRef": "ConfigMap",
     "secret": "Secret", "secretRef": "Secret", "secretKeyRef": "Secret",
 }  # fmt: skip
+_ADDRESSES = Pattern(r"/(load-?balancer-?)?ips?$", 2)
+"""Annotations of Services that ask for addresses: of MetalLB, kube-vip, Cilium."""
 _VERSION = Pattern(r"(?::[^:/@]*)?(?:@.*)?$")
 """The tag and the digest of an image."""
 _CONTENTS = ("data", "stringData", "binaryData")
@@ -69,6 +74,7 @@ def ends_changed(sides: Sides) -> Iterator[Finding]:
         yield from ends.other_containers()
         yield from ends.other_hosts()
         yield from ends.other_addresses()
+        yield from ends.other_networks()
         yield from ends.other_ways()
         yield from ends.other_doors()
         yield from ends.other_accounts()
@@ -194,6 +200,21 @@ class _Ends:
                     resource.location("endpoints"),
                     f"{self._users(service)} sent there",
                     [service],
+                )
+
+    def other_networks(self) -> Iterator[Finding]:
+        """Yield the Gateways and Services that asked for addresses of private networks alone, and ask for others."""
+        for old, new in self._changed:
+            was, now = _asked_for(old), _asked_for(new)
+            joined = [each for each in now if not _is_inside(each)]
+            if was and joined and all(map(_is_inside, was)):
+                yield self._finding(
+                    new,
+                    "warning",
+                    f"{new.key} now asks for {listing(joined, most=3)}, no address of a private network",
+                    new.location("spec", "addresses") if "addresses" in new.spec else new.name_location,
+                    f"it asked for {listing(was, most=3)}",
+                    [],
                 )
 
     def _addresses(self, world: World) -> dict[ResourceKey, set[str]]:
@@ -564,6 +585,24 @@ def _addresses(resource: Resource) -> set[str]:
         for endpoint in map(mapping, sequence(resource.body.get("endpoints")))
         for address in texts(endpoint.get("addresses"))
     }
+
+
+def _asked_for(resource: Resource) -> list[str]:
+    """Return the addresses at which a Gateway or Service asks to be reached."""
+    if resource.key[:2] == (GATEWAY_GROUP, "Gateway"):
+        listed = map(mapping, sequence(resource.spec.get("addresses")))
+        return [text_of(each.get("value")) for each in listed if each.get("type", "IPAddress") == "IPAddress"]
+    if resource.key[:2] != ("", "Service"):
+        return []
+    noted = (text_of(value) for key, value in resource.annotations.items() if _ADDRESSES.search(key))
+    written = (each.strip() for value in noted for each in value.split(","))
+    return [each for each in (text_of(resource.spec.get("loadBalancerIP")), *written) if each]
+
+
+def _is_inside(address: str) -> bool:
+    """Tell whether an address is one of a private network, or none that is written."""
+    number = number_of(address)
+    return number is None or any(each.low <= number < each.high for each in filter(None, map(cidr, PRIVATE)))
 
 
 def _published(service: Resource | None) -> set[str]:

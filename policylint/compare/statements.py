@@ -35,12 +35,13 @@ def statements_lost(sides: Sides) -> Iterator[Finding]:
             continue
         for old in before.world.of_kind(group, name):
             new = after.world.get(pairing.key(old.key))
-            if new is not None and new.body is old.body:
+            idle = new is not None and _acts(before, old) and not _acts(after, new) and _is_left(sides, old)
+            if new is not None and new.body is old.body and not idle:
                 continue
-            said, says = _statements(kind, old), set() if new is None else _statements(kind, new)
+            said, says = _statements(kind, old), set() if new is None or idle else _statements(kind, new)
             lost = sorted(_lost(said, says))
-            if lost and _acts(before, old) and not _is_elsewhere(sides, kind, lost):
-                yield _finding(sides, old, new, lost)
+            if lost and _acts(before, old) and not _is_elsewhere(sides, kind, lost, old):
+                yield _finding(sides, old, new, lost, idle=idle)
     yield from _snippets_lost(sides)
 
 
@@ -111,19 +112,32 @@ def _acts(side: Simulation, resource: Resource) -> bool:
     return (state is not None and bool(state.groups)) or any(each.wanted == resource.key for each in side.bindings)
 
 
-def _is_elsewhere(sides: Sides, kind: PolicyKind, lost: list[str]) -> bool:
+def _is_left(sides: Sides, old: Resource) -> bool:
+    """Tell whether something that a text acted on is still there."""
+    state = sides.before.policies.get(old.key)
+    nodes = [node for group in state.groups for path in group.contexts() for node in path] if state is not None else []
+    return any(sides.after.world.get(sides.pairing.key(node.key)) is not None for node in nodes)
+
+
+def _is_elsewhere(sides: Sides, kind: PolicyKind, lost: list[str], old: Resource) -> bool:
     """Tell whether another object of the kind, new or changed, holds what is lost."""
     others = (
         _statements(kind, each)
         for each in sides.after.world.of_kind(kind.group, kind.kind)
-        if (old := sides.before.world.get(sides.pairing.was(each.key))) is None or old.body is not each.body
+        if each.key != sides.pairing.key(old.key)
+        and ((was := sides.before.world.get(sides.pairing.was(each.key))) is None or was.body is not each.body)
     )
     return any(set(lost) <= statements for statements in others)
 
 
-def _finding(sides: Sides, old: Resource, new: Resource | None, lost: list[str]) -> Finding:
+def _finding(sides: Sides, old: Resource, new: Resource | None, lost: list[str], *, idle: bool = False) -> Finding:
     shown = listing((f"`{text if len(text) <= _LONGEST else text[:_LONGEST] + '…'}`" for text in lost), most=3)
-    said = f"{old.key} is gone, and with it {shown}" if new is None else f"{new.key} no longer says {shown}"
+    if new is None:
+        said = f"{old.key} is gone, and with it {shown}"
+    elif idle:
+        said = f"{new.key} no longer acts where it did, and with it {shown}"
+    else:
+        said = f"{new.key} no longer says {shown}"
     return Finding(
         RULE,
         "warning",

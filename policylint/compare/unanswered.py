@@ -6,15 +6,18 @@ beside them is a row, unless an answer, a setting or a finding tells of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from policylint.catalog.weakenings import access
+from policylint.catalog.kinds import Catalog
+from policylint.catalog.weakenings import access, common_weaknesses
 from policylint.checks.kit.locations import path
 from policylint.compare.change import ContextChange, EnvironmentChange, SubjectChange
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.anywhere import decided_otherwise, edited_beside
 from policylint.compare.protection.extensions import edited_unevaluated, said_by
+from policylint.compare.protection.spec import unmoved
 from policylint.compare.requests import RequestChanges
 from policylint.documents import Pointer
 from policylint.model import GATEWAY_GROUP, Finding, PolicyKind, Resource, ResourceKey
@@ -22,6 +25,10 @@ from policylint.model.words import listing
 from policylint.policy.results import Effective
 
 _NOT_EVALUATED = "and what that does is not evaluated"
+_IN_ORDER = re.compile(
+    r"args|command|cipher|chain|curve|filter|middleware|nameserver|order|plugin|precedence|priorit|search|version", re.I
+)
+"""Names of lists of texts in which the first ones come first."""
 _MOST = 50
 _DEEPEST = 3
 """Steps of a path that are shown: below them stands what only who wrote it knows."""
@@ -51,7 +58,7 @@ def untold_subjects(
     rows = {
         new.key: SubjectChange(sides.after.world.name, new.key, "unknown", new.name_location, reason=reason)
         for old, new in (*edited_unevaluated(sides), *decided_otherwise(sides), *_of_known_groups(sides))
-        if new.key not in shown and (reason := _reason(old, new))
+        if new.key not in shown and (reason := _reason(sides.after.catalog, old, new))
     }
     return [rows[key] for key in sorted(rows)][:_MOST]
 
@@ -83,10 +90,18 @@ def _is_told(subject: SubjectChange, told: Collection[ResourceKey]) -> bool:
     return subject.key in told and subject.reason.endswith(_NOT_EVALUATED)
 
 
-def _reason(old: Resource, new: Resource) -> str:
-    """Return which of its fields differ, in words; "" where all of them say how something runs, as replicas do."""
+def _reason(catalog: Catalog, old: Resource, new: Resource) -> str:
+    """Return which of its fields differ, in words; "" where all of them say how something runs, as replicas do, or
+    what holds where they are left out."""
     above = "spec." if "spec" in new.body else ""
-    fields = dict.fromkeys(f"{above}{path(each[:_DEEPEST])}" for each in _differing(said_by(old), said_by(new), ()))
+    before, after = said_by(old), said_by(new)
+    differing = list(_differing(before, after, ()))
+    if differing:
+        kind = catalog.get(*new.key[:2])
+        meant = [*(() if kind is None else kind.weaker), *common_weaknesses(new.key.kind, before, after, kind)]
+        same = {pointer for pair in unmoved(meant, before, after) for pointer in pair}
+        differing = [each for each in differing if each not in same]
+    fields = dict.fromkeys(f"{above}{path(each[:_DEEPEST])}" for each in differing)
     if not fields:
         return ""
     return f"{listing(list(fields), most=3)} {'changes' if len(fields) == 1 else 'change'}, {_NOT_EVALUATED}"
@@ -99,11 +114,21 @@ def _differing(old: Any, new: Any, above: Pointer) -> Iterator[Pointer]:
             if old.get(name) != new.get(name) and (name == "labels" or not access().is_idle(str(name), new.get(name))):
                 yield from _differing(old.get(name), new.get(name), (*above, name))
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        if _are_names(old) and _are_names(new) and sorted(old) == sorted(new) and not _IN_ORDER.search(_name(above)):
+            return
         for number, (one, other) in enumerate(zip(old, new, strict=True)):
             if one != other:
                 yield from _differing(one, other, (*above, number))
     else:
         yield above
+
+
+def _are_names(listed: list[Any]) -> bool:
+    return all(isinstance(each, str) for each in listed)
+
+
+def _name(pointer: Pointer) -> str:
+    return next((step for step in reversed(pointer) if isinstance(step, str)), "")
 
 
 __all__ = ["sets_otherwise", "untold_subjects", "without_told"]

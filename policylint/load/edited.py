@@ -12,7 +12,7 @@ from policylint.patterns import Pattern
 _KIND = Pattern(rb"\bkind[\"']?: *[\"']?(\w+)")
 _MOST_FILES = 2_000
 _CORE = frozenset({"apps", "batch", "autoscaling", "policy", "apiextensions.k8s.io"})
-_OF_CORE = frozenset({("", "ServiceAccount")})
+_OF_CORE = frozenset({("", "ServiceAccount"), ("", "Secret")})
 _Text = tuple[str, str, bytes]
 """A document: its group, its kind, and all of it."""
 

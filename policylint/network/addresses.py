@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from policylint.spaces.addresses import END, V6, Range, cidr
 
-_PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "fc00::/7")
+PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "fc00::/7")
 """Where the addresses of pods lie, unless somebody gives them public ones."""
 
 
@@ -87,7 +87,7 @@ def may_hold(text: str, excepted: Iterable[str] = (), ranges: Sequence[Range] = 
     if found is None:
         return False
     cut = sorted(filter(None, map(cidr, excepted)))
-    for private in ranges or filter(None, map(cidr, _PRIVATE)):
+    for private in ranges or filter(None, map(cidr, PRIVATE)):
         at = max(found.low, private.low)
         end = min(found.high, private.high)
         for exception in cut:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from policylint.catalog.weakenings import common_weaknesses
 from policylint.checks.kit.locations import path, value_at
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, Path, WeakenedWay
 from policylint.compare.protection.extensions import nearest, weakened
 from policylint.compare.protection.spec import weakenings
 from policylint.documents import Pointer
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, is_symbolic, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, integer, is_symbolic, mapping, sequence, text
 from policylint.model.weakness import Weakness
 from policylint.model.words import listing
 from policylint.topology import whole
 from policylint.topology.grants import KINDS as GRANTS
 from policylint.topology.routes import rules
+from policylint.topology.status import client_validation
 
 _FROM = (("None",), ("Same",), ("Selector",), ("All",))
 _OF_LISTENERS = (
@@ -74,6 +76,8 @@ def handshakes_widened(sides: Sides) -> Iterator[WeakenedWay]:
                 fix = f"keep `{path(weakening.after)}` as narrow as what needs it"
                 cause = weakened(weakening, old, new, fix)
                 yield cause._replace(own=kind != "HTTPRoute"), "", _way(new, weakening.after)
+    for old, new in _edited(sides, "Gateway"):
+        yield from ((cause._replace(own=True), "", (whole(new.key),)) for cause in _of_ports(old, new))
     for kind in GRANTS:
         for old, new in _edited(sides, kind):
             way = (whole(ResourceKey("", "Namespace", "", new.key.namespace)),)
@@ -82,6 +86,32 @@ def handshakes_widened(sides: Sides) -> Iterator[WeakenedWay]:
             new_grant = sides.after.world.get(key) if key[:2] == (GATEWAY_GROUP, kind) else None
             if new_grant is not None and (given := _of_new_grant(sides, new_grant)):
                 yield given, "", (whole(ResourceKey("", "Namespace", "", key.namespace)),)
+
+
+def _of_ports(old: Resource, new: Resource) -> Iterator[Cause]:
+    """Yield what the validation of client certificates asks less of a port where another field decides on it now."""
+    ports = {integer(mapping(each).get("port")) for each in sequence(old.spec.get("listeners"))}
+    for port in sorted(filter(None, ports)):
+        was, now = client_validation(old, port), client_validation(new, port)
+        if not was.value or was.port == now.port or not _is_encrypted(new, port):
+            continue  # the same field decides: it is compared by its words
+        before, after = ({"tls": {"frontend": {"validation": each.value}}} for each in (was, now))
+        for weakening in weakenings(common_weaknesses(new.key.kind, before, after), before, after):
+            yield Cause(
+                f"{path((*now.pointer[1:], *weakening.after[3:]))} for port {port}",
+                weakening.change,
+                weakening.weak.says,
+                (new.key,),
+                location=nearest(new, (*now.pointer, *weakening.after[3:])),
+                before=nearest(old, (*was.pointer, *weakening.before[3:])),
+                fix=f"ask clients for certificates on port {port}, too",
+                severity=weakening.weak.severity,
+            )
+
+
+def _is_encrypted(gateway: Resource, port: int) -> bool:
+    listeners = map(mapping, sequence(gateway.spec.get("listeners")))
+    return any(each.get("port") == port and each.get("protocol") in ("HTTPS", "TLS") for each in listeners)
 
 
 def _of_new_grant(sides: Sides, new: Resource) -> Cause | None:

@@ -172,6 +172,19 @@ def ranked(weaknesses: Iterable[Weakness], before: Mapping[str, Any], after: Map
                     yield new[key].pointer
 
 
+def unmoved(
+    weaknesses: Iterable[Weakness], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[tuple[Pointer, Pointer]]:
+    """Yield where both sides are as strong, by an order in which what is left out has its place, before and after."""
+    for weak in weaknesses:
+        if weak.order:
+            old, new = pair_values(before, after, weak.path)
+            for key in old.keys() & new.keys():
+                was, now = _value(weak, before, old[key]), _value(weak, after, new[key])
+                if _rank(weak, was.value) is not None and _rank(weak, was.value) == _rank(weak, now.value):
+                    yield old[key].pointer, new[key].pointer
+
+
 def _raised(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
     """Yield the limits that let more pass."""
     old, new = pair_values(before, after, weak.path)

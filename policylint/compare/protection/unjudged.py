@@ -15,12 +15,14 @@ from policylint.compare.pairing import Sides
 from policylint.compare.protection.anywhere import edited_beside, is_beside, said_beside, words_on
 from policylint.compare.protection.cause import RULE
 from policylint.compare.protection.extensions import nearest
+from policylint.compare.protection.selected import selected_otherwise
 from policylint.compare.protection.spec import ranked, weakenings
 from policylint.documents import Pointer
 from policylint.model import Finding, Location, Resource, ResourceKey, World, mapping
 from policylint.model.weakness import Weakness
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
+from policylint.spaces.addresses import cidr, joined
 from policylint.topology.workloads import WORKLOADS
 
 NOT_JUDGED = "it may bear on who gets in"
@@ -130,6 +132,7 @@ def changes_beside(sides: Sides) -> Iterator[Unjudged]:
     yield from _known(sides, words)
     yield from _not_served(sides)
     yield from _labelled(sides, words)
+    yield from _selected(sides)
     for side, keys, kinds, change in (
         (sides.before, sides.pairing.removed, words.guards, "is gone"),
         (sides.after, sides.pairing.added, words.grants, "is new"),
@@ -218,6 +221,13 @@ def _labelled(sides: Sides, words: Access) -> Iterator[Unjudged]:
                     yield Unjudged(new, (("metadata", field, changed[0]),), "changes", tuple(changed))
 
 
+def _selected(sides: Sides) -> Iterator[Unjudged]:
+    """Yield the objects that come to be, or are no longer, among those that something selects by labels."""
+    for each in selected_otherwise(sides):
+        change = f"{'joins' if each.joins else 'leaves'} what {each.by.key} selects, by label"
+        yield Unjudged(each.resource, (each.pointer,), change, each.names)
+
+
 def _bears(words: Access, key: str) -> bool:
     """Tell whether a label or annotation may bear on who gets in, and is none that the doors read."""
     domain, _, last = key.rpartition("/")
@@ -242,6 +252,8 @@ def _bearing(words: Access, before: Any, after: Any, *, whole: bool, programs: b
         if not stack:
             return
         old, new, above, bears = stack.pop()
+        if isinstance(old if new is None else new if old is None else None, list):
+            old, new = old or [], new or []  # a list that comes or goes is told by its entries
         if isinstance(old, dict) and isinstance(new, dict):
             for name in reversed(dict.fromkeys((*old, *new))):
                 named = not above and programs
@@ -288,8 +300,16 @@ def _is_same(old: Any, new: Any) -> bool:
     if isinstance(old, str) and isinstance(new, str):
         return bool(_plain(old) == _plain(new)) or _is_expression(old, new)
     if isinstance(old, list) and isinstance(new, list):
-        return sorted(map(_text, old)) == sorted(map(_text, new))
+        return sorted(map(_text, old)) == sorted(map(_text, new)) or _are_the_same_addresses(old, new)
     return False
+
+
+def _are_the_same_addresses(old: list[Any], new: list[Any]) -> bool:
+    """Tell whether two lists of networks hold the same addresses."""
+    if not (old and new and all(isinstance(each, str) and "/" in each for each in (*old, *new))):
+        return False
+    was, now = ([cidr(each) for each in listed] for listed in (old, new))
+    return None not in was and None not in now and joined(filter(None, was)) == joined(filter(None, now))
 
 
 def _is_expression(old: str, new: str) -> bool:
@@ -318,6 +338,7 @@ def _text(value: Any) -> str:
 
 def _is_telling_value(words: Access, old: Any, new: Any) -> bool:
     """Tell whether one of two values, or a line that only one of two texts has, bears on it."""
+    old, new = (("" if each is None else each) for each in (old, new))
     if isinstance(old, str) and isinstance(new, str) and ("\n" in old or "\n" in new):
         changed = set(old.splitlines()[:_MOST_LINES]) ^ set(new.splitlines()[:_MOST_LINES])
         lines = [line for line in changed if line.strip() and not line.lstrip().startswith("#")]

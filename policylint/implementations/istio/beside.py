@@ -14,6 +14,7 @@ from policylint.documents import Pointer, read
 from policylint.implementations.istio import labels
 from policylint.implementations.istio.client_addresses import counted_on
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts, value_at
+from policylint.model.selectors import matches
 from policylint.policy.beside import Beside
 
 _GROUP = "networking.istio.io"
@@ -41,6 +42,7 @@ def beside(world: World, root: str) -> Iterator[Beside]:
     """Yield what decides on requests and is not evaluated."""
     for holder, pointer, config in _configurations(world, root):
         yield from _of_mesh(holder, pointer, config)
+        yield from _left_out(holder, pointer, config, world)
     for group, kind in (*_RUNNING, labels.GATEWAY):
         for proxy in world.of_kind(group, kind):
             owner, place, proxies = counted_on(proxy)
@@ -121,6 +123,15 @@ def _of_mesh(holder: Resource, pointer: Pointer, config: Mapping[str, Any]) -> I
         where = [authorizer.get(each) for each in ("service", "port", "pathPrefix")]
         yield Beside(holder, pointer, f"says where the authorizer {name} is", value=json.dumps(where, default=str))
     yield Beside(holder, pointer, "has other authorizers", value=json.dumps(sorted(asked)))
+
+
+def _left_out(holder: Resource, pointer: Pointer, config: Mapping[str, Any], world: World) -> Iterator[Beside]:
+    """Yield the namespaces of which the control plane reads no policies (pkg/kube/namespace/filter.go)."""
+    selectors = [mapping(each) for each in sequence(config.get("discoverySelectors"))]
+    for namespace in world.of_kind("", "Namespace") if selectors else ():
+        if not any(matches(each, namespace.labels) for each in selectors):
+            does = f"leaves out namespace {namespace.key.name}, whose policies are not read"
+            yield Beside(holder, (*pointer, "discoverySelectors"), does, (namespace.key,))
 
 
 def _believed(holder: Resource, pointer: Pointer, proxies: object, where: str, *about: ResourceKey) -> Iterator[Beside]:

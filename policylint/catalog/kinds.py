@@ -41,6 +41,8 @@ class Catalog:
         releases: the releases in use, by product, where they are known: `{"envoy-gateway": (1, 9)}`.
         told: what in the tree names such a release, by product; the others are stated.
         contradicted: what in the tree names another release than the one that is stated, by product.
+        other_releases: the newest that the tree names of products by whose releases nothing is judged: of several, of
+            one that is older than all that are known, or of those that the chart of another product brings.
         configured_in_tree: settings of controllers, as the tree states them; those of the user win.
     """
 
@@ -55,8 +57,10 @@ class Catalog:
         told: Mapping[str, str] | None = None,
         configured_in_tree: Mapping[str, Mapping[str, Any]] | None = None,
         contradicted: Mapping[str, str] | None = None,
+        other_releases: Mapping[str, tuple[int, ...]] | None = None,
     ) -> None:
         self.releases = releases or {}
+        self.other_releases = other_releases or {}
         self.told = told or {}
         self.contradicted = contradicted or {}
         self._configured_in_tree = configured_in_tree or {}
@@ -81,6 +85,7 @@ class Catalog:
         settings: Mapping[str, Mapping[str, Any]],
         told: Mapping[str, str] | None = None,
         contradicted: Mapping[str, str] | None = None,
+        other_releases: Mapping[str, tuple[int, ...]] | None = None,
     ) -> Catalog:
         """Return the same catalog where these releases are in use.
 
@@ -88,9 +93,10 @@ class Catalog:
             settings: of controllers, as the tree states them; those of the user win.
             told: what in the tree names a release, by product; the others are stated.
             contradicted: what in the tree names another release than the one that is stated, by product.
+            other_releases: the newest that the tree names of other products.
         """
         own = (self._files, self._configured, self._derived, self._groups, self._settings)
-        return Catalog(*own, releases, told, settings, contradicted)
+        return Catalog(*own, releases, told, settings, contradicted, other_releases)
 
     def is_as_released(self, other: Catalog) -> bool:
         """Tell whether the same releases are in use for another catalog, with the same settings of controllers."""

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.fixes import into_list
 from policylint.checks.kit.versions import SUPERSEDED, X_GROUP, Superseded
-from policylint.model import GATEWAY_GROUP, Finding, Resource, mapping
+from policylint.load.objects import objects_of
+from policylint.model import GATEWAY_GROUP, Finding, Resource, mapping, sequence, text
 from policylint.model.fix import Change, Fix
 from policylint.model.policy_kind import Reference
 from policylint.policy.results import PolicyState
@@ -29,7 +30,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         instead = state.kind.deprecated_versions.get(state.policy.version)
         if instead is not None:
             name, _, version = instead.rpartition(" of ")  # `ListenerPolicy of gateway.kgateway.dev/v1alpha1`
-            yield _version(state.policy, Superseded(version, name))
+            newer = Superseded(version, name)
+            if not _is_too_new(simulation, state.policy, newer):
+                yield _version(state.policy, newer)
         yield from _fields(state)
 
 
@@ -68,16 +71,36 @@ def _unserved(simulation: Simulation) -> Iterator[Finding]:
 
 
 def _is_too_new(simulation: Simulation, resource: Resource, old: Superseded) -> bool:
-    """Tell whether the release in use does not serve what would be written instead."""
-    if not simulation.catalog.releases:
-        return False
-    from policylint.catalog.releases import product_of
-    from policylint.schema.released import served
-
+    """Tell whether what would be written instead is not served: by the CRD in the tree, or by the release in use."""
     group, _, version = old.instead.rpartition("/")
     kind = old.kind or resource.key.kind
-    release = simulation.catalog.releases.get(product_of(group, kind))
-    return release is not None and version not in served(group, kind).get(release, {})
+    definitions = simulation.world.definitions(group, kind)
+    if definitions:
+        return not any(version in _served(each.value) for each in definitions)
+    catalog = simulation.catalog
+    if not catalog.releases and not catalog.other_releases:
+        return False
+    from policylint.catalog.releases import about, product_of
+    from policylint.schema.released import served
+
+    product = product_of(group, kind)
+    release = catalog.releases.get(product) or catalog.other_releases.get(product)
+    if release is None:
+        return False
+    schemas = served(group, kind)
+    if release not in schemas:
+        return bool(schemas) and release < min(about(product).releases)
+    return version not in schemas[release]
+
+
+def _served(document: object) -> set[str]:
+    """Return the versions that CRDs serve, all of a document together."""
+    return {
+        text(each.get("name"))
+        for body, _ in objects_of(document)
+        for each in map(mapping, sequence(mapping(body.get("spec")).get("versions")))
+        if each.get("served") is not False
+    }
 
 
 def _version(resource: Resource, old: Superseded) -> Finding:

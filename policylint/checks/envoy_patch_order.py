@@ -6,19 +6,27 @@ from collections.abc import Iterator
 
 from policylint.checks.envoy_patch_ignored import why_ignored
 from policylint.checks.kit.proxy_patches import ProxyPatch, patches
-from policylint.model import Finding
+from policylint.model import Finding, Resource
+from policylint.patterns import Pattern
 from policylint.simulation import Simulation
 
 RULE = "GWP521"
+_OF_ISTIO = Pattern(r"(?:tcp-)?(?:metadata-exchange|stats-filter)|stackdriver-filter")
+"""What Istio's own installation applies per version of the proxies, and replaces in an upgrade: `stats-filter-1.12`."""
 _RELATIVE = ("INSERT_AFTER", "INSERT_BEFORE", "MERGE", "REMOVE", "REPLACE")
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     for of_filter in patches(simulation):
         relative = [patch for patch in of_filter if patch.operation in _RELATIVE and not why_ignored(patch)]
-        if relative and not relative[0].holder.spec.get("priority"):
+        if relative and not relative[0].holder.spec.get("priority") and not _is_of_istio(relative[0].holder):
             first = next((patch for patch in relative if patch.versioned), relative[0])
             yield _finding(first, len(relative))
+
+
+def _is_of_istio(holder: Resource) -> bool:
+    name, _, version = holder.key.name.rpartition("-")
+    return _OF_ISTIO.fullmatch(name) is not None and version[:1].isdigit()
 
 
 def _finding(patch: ProxyPatch, count: int) -> Finding:

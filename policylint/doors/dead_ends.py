@@ -9,7 +9,7 @@ from policylint.doors.contour import invalid
 from policylint.doors.traefik import TRAEFIK_SERVICE, unrouted
 from policylint.doors.vendors import naming
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, text
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, text
 
 _BY_ANNOTATION = "use-annotation"
 """The port of a Service that is the name of an action in an annotation."""
@@ -30,6 +30,8 @@ def _without_service(world: World) -> Iterator[DeadEnd]:
                 for pointer, value in places(resource.spec, path, ("spec",)):
                     key = _named(value, resource, is_address=is_address)
                     if key is None or key in told or not world.resolve(key).missing or world.elsewhere(key):
+                        continue
+                    if key.kind == "Service" and _is_of_a_gateway(key, world):
                         continue
                     told.add(key)
                     does = f"sends requests to {key}, which is missing"
@@ -60,3 +62,13 @@ def _named(value: object, holder: Resource, *, is_address: bool) -> ResourceKey 
         return ResourceKey("", kind, namespace, name)
     is_own = kind == TRAEFIK_SERVICE[1] and holder.key.group == TRAEFIK_SERVICE[0] and "@" not in name
     return ResourceKey(*TRAEFIK_SERVICE, namespace, name) if is_own else None
+
+
+def _is_of_a_gateway(service: ResourceKey, world: World) -> bool:
+    """Return whether a Service is called as the controllers of Gateways call those that they make: Istio, OpenShift and
+    NGINX Gateway Fabric by Gateway and class, kgateway and Envoy Gateway by Gateway, Cilium with a prefix."""
+    return any(
+        service.name in (gateway.key.name, f"{gateway.key.name}-{of_class}", f"cilium-gateway-{gateway.key.name}")
+        for gateway in world.of_kind(GATEWAY_GROUP, "Gateway")
+        if gateway.key.namespace == service.namespace and (of_class := text(gateway.spec.get("gatewayClassName")))
+    )

@@ -21,7 +21,12 @@ _WORKFLOWS = (".github/workflows/", ".gitlab-ci")
 _LONGEST = 200_000
 """Bytes of a script that are looked through."""
 _CONTINUED = Pattern(r"\\\r?\n\s*")
-_APPLIES = Pattern(r"\b(?:kubectl|oc)\b[^\n|;&#]{0,200}?\b(?:apply|create|replace)\b([^\n|;&#]{0,400})")
+_APPLIES = Pattern(r"\b(?:kubectl|KUBECTL|oc)\b[^\n|;&#]{0,200}?\b(?:apply|create|replace)\b([^\n|;&#]{0,400})")
+_BUILDS = Pattern(r"\b(?:kustomize\s+build|kubectl\s+kustomize)\b([^\n|;&#]{0,400})\|[^\n]*\bapply\b")
+_MOVES = Pattern(r"(?:^|[\s;&|(@])(?:(?:cd|pushd)\s+|make\s+-C\s+|working-directory:\s*)[\"']?([^\s\"';&|)]+)")
+"""Commands that say as seen from where the paths after them are."""
+_HOME = Pattern(r"^\$(?:\w+|\{\w+\}|\(\w+\))/")
+"""A variable at the start of a path: of the directory that the script is in, or of the top of the tree."""
 _EDITS = Pattern(
     r"\b(?:kubectl|oc)\b[^\n|;&#]{0,200}?\b(?:patch|delete|label|annotate)\b[^\n|;&#]{0,120}?"
     r"(?:polic|auth|role|binding|gateway|route|ingress|namespace|\bns\b|\bcrd|webhook|constraint)[^\n|;&#]{0,400}"
@@ -42,7 +47,7 @@ _SAMPLES = Pattern(
 )
 """Manifests of applications to try something with: those of controllers and CRDs make no Services of one's own."""
 
-_INSTALLS = Pattern(r"\bhelm\s+(?:install|upgrade)\s([^\n|;&#`]{0,600})")
+_INSTALLS = Pattern(r"\b(?:helm|HELM)[)}]?\s+(?:install|upgrade)\s([^\n|;&#`]{0,600})")
 _WITH_VALUE = frozenset(
     {
         *(
@@ -65,8 +70,20 @@ _OF_RUN = frozenset(
     {"--image", "--labels", "-l", "--port", "--env", "--restart", "--overrides", "--replicas", "--context"}
 )
 """Options of `kubectl run` that take the next word, beside some of helm's."""
+_OF_BUILD = frozenset({"--load-restrictor", "--output", "-o", "--env", "-e", "--helm-command"})
+"""Options of `kustomize build` that take the next word."""
+_RELEASED = Pattern(
+    r"github\.com/([\w.-]+/[\w.-]+)/(?:releases/download/([\w.${}()-]+)/|[\w./-]*\?(?:[\w=&]*&)?ref=([\w.${}()-]+))"
+)
+"""Manifests of a release: a file of it, or a directory for kustomize."""
 _REFERENCE = Pattern(r"\$[({]?(\w+)[)}]?")
 _NAME = Pattern(r"[a-z0-9][a-z0-9.-]*")
+_INTO = Pattern(r"(?:^|\s)(?:-n\s*|--namespace[\s=]\s*)[\"']?([^\s\"']+)")
+_PATHS_ASSIGNED = Pattern(
+    r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[:?]?=[ \t]*[\"']?((?:\$[({]\w+[)}]/)?[\w./-]*\w)[\"']?[ \t]*$"
+)
+_DEEPEST = 3
+"""Variables that stand for variables, and how often."""
 _ASSIGNED = Pattern(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w+:-)?([a-z0-9][a-z0-9-]*)")
 _VERSION_ASSIGNED = Pattern(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w+:-)?(v?\d[\w.+-]*)")
 
@@ -88,14 +105,27 @@ def installed(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iter
 
 
 def charts(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[tuple[str, str, str]]:
-    """Yield script, chart and version of each chart that scripts install in a version that they state."""
+    """Yield script, chart and version of each chart that scripts install in a version that they state, or a file of
+    variables beside them, and script, repository and version of the manifests that they apply from GitHub."""
+    files = list(files)
+    shared = [read(path) or b"" for path in files if path.rpartition("/")[2].endswith((".env", "env.sh"))]
+    variables = "\n".join(text[:_LONGEST].decode("utf-8", "replace") for text in shared)
     for install in installs(files, read):
-        stated = install.options.get("--version", "")
-        reference = _REFERENCE.fullmatch(stated)
-        assigned = () if reference is None else _VERSION_ASSIGNED.findall(install.text)
-        stated = next((value for name, value in assigned if name == reference[1]), "") if reference else stated
-        if stated:
+        if stated := _version(install.options.get("--version", ""), install.text, variables):
             yield install.script, install.chart, stated
+    for script, text in _scripts(files, read, b"kubectl", b"oc "):
+        for repository, *tags in _RELEASED.findall(text):
+            if stated := _version("".join(tags), text, variables):
+                yield script, repository, stated
+
+
+def _version(stated: str, *texts: str) -> str:
+    """Return a version that a command states, or the one that its variable has at first; "" where nothing says it."""
+    reference = _REFERENCE.fullmatch(stated)
+    if reference is None:
+        return stated
+    assigned = (each for text in texts for each in _VERSION_ASSIGNED.findall(text))
+    return next((value for name, value in assigned if name == reference[1]), "")
 
 
 def started(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -190,17 +220,64 @@ def _meant(word: str, script: str) -> str:
 
 
 def applied(tree: Tree) -> dict[str, str]:
-    """Return the files and directories that scripts apply, each with the script: paths as seen from the script, or from
-    the top of the tree."""
+    """Return the files and directories that scripts apply, each with the script: paths as seen from where these are, or
+    go, or from the top of the tree."""
     found: dict[str, str] = {}
     for script, text in _scripts(tree.files_below(""), tree.read, b"kubectl", b"oc "):
+        start = starts(script, text)
         for command in _APPLIES.findall(text):
             for named in _FILE.findall(command):
-                for place in (script.rpartition("/")[0], ""):
-                    path = join(place, named)
-                    if path:
-                        found.setdefault(path, script)
+                for each in named.split(","):
+                    found.update((path, script) for path in places(start, _filled_in(each, text)) if path not in found)
+        for command in _BUILDS.findall(text):
+            names, _ = _words(command, _OF_BUILD)
+            found.update((path, script) for path in places(start, *names[:1]) if path not in found)
     return found
+
+
+def namespaces(files: Iterable[str], read: Callable[[str], bytes | None]) -> dict[str, str]:
+    """Return the files and directories that scripts apply into a namespace that they state, each with it, where all
+    that apply it state the same one."""
+    found: dict[str, set[str]] = {}
+    for script, text in _scripts(files, read, b"kubectl", b"oc "):
+        start = starts(script, text)
+        for match in _APPLIES.finditer(text):
+            stated = _INTO.search(match[0])
+            namespace = _meant(stated[1], text) if stated else "default"
+            for named in _FILE.findall(match[1]):
+                for each in named.split(","):
+                    for path in places(start, _filled_in(each, text)):
+                        found.setdefault(path, set()).add(namespace)
+    return {path: next(iter(known)) for path, known in found.items() if len(known) == 1 and "" not in known}
+
+
+def _filled_in(path: str, script: str) -> str:
+    """Return a path with what its variables have at first in a script."""
+    assigned: dict[str, str] = {}
+    for name, value in _PATHS_ASSIGNED.findall(script) if "$" in path else ():
+        assigned.setdefault(name, value)
+    for _ in range(_DEEPEST):
+        path = _REFERENCE.sub(lambda found: assigned.get(found[1], found[0]), path)
+    return path
+
+
+def starts(script: str, text: str = "") -> tuple[str, ...]:
+    """Return the directories as seen from which a script names files: its own, the top, and those that it goes to."""
+    known = dict.fromkeys((script.rpartition("/")[0], ""))
+    for move in _MOVES.findall(text):
+        known.update(dict.fromkeys(places(tuple(known), move)))
+    return tuple(known)
+
+
+def places(start: Collection[str], *named: str) -> Iterator[str]:
+    """Yield what a path may be that a script names: below a directory that a variable stands for, too."""
+    for each in named:
+        plain = _HOME.sub("", each)
+        plain = plain.rpartition("/")[0] if "*" in plain.rpartition("/")[2] else plain
+        for place in () if is_symbolic(plain) or "://" in plain else start:
+            path = join(place, plain)
+            if path:
+                yield path
 
 
 def pushed(tree: Tree) -> dict[str, str]:

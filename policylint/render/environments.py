@@ -56,6 +56,7 @@ class Environment(NamedTuple):
             whole build fails.
         entries: where its deployments begin, and what each of them deploys (`Deployed.entries`).
         alternative_of: see `Deployed`.
+        charts: the directories of the charts that something installs in some environment.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Environment(NamedTuple):
     stopping: dict[str, tuple[str, ...]]
     entries: Mapping[str, Collection[str]]
     alternative_of: str
+    charts: frozenset[str] = frozenset()
 
 
 def environments(
@@ -297,6 +299,7 @@ def _environment(
         stopped.files,
         deployed.entries,
         deployed.alternative_of,
+        frozenset() if charts is None else charts.installed,
     )
 
 

@@ -52,15 +52,19 @@ class LoneChart(NamedTuple):
     is_asked: bool = False
 
 
-def lone_charts(tree: Tree, groups: Collection[str], *, by_program: bool) -> list[LoneChart]:
+def lone_charts(
+    tree: Tree, groups: Collection[str], *, by_program: bool, deployed: Collection[str] = ()
+) -> list[LoneChart]:
     """Return the charts of a tree in which nothing says what is installed, with what they make of their own values.
 
     Args:
         groups: of policies and of Gateway API.
         by_program: whether the user's own helm may do it.
+        deployed: paths of what something deploys: a chart with one of these in it is not alone.
     """
     charts = Charts(tree, by_program=by_program)
     alone = [directory for directory in charts.alone() if tree.is_live(f"{directory}/")]
+    alone = [each for each in alone if each not in deployed and not _holds(each, deployed)]
     written_in = {directory: _kinds(tree, directory) for directory in alone} if len(alone) <= MOST else {}
     wanted = frozenset(groups) - _BUILT_IN
     if not any(group in wanted for kinds in written_in.values() for group, _ in kinds):
@@ -71,6 +75,11 @@ def lone_charts(tree: Tree, groups: Collection[str], *, by_program: bool) -> lis
         for directory in alone
         for ask in known.get(directory, [])[:MOST] or (None,)
     ]
+
+
+def _holds(directory: str, paths: Collection[str]) -> bool:
+    start = inside(directory, "")
+    return any(path.startswith(start) for path in paths)
 
 
 def _kinds(tree: Tree, directory: str) -> set[tuple[str, str]]:

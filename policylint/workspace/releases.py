@@ -11,7 +11,7 @@ from typing import Any
 
 from policylint.catalog.kinds import Catalog
 from policylint.catalog.releases import STANDARD, ReleasedProduct, Version, about, kinds, names, shown, stated, version
-from policylint.model import GATEWAY_GROUP, Location, Spot, World, sequence, text
+from policylint.model import GATEWAY_GROUP, Location, Spot, World, mapping, sequence, text
 from policylint.model.words import listing
 from policylint.render.in_use import InUse, Naming, in_use
 from policylint.simulation import Simulation
@@ -37,6 +37,7 @@ def judged(
     told: dict[str, str] = {}
     settings: dict[str, dict[str, Any]] = {}
     contradicted: dict[str, str] = {}
+    others: dict[str, Version] = {}
     for product in present(world, catalog):
         uses = in_use(product, world, kustomizations) or _of_scripts(product, by_hand)
         if product.name in releases:
@@ -48,16 +49,26 @@ def judged(
             told[product.name] = uses[0].said
             if all(use.is_standard for use in uses) and not _is_bundled(product, world, kustomizations):
                 releases[f"{product.name}{STANDARD}"] = uses[0].release
+        elif uses and all(use.is_one for use in uses):
+            others[product.name] = max(use.release for use in uses)
+        elif not uses and (brought := _bundled(product, world, kustomizations, by_hand)) is not None:
+            others[product.name] = brought
         if product.name in releases and product.configuration:
             settings[product.name] = _settings(product, world, catalog, releases[product.name])
-    return catalog.of_releases(releases, settings, told, contradicted) if releases else catalog
+    is_told = releases or others
+    return catalog.of_releases(releases, settings, told, contradicted, others) if is_told else catalog
 
 
 def _of_scripts(product: ReleasedProduct, by_hand: ByHand) -> list[InUse]:
     """Return the releases of the charts of a product that scripts install."""
-    names = {text(name) for name in sequence(product.found.get("charts"))}
+    names = {text(name) for field in ("charts", "repositories") for name in sequence(product.found.get(field))}
     return [
-        InUse(release, f"chart {chart} {stated} of {script}", Location(Spot(script)), stated)
+        InUse(
+            release,
+            f"{chart if '/' in chart else f'chart {chart}'} {stated} of {script}",
+            Location(Spot(script)),
+            stated,
+        )
         for script, chart, stated in (by_hand() if names else ())
         if chart in names and (release := version(stated)) is not None and any(release)
     ]
@@ -67,6 +78,20 @@ def _is_bundled(product: ReleasedProduct, world: World, kustomizations: Iterable
     """Tell whether the chart of another product that something installs brings CRDs of this one, of either channel."""
     others = (each for name in names() if (each := about(name)).found.get("bundles") == product.name)
     return any(in_use(other, world, kustomizations) for other in others)
+
+
+def _bundled(
+    product: ReleasedProduct, world: World, kustomizations: Iterable[Naming], by_hand: ByHand
+) -> Version | None:
+    """Return the newest release of a product that the charts of others bring which something installs."""
+    brought = [
+        version(text(mapping(other.found.get("bundled")).get(shown(use.release))))
+        for other in (about(name) for name in names())
+        if other.found.get("bundles") == product.name
+        for use in in_use(other, world, kustomizations) or _of_scripts(other, by_hand)
+        if use.is_one
+    ]
+    return max(filter(None, brought), default=None)
 
 
 def _is_one(uses: Sequence[InUse]) -> bool:

@@ -135,11 +135,21 @@ class ReadTree(NamedTuple):
         _check_names(env, [environment.name for environment in known])
         shared = self.shared or (Shared() if len(known) > 1 else None)
         relative, simulations = self._relative(), []
+        alone: list[LoneChart] = []
+        if self.source.skipped.get(HELM_CHART):
+            from policylint.workspace.charts_beside import beside, deployed, joining, placed
+
+            alone = beside(self._lone_charts(render, deployed(known, relative)), known)
         for environment in known:
             if (env and environment.name not in env) or not self._may_have_part(scope, environment):
                 continue
             its_faults = list(faults)
-            objects, catalog = self._completed(environment.resources, its_faults)
+            own = environment.resources
+            if alone:
+                own = [*own, *joining(alone, alone=len(known) == 1)]
+            objects, catalog = self._completed(own, its_faults)
+            if alone:
+                objects = placed(objects)
             objects = _once(without_repeats(objects), shared)
             made_elsewhere = Unseen(self.given.all_here(catalog))
             for gap in environment.gaps:
@@ -159,7 +169,7 @@ class ReadTree(NamedTuple):
                 orphans=environment.orphans,
                 roots=environment.roots,
                 notes=environment.notes,
-                entries=environment.entries,
+                entries={**environment.entries, **_entries(alone, objects)},
                 alternative_of=environment.alternative_of,
                 faults=its_faults,
             )
@@ -204,6 +214,7 @@ class ReadTree(NamedTuple):
             left_out=patch_files(documents) if movable else frozenset(),
             known=None if self.shared is None else self.shared.of_documents(self.cluster_scoped, movable),
         )
+        objects = objects if movable else self._applied_into(objects)
         alone = self._lone_charts(render) if cut is None else []
         objects = [*_at_origins(objects, self.source), *(each for chart in alone for each in chart.resources)]
         objects, catalog = self._completed(objects, faults)
@@ -270,15 +281,37 @@ class ReadTree(NamedTuple):
             return any(line.startswith("apiVersion:") for line in lines)
         return any(map(_OF_MANIFESTS.match, lines)) and not any(map(_OF_A_SHELL.match, lines))
 
-    def _lone_charts(self, render: str) -> list[LoneChart]:
-        """Return the charts of the tree, which nothing installs; what that takes is not imported for trees without."""
+    def _applied_into(self, objects: list[Resource]) -> list[Resource]:
+        """Return objects of plain files in the namespaces into which scripts apply them, where they state none."""
+        unplaced = [each for each in objects if each.key.namespace == "default" and not each.metadata.get("namespace")]
+        if not unplaced or self.source.named or self.source.root is None:
+            return objects
+        from policylint.render.by_hand import namespaces
+        from policylint.render.tree import Tree
+
+        tree = Tree(self.source, self.loaded, self.cluster_scoped, self.shared)
+        into, relative = namespaces(tree.files_below(""), tree.read), self._relative()
+        moved: dict[int, Resource] = {}
+        for each in unplaced if into else ():
+            path = relative.get(each.document.file, "")
+            namespace = into.get(path) or into.get(path.rpartition("/")[0])
+            if namespace and namespace != "default":
+                moved[id(each)] = each.replaced(key=each.key._replace(namespace=namespace))
+        return [moved.get(id(each), each) for each in objects]
+
+    def _lone_charts(self, render: str, deployed: Collection[str] = ()) -> list[LoneChart]:
+        """Return the charts of the tree, which nothing installs; what that takes is not imported for trees without.
+
+        Args:
+            deployed: paths of what something deploys.
+        """
         if render == "off" or self.source.named or not self.source.skipped.get(HELM_CHART):
             return []
         from policylint.render.lone_charts import lone_charts
         from policylint.render.tree import Tree
 
         tree = Tree(self.source, self.loaded, self.cluster_scoped, self.shared)
-        return lone_charts(tree, self.groups, by_program=render == "helm")
+        return lone_charts(tree, self.groups, by_program=render == "helm", deployed=deployed)
 
     def _apart(
         self, objects: list[Resource], charts: Iterable[LoneChart]

@@ -235,3 +235,26 @@ def test_a_policy_may_answer_in_place_of_a_backend(tmp_path: Path) -> None:
     text = CLASS % "kgateway.dev/kgateway" + GATEWAY % ("", "TCP") + ROUTE % ("HTTPRoute", TO_GATEWAY, "{matches: []}")
     assert found(tmp_path, text, "GWP413") == ["warning certain"]
     assert found(tmp_path, text + DIRECT, "GWP413") == []
+
+
+OPENSHIFT_ROUTE = """\
+apiVersion: route.openshift.io/v1
+kind: Route
+metadata: {name: web, namespace: shop}
+spec: {host: web.example.com, to: {kind: Service, name: %s}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: other, namespace: shop}
+spec: {ports: [{port: 80}]}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("service", "is_missing"),
+    [("edge-edge", False), ("edge", False), ("cilium-gateway-edge", False), ("edge-other", True), ("web", True)],
+)
+def test_a_gateway_has_a_service_of_its_controller(service: str, is_missing: bool, tmp_path: Path) -> None:
+    text = OPENSHIFT_ROUTE % service + GATEWAY % ("", "HTTP")
+    assert bool(found(tmp_path, text, "GWP415")) == is_missing

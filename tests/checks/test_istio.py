@@ -974,3 +974,17 @@ def test_what_a_gateway_of_istios_own_sends_is_asked_at_the_pods(tmp_path: Path,
     found = [each.message for each in lint(tmp_path, OWN_DOOR % source) if each.rule == "GWP313"]
     whole = f"AuthorizationPolicy shop/office {said} Deployment istio-system/ingress"
     assert found == ([whole] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        *(("stats-filter-1.12", False), ("tcp-stats-filter-1.5", False), ("metadata-exchange-1.4", False)),
+        *(("tcp-metadata-exchange-1.11", False), ("stackdriver-filter-1.12", False)),
+        *(("stats-filter-shop", True), ("stats", True), ("my-stats-filter-1.12", True)),
+    ],
+)
+def test_what_istio_installs_per_version_is_its_own_affair(tmp_path: Path, name: str, said: bool) -> None:
+    patch = envoy_filter("HTTP_FILTER INSERT_BEFORE", "", VERSIONED).replace("name: f,", f"name: {name},")
+    assert f"name: {name}," in patch
+    assert [each.rule for each in lint(tmp_path, deployment(), patch)] == ["GWP521"] * said

@@ -60,6 +60,9 @@ def acts(*manifests: str) -> bool:
         ([""], ["*.example.com"], True),
         (["API.example.com"], ["api.example.com"], True),
         (["${HOST}"], ["*.example.com"], True),
+        (["*.shop.MY_PLACEHOLDER_ROOT_DOMAIN"], ["web.shop.ROOT_DOMAIN"], True),
+        (["*.example.com"], ["web.ROOT_DOMAIN"], True),
+        (["*.REPLACE_ME"], ["web.example.com"], True),
     ],
 )
 @pytest.mark.parametrize("kind", list(KINDS))

@@ -41,13 +41,27 @@ def missing(root: Path, files: dict[str, str]) -> list[str]:
         ("Makefile", "up:\n\tkubectl --context kind apply -f bootstrap/"),
         ("setup.sh", "kubectl apply \\\n  --namespace shop \\\n  -f ./bootstrap/gateway.yaml"),
         ("README.md", "```sh\noc apply -f bootstrap/gateway.yaml\n```"),
+        ("hack/up.sh", "cd ../bootstrap\nkubectl apply -f gateway.yaml"),
+        ("Makefile", "up:\n\t@cd bootstrap && kubectl apply -f gateway.yaml"),
+        ("Makefile", "KUBECTL ?= kubectl\nup:\n\t$(KUBECTL) apply -f bootstrap/gateway.yaml"),
+        ("hack/up.sh", 'kubectl apply -f "${ROOT}/bootstrap/gateway.yaml"'),
+        ("up.sh", "kubectl apply -f a.yaml,bootstrap/gateway.yaml"),
+        ("up.sh", "kubectl apply -f bootstrap/*.yaml"),
+        ("up.sh", "kustomize build --load-restrictor LoadRestrictionsNone bootstrap | kubectl apply -f -"),
+        (".github/workflows/e2e.yml", "working-directory: bootstrap\nrun: kubectl apply -f gateway.yaml"),
     ],
 )
 def test_a_gateway_that_a_script_applies_is_not_missing(script: str, command: str, tmp_path: Path) -> None:
     assert missing(tmp_path, {**FILES, script: command}) == ["unknown"]
 
 
-@pytest.mark.parametrize("command", ["", "kubectl apply -f bootstrap/other.yaml", "echo bootstrap/gateway.yaml"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("", "kubectl apply -f bootstrap/other.yaml", "echo bootstrap/gateway.yaml"),
+        *("cd other && kubectl apply -f gateway.yaml", "kustomize build bootstrap", "kubectl apply -f other/*.yaml"),
+    ],
+)
 def test_one_that_no_script_applies_is(command: str, tmp_path: Path) -> None:
     assert missing(tmp_path, {**FILES, "setup.sh": command}) == ["certain"]
 

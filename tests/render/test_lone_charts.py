@@ -261,8 +261,35 @@ PROD = {"charts/shop/prod.yaml": "section: https\n"}
             },
             ["front/web-web"],
         ),
+        (
+            {
+                "helmfile.yaml.gotmpl": '{{- $domain := env "DOMAIN" | default "example.com" }}\n'
+                "repositories:\n{{- range .Values.repos }}\n  - {name: {{ .name }}, url: {{ .url }}}\n{{- end }}\n"
+                "releases:\n  - name: web\n    namespace: front\n    chart: ./charts/shop\n"
+                "    values: [charts/shop/prod.yaml]\n"
+                "  - name: {{ .Values.other }}\n    chart: other/chart\n"
+            },
+            ["front/web-web"],
+        ),
+        (
+            {
+                "helmfile.d/10-web.yaml.gotmpl": "releases:\n  - name: web\n    namespace: front\n"
+                "    chart: ../charts/shop\n    values: ['../values/{{ .Environment.Name }}.yaml']\n",
+                "values/default.yaml": "section: https\n",
+            },
+            ["front/web-web"],
+        ),
+        ({"hack/up.sh": "cd ..\ncd charts && helm install web ./shop -f shop/prod.yaml\n"}, ["default/web-web"]),
+        (
+            {"hack/up.sh": 'helm install web "${ROOT}/charts/shop" -f "$ROOT/charts/shop/prod.yaml"\n'},
+            ["default/web-web"],
+        ),
+        ({"Makefile": "up:\n\t$(HELM) upgrade --install web charts/shop\nHELM ?= helm\n"}, ["default/web-web"]),
     ],
-    ids=["a script", "a Makefile", "beside it", "two releases", "helmfile", "skaffold"],
+    ids=[
+        *("a script", "a Makefile", "beside it", "two releases", "helmfile", "skaffold", "a template of a helmfile"),
+        *("the default environment", "another directory", "a variable for the top", "a tool of the Makefile"),
+    ],
 )
 def test_who_installs_it_is_asked(tmp_path: Path, files: dict[str, str], made: list[str]) -> None:
     workspace = read(tmp_path, {**CHART, **PROD, **files})
@@ -282,8 +309,22 @@ def test_who_installs_it_is_asked(tmp_path: Path, files: dict[str, str], made: l
         {"deploy.sh": "helm install web oci://registry.example.com/charts/shop\n"},
         {"deploy.sh": "helm install web charts/shop\nhelm install web charts/shop --set section=https\n"},
         {"helmfile.yaml": "releases: [{name: web, chart: ./charts/shop, values: ['{{ .Environment.Name }}.yaml']}]\n"},
+        {
+            "helmfile.yaml.gotmpl": "releases:\n  - name: web\n    chart: ./charts/shop\n    values:\n"
+            "      - charts/shop/prod.yaml\n{{- if .Values.secure }}\n      - section: https\n{{- end }}\n"
+        },
+        {
+            "helmfile.yaml.gotmpl": "releases:\n{{ if .Values.web }}\n  - name: web\n    chart: ./charts/shop\n"
+            "    namespace: front\n{{ end }}\n"
+        },
+        {"helmfile.yaml": "releases: [{name: web, chart: ./charts/shop, namespace: front, condition: web.enabled}]\n"},
+        {"helmfile.yaml": "releases: [{name: web, chart: ./charts/shop, namespace: front, installed: false}]\n"},
+        {"helmfile.yaml.gotmpl": "releases:\n- {name: a, chart: charts/shop, values: [{section: {{ .Values.s }}}]}\n"},
     ],
-    ids=["a README", "a namespace", "an environment", "a file", "another chart", "twice", "a template"],
+    ids=[
+        *("a README", "a namespace", "an environment", "a file", "another chart", "twice", "a template"),
+        *("a value with a condition", "a release with one", "a condition", "not installed", "an open value"),
+    ],
 )
 def test_what_is_not_told_is_taken_with_the_default_values(tmp_path: Path, files: dict[str, str]) -> None:
     workspace = read(tmp_path, {**CHART, **PROD, **files})
@@ -325,3 +366,116 @@ def test_a_certificate_is_given_by_who_installs_it(tmp_path: Path, ca: str, refu
     values = {"charts/shop/values.yaml": f"{CHART['charts/shop/values.yaml']}ca: '{ca}'\n"}
     files = {**CHART, **values, "charts/shop/templates/tls.yaml": TRUSTING, "gateway.yaml": GATEWAY}
     assert ["GWP111"] * refused == [each.rule for each in found(tmp_path, files, "GWP111")]
+
+
+CLUSTERWIDE = """
+apiVersion: cilium.io/v2
+kind: CiliumClusterwideNetworkPolicy
+metadata: {name: dns}
+spec:
+  endpointSelector: {}
+  egress:
+    - toEndpoints: [{matchLabels: {k8s:io.kubernetes.pod.namespace: kube-system, k8s:k8s-app: kube-dns}}]
+      toPorts: [{ports: [{port: "53", protocol: ANY}], rules: {dns: [{matchPattern: "*"}]}}]
+"""
+CLOSED = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: ops}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: example.com/web:1}]}
+---
+apiVersion: cilium.io/v2
+kind: CiliumNetworkPolicy
+metadata: {name: web, namespace: ops}
+spec:
+  endpointSelector: {matchLabels: {app: web}}
+  egress: [{toFQDNs: [{matchName: api.example.com}], toPorts: [{ports: [{port: "443"}]}]}]
+"""
+BY_KUSTOMIZE = {"apps/kustomization.yaml": KUSTOMIZATION + "resources: [web.yaml]\n", "apps/web.yaml": CLOSED}
+BY_FLUX = {
+    "apps/web.yaml": CLOSED,
+    "clusters/main/apps.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n"
+    "metadata: {name: apps, namespace: flux-system}\n"
+    "spec: {path: ./apps, sourceRef: {kind: GitRepository, name: flux-system}}\n",
+}
+BY_ARGO = {
+    "apps/web.yaml": CLOSED,
+    "argo/web.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web, namespace: argocd}\n"
+    "spec: {project: default, destination: {namespace: ops, server: https://kubernetes.default.svc}, "
+    "source: {repoURL: https://example.com/x.git, path: apps}}\n",
+}
+TERRAFORM = """
+resource "helm_release" "web" {
+  name  = "web"
+  chart = "${path.module}/../charts/shop"
+%s}
+"""
+BOOTSTRAP = {
+    "bootstrap/policies/Chart.yaml": "apiVersion: v2\nname: policies\nversion: 0.1.0\n",
+    "bootstrap/policies/templates/dns.yaml": CLUSTERWIDE,
+}
+
+
+@pytest.mark.parametrize("deployer", [BY_KUSTOMIZE, BY_FLUX, BY_ARGO], ids=["kustomize", "Flux", "Argo CD"])
+def test_a_chart_beside_a_deployer_may_open_what_seems_closed(tmp_path: Path, deployer: dict[str, str]) -> None:
+    assert len(found(tmp_path / "without", deployer, "GWP610")) == 1
+    assert found(tmp_path / "with", {**deployer, **BOOTSTRAP}, "GWP610") == []
+
+
+@pytest.mark.parametrize("deployer", [BY_KUSTOMIZE, BY_FLUX, BY_ARGO], ids=["kustomize", "Flux", "Argo CD"])
+@pytest.mark.parametrize(
+    ("file", "how"),
+    [
+        ("up.sh", "helm upgrade --install web charts/shop -n front\n"),
+        ("helmfile.yaml", "releases: [{name: web, namespace: front, chart: ./charts/shop}]\n"),
+        (
+            "infra/charts.tf",
+            TERRAFORM % '  namespace = "front"\n  depends_on = [helm_release.cilium]\n',
+        ),
+    ],
+    ids=["a script", "helmfile", "Terraform"],
+)
+def test_a_chart_beside_a_deployer_is_checked_where_something_installs_it(
+    tmp_path: Path, deployer: dict[str, str], file: str, how: str
+) -> None:
+    workspace = read(tmp_path, {**CHART, **deployer, file: how})
+    ((_, objects),) = deployed(workspace).items()
+    assert {"HTTPRoute front/web-web", "Service front/web-web"} <= {*objects}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"up.sh": "helm install web charts/shop -n $NAMESPACE\n"},
+        {"infra/x.tf": TERRAFORM % '  set = [{name = "a"}]\n'},
+    ],
+    ids=["by nobody", "by a script, into some namespace", "by Terraform, with some values"],
+)
+def test_a_chart_that_nobody_places_is_left_alone(tmp_path: Path, more: dict[str, str]) -> None:
+    assert deployed(read(tmp_path, {**CHART, **BY_KUSTOMIZE, **more})) == {
+        "default": ["CiliumNetworkPolicy ops/web", "Deployment ops/web"]
+    }
+
+
+def test_what_a_deployer_has_is_not_had_twice(tmp_path: Path) -> None:
+    """The same application as a chart and as a kustomization."""
+    files = {
+        **BOOTSTRAP,
+        "bootstrap/policies/templates/web.yaml": CLOSED,
+        "up.sh": "helm install p bootstrap/policies\n",
+    }
+    assert deployed(read(tmp_path, {**files, **BY_KUSTOMIZE})) == {
+        "default": ["CiliumNetworkPolicy ops/web", "Deployment ops/web"]
+    }
+
+
+def test_a_chart_that_a_deployer_installs_is_not_alone(tmp_path: Path) -> None:
+    application = BY_ARGO["argo/web.yaml"].replace("path: apps", "path: charts/shop")
+    files = {**CHART, "argo/web.yaml": application, "up.sh": "helm install other charts/shop -n front\n"}
+    ((_, objects),) = deployed(read(tmp_path, files)).items()
+    assert objects == ["HTTPRoute ops/web-web", "Service ops/web-web"]

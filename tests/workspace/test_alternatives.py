@@ -411,3 +411,49 @@ def test_a_login_that_one_variant_loses_is_gone_there(tmp_path: Path, arranged: 
     (tmp_path / "two/login.yaml").unlink()
     found = policylint.diff("HEAD", repository=tmp_path).new
     assert [(each.rule, each.confidence) for each in found if each.rule == "GWP302"] == [("GWP302", "certain")]
+
+
+OF_NOBODY = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web}
+spec: {parentRefs: [{name: edge}], rules: [{backendRefs: [{name: web, port: 80}]}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "namespace"),
+    [
+        ({}, "default"),
+        ({"up.sh": "kubectl apply -n shop -f config/web/route.yaml\n"}, "shop"),
+        ({"up.sh": "kubectl -n shop apply -f config/web/\n"}, "shop"),
+        ({"up.sh": "cd config && kubectl apply --namespace=shop -f web/route.yaml\n"}, "shop"),
+        ({"README.md": "```\noc apply -f config/web/route.yaml --namespace shop\n```\n"}, "shop"),
+        (
+            {
+                "Makefile": "NS ?= shop\nCONFIG := config\nWEB := $(CONFIG)/web\n"
+                "up:\n\tkubectl apply -n $(NS) -f $(WEB)/route.yaml\n"
+            },
+            "shop",
+        ),
+        ({"up.sh": "kubectl apply -n $NS -f config/web/route.yaml\n"}, "default"),
+        (
+            {"up.sh": "kubectl apply -n a -f config/web/route.yaml\nkubectl apply -n b -f config/web/route.yaml\n"},
+            "default",
+        ),
+        ({"up.sh": "kubectl apply -n a -f config/web/route.yaml\nkubectl apply -f config/web/route.yaml\n"}, "default"),
+        ({"up.sh": "kubectl apply -n shop -f config/web/other.yaml\n"}, "default"),
+    ],
+)
+def test_a_script_says_into_which_namespace_it_applies_a_file(
+    tmp_path: Path, files: dict[str, str], namespace: str
+) -> None:
+    (simulation,) = tree(tmp_path, {"config/web/route.yaml": OF_NOBODY, **files}).simulations
+    assert [key.namespace for key in simulation.world.resources] == [namespace]
+
+
+def test_what_a_file_states_counts_before_the_command(tmp_path: Path) -> None:
+    """The API server refuses the other namespace, and kubectl says so."""
+    files = {"route.yaml": OF_NOBODY.replace("name: web}", "name: web, namespace: own}", 1)}
+    (simulation,) = tree(tmp_path, {**files, "up.sh": "kubectl apply -n shop -f route.yaml\n"}).simulations
+    assert [key.namespace for key in simulation.world.resources] == ["own"]

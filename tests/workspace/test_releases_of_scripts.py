@@ -70,3 +70,75 @@ def test_a_release_before_all_whose_schemas_are_there_may_take_anything(
         workspace = open_workspace([str(tmp_path)], given=given)
     found = {each.rule for each in workspace.findings() if each.severity != "note" and each.rule == "GWP501"}
     assert sorted(found) == said
+
+
+OLD = """
+apiVersion: gateway.networking.k8s.io/v1beta1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec: {rules: [{backendRefs: [{name: web, port: 80}]}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {ports: [{port: 80}]}
+"""
+OF_GITHUB = "https://github.com/kubernetes-sigs/gateway-api"
+EG = "oci://docker.io/envoyproxy/gateway-helm"
+CRD = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: httproutes.gateway.networking.k8s.io}
+spec:
+  group: gateway.networking.k8s.io
+  names:
+    kind: HTTPRoute
+    plural: httproutes
+  scope: Namespaced
+  versions: [{name: v1beta1, served: true, storage: true}, {name: v1, served: %s, storage: false}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "is_superseded"),
+    [
+        ({}, True),
+        ({"up.sh": f'kubectl kustomize "{OF_GITHUB}/config/crd?ref=v0.5.1" | kubectl apply -f -\n'}, False),
+        (
+            {"up.sh": "kubectl apply -k github.com/kubernetes-sigs/gateway-api/config/crd/experimental?ref=v0.6.1\n"},
+            False,
+        ),
+        ({"up.sh": f"kubectl apply -f {OF_GITHUB}/releases/download/v0.8.0/standard-install.yaml\n"}, False),
+        ({"up.sh": f"kubectl apply -f {OF_GITHUB}/releases/download/v1.1.0/standard-install.yaml\n"}, True),
+        ({"up.sh": f"V=v0.8.1\nkubectl apply -f {OF_GITHUB}/releases/download/$V/standard-install.yaml\n"}, False),
+        ({"up.sh": f"kubectl apply -f {OF_GITHUB}/releases/download/$V/standard-install.yaml\n"}, True),
+        ({"up.sh": f"helm install eg {EG} --version v0.5.0\n"}, False),
+        ({"up.sh": f"helm install eg {EG} --version v1.2.0\n"}, True),
+        ({"up.sh": f"helm install eg {EG} --version ${{EG}}\n", "versions.env": 'EG="v0.4.0"\n'}, False),
+        ({"crd.yaml": CRD % "false"}, False),
+        ({"crd.yaml": CRD % "true"}, True),
+    ],
+)
+def test_what_the_release_in_use_does_not_serve_supersedes_nothing(
+    tmp_path: Path, files: dict[str, str], is_superseded: bool
+) -> None:
+    found = [each.rule for each in tree(tmp_path, {"route.yaml": OLD, **files}).findings()]
+    assert ("GWP502" in found) == is_superseded
+
+
+TLS = """
+apiVersion: gateway.networking.k8s.io/v1alpha3
+kind: BackendTLSPolicy
+metadata: {name: web, namespace: shop}
+spec:
+  targetRefs: [{group: "", kind: Service, name: web}]
+  validation: {hostname: web.shop.svc, wellKnownCACertificates: System}
+"""
+
+
+@pytest.mark.parametrize(("release", "is_superseded"), [("v1.5.0", False), ("v1.6.1", True), ("v1.7.2", True)])
+def test_a_chart_brings_the_release_of_gateway_api_that_it_is_built_with(
+    tmp_path: Path, release: str, is_superseded: bool
+) -> None:
+    files = {"tls.yaml": TLS, "up.sh": f"helm install eg {EG} --version {release}\n"}
+    assert ("GWP502" in [each.rule for each in tree(tmp_path, files).findings()]) == is_superseded

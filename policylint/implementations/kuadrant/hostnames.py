@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from policylint.model import Node, holds_variable
+from policylint.model import Node, is_symbolic
 from policylint.policy.results import Idle, PolicyState
 from policylint.topology import Candidate, RouteState, Topology, whole
 from policylint.topology.hostnames import covers
@@ -29,7 +29,7 @@ def passed_over(topology: Topology) -> frozenset[tuple[Node, Node]]:
 def _of(route: RouteState, topology: Topology) -> Iterator[Node]:
     """Yield the listeners at which no policy acts on a route."""
     written = [hostname for hostname in route.hostnames if hostname]
-    if not written or any(map(holds_variable, written)):
+    if not written or any(map(is_symbolic, written)):
         return
     for parent in route.parents:
         for candidate in parent.candidates:
@@ -44,7 +44,7 @@ def _of(route: RouteState, topology: Topology) -> Iterator[Node]:
 def _within(written: Sequence[str], candidate: Candidate, topology: Topology) -> Sequence[str]:
     """Return the hostnames of a route that lie within that of a listener; a variable may be any name."""
     state = topology.listener(candidate.node)
-    if state is None or holds_variable(state.hostname):
+    if state is None or is_symbolic(state.hostname):
         return written
     return [hostname for hostname in written if covers(state.hostname, hostname)]
 

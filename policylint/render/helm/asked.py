@@ -16,14 +16,29 @@ from policylint.documents import read as documents
 from policylint.model import is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.render.by_hand import installs
+from policylint.render.by_hand import installs, places, starts
 from policylint.render.helm.value_places import HelmValues
 from policylint.render.provenance import Provenance
-from policylint.render.tree import Tree, inside, join
+from policylint.render.tree import Tree, inside
 
 _VALUES = Pattern(r"(?:^|\s)(?:-f|--values)(?:\s+|=)[\"']?([^\s\"']+)")
 _SET = Pattern(r"(?:^|\s)(--set|--set-string)(?:\s+|=)(\"[^\"]*\"|'[^']*'|[^\s\"']+)")
 _HELMFILES = ("helmfile.yaml", "helmfile.yml")
+_TEMPLATE = ".gotmpl"
+_ENVIRONMENT = Pattern(r"\{\{-?\s*\.Environment\.Name\s*-?\}\}")
+_CONTROL = Pattern(r"\{\{-?\s*(\w+)")
+_BLOCKS = ("if", "range", "with", "define", "block")
+_ALONE = Pattern(r"[ \t]*\{\{-?\s*(?:if|else|end|range|with|define|block|/\*|\$\w+\s*:?=).*\}\}[ \t]*")
+"""A line that is template alone: a condition, its end, a variable, a comment."""
+_VALUE = Pattern(r"^([ \t]*(?:- +)*(?:[\w.-]+:[ \t]+)?)\S.*(?<!:)$")
+_OPEN = Pattern(r"<[^<>]*>")
+_PLACE = Pattern(r"^\$(?:\w+|\{\w+\}|\(\w+\))/")
+"""A variable at the start of a path, which stands for a directory of the tree."""
+_RELEASE = Pattern(r"(?m)^resource\s+\"helm_release\"\s+\"[^\"]+\"\s*\{((?:[^\n]*\n)*?)\}")
+_ATTRIBUTE = Pattern(r"(?m)^  (name|chart|namespace)\s*=\s*\"([^\"\n]*)\"")
+_PLAIN_VALUES = Pattern(r"values\s*=\s*\[\s*(?:file\(\"[^\"]+\"\)\s*,?\s*)*\]")
+_FILE = Pattern(r"\bfile\(\"([^\"\n]+)\"\)")
+_SETS = Pattern(r"(?m)^\s*(?:dynamic\s+\")?set(?:_sensitive|_list)?\b")
 _SKAFFOLD = ("skaffold.yaml", "skaffold.yml")
 _MADE_LATER = Pattern(r"[*?$<>{}\[\]]|://")
 """Paths that only a shell, a template or a download resolves."""
@@ -47,7 +62,9 @@ class ChartRequest(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """What a file says of an installation, in its own words: files are named as seen from it."""
+    """What a file says of an installation, in its own words: files are named as seen from some directories."""
+
+    start: tuple[str, ...]
 
     chart: str
     name: str
@@ -60,8 +77,10 @@ class _Wanted(NamedTuple):
 def asked(tree: Tree) -> dict[str, list[ChartRequest]]:
     """Return the installations of the charts of a tree, by the chart's directory, where all of one chart are known."""
     found: dict[str, dict[tuple[str, str], ChartRequest | None]] = defaultdict(dict)
-    for by, wanted in (*_by_scripts(tree), *_by_files(tree)):
-        directory = next((each for each in _places(by, wanted.chart) if tree.read(inside(each, "Chart.yaml"))), None)
+    for by, wanted in (*_by_scripts(tree), *_by_files(tree), *_by_terraform(tree)):
+        directory = next(
+            (each for each in places(wanted.start, wanted.chart) if tree.read(inside(each, "Chart.yaml"))), None
+        )
         if directory is None:
             continue
         own = _resolved(tree, by, wanted)
@@ -79,24 +98,24 @@ def asked(tree: Tree) -> dict[str, list[ChartRequest]]:
 
 def _resolved(tree: Tree, by: str, wanted: _Wanted) -> ChartRequest | None:
     """Return an installation with the values in its files; None where these are not known, or where it lands."""
-    if any(map(is_symbolic, (wanted.name, wanted.namespace))) or not wanted.name:
+    if (
+        any(map(is_symbolic, (wanted.name, wanted.namespace)))
+        or not wanted.name
+        or any(map(_is_left_open, wanted.inline))
+    ):
         return None
     layers = []
     for file in wanted.files:
-        path = None if _MADE_LATER.search(file) else next(filter(tree.read, _places(by, file)), None)
+        path = (
+            None
+            if _MADE_LATER.search(_PLACE.sub("", file))
+            else next(filter(tree.read, places(wanted.start, file)), None)
+        )
         read = tree.values(path)[:1] if path else []
         if not read or not isinstance(read[0][0], dict):
             return None
         layers.append(HelmValues(*read[0]))
     return ChartRequest(by, wanted.name, wanted.namespace or "default", (*layers, *wanted.inline), wanted.settings)
-
-
-def _places(by: str, named: str) -> Iterator[str]:
-    """Yield what a file or directory may be that a file names: as seen from it, and from the top of the tree."""
-    for place in () if is_symbolic(named) or "://" in named else (by.rpartition("/")[0], ""):
-        path = join(place, named)
-        if path:
-            yield path
 
 
 def _by_scripts(tree: Tree) -> Iterator[tuple[str, _Wanted]]:
@@ -106,23 +125,70 @@ def _by_scripts(tree: Tree) -> Iterator[tuple[str, _Wanted]]:
         settings = tuple((flag, value.strip("\"'")) for flag, value in _SET.findall(install.command))
         files = tuple(_VALUES.findall(install.command))
         namespace = install.options.get("-n") or install.options.get("--namespace") or ""
-        yield install.script, _Wanted(install.reference, install.name, install.meant(namespace), files, (), settings)
+        start = starts(install.script, install.text)
+        yield (
+            install.script,
+            _Wanted(start, install.reference, install.name, install.meant(namespace), files, (), settings),
+        )
 
 
 def _by_files(tree: Tree) -> Iterator[tuple[str, _Wanted]]:
     for path in tree.files_below(""):
         name = path.rpartition("/")[2]
-        if name in _HELMFILES or (name.endswith((".yaml", ".yml")) and "/helmfile.d/" in f"/{path}"):
+        plain = name.removesuffix(_TEMPLATE)
+        if plain in _HELMFILES or (plain.endswith((".yaml", ".yml")) and "/helmfile.d/" in f"/{path}"):
             read = _of_helmfile
         elif name in _SKAFFOLD:
             read = _of_skaffold
         else:
             continue
-        for document in documents(tree.read(path) or b"", tree.shown(path)).documents:
-            yield from ((path, wanted) for wanted in read(mapping(document.value), Provenance(document)))
+        content = tree.read(path) or b""
+        if read is _of_helmfile and b"{{" in content:
+            content = _filled(content.decode("utf-8", "replace")).encode()
+        for document in documents(content, tree.shown(path)).documents:
+            start = starts(path)
+            yield from ((path, wanted) for wanted in read(mapping(document.value), Provenance(document), start))
 
 
-def _of_helmfile(content: Mapping[str, Any], place: Provenance) -> Iterator[_Wanted]:
+def _filled(template: str) -> str:
+    """Return a helmfile without its template, line by line: the environment is the default one, what else is printed or
+    guarded by a condition stays open."""
+    lines, depth = [], 0
+    for line in _ENVIRONMENT.sub("default", template).split("\n"):
+        words = _CONTROL.findall(line)
+        depth = max(0, depth + sum(word in _BLOCKS for word in words) - words.count("end"))
+        if _ALONE.fullmatch(line):
+            lines.append("")
+        else:
+            plain = line.replace("{{", "<").replace("}}", ">")
+            lines.append(_VALUE.sub(r"\1<open>", plain) if depth else plain)
+    return "\n".join(lines)
+
+
+def _is_left_open(values: HelmValues) -> bool:
+    """Return whether a template fills in part of some values."""
+    return _OPEN.search(str(values.values)) is not None
+
+
+def _by_terraform(tree: Tree) -> Iterator[tuple[str, _Wanted]]:
+    """Yield the releases of Terraform, as far as they say it in plain text: a block or an expression stays open."""
+    for path in tree.files_below(""):
+        if not path.endswith(".tf"):
+            continue
+        for block in _RELEASE.findall((tree.read(path) or b"").decode("utf-8", "replace")):
+            stated = dict(_ATTRIBUTE.findall(block))
+            files = tuple(_FILE.findall(block))
+            given = block.count("values") and not (_PLAIN_VALUES.search(block) and "templatefile" not in block)
+            name = "<open>" if given or _SETS.search(block) else stated.get("name", "")
+            chart, namespace = stated.get("chart", ""), stated.get("namespace", "")
+            yield path, _Wanted(starts(path), _of_module(chart), name, namespace, tuple(map(_of_module, files)))
+
+
+def _of_module(path: str) -> str:
+    return path.replace("${path.module}/", "./").replace("${path.root}/", "./")
+
+
+def _of_helmfile(content: Mapping[str, Any], place: Provenance, start: tuple[str, ...]) -> Iterator[_Wanted]:
     for number, release in enumerate(map(mapping, sequence(content.get("releases")))):
         at = place.at("releases", number, "values")
         given = list(enumerate(sequence(release.get("values"))))
@@ -130,16 +196,20 @@ def _of_helmfile(content: Mapping[str, Any], place: Provenance) -> Iterator[_Wan
         files = tuple(text(each) for _, each in given if not isinstance(each, dict))
         namespace = text(release.get("namespace")) or text(content.get("namespace"))
         settings = tuple(_settings({text(each.get("name")): each.get("value") for each in _entries(release, "set")}))
-        yield _Wanted(text(release.get("chart")), text(release.get("name")), namespace, files, inline, settings)
+        chart = text(release.get("chart"))
+        name = "<condition>" if release.get("condition") else text(release.get("name"))
+        if release.get("installed") is False:
+            continue
+        yield _Wanted(start, chart, name, namespace, files, inline, settings)
 
 
-def _of_skaffold(content: Mapping[str, Any], place: Provenance) -> Iterator[_Wanted]:  # noqa: ARG001 - as the other
+def _of_skaffold(content: Mapping[str, Any], place: Provenance, start: tuple[str, ...]) -> Iterator[_Wanted]:  # noqa: ARG001 - as the other
     for stage in ("deploy", "manifests"):
         for release in _entries(mapping(mapping(content.get(stage)).get("helm")), "releases"):
             files = tuple(map(text, sequence(release.get("valuesFiles"))))
             settings = tuple(_settings(mapping(release.get("setValues"))))
             chart, name = text(release.get("chartPath")), text(release.get("name"))
-            yield _Wanted(chart, name, text(release.get("namespace")), files, (), settings)
+            yield _Wanted(start, chart, name, text(release.get("namespace")), files, (), settings)
 
 
 def _entries(holder: Any, field: str) -> Iterable[Mapping[str, Any]]:

@@ -71,6 +71,11 @@ class Charts:
         """Return whether there is a chart that can be installed in a directory below the top."""
         return bool(directory) and self._is_installable(directory)
 
+    @property
+    def installed(self) -> frozenset[str]:
+        """The charts that something has installed so far, whatever came of it."""
+        return frozenset(self._known)
+
     def alone(self) -> list[str]:
         """Return the charts that may be installed and that no other one contains."""
         return [directory for directory in self._tree.charts() if self._is_installable(directory)]

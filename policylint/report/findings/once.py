@@ -54,7 +54,7 @@ def _place(finding: Finding) -> Hashable:
 
 def _sentence(finding: Finding) -> Hashable:
     """Return what a finding says of its subject, without the name of that and without numbers in lists."""
-    parts = [finding.message, finding.label, finding.ground, *finding.help]
+    parts = [finding.message, finding.label, *finding.notes]
     if finding.resources:
         subject = finding.resources[0]
         parts = [part.replace(str(subject), subject.kind) for part in parts]

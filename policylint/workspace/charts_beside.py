@@ -1,0 +1,72 @@
+"""Charts of the tree beside what Flux, Argo CD or kustomize deploy: a bootstrap, Terraform or a script installs them.
+
+Its clusters have what these make, too. A chart of which something says how it is installed counts with all that it
+makes; of another one only what names its own namespace, or none, has a place, and nothing is reported of it: it may be
+left over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from policylint.model import Resource
+from policylint.render.environments import Environment
+from policylint.render.lone_charts import LoneChart
+
+_DEFAULT = "default"
+_MAY_BE_LEFT_OVER = "a chart makes it that nothing here installs"
+_SOMEWHERE = "nothing here says into which cluster its chart is installed"
+
+
+def deployed(environments: Iterable[Environment], relative: Mapping[str, str]) -> set[str]:
+    """Return the paths below the root of what environments deploy, as far as it made anything or begins there.
+
+    Args:
+        relative: the paths of files below the root, by the paths that findings show.
+    """
+    paths: set[str] = set()
+    for environment in environments:
+        paths.update(environment.charts)
+        for entry, holds in environment.entries.items():
+            paths.update((entry, *holds))
+        files = {resource.document.file for resource in environment.resources}
+        paths.update(relative.get(file, file) for file in files)
+    return paths
+
+
+def beside(charts: Iterable[LoneChart], environments: Sequence[Environment]) -> list[LoneChart]:
+    """Return the charts that make nothing that an environment has: one application may be there as a chart and as a
+    kustomization, of which a cluster has one."""
+    made = {
+        (resource.key.group, resource.key.kind, resource.key.name)
+        for environment in environments
+        for resource in environment.resources
+    }
+    return [
+        chart
+        for chart in charts
+        if chart.resources
+        and made.isdisjoint((each.key.group, each.key.kind, each.key.name) for each in chart.resources)
+    ]
+
+
+def placed(objects: Iterable[Resource]) -> list[Resource]:
+    """Return objects without those of which only the one who installs a chart says into which namespace they go."""
+    return [each for each in objects if each.provisional != _MAY_BE_LEFT_OVER or each.key.namespace != _DEFAULT]
+
+
+def joining(charts: Iterable[LoneChart], *, alone: bool) -> list[Resource]:
+    """Return what charts add to an environment.
+
+    Args:
+        alone: whether there is but one environment.
+    """
+    return [
+        resource.replaced(provisional=_MAY_BE_LEFT_OVER)
+        if not chart.is_asked
+        else resource
+        if alone
+        else resource.replaced(provisional=_SOMEWHERE)
+        for chart in charts
+        for resource in chart.resources
+    ]

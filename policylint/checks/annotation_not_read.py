@@ -97,7 +97,8 @@ def _is_said_above(simulation: Simulation, holder: Resource, annotation: str) ->
     """Return whether the Gateways of a route bear the same annotation: then nothing is lost."""
     gateways = [simulation.world.get(key) for key in gateways_above(simulation.topology, holder.key)]
     above = [None if each is None else each.annotations.get(annotation) for each in gateways]
-    return holder.key.kind != "Gateway" and bool(above) and {*above} == {holder.annotations[annotation]}
+    own = holder.annotations[annotation]
+    return holder.key.kind != "Gateway" and bool(above) and all(value == own for value in above)
 
 
 def _for_others(annotation: str, holders: list[Resource]) -> Finding:

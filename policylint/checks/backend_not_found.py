@@ -34,6 +34,8 @@ _NEVER_SKIPPED = "a filter is never skipped: its requests get an error"
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     nearby = Nearby(simulation.world)
+    policies = (each for each in simulation.policies.values() if each.kind.kind == "BackendTLSPolicy")
+    told = {target.key for each in policies if each.invalid_code for target in each.targets}
     by_route: dict[ResourceKey, dict[ResourceKey, list[ObjectBinding]]] = {}
     for binding in simulation.bindings:
         if binding.form == "filter" and not binding.resolution.found:
@@ -50,7 +52,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         named = by_route.get(state.route.key, {})
         for missing in named.values():
             yield _of_filter(simulation, state.route, missing, nearby)
-        yield from _refused(state)
+        yield from (each for each in _refused(state) if each.resources[1] not in told)
     for binding in simulation.bindings:
         if binding.form == "annotation" and not binding.resolution.found:
             yield _of_annotation(binding, nearby)

@@ -5,7 +5,7 @@ Source: docs/design/request-precedence.md §4 and §5.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.implementations import implementation
@@ -36,6 +36,7 @@ class Ranking(NamedTuple):
         host_first: whether the routes for the narrowest host alone take a request.
         drops_rules: whether a rule with an expression that is none is left out with its other matches.
         balances_equals: whether rules with the same match share its requests.
+        leaves_out: tells whether nothing is made of a rule, None where something is made of each.
     """
 
     regex_last: bool = False
@@ -46,6 +47,7 @@ class Ranking(NamedTuple):
     host_first: bool = False
     drops_rules: bool = False
     balances_equals: bool = False
+    leaves_out: Callable[..., bool] | None = None
 
 
 def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
@@ -63,6 +65,7 @@ def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
         host_first=behaviour.host_first,
         drops_rules=behaviour.drops_rules,
         balances_equals=behaviour.balances_equals,
+        leaves_out=behaviour.leaves_out,
     )
 
 
@@ -109,6 +112,8 @@ def ranked(
 ) -> Iterator[Match]:
     """Yield the matches of a rule as a Gateway ranks them; `narrowing`: see `matches`."""
     found = matches(rule, grpc=grpc, regex_last=order.regex_last, narrowing=narrowing)
+    if order.leaves_out is not None and order.leaves_out(rule, grpc=grpc):
+        return
     if order.drops_rules and len(found) > 1 and any(match.refusal for match in found):
         return
     for match in found:

@@ -21,7 +21,9 @@ PROTOCOL_KINDS: Mapping[str, tuple[str, ...]] = {
 }
 """Route kinds by protocol (docs/design/request-precedence.md §3)."""
 OwnKinds = Callable[[str], Sequence[str] | None]
-"""Returns the kinds of routes that a protocol takes which is none of Gateway API's; None where it is not served."""
+"""Returns the kinds of routes that a protocol takes which is none of Gateway API's; None where it is not served.
+
+For TLS it returns something where sessions that end at the Gateway are for TLSRoutes alone."""
 
 
 class Listener(NamedTuple):
@@ -70,7 +72,11 @@ def _listener(holder: Resource, role: str, index: int, name: str, value: Mapping
     pointer: Pointer = ("spec", "listeners", index)
     is_open = is_symbolic(protocol) or not protocol
     possible = ROUTE_KINDS if is_open else PROTOCOL_KINDS.get(protocol) or own(protocol)
-    kinds, invalid = _kinds(protocol, value, pointer, tuple(possible or ()))
+    terminates = protocol == "TLS" and text(mapping(value.get("tls")).get("mode"), "Terminate") == "Terminate"
+    if terminates and not own(protocol):
+        # The text gives TLS to TLSRoute; implementations hand a terminated session to a TCPRoute too.
+        possible = (*(possible or ()), "TCPRoute")
+    kinds, invalid = _kinds(value, pointer, tuple(possible or ()))
     return Listener(
         name=name,
         node=Node(holder.key, name or f"[{index}]", role),
@@ -88,17 +94,13 @@ def _listener(holder: Resource, role: str, index: int, name: str, value: Mapping
 
 
 def _kinds(
-    protocol: str, value: Mapping[str, Any], pointer: Pointer, possible: tuple[str, ...]
+    value: Mapping[str, Any], pointer: Pointer, possible: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, Pointer], ...]]:
     """Return the kinds of route that a listener takes, and the entries of allowedRoutes.kinds that it cannot take.
 
     It takes those of its protocol, narrowed by allowedRoutes.kinds (SupportedKinds).
     """
-    terminates = text(mapping(value.get("tls")).get("mode"), "Terminate") == "Terminate"
     allowed = sequence(mapping(value.get("allowedRoutes")).get("kinds"))
-    if protocol == "TLS" and terminates:
-        # The text gives TLS to TLSRoute; implementations hand a terminated session to a TCPRoute too.
-        possible = (*possible, "TCPRoute")
     if not allowed:
         return possible, ()
     kinds: list[str] = []

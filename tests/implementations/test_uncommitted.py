@@ -118,9 +118,13 @@ def test_an_agentgateway_policy_is_wholly_valid_in_a_tree(tmp_path: Path) -> Non
 
 
 def test_parameters_of_a_gateway_may_come_with_its_controller(tmp_path: Path) -> None:
-    """The chart of NGINX Gateway Fabric makes the NginxProxy; a Gateway that names it is accepted."""
+    """The chart of NGINX Gateway Fabric makes the NginxProxy; a Gateway that names it is accepted.
+
+    With a listener that is not valid this would be said in place of the parameters.
+    """
     reference = "{group: gateway.nginx.org, kind: NginxProxy, name: settings}"
-    named = gateway("gw", "shop", CERTIFIED, f"infrastructure: {{parametersRef: {reference}}}", of_class="edge")
+    plain = "[{name: http, port: 80, protocol: HTTP}]"
+    named = gateway("gw", "shop", plain, f"infrastructure: {{parametersRef: {reference}}}", of_class="edge")
     controller = "gateway.nginx.org/nginx-gateway-controller"
     (tmp_path / "world.yaml").write_text("---\n".join((gateway_class("edge", controller), named, *BASE[1:])))
     for paths, accepted in ([str(tmp_path)], "True"), ([str(tmp_path / "world.yaml")], "False"):

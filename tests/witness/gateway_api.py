@@ -31,8 +31,10 @@ _UNSAID = (
 """Conditions that hang on proxies that run, or on the names in certificates, or that one controller alone has."""
 _NEW = "Unknown/Pending"
 """What the API server writes into a new Gateway, and no controller."""
-_UNREAD = ("UDPRoute", "ServiceImport", "EndpointSlice")
-_STATUSES = ("Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "BackendTLSPolicy")
+_UNREAD = ("ServiceImport", "EndpointSlice")
+_STATUSES = ("Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute", "BackendTLSPolicy")
+_OF_MIRRORS = "_ngf-internal-mirror-"
+"""The beginning of the names of routes that a controller makes for itself, for mirrors."""
 _SERVICES = ("checkout", "cart", "none")
 
 
@@ -43,6 +45,8 @@ class Dialect(NamedTuple):
         policies: makes an own policy of a name.
         module: the Go module whose release is asked.
         switches: the environment of the program.
+        unread: kinds beside those that no controller reads.
+        by_object: whether it names a listener in the status of a route that names none, and leaves out ports.
     """
 
     title: str
@@ -52,6 +56,8 @@ class Dialect(NamedTuple):
     kinds: tuple[str, ...]
     module: str
     switches: Mapping[str, str]
+    unread: tuple[str, ...] = ("UDPRoute",)
+    by_object: bool = False
 
 
 def _service(draw: Draw) -> Manifest:
@@ -91,7 +97,65 @@ def _of_kgateway(draw: Draw, name: str) -> Manifest:
     return manifest("gateway.kgateway.dev/v1alpha1", kind, name, namespace, draw.age(), spec=spec)
 
 
+def _of_nginx(draw: Draw, name: str) -> Manifest:
+    kinds = ("ClientSettingsPolicy", "ProxySettingsPolicy", "RateLimitPolicy", "ObservabilityPolicy", "SnippetsPolicy")
+    kind = draw.of((*kinds, *kinds[:3], "UpstreamSettingsPolicy", "UpstreamSettingsPolicy"))
+    route = {"kind": draw.one("HTTPRoute", "HTTPRoute", "GRPCRoute"), "name": draw.one("alpha", "beta", "gamma")}
+    gateway = {"kind": "Gateway", "name": draw.one("edge", "inner", "third")}
+    target = {"group": GATEWAY_API, **(draw.one(route, gateway) if draw.often(0.95) else {**route, "kind": "TLSRoute"})}
+    several = [target, *({**target, "name": other} for other in draw.some(("delta", "omega"), 1, 0))]
+    spec: dict[str, Any]
+    match kind:
+        case "ClientSettingsPolicy":
+            spec = {"targetRef": target, **draw.maybe(0.6, "body", {"maxSize": f"{draw.number(1, 9)}m"})}
+            spec |= draw.maybe(0.5, "keepAlive", {"requests": draw.number(1, 9)})
+            spec |= draw.maybe(0.2, "keepAlive", {"timeout": {"header": "5s", **draw.maybe(0.7, "server", "9s")}})
+        case "ProxySettingsPolicy":
+            spec = {"targetRefs": several, **draw.maybe(0.6, "timeout", {"read": f"{draw.number(1, 9)}s"})}
+            buffers = {
+                "buffers": {"size": "8k", "number": draw.number(2, 9)},
+                "bufferSize": draw.one("4k", "8k", "64k"),
+            }
+            spec |= draw.maybe(0.6, "buffering", draw.one(buffers, {"disable": True}, {"busyBuffersSize": "16k"}))
+        case "RateLimitPolicy":
+            rule = {"rate": draw.one("5r/s", "30r/m"), "key": "$binary_remote_addr", **draw.maybe(0.4, "burst", 3)}
+            limit = {"local": {"rules": [rule]}, **draw.maybe(0.3, "rejectCode", draw.one(429, 503))}
+            spec = {"targetRefs": several, "rateLimit": limit}
+        case "ObservabilityPolicy":
+            spec = {"targetRefs": several, "tracing": {"strategy": draw.one("ratio", "parent")}}
+        case "SnippetsPolicy":
+            snippet = {"context": draw.one("main", "http", "http.server"), "value": "aio on;"}
+            spec = {"targetRefs": [gateway | {"group": GATEWAY_API}], "snippets": [snippet]}
+        case _:
+            service = _service(draw)
+            service["name"] = draw.one("web", "api", "none")
+            spec = {"targetRefs": [service], **draw.maybe(0.6, "zoneSize", "1m")}
+            spec |= draw.maybe(0.4, "keepAlive", {"connections": draw.number(1, 9)})
+            spec |= draw.maybe(0.3, "loadBalancingMethod", draw.one("ip_hash", "hash", "least_conn"))
+    version = "v1alpha2" if kind == "ObservabilityPolicy" else "v1alpha1"
+    namespace = draw.one("infra", "shop", "pay")
+    return manifest(f"gateway.nginx.org/{version}", kind, name, namespace, draw.age(), spec=spec)
+
+
 DIALECTS = {
+    "nginx-gateway-fabric": Dialect(
+        "NGINX Gateway Fabric",
+        "nginx",
+        "gateway.nginx.org/nginx-gateway-controller",
+        _of_nginx,
+        (
+            "ClientSettingsPolicy",
+            "ProxySettingsPolicy",
+            "RateLimitPolicy",
+            "ObservabilityPolicy",
+            "SnippetsPolicy",
+            "UpstreamSettingsPolicy",
+        ),
+        "github.com/nginx/nginx-gateway-fabric/v2",
+        {},
+        (),
+        by_object=True,
+    ),
     "istio": Dialect(
         "Istio",
         "istio",
@@ -122,7 +186,7 @@ def world(name: str, seed: object, number: int) -> list[Manifest]:
     dialect, draw = DIALECTS[name], Draw(name, seed, number)
     objects = []
     for each in envoy_gateway_wider.world(f"{name}/{seed}", number):
-        if "envoyproxy" in each["apiVersion"] or each["kind"] in _UNREAD:
+        if "envoyproxy" in each["apiVersion"] or each["kind"] in (*_UNREAD, *dialect.unread):
             continue
         spec = each.get("spec", {})
         if each["kind"] == "GatewayClass":
@@ -164,7 +228,8 @@ def _real_facts(dialect: Dialect, answer: Mapping[str, Any]) -> Facts:
     if answer.get("error"):
         return {"| failed": str(answer["error"])}
     told = [each for each in answer["statuses"] if each["kind"] in (*_STATUSES, *dialect.kinds)]
-    return _facts(sorted(told, key=lambda each: (each["kind"], each["namespace"], each["name"])))
+    told = [each for each in told if not each["name"].startswith(_OF_MIRRORS)]
+    return _facts(dialect, sorted(told, key=lambda each: (each["kind"], each["namespace"], each["name"])))
 
 
 def our_facts(dialect: Dialect, objects: Sequence[Manifest], refused: Collection[str]) -> Facts:
@@ -175,21 +240,40 @@ def our_facts(dialect: Dialect, objects: Sequence[Manifest], refused: Collection
         for each in stanzas(simulated(stored))
         if each["metadata"]["name"] != "filler" and each["kind"] in (*_STATUSES, *dialect.kinds)
     ]
-    return {fact: value for fact, value in _facts(told).items() if value != _NEW}
+    return {fact: value for fact, value in _facts(dialect, told).items() if value != _NEW}
 
 
-def _facts(told: list[dict[str, Any]]) -> Facts:
+def _facts(dialect: Dialect, told: list[dict[str, Any]]) -> Facts:
     """Return the facts; Istio names no namespace of a Gateway above a policy, so that none is compared there."""
     for each in told:
+        if dialect.by_object and each["status"].get("parents"):
+            each["status"] = {"parents": _by_object(each)}
         for entry in each["status"].get("ancestors") or ():
             if entry["ancestorRef"].get("kind") == "Gateway":
                 entry["ancestorRef"].pop("namespace", None)
     return of_statuses(told, _UNSAID)
 
 
+def _by_object(route: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the entries of a route's status, one an object: of several on one, the reasons of all."""
+    merged: dict[tuple[str, str, str], dict[str, dict[str, str]]] = {}
+    for entry in route["status"]["parents"]:
+        parent = entry["parentRef"]
+        place = (parent.get("kind", "Gateway"), parent.get("namespace") or route["namespace"], parent["name"])
+        held = merged.setdefault(place, {})
+        for condition in entry["conditions"]:
+            told = held.setdefault(condition["type"], {"type": condition["type"], "status": "", "reason": ""})
+            for field in ("status", "reason"):
+                told[field] = " ".join(sorted({*told[field].split(), condition[field]}))
+    return [
+        {"parentRef": {"kind": kind, "namespace": namespace, "name": name}, "conditions": list(held.values())}
+        for (kind, namespace, name), held in sorted(merged.items())
+    ]
+
+
 def head(name: str) -> dict[str, Any]:
     """Return the first line of a record."""
     dialect = DIALECTS[name]
-    written = (Path(__file__).parent / name / "go.mod").read_text()
+    written = (Path(__file__).parent / name.replace("-", "_") / "go.mod").read_text()
     (version,) = re.findall(rf"^(?:require)?\s*{re.escape(dialect.module)} (v\S+)$", written, re.MULTILINE)
     return {"title": dialect.title, "about": ABOUT, "versions": {name: version}}

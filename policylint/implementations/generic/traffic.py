@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
@@ -143,6 +143,13 @@ class Traffic(Behaviour):
         `begin` is not called before it.
         """
         return None
+
+    def leaves_out(self, rule: Mapping[str, Any], *, grpc: bool) -> bool:  # noqa: ARG002
+        """Return whether nothing is made of a rule, whose requests others then take; by default not.
+
+        `begin` is not called before it.
+        """
+        return False
 
     def filter_fault(self, extension: Resource, topology: Topology) -> str:  # noqa: ARG002
         """Return why the controller cannot use an object that a filter names, so that its rule answers 500; else "".

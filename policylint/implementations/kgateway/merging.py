@@ -11,7 +11,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.kgateway.fields import ACL, DEEP, PROVIDERS, SIDE_BY_SIDE, acl_conflict, fields
-from policylint.model import Resource, ResourceKey, mapping
+from policylint.model import Resource, ResourceKey, mapping, text
 from policylint.namedtuple import NamedTuple
 from policylint.policy.folding import Folding
 from policylint.policy.results import Attachment, Effective
@@ -163,7 +163,7 @@ def _offer(folding: Folding, field: Pointer, entries: list[_Entry]) -> None:
             folding.offer(entry.attachment, field, value)
 
 
-def _provider(entry: _Entry) -> tuple[object, object]:
+def _provider(entry: _Entry) -> tuple[str, str]:
     """Return the namespace and the name of the extension that an entry names."""
     reference = mapping(mapping(entry.value).get("extensionRef"))
-    return reference.get("namespace") or entry.attachment.key.namespace, reference.get("name")
+    return text(reference.get("namespace")) or entry.attachment.key.namespace, text(reference.get("name"))

@@ -5,17 +5,27 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §1.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, unresolved
-from policylint.implementations.nginx_gateway_fabric import client_addresses, refusals
+from policylint.implementations.nginx_gateway_fabric import client_addresses, listeners, refusals
+from policylint.implementations.nginx_gateway_fabric.attachment import SERVED, ListenerBinding
 from policylint.implementations.nginx_gateway_fabric.proxy import gateways_without, lacking
 from policylint.implementations.nginx_gateway_fabric.references import broken
 from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP, Overlaps, referenced_services
-from policylint.implementations.nginx_gateway_fabric.status import LIMIT_REACHED, NOT_SET, Status, room
+from policylint.implementations.nginx_gateway_fabric.status import (
+    CONTROLLERS,
+    LIMIT_REACHED,
+    NOT_SET,
+    Status,
+    is_owned,
+    room,
+)
 from policylint.implementations.nginx_gateway_fabric.values import fault
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resolution, Resource, ResourceKey, World
 from policylint.policy import verdict
@@ -26,7 +36,16 @@ from policylint.policy.results import Ancestor, Attachment, Declared, Effective,
 from policylint.policy.strategies import by_node
 from policylint.policy.target_conditions import TargetCondition
 from policylint.policy.units import leaves
-from policylint.topology import Condition, ParentState, RouteState, Topology, whole
+from policylint.topology import (
+    BackendState,
+    Condition,
+    GatewayState,
+    ListenerSetState,
+    ParentState,
+    RouteState,
+    Topology,
+    whole,
+)
 from policylint.topology.ancestry import gateways_above
 from policylint.topology.grants import Grants
 from policylint.topology.routes import Rule
@@ -44,6 +63,12 @@ class NginxGatewayFabric(Implementation):
 
     name = "nginx-gateway-fabric"
     ends_above = True
+    serves_refused = SERVED
+    calls_by_path = True  # state/graph/grpcroute.go, ConvertGRPCMatches: locations, whatever a request is
+
+    def __init__(self) -> None:
+        self._of_routes: ListenerBinding | None = None
+        self._attached: Counter[Node] | None = None
 
     @cached_property
     def _overlaps(self) -> Overlaps:
@@ -103,7 +128,7 @@ class NginxGatewayFabric(Implementation):
 
     def target_conditions(self, states: list[PolicyState], topology: Topology) -> list[TargetCondition]:
         """Add to the generic conditions a refusal on each target that the status has no room for."""
-        conditions = super().target_conditions(states, topology)
+        conditions = [each for each in super().target_conditions(states, topology) if is_owned(each.node.key, topology)]
         for state in states:
             nodes = [node for target in state.targets for node in target.nodes if node.key.kind != "Service"]
             conditions += [TargetCondition(node, LIMIT_REACHED, (state.key,)) for node in nodes[room(state.policy) :]]
@@ -154,9 +179,52 @@ class NginxGatewayFabric(Implementation):
             return ()
         return self._status(state).flat()
 
+    def with_conditions(self, state: GatewayState, topology: Topology, catalog: Catalog) -> GatewayState:  # noqa: ARG002
+        if state.class_resolution.missing:
+            return state
+        return listeners.of_gateway(state, self._binding(topology).standings, self._counts(topology), topology)
+
+    def with_conditions_of_set(
+        self,
+        state: ListenerSetState,
+        topology: Topology,
+        catalog: Catalog,  # noqa: ARG002
+    ) -> ListenerSetState:
+        return listeners.of_set(state, self._binding(topology).standings, self._counts(topology), topology)
+
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
-        """Return the topology's conditions with what filters, backends and the NginxProxy change."""
-        return refusals.conditions(route, parent, topology)
+        """Return what is said of the route, and of the listeners that a parentRef stands for."""
+        return self._binding(topology).conditions(route, parent)
+
+    def reports_on(self, route: RouteState, parent: ParentState, topology: Topology) -> bool:
+        """Return whether there is an entry for a parent: none for a Gateway that is refused, of which it names all."""
+        gateway = None if parent.mesh or parent.gateway is None else topology.gateway(parent.gateway)
+        if gateway is None:
+            return super().reports_on(route, parent, topology)
+        return not gateway.class_resolution.missing and self._binding(topology).is_told(route, parent)
+
+    def withheld(self, topology: Topology) -> Mapping[tuple[Node, Node], frozenset[str]]:
+        """Return the routes at listeners that nothing is made of."""
+        ours = {each.gateway.key for each in topology.gateways if each.controller.startswith(CONTROLLERS)}
+        return {
+            (node, whole(route.route.key)): names
+            for node, route, names in self._binding(topology).unbound()
+            if (listener := topology.listener(node)) is not None and listener.gateway in ours
+        }
+
+    def leaves_out(self, rule: Mapping[str, Any], *, grpc: bool) -> bool:
+        """Return whether a match of a rule cannot be used."""
+        return bool(refusals.match_fault(rule, grpc=grpc))
+
+    def _binding(self, topology: Topology) -> ListenerBinding:
+        if self._of_routes is None:
+            self._of_routes = ListenerBinding(topology)
+        return self._of_routes
+
+    def _counts(self, topology: Topology) -> Counter[Node]:
+        if self._attached is None:
+            self._attached = self._binding(topology).counts()
+        return self._attached
 
     def address_rule(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:
         """Return where a policy counts requests by address, or a snippet of it decides by that."""
@@ -179,6 +247,16 @@ class NginxGatewayFabric(Implementation):
     def filter_fault(self, extension: Resource, topology: Topology) -> str:
         """Return why an AuthenticationFilter cannot be used."""
         return refusals.login_fault(extension, topology.world)
+
+    def backends(self, route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
+        """Return the backends of a route, of which the kind is looked at before anything else."""
+        kinds = {at: why for at, why in refusals.backend_faults(route, topology).items() if why[0] == "InvalidKind"}
+        return tuple(
+            backend._replace(reason=kinds[backend.pointer][0], message=kinds[backend.pointer][1])
+            if backend.pointer in kinds
+            else backend
+            for backend in super().backends(route, topology)
+        )
 
     def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:
         """Return the backends that NGINX cannot be told to use."""

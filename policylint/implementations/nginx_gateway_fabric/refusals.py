@@ -1,7 +1,7 @@
-"""Filters, backends and routes that NGINX Gateway Fabric refuses, and what it writes on the route then.
+"""Matches, filters and backends that NGINX Gateway Fabric refuses.
 
-A rule with a filter that it cannot use answers 500, and so does a backend. A route of which no rule can be used, and a
-GRPCRoute where HTTP/2 is off, is not served.
+A rule with a filter that it cannot use answers 500, and so does a backend; of a rule with a match that it cannot use it
+makes nothing.
 
 Source: state/graph/{common_filter,authentication_filter,httproute,backend_refs,route_common}.go.
 """
@@ -12,10 +12,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.generic.backend_tls import ca_faults
 from policylint.implementations.nginx_gateway_fabric.proxy import effective_proxy
-from policylint.model import Resource, ResourceKey, World, holds_variable, mapping, sequence, text, value_at
+from policylint.model import (
+    Resource,
+    ResourceKey,
+    World,
+    holds_variable,
+    is_symbolic,
+    mapping,
+    sequence,
+    text,
+    value_at,
+)
 from policylint.namedtuple import NamedTuple
-from policylint.topology import BackendState, Condition, ParentState, RouteState, Topology
+from policylint.patterns import Pattern
+from policylint.topology import BackendState, RouteState, Topology
 from policylint.topology.extensions import FilterExtension, extensions_of
 from policylint.topology.routes import rules
 from policylint.topology.secret_data import contents
@@ -30,6 +42,15 @@ _UNSUPPORTED = {"HTTPRoute": ("kubernetes.io/h2c",), "GRPCRoute": ("kubernetes.i
 """The protocols of Service ports to which no route of a kind sends requests."""
 _SESSION = ("caCertificateRefs", "wellKnownCACertificates", "hostname")
 """The fields of a BackendTLSPolicy in which all backends of a rule agree."""
+_PATH = Pattern(r"/[^\s{};]*")
+_INTERNAL = "_ngf-internal"
+_VALUE = Pattern(r'([^"\\]|\\.)*')
+_OF_REQUESTS_ALONE = ("RequestRedirect", "URLRewrite", "CORS", "ExternalAuth")
+_UNREAD = {
+    "HTTPRoute": ("name", "timeouts", "retry", "sessionPersistence"),
+    "GRPCRoute": ("name", "sessionPersistence"),
+}
+"""Fields of rules that are not read, by the kind of route."""
 _Fault = tuple[str, str]
 
 
@@ -40,8 +61,36 @@ class RuleFault(NamedTuple):
     invalid: bool = False
 
 
+def match_fault(rule: Mapping[str, Any], *, grpc: bool) -> str:
+    """Return why nothing is made of a rule, "" where its matches can be used (validateMatch, validateGRPCMatch)."""
+    faults = (fault for match in map(mapping, sequence(rule.get("matches"))) for fault in _of_match(match, grpc))
+    return next(faults, "")
+
+
+def _of_match(match: Mapping[str, Any], grpc: bool) -> Iterator[str]:
+    call = match.get("method")
+    if grpc and isinstance(call, dict):
+        if call.get("type") not in (None, "Exact") and not is_symbolic(call.get("type")):
+            yield "a call is matched by its exact name alone"
+        yield from (f"a method match needs a {field}" for field in ("service", "method") if not call.get(field))
+    if not grpc and call in ("TRACE", "CONNECT"):
+        yield f"method {call} is not supported"
+    path = mapping(match.get("path")).get("value")
+    written = [path] if path is not None else []
+    written += [f"/{call[field]}" for field in ("service", "method") if isinstance(call, dict) and call.get(field)]
+    for value in written:
+        if not is_symbolic(value) and (not _PATH.fullmatch(text(value)) or text(value)[1:].startswith(_INTERNAL)):
+            yield f"{text(value)} is no path that NGINX can be told"
+    for field in ("headers", "queryParams"):
+        for entry in map(mapping, sequence(match.get(field))):
+            if not text(entry.get("value"), "?").strip():
+                yield f"{text(entry.get('name'))} is to be empty"
+
+
 def rule_fault(route: Resource, rule: Mapping[str, Any], topology: Topology) -> RuleFault | None:
     """Return the first fault of the filters of a rule, None without one (processRouteRuleFilters)."""
+    if why := next(_of_filters(rule, grpc=route.key.kind == "GRPCRoute"), ""):
+        return RuleFault(why, invalid=True)
     named = list(extensions_of(topology.world, route, rule.get("filters"), ()))
     logins = [extension for extension in named if extension.wanted[:2] == _LOGIN]
     foreign = next((extension.wanted for extension in named if _is_foreign(extension.wanted)), None)
@@ -51,6 +100,35 @@ def rule_fault(route: Resource, rule: Mapping[str, Any], topology: Topology) -> 
         return RuleFault(f"it names {len(logins)} AuthenticationFilters, and only one is allowed", invalid=True)
     faults = [_unresolved(extension, route, topology) for extension in named]
     return next((RuleFault(why) for why in (*faults, _two_limits(route, rule, topology.world)) if why), None)
+
+
+def _of_filters(rule: Mapping[str, Any], *, grpc: bool) -> Iterator[str]:
+    """Yield what filters of Gateway API's own cannot be (validateFilterType, validateFilterHeaderModifierFields)."""
+    for each in map(mapping, sequence(rule.get("filters"))):
+        kind = text(each.get("type"))
+        if grpc and kind in _OF_REQUESTS_ALONE:
+            yield f"filter {kind} is not supported in a GRPCRoute"
+        for field in ("requestHeaderModifier", "responseHeaderModifier"):
+            changes = mapping(each.get(field))
+            for entry in (*sequence(changes.get("add")), *sequence(changes.get("set"))):
+                value = mapping(entry).get("value")
+                if not is_symbolic(value) and not _VALUE.fullmatch(text(value)):
+                    yield f"{text(value)} is no value that NGINX can be told"
+            for action in ("add", "set", "remove"):
+                named = [mapping(entry).get("name", entry) for entry in sequence(changes.get(action))]
+                names = [text(name).lower() for name in named]
+                yield from (f"header {name} is named twice" for name in names if names.count(name) > 1)
+
+
+def unread_fields(route: Resource) -> list[str]:
+    """Return what a route says that is accepted and not read, without NGINX Plus (checkForUnsupportedHTTPFields)."""
+    if route.key.kind not in _UNREAD:
+        return ["rules[1]"] if route.key.kind in ("TCPRoute", "UDPRoute") and len(rules(route)) > 1 else []
+    found = [field for field in _UNREAD[route.key.kind] for rule in rules(route) if rule.body.get(field) is not None]
+    for rule in rules(route):
+        types = [mapping(each).get("type") for each in sequence(rule.body.get("filters"))]
+        found += ["filters"] * (types.count("ExternalAuth") > 1)
+    return found
 
 
 def _two_limits(route: Resource, rule: Mapping[str, Any], world: World) -> str:
@@ -69,35 +147,6 @@ def _two_limits(route: Resource, rule: Mapping[str, Any], world: World) -> str:
     return ""
 
 
-def conditions(route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
-    """Return the conditions of a parentRef: the topology's, with what the filters and the NginxProxy of it change."""
-    if not parent.accepted:
-        return parent.conditions
-    own: dict[str, Condition] = {}
-    bodies = [rule.body for rule in rules(route.route)]
-    faults = [fault for body in bodies if (fault := rule_fault(route.route, body, topology)) is not None]
-    invalid = [fault.message for fault in faults if fault.invalid]
-    if invalid and len(invalid) == len(bodies):
-        own["Accepted"] = Condition("Accepted", "False", "UnsupportedValue", f"All rules are invalid: {invalid[0]}")
-    elif invalid:
-        own["PartiallyInvalid"] = Condition("PartiallyInvalid", "True", "UnsupportedValue", invalid[0])
-    unresolved = next((fault.message for fault in faults if not fault.invalid), "")
-    if unresolved:
-        own["ResolvedRefs"] = Condition("ResolvedRefs", "False", "InvalidFilter", unresolved)
-    refused = next((backend for backend in route.backends if backend.reason), None)
-    if refused is not None:
-        own["ResolvedRefs"] = Condition("ResolvedRefs", "False", refused.reason, refused.message)
-    if route.route.key.kind == "GRPCRoute" and parent.gateway is not None:
-        proxy = effective_proxy(parent.gateway, topology)
-        if proxy is not None and proxy.get("disableHTTP2") is True:
-            message = "HTTP2 is disabled - cannot configure GRPCRoutes"
-            own["Accepted"] = Condition("Accepted", "False", "UnsupportedConfiguration", message)
-    if not own:
-        return parent.conditions
-    kept = tuple(own.pop(condition.type, condition) for condition in parent.conditions)
-    return (*kept, *own.values())
-
-
 _BACKENDS = (("", "Service"), ("inference.networking.k8s.io", "InferencePool"))
 """Backends of HTTPRoutes, and the one of all others (validateBackendRef, validateBackendRefHTTPRoute @ e55bfe339)."""
 
@@ -111,13 +160,15 @@ def backend_faults(route: RouteState, topology: Topology) -> dict[Pointer, _Faul
     for backend in route.backends:
         service = backend.resolution.resource
         kinds = _BACKENDS if route.route.key.kind == "HTTPRoute" else _BACKENDS[:1]
-        if backend.wanted[:2] not in kinds and backend.role == "backend":
+        if backend.wanted[:2] not in kinds:
             found[backend.pointer] = ("InvalidKind", f"{backend.wanted.kind} is no kind of backend that it reads")
         elif sequence(mapping(value_at(route.route.body, backend.pointer)).get("filters")):
             found[backend.pointer] = ("UnsupportedValue", f"{backend.wanted} is named with filters of its own")
         elif service is not None and service.key.kind == "Service":
             session = _session(backend, topology.world)
-            for fault in _of_service(route.route.key.kind, backend, service, proxies, secured=bool(session)):
+            for fault in _of_service(
+                route.route.key.kind, backend, service, proxies, topology.world, secured=bool(session)
+            ):
                 found.setdefault(backend.pointer, fault)
             if backend.role == "backend":
                 by_rule.setdefault(backend.rule, []).append(backend)
@@ -192,6 +243,7 @@ def _of_service(
     backend: BackendState,
     service: Resource,
     proxies: list[Mapping[str, Any] | None],
+    world: World,
     *,
     secured: bool,
 ) -> Iterator[_Fault]:
@@ -202,6 +254,10 @@ def _of_service(
         if proxies and all(proxy is not None and "dnsResolver" not in proxy for proxy in proxies):
             message = "ExternalName service requires DNS resolver configuration in Gateway's NginxProxy"
             yield "UnsupportedValue", message
+    if backend.port_found is False:
+        yield "BackendNotFound", f"{service.key} has no port {backend.port}"
+    if kind not in ("TCPRoute", "UDPRoute") and (fault := _tls_fault(backend, world)):
+        yield "UnsupportedValue", fault
     families = sequence(service.spec.get("ipFamilies"))
     if proxies and all(
         proxy is not None and _FAMILIES.get(text(proxy.get("ipFamily"))) in families for proxy in proxies
@@ -217,6 +273,15 @@ def _of_service(
 
 def _session(backend: BackendState, world: World) -> str:
     """Return what the TLS policy of a backend says of its certificate, "" for none (checkPoliciesEqual)."""
+    policy = _tls_policy(backend, world)
+    if policy is None:
+        return ""
+    validation = mapping(policy.spec.get("validation"))
+    return repr([validation.get(field) for field in _SESSION])
+
+
+def _tls_policy(backend: BackendState, world: World) -> Resource | None:
+    """Return the oldest TLS policy for a backend and its port (selectBackendTLSPolicyForService)."""
     section = "" if backend.section is None else backend.section.section
     for policy in sorted(world.of_kind(*_TLS_POLICY), key=lambda policy: policy.age):
         targets = map(mapping, sequence(policy.spec.get("targetRefs")))
@@ -225,6 +290,28 @@ def _session(backend: BackendState, world: World) -> str:
             for target in targets
         )
         if named and policy.key.namespace == backend.wanted.namespace:
-            validation = mapping(policy.spec.get("validation"))
-            return repr([validation.get(field) for field in _SESSION])
-    return ""
+            return policy
+    return None
+
+
+def _tls_fault(backend: BackendState, world: World) -> str:
+    """Return why the TLS policy of a backend is not valid, "" where it is (validateBackendTLSPolicy)."""
+    policy = _tls_policy(backend, world)
+    if policy is None:
+        return ""
+    named = map(mapping, sequence(mapping(policy.spec.get("validation")).get("caCertificateRefs")))
+    authorities = [
+        "" if _is_pair(policy, reference, world) else fault
+        for reference, fault in zip(named, ca_faults(policy, world), strict=True)
+    ]
+    if not authorities or authorities == [""]:
+        return ""
+    why = f"it names {len(authorities)} CAs, and one is taken" if len(authorities) > 1 else "its CA is none"
+    return f"{policy.key} is not valid: {why}"
+
+
+def _is_pair(policy: Resource, reference: Mapping[str, Any], world: World) -> bool:
+    """Tell whether a CA is named by a Secret with a certificate and its key, which need not have one (resolver)."""
+    secret = ResourceKey("", "Secret", policy.key.namespace, text(reference.get("name")))
+    found = world.resolve(secret).resource if reference.get("kind") == "Secret" else None
+    return found is not None and found.body.get("type") == "kubernetes.io/tls"

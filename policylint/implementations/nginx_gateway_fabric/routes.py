@@ -10,6 +10,8 @@ from itertools import product
 from typing import Any
 
 from policylint.catalog.kinds import Catalog
+from policylint.implementations.nginx_gateway_fabric.attachment import usable_rules
+from policylint.implementations.nginx_gateway_fabric.listeners import refusal
 from policylint.model import ResourceKey, mapping, sequence, text
 from policylint.policy.results import PolicyState
 from policylint.topology import Topology
@@ -20,6 +22,8 @@ OVERLAP = "route-overlap"
 """The invalid_code of a policy whose target shares a location with another route."""
 _KINDS = ("HTTPRoute", "GRPCRoute")
 _OURS = "nginx-gateway-fabric"
+_NOT_NAMED = ("InvalidKind", "RefNotPermitted")
+"""Reasons for which a backend does not count as named."""
 _Location = tuple[ResourceKey, str, int | None, str]
 """Gateway, accepted hostname, listener port, path value; hostnames are compared as they are written."""
 
@@ -59,18 +63,20 @@ class Overlaps:
 def referenced_services(topology: Topology, catalog: Catalog) -> dict[ResourceKey, tuple[ResourceKey, ...]]:
     """Return the Services that routes name, each with the Gateways that those name, attached or not.
 
-    Gateways of other controllers do not count; one that was not seen may be ours (buildReferencedServices).
+    Gateways of other controllers do not count; one that was not seen may be ours. Nor do rules that cannot be used, and
+    backends that a route may not name (buildReferencedServices).
     """
     found: dict[ResourceKey, dict[ResourceKey, None]] = {}
     for route in topology.routes:
         gateways = []
         for parent in route.parents:
             state = None if parent.gateway is None else topology.gateway(parent.gateway)
-            if state is not None and implementation_of(state, catalog) in (None, _OURS):
+            if state is not None and implementation_of(state, catalog) in (None, _OURS) and refusal(state) is None:
                 gateways.append(state.gateway.key)
         maybe = any(parent.resolution.unknown or parent.unseen is not None for parent in route.parents)
+        usable = usable_rules(route.route, topology) if gateways or maybe else set()
         for backend in route.backends:
-            if gateways or maybe:
+            if backend.rule in usable and backend.reason not in _NOT_NAMED:
                 found.setdefault(backend.wanted, {}).update(dict.fromkeys(gateways))
     return {service: tuple(named) for service, named in found.items()}
 

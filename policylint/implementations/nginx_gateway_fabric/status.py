@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from policylint.implementations.generic import controller_above
+from policylint.implementations.nginx_gateway_fabric.attachment import is_useless
+from policylint.implementations.nginx_gateway_fabric.listeners import refusal
 from policylint.implementations.nginx_gateway_fabric.proxy import lacking
 from policylint.implementations.nginx_gateway_fabric.references import NOT_PERMITTED
-from policylint.implementations.nginx_gateway_fabric.refusals import conditions
 from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP
-from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, mapping, sequence, text
 from policylint.policy.results import Ancestor, PolicyState
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.ancestry import gateways_above
@@ -30,7 +31,6 @@ LIMIT_REACHED = Condition(
 """The condition of a target on which a policy has no place left to report."""
 _REASONS = {OVERLAP: "TargetConflict", NOT_SET: "NginxProxyConfigNotSet", NOT_PERMITTED: "RefNotPermitted"}
 """Reasons of a policy that is not accepted, by its invalid_code; otherwise `Invalid`."""
-_REFUSED_ROUTES = ("IncompatibleFilters", "UnsupportedValue")
 _ACCEPTED = Condition("Accepted", "True", "Accepted", "The Policy is accepted")
 _PROGRAMMED = Condition("Programmed", "True", "Programmed", "Policy is programmed in the data plane")
 _INVALID_TARGET = Condition("Accepted", "False", "TargetNotFound", "The TargetRef is invalid")
@@ -93,11 +93,8 @@ class Status:
         return next((target.detail for target in self.state.targets if target.problem), "")
 
     def _owned(self, key: ResourceKey) -> bool:
-        """Tell whether the controller has the object at all: some parent of a route is, or may be, there (§1.1)."""
-        route = self.topology.route(key)
-        if route is None or not route.parents:
-            return True
-        return any(not parent.resolution.missing and not parent.mesh for parent in route.parents)
+        """Tell whether the controller has the object at all (§1.1)."""
+        return is_owned(key, self.topology)
 
     def reaches_nothing(self) -> bool:
         """Tell whether all targets are there and none of them can take a policy."""
@@ -105,19 +102,30 @@ class Status:
         return bool(nodes) and all(self._unattachable(key) or not self._owned(key) for key in nodes)
 
     def _unattachable(self, key: ResourceKey) -> bool:
-        """Tell whether a route is refused or names no parent, or a Gateway has an address that is no IP.
+        """Tell whether no rule of a route can be used or it names no parent, or a Gateway has an address that is no IP.
 
         A route that no listener takes is attachable, and a Gateway is valid without its NginxProxy (validateGateway).
         """
         route = self.topology.route(key)
         if route is not None:
-            written = (conditions(route, parent, self.topology) for parent in route.parents)
-            reasons = [of_parent[0].reason for of_parent in written if of_parent]
-            return all(reason in _REFUSED_ROUTES for reason in reasons)
+            return not route.parents or is_useless(route.route, self.topology)
         gateway = self.topology.gateway(key)
-        addresses = sequence(gateway.gateway.spec.get("addresses")) if gateway is not None else ()
-        kinds = [text(mapping(address).get("type"), "IPAddress") for address in addresses]
-        return any(kind != "IPAddress" and not is_symbolic(kind) for kind in kinds)
+        return gateway is not None and refusal(gateway) is not None
+
+
+def is_owned(key: ResourceKey, topology: Topology) -> bool:
+    """Tell whether the controller has a target: the class of a Gateway, of a route some parent is, or may be, there."""
+    gateway = topology.gateway(key)
+    if gateway is not None:
+        return not gateway.class_resolution.missing
+    route = topology.route(key)
+    if route is None or not route.parents:
+        return True
+    above = (None if each.gateway is None else topology.gateway(each.gateway) for each in route.parents)
+    return any(
+        not parent.resolution.missing and not parent.mesh and (state is None or not state.class_resolution.missing)
+        for parent, state in zip(route.parents, above, strict=True)
+    )
 
 
 def _programmed(accepted: Condition) -> Condition:

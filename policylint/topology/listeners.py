@@ -23,7 +23,7 @@ PROTOCOL_KINDS: Mapping[str, tuple[str, ...]] = {
 OwnKinds = Callable[[str], Sequence[str] | None]
 """Returns the kinds of routes that a protocol takes which is none of Gateway API's; None where it is not served.
 
-For TLS it returns something where sessions that end at the Gateway are for TLSRoutes alone."""
+For TLS it returns TLSRoute where sessions that end at the Gateway are for these alone."""
 
 
 class Listener(NamedTuple):
@@ -73,7 +73,7 @@ def _listener(holder: Resource, role: str, index: int, name: str, value: Mapping
     is_open = is_symbolic(protocol) or not protocol
     possible = ROUTE_KINDS if is_open else PROTOCOL_KINDS.get(protocol) or own(protocol)
     terminates = protocol == "TLS" and text(mapping(value.get("tls")).get("mode"), "Terminate") == "Terminate"
-    if terminates and not own(protocol):
+    if terminates and tuple(own(protocol) or ()) != PROTOCOL_KINDS[protocol]:
         # The text gives TLS to TLSRoute; implementations hand a terminated session to a TCPRoute too.
         possible = (*(possible or ()), "TCPRoute")
     kinds, invalid = _kinds(value, pointer, tuple(possible or ()))

@@ -168,7 +168,7 @@ spec:
   hostnames: [calls.example.net]
   rules: [{matches: [{method: {service: pkg.Cart, method: Add}}], backendRefs: [{name: app, port: 80}]}]
 """
-    other = SHOP.replace("gateway.envoyproxy.io/gatewayclass-controller", "gateway.nginx.org/nginx-gateway-controller")
+    other = SHOP.replace("gateway.envoyproxy.io/gatewayclass-controller", "kgateway.dev/kgateway")
     (way,) = [way for way in ways(written(tmp_path, other, call)) if way["host"] == "calls.example.net"]
     assert (way["requests"], way["example"]) == ("pkg.Cart Add", "GRPC http://calls.example.net/pkg.Cart/Add")
     (way,) = [way for way in ways(written(tmp_path, SHOP, call)) if way["host"] == "calls.example.net"]

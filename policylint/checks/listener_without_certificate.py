@@ -41,6 +41,7 @@ _UNISSUED = {
 }
 """What a listener has for which cert-manager passes it over: the reason, and what helps."""
 _CHART = "cert-manager"
+_OLD = "kubernetes.io/tls-acme"
 _FLAG = "--enable-gateway-api"
 _OLD_GATE = "ExperimentalGatewayAPISupport=true"
 
@@ -67,8 +68,26 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             )
         elif is_annotated(listener.holder) and (why := unissued(listener.holder, listener.pointer)):
             yield from _not_issued(listener, why)
+    yield from _ingresses(simulation)
     for holder, its_listeners in _annotated(simulation).values():
         yield from _never_issued(holder, its_listeners, simulation)
+
+
+def _ingresses(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the Ingresses for which cert-manager makes no certificate though an annotation asks for one.
+
+    Source: cert-manager pkg/controller/certificate-shim/sync.go, validateIngressTLSBlock: it takes the names and the
+    Secret of a certificate from `tls`.
+    """
+    for ingress in simulation.world.of_kind("networking.k8s.io", "Ingress"):
+        annotation = next((each for each in (*CERT_MANAGER, _OLD) if ingress.annotations.get(each)), "")
+        blocks = list(map(mapping, sequence(ingress.spec.get("tls"))))
+        lacking = next((name for name in ("hosts", "secretName") for each in blocks if not each.get(name)), "")
+        if annotation and (lacking or not blocks):
+            lack = f"an entry of `tls` has no `{lacking}`" if lacking else "the Ingress has no `tls`"
+            why = f"{lack}, from which cert-manager takes names and Secret"
+            fix = "name the hosts and a Secret in `tls`, or take the annotation out"
+            yield _unissued(ingress, annotation, why, fix)._replace(severity="warning")
 
 
 def _not_issued(listener: ListenerState, why: str) -> Iterator[Finding]:

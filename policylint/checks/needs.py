@@ -30,6 +30,12 @@ def any_route(simulation: Simulation) -> bool:
     return bool(simulation.topology.routes)
 
 
+def read_by_class(simulation: Simulation) -> bool:
+    """Need an object that its controller reads by an annotation for its class."""
+    kinds = (simulation.catalog.get(*key) for key in simulation.world.kinds())
+    return any(kind is not None and kind.read_with for kind in kinds)
+
+
 def redirecting_route(simulation: Simulation) -> bool:
     """Need a rule that redirects requests."""
     from policylint.topology.routes import rules

@@ -35,6 +35,7 @@ from policylint.checks.needs import (
     policies_and_gateways,
     port_of_service,
     preflights,
+    read_by_class,
     redirecting_route,
     routes_and_authentication,
     routes_and_network_policies,
@@ -119,7 +120,7 @@ RULES: dict[str, RuleEntry] = {
     ),
     "GWP112": RuleEntry("namespace_rewritten", some_policy(lambda policy: not policy.groups)),
     "GWP113": RuleEntry("content_not_found"),
-    "GWP114": RuleEntry("annotation_not_read", either(any_route, any_gateway)),
+    "GWP114": RuleEntry("annotation_not_read", either(any_route, any_gateway, read_by_class)),
     "GWP115": RuleEntry("parameters_not_named", any_gateway),
     "GWP201": RuleEntry("parent_setting_dropped", lost_settings),
     "GWP202": RuleEntry("policy_conflict", some_policy(lambda policy: bool(policy.refused))),
@@ -183,7 +184,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP409": RuleEntry("gateway_class_not_found", classes_or_parameters),
     "GWP410": RuleEntry("target_port_not_found", port_of_service),
     "GWP411": RuleEntry("redirect_loop", redirecting_route),
-    "GWP412": RuleEntry("listener_without_certificate", any_gateway),
+    "GWP412": RuleEntry("listener_without_certificate", either(any_gateway, has("Ingress"))),
     "GWP413": RuleEntry("rule_without_backend", any_route),
     "GWP414": RuleEntry("no_node_port", any_route),
     "GWP415": RuleEntry("dead_end", either(ways_in, any_route)),
@@ -262,7 +263,9 @@ RULES: dict[str, RuleEntry] = {
     "GWP911": RuleEntry("not_rendered", any_note, family="render_notes"),
     "GWP912": RuleEntry("unresolved_variable", either(any_note, has("Kustomization")), family="render_notes"),
     "GWP913": RuleEntry("orphan_manifest", runs="on request"),
-    "GWP914": RuleEntry("build_fails", either(any_note, has("HelmRelease")), family="render_notes"),
+    "GWP914": RuleEntry(
+        "build_fails", either(any_note, has("HelmRelease"), has("Kustomization")), family="render_notes"
+    ),
     "GWP915": RuleEntry("patch_selects_nothing", any_note, family="render_notes"),
 }
 """Id → rule."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policylint.budget import CUT_OFF
 from policylint.checks.kit.locations import path
 from policylint.implementations.generic import walk
-from policylint.model import Finding, ResourceKey, Severity, World, mapping, sequence, text
+from policylint.model import Finding, ResourceKey, Severity, World, mapping, sequence, text, value_at
 from policylint.render.journal import LOST, NEARLY
 from policylint.simulation import Simulation
 
@@ -56,6 +56,37 @@ def build_fails(simulation: Simulation) -> Iterator[Finding]:
     """Report a kustomization that certainly cannot be built, so that nothing of it is applied."""
     yield from _noted("GWP914", simulation, "error")
     yield from _waiting(simulation.world)
+    yield from _without_values(simulation.world)
+
+
+def _without_values(world: World) -> Iterator[Finding]:
+    """Yield what Flux cannot apply, as it takes values from an object that is in another namespace.
+
+    Source: fluxcd/pkg chartutil/values.go and kustomize/kustomize_varsub.go: references have no namespace.
+    """
+    for kind, field in ((_KINDS[1], ("valuesFrom",)), (_KINDS[0], ("postBuild", "substituteFrom"))):
+        for resource in world.of_kind(*kind):
+            for number, entry in enumerate(map(mapping, sequence(value_at(resource.spec, field)))):
+                wanted = ResourceKey("", text(entry.get("kind")), resource.key.namespace, text(entry.get("name")))
+                there = [each.key for each in world.of_kind("", "ConfigMap") if each.key.name == wanted.name]
+                if (
+                    there
+                    and wanted.kind == "ConfigMap"
+                    and entry.get("optional") is not True
+                    and world.get(wanted) is None
+                ):
+                    yield Finding(
+                        "GWP914",
+                        "warning",
+                        f"Flux cannot apply {resource.key}: {'.'.join(field)} names {wanted}, which does not exist",
+                        resource.location("spec", *field, number),
+                        resources=(resource.key, there[0]),
+                        label=f"{there[0]} is in another namespace, where it is not looked for",
+                        help=(f"fix: put it into namespace {resource.key.namespace}",),
+                        confidence="assumed",
+                        ground=f"something outside of this tree may make {wanted}",
+                        field=".".join(field),
+                    )
 
 
 def _waiting(world: World) -> Iterator[Finding]:

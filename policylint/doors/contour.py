@@ -129,6 +129,10 @@ def _fault_of_routes(proxy: Resource) -> tuple[Pointer, str] | None:
             return place, f"a route has {' and '.join(f'`{each}`' for each in ends) or 'nothing to send requests to'}"
         if route.get("ipAllowPolicy") and route.get("ipDenyPolicy"):
             return (*place, "ipDenyPolicy"), "`ipAllowPolicy` and `ipDenyPolicy` together"
+        stated = map(mapping, sequence(route.get("conditions")))
+        whole = [name for condition in stated for name in ("exact", "regex") if condition.get(name)]
+        if whole and mapping(route.get("pathRewritePolicy")).get("replacePrefix"):
+            return (*place, "pathRewritePolicy"), f"`replacePrefix` where the path is matched by `{whole[0]}`"
         verification = mapping(route.get("jwtVerificationPolicy"))
         if verification.get("require") and verification.get("disabled") is True:
             return (*place, "jwtVerificationPolicy"), "`require` and `disabled` together"

@@ -14,7 +14,7 @@ from typing import Any
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
-from policylint.model import Resource, World, mapping
+from policylint.model import GATEWAY_GROUP, Resource, World, mapping, text
 from policylint.model.ternary import some
 from policylint.network.endpoints import Endpoint
 from policylint.network.meshes import Tunnel
@@ -48,6 +48,13 @@ class Meshes:
         served = {implementation_of(gateway, self._catalog) for gateway in self._topology.gateways}
         more = served.intersection(self._catalog.enrolling().values()) - {mesh.name for mesh in self.all}
         return self.all + [self._behaviour(name) for name in sorted(filter(None, more))]
+
+    @cached_property
+    def relayed(self) -> bool:
+        """Whether requests that a route of a Service takes come from a proxy of the nodes, and not from the client."""
+        classes = self._world.of_kind(GATEWAY_GROUP, "GatewayClass") if not self.all else ()
+        served = {self._catalog.implementation_of_controller(text(each.spec.get("controllerName"))) for each in classes}
+        return any(self._behaviour(name).relays for name in served - {None, ""} if name)
 
     def proxied(self, workload: Resource) -> bool | None:
         """Return whether the pods of a workload are in a mesh; None where it is not known."""

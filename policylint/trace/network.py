@@ -78,6 +78,8 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
             return None
         if not sources or simulation.acting.fronts(share.key, simulation.world.get(sources[0].key)):
             return joined([])  # how a waypoint sends requests on is not followed
+        if trace.route is not None and simulation.meshes.relayed:
+            return joined([])  # nor how a proxy of the nodes does
         if request.pod and share.key.kind != "Service":
             over = request.scheme.upper() if request.scheme in ("udp", "sctp") else "TCP"
             return joined(_to_pod(hops, sources[0], share, over))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.topology.certificates import CERT_MANAGER
 from policylint.workspace import open_workspace
 
 CLASS = """\
@@ -258,3 +259,32 @@ spec: {ports: [{port: 80}]}
 def test_a_gateway_has_a_service_of_its_controller(service: str, is_missing: bool, tmp_path: Path) -> None:
     text = OPENSHIFT_ROUTE % service + GATEWAY % ("", "HTTP")
     assert bool(found(tmp_path, text, "GWP415")) == is_missing
+
+
+INGRESS = """
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: web, namespace: shop, annotations: {%s: letsencrypt}}
+spec: {ingressClassName: nginx, defaultBackend: {service: {name: web, port: {number: 80}}}%s}
+"""
+
+
+@pytest.mark.parametrize("annotation", [*CERT_MANAGER, "kubernetes.io/tls-acme"])
+@pytest.mark.parametrize(
+    ("tls", "expected"),
+    [
+        ("", ["warning certain"]),
+        (", tls: []", ["warning certain"]),
+        (", tls: [{secretName: web}]", ["warning certain"]),
+        (", tls: [{hosts: [shop.example.com]}]", ["warning certain"]),
+        (", tls: [{hosts: [shop.example.com], secretName: web}]", []),
+    ],
+)
+def test_cert_manager_takes_names_and_secret_from_an_ingress(
+    annotation: str, tls: str, expected: list[str], tmp_path: Path
+) -> None:
+    assert found(tmp_path, INGRESS % (annotation, tls), "GWP412") == expected
+
+
+def test_an_ingress_without_the_annotation_wants_no_certificate(tmp_path: Path) -> None:
+    assert found(tmp_path, INGRESS % ("nginx.ingress.kubernetes.io/app-root", ""), "GWP412") == []

@@ -29,12 +29,12 @@ def ingress_route(middleware: str) -> str:
     return manifest("traefik.io/v1alpha1", "IngressRoute", "web", "shop", f"spec: {{tls: {{}}, routes: [{{{route}}}]}}")
 
 
-def middleware(namespace: str) -> str:
-    spec = "spec: {headers: {frameDeny: true}}"
+def middleware(namespace: str, spec: str = "spec: {headers: {frameDeny: true}}") -> str:
     return manifest("traefik.io/v1alpha1", "Middleware", "m", namespace, spec)
 
 
 TERMINATED = "secretName: cert, enableFallbackCertificate: true"
+REPLACED = "pathRewritePolicy: {replacePrefix: [{replacement: /b}]}"
 ADDRESSES = "ipAllowPolicy: [{source: Peer, cidr: 10.0.0.0/8}], ipDenyPolicy: [{source: Peer, cidr: 10.1.0.0/16}]"
 
 
@@ -71,6 +71,17 @@ def told(*objects: str) -> list[tuple[str, str]]:
         (
             (traefik(), middleware("shop"), ingress_route("{name: gone}")),
             "names Middleware shop/gone, which is missing",
+        ),
+        *(
+            (
+                (traefik(), middleware("shop", spec), ingress_route("{name: m}")),
+                f"names Middleware shop/m, which is of no sort that Traefik knows{what}",
+            )
+            for spec, what in (
+                ("spec: {customRequestHeaders: {X-Forwarded-Proto: https}}", ": customRequestHeaders"),
+                ("spec: {header: {frameDeny: true}}", ": header"),
+                ("spec: {}", ""),
+            )
         ),
         ((proxy(f"virtualhost: {{{HOST}}}, tcpproxy: {{{TO_WEB}}}"),), "is invalid: `tcpproxy` without `tls`"),
         ((proxy(f"virtualhost: {{{HOST}}}"),), "is invalid: it has no route, no include and no `tcpproxy`"),
@@ -121,6 +132,13 @@ def told(*objects: str) -> list[tuple[str, str]]:
                     "a route has `services` and `directResponsePolicy`",
                 ),
                 ("conditions: [{prefix: /a}]", "a route has nothing to send requests to"),
+                *(
+                    (
+                        f"{TO_WEB}, conditions: [{{{name}: /a}}], {REPLACED}",
+                        f"`replacePrefix` where the path is matched by `{name}`",
+                    )
+                    for name in ("exact", "regex")
+                ),
             )
         ),
     ],

@@ -56,6 +56,7 @@ class Traffic(Behaviour):
             their rules does; elsewhere it goes on to routes for wider hosts.
         drops_rules: whether a rule with an expression that is none is left out with all of its matches; elsewhere that
             match alone takes nothing.
+        relays: whether what routes of Services take comes to the pods from a proxy of the nodes, not from the client.
         balances_equals: whether requests are balanced over the backends of all rules with one and the same match;
             elsewhere the first of them takes all.
         empty_delegation: the status for what a rule matches that delegates to no route which counts below it.
@@ -74,6 +75,7 @@ class Traffic(Behaviour):
     host_first = False
     drops_rules = False
     balances_equals = False
+    relays = False
     empty_delegation = 404
     flat_delegation = False
     entering_fronts = ""

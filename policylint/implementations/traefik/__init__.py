@@ -11,7 +11,7 @@ from typing import Any
 from policylint.catalog.kinds import Catalog
 from policylint.implementations.generic import Implementation
 from policylint.implementations.traefik.entry_points import entry_points, why_unserved
-from policylint.implementations.traefik.middlewares import address_decision, handled, unusable
+from policylint.implementations.traefik.middlewares import address_decision, handled, of_no_sort, unusable
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.words import listing
 from policylint.policy.authorizing import Decision, RequestFacts
@@ -78,6 +78,8 @@ class Traefik(Implementation):
 def _fault(middleware: Resource, world: World, above: tuple[ResourceKey, ...], fine: set[ResourceKey]) -> str:
     """Return what is wrong with a Middleware that the chains `above` it lead to; those that are `fine` are known."""
     sorts = [name for name, value in middleware.spec.items() if value is not None]
+    if sorts and of_no_sort(middleware):
+        return f"it is of no sort that Traefik knows ({listing(sorts)})"
     if len(sorts) != 1:
         return f"it is of {len(sorts)} sorts, {listing(sorts)}" if sorts else "it is of no sort"
     if own := unusable(middleware):

@@ -25,6 +25,12 @@ def handled(middleware: Resource, message: RequestFacts) -> Handling | None:
     return next((handle(mapping(value), message) for handle, value in known), None)
 
 
+def of_no_sort(middleware: Resource) -> bool:
+    """Tell whether a Middleware says nothing that Traefik reads, so that it does not exist for a router: a field of no
+    sort, the API server takes off."""
+    return not any(value is not None and name in _READ for name, value in middleware.spec.items())
+
+
 def unusable(middleware: Resource) -> str:
     """Return why a Middleware of one sort cannot be built; "" where nothing is known to be wrong."""
     for sort, value in middleware.spec.items():
@@ -178,3 +184,20 @@ _SORTS: dict[str, Callable[[Mapping[str, Any], RequestFacts], Handling]] = {
     "stripPrefix": _strip_prefix,
     "stripPrefixRegex": _strip_prefix_regex,
 }
+_READ = frozenset(
+    {
+        *_SORTS,
+        *("basicAuth", "buffering", "chain", "circuitBreaker", "compress", "contentType", "digestAuth", "errors"),
+        *(
+            "encodedCharacters",
+            "forwardAuth",
+            "grpcWeb",
+            "inFlightReq",
+            "passTLSClientCert",
+            "plugin",
+            "rateLimit",
+            "retry",
+        ),
+    }
+)
+"""The sorts of v3.7, pkg/provider/kubernetes/crd/traefikio/v1alpha1/middleware.go."""

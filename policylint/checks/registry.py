@@ -263,9 +263,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP911": RuleEntry("not_rendered", any_note, family="render_notes"),
     "GWP912": RuleEntry("unresolved_variable", either(any_note, has("Kustomization")), family="render_notes"),
     "GWP913": RuleEntry("orphan_manifest", runs="on request"),
-    "GWP914": RuleEntry(
-        "build_fails", either(any_note, has("HelmRelease"), has("Kustomization")), family="render_notes"
-    ),
+    "GWP914": RuleEntry("build_fails", either(any_note, has("HelmRelease")), family="render_notes"),
     "GWP915": RuleEntry("patch_selects_nothing", any_note, family="render_notes"),
 }
 """Id → rule."""

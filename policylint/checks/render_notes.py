@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policylint.budget import CUT_OFF
 from policylint.checks.kit.locations import path
 from policylint.implementations.generic import walk
-from policylint.model import Finding, ResourceKey, Severity, World, mapping, sequence, text, value_at
+from policylint.model import Finding, ResourceKey, Severity, World, mapping, sequence, text
 from policylint.render.journal import LOST, NEARLY
 from policylint.simulation import Simulation
 
@@ -60,33 +60,28 @@ def build_fails(simulation: Simulation) -> Iterator[Finding]:
 
 
 def _without_values(world: World) -> Iterator[Finding]:
-    """Yield what Flux cannot apply, as it takes values from an object that is in another namespace.
+    """Yield the releases that Flux cannot make, as they take values from an object that is in another namespace.
 
-    Source: fluxcd/pkg chartutil/values.go and kustomize/kustomize_varsub.go: references have no namespace.
+    Source: fluxcd/pkg chartutil/values.go: such a reference has no namespace (fluxcd/helm-controller#313).
     """
-    for kind, field in ((_KINDS[1], ("valuesFrom",)), (_KINDS[0], ("postBuild", "substituteFrom"))):
-        for resource in world.of_kind(*kind):
-            for number, entry in enumerate(map(mapping, sequence(value_at(resource.spec, field)))):
-                wanted = ResourceKey("", text(entry.get("kind")), resource.key.namespace, text(entry.get("name")))
-                there = [each.key for each in world.of_kind("", "ConfigMap") if each.key.name == wanted.name]
-                if (
-                    there
-                    and wanted.kind == "ConfigMap"
-                    and entry.get("optional") is not True
-                    and world.get(wanted) is None
-                ):
-                    yield Finding(
-                        "GWP914",
-                        "warning",
-                        f"Flux cannot apply {resource.key}: {'.'.join(field)} names {wanted}, which does not exist",
-                        resource.location("spec", *field, number),
-                        resources=(resource.key, there[0]),
-                        label=f"{there[0]} is in another namespace, where it is not looked for",
-                        help=(f"fix: put it into namespace {resource.key.namespace}",),
-                        confidence="assumed",
-                        ground=f"something outside of this tree may make {wanted}",
-                        field=".".join(field),
-                    )
+    for release in world.of_kind(*_KINDS[1]):
+        for number, entry in enumerate(map(mapping, sequence(release.spec.get("valuesFrom")))):
+            wanted = ResourceKey("", text(entry.get("kind")), release.key.namespace, text(entry.get("name")))
+            there = [each.key for each in world.of_kind("", "ConfigMap") if each.key.name == wanted.name]
+            asked = wanted.kind == "ConfigMap" and entry.get("optional") is not True
+            if there and asked and world.get(wanted) is None and not world.elsewhere(wanted):
+                yield Finding(
+                    "GWP914",
+                    "warning",
+                    f"Flux cannot apply {release.key}: valuesFrom names {wanted}, which does not exist",
+                    release.location("spec", "valuesFrom", number),
+                    resources=(release.key, there[0]),
+                    label=f"{there[0]} is in another namespace, where it is not looked for",
+                    help=(f"fix: put it into namespace {release.key.namespace}",),
+                    confidence="assumed",
+                    ground=f"something outside of this tree may make {wanted}",
+                    field=f"valuesFrom[{number}]",
+                )
 
 
 def _waiting(world: World) -> Iterator[Finding]:

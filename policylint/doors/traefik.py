@@ -15,9 +15,7 @@ from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening,
 from policylint.doors.traefik_rules import Hosts, Matcher, alternatives
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.implementations.traefik.middlewares import of_no_sort
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
-from policylint.model.words import listing
 from policylint.topology import BackendState
 from policylint.topology.workloads import pod_spec
 
@@ -80,12 +78,6 @@ def unrouted(world: World) -> Iterator[DeadEnd]:
                     does = f"names {key}, which is only there in group {_OLD_GROUP}, which Traefik 3 does not read"
                     fix = f"write it with `apiVersion: {KIND[0]}/v1alpha1`"
                     yield DeadEnd(ingress, place, does, fix, (key,), _OLDER, _UNROUTED)
-                elif key is not None and (named := world.get(key)) is not None and of_no_sort(named):
-                    place = (*pointer, "middlewares", index)
-                    what = listing(list(named.spec), most=2)
-                    does = f"names {key}, which is of no sort that Traefik knows" + (f": {what}" if what else "")
-                    fix = "write its settings below the name of their sort, `headers` for one"
-                    yield DeadEnd(ingress, place, does, fix, (key,), then=_UNROUTED)
                 elif key is not None and world.get(key) is None and not world.elsewhere(key):
                     place = (*pointer, "middlewares", index)
                     yield DeadEnd(

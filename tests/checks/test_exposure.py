@@ -249,7 +249,7 @@ BY_ADDRESS = OFFICE % "clientCIDRs: [10.0.0.0/8]"
         ("proxyProtocol: {optional: true}", "warning certain", "true"),
         ("clientIPDetection: {xForwardedFor: {numTrustedHops: 1}}", "note assumed", "1"),
         ("clientIPDetection: {customHeader: {name: x-real-ip}}", "note assumed", "x-real-ip"),
-        ("clientIPDetection: {xForwardedFor: {numTrustedHops: 0}}", "", ""),
+        ("clientIPDetection: {xForwardedFor: {numTrustedHops: 0}}", "warning certain", "0"),
         ("clientIPDetection: {xForwardedFor: {trustedCIDRs: [10.0.0.0/8]}}", "", ""),
         ("clientIPDetection: {directSourceIP: {}}", "", ""),
         ("proxyProtocol: {optional: false}", "", ""),

@@ -75,11 +75,14 @@ def told(*objects: str) -> list[tuple[str, str]]:
         *(
             (
                 (traefik(), middleware("shop", spec), ingress_route("{name: m}")),
-                f"names Middleware shop/m, which is of no sort that Traefik knows{what}",
+                f"names Middleware shop/m, which cannot be used: it is of no sort{what}",
             )
             for spec, what in (
-                ("spec: {customRequestHeaders: {X-Forwarded-Proto: https}}", ": customRequestHeaders"),
-                ("spec: {header: {frameDeny: true}}", ": header"),
+                (
+                    "spec: {customRequestHeaders: {X-Forwarded-Proto: https}}",
+                    " that Traefik knows (customRequestHeaders)",
+                ),
+                ("spec: {header: {frameDeny: true}}", " that Traefik knows (header)"),
                 ("spec: {}", ""),
             )
         ),

@@ -10,6 +10,7 @@ from typing import Any
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations.generic import Implementation
+from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.traefik.entry_points import entry_points, why_unserved
 from policylint.implementations.traefik.middlewares import address_decision, handled, of_no_sort, unusable
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
@@ -22,6 +23,7 @@ from policylint.topology.extensions import extensions_of
 from policylint.topology.routes import Rule
 
 _MIDDLEWARE = ("traefik.io", "Middleware")
+_INGRESS_ROUTE = ("traefik.io", "IngressRoute")
 _DEEPEST = 64
 """Most chains within each other that are looked at."""
 
@@ -64,6 +66,20 @@ class Traefik(Implementation):
         """Return why a Middleware cannot be built, itself or one of those that its chain names."""
         return "" if extension.key[:2] != _MIDDLEWARE else _fault(extension, topology.world, (extension.key,), set())
 
+    def dead_ends(self, world: World) -> Iterable[DeadEnd]:
+        """Yield the rules of IngressRoutes with a Middleware that cannot be built: no router is made of them."""
+        for ingress in world.of_kind(*_INGRESS_ROUTE):
+            for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
+                for index, named in enumerate(map(mapping, sequence(route.get("middlewares")))):
+                    namespace = text(named.get("namespace")) or ingress.key.namespace
+                    middleware = world.get(ResourceKey(*_MIDDLEWARE, namespace, text(named.get("name"))))
+                    fault = "" if middleware is None else _fault(middleware, world, (middleware.key,), set())
+                    if middleware is not None and fault:
+                        place = ("spec", "routes", number, "middlewares", index)
+                        does = f"names {middleware.key}, which cannot be used: {fault}"
+                        then = "Traefik makes no router of the rule: its requests are answered with 404"
+                        yield DeadEnd(ingress, place, does, "mend the Middleware", (middleware.key,), then=then)
+
     def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:
         """Return the 404 of a rule with a Middleware that cannot be built."""
         place = ("spec", "rules", rule.number, "filters")
@@ -78,8 +94,8 @@ class Traefik(Implementation):
 def _fault(middleware: Resource, world: World, above: tuple[ResourceKey, ...], fine: set[ResourceKey]) -> str:
     """Return what is wrong with a Middleware that the chains `above` it lead to; those that are `fine` are known."""
     sorts = [name for name, value in middleware.spec.items() if value is not None]
-    if sorts and of_no_sort(middleware):
-        return f"it is of no sort that Traefik knows ({listing(sorts)})"
+    if sorts and (said := of_no_sort(middleware)):
+        return f"it is of no sort that Traefik knows ({said})"
     if len(sorts) != 1:
         return f"it is of {len(sorts)} sorts, {listing(sorts)}" if sorts else "it is of no sort"
     if own := unusable(middleware):

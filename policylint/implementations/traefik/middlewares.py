@@ -10,7 +10,8 @@ from typing import Any
 
 from policylint.digits import whole_number
 from policylint.implementations.traefik.urls import address_of, decided, location, replaced, slashed
-from policylint.model import Resource, mapping, sequence, text, texts
+from policylint.model import Resource, is_symbolic, mapping, sequence, text, texts
+from policylint.model.words import listing
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
 from policylint.policy.handling import PASSES, Handling, Redirect
 from policylint.regex import expression
@@ -25,10 +26,11 @@ def handled(middleware: Resource, message: RequestFacts) -> Handling | None:
     return next((handle(mapping(value), message) for handle, value in known), None)
 
 
-def of_no_sort(middleware: Resource) -> bool:
-    """Tell whether a Middleware says nothing that Traefik reads, so that it does not exist for a router: a field of no
-    sort, the API server takes off."""
-    return not any(value is not None and name in _READ for name, value in middleware.spec.items())
+def of_no_sort(middleware: Resource) -> str:
+    """Return what a Middleware says where nothing of it is a sort that Traefik knows, so that it does not exist for a
+    router: such fields the API server takes off. "" where it is of a sort, or a chart may yet make it one."""
+    sorts = [name for name, value in middleware.spec.items() if value is not None]
+    return "" if any(name in _READ or is_symbolic(name) for name in sorts) else listing(sorts, most=2) or "nothing"
 
 
 def unusable(middleware: Resource) -> str:
@@ -188,16 +190,8 @@ _READ = frozenset(
     {
         *_SORTS,
         *("basicAuth", "buffering", "chain", "circuitBreaker", "compress", "contentType", "digestAuth", "errors"),
-        *(
-            "encodedCharacters",
-            "forwardAuth",
-            "grpcWeb",
-            "inFlightReq",
-            "passTLSClientCert",
-            "plugin",
-            "rateLimit",
-            "retry",
-        ),
+        *("encodedCharacters", "forwardAuth", "grpcWeb", "inFlightReq", "passTLSClientCert", "plugin", "rateLimit"),
+        "retry",
     }
 )
 """The sorts of v3.7, pkg/provider/kubernetes/crd/traefikio/v1alpha1/middleware.go."""

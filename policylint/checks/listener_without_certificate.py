@@ -15,17 +15,14 @@ from typing import Any
 from policylint.checks.kit.locations import at
 from policylint.checks.kit.routing import grade, listeners
 from policylint.model import Finding, Resource, ResourceKey, mapping, sequence, text, texts
-from policylint.model.resource import value_at
 from policylint.network.charts import values_of
 from policylint.simulation import Simulation
+from policylint.simulation.serving import without_tls
 from policylint.topology import ListenerState
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.certificates import CERT_MANAGER, MADE, is_annotated, unissued
 
 RULE = "GWP412"
-_ENCRYPTED = ("HTTPS", "TLS")
-
-
 _GROUPED = ("cert-manager.io/issuer-kind", "cert-manager.io/issuer-group")
 _PARENT = "acme.cert-manager.io/http01-parentref"
 _FALLBACK = "acme.cert-manager.io/http01-parentreffallback"
@@ -47,26 +44,27 @@ _OLD_GATE = "ExperimentalGatewayAPISupport=true"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    bare = {listener.node for listener, _, _ in without_tls(simulation)}
+    for listener, why, is_certain in without_tls(simulation):
+        severity, confidence = grade(not is_certain)
+        yield Finding(
+            RULE,
+            severity,
+            f"{why.replace('it', str(listener.node), 1)}, so no connection gets through",
+            at(listener.holder, listener.pointer, "protocol"),
+            resources=(listener.holder.key,),
+            label="no certificate is configured",
+            help=("fix: name a Secret in `tls.certificateRefs`",),
+            confidence=confidence,
+            ground="" if is_certain else "the controller is not known, and may have certificates of its own",
+        )
     for listener in listeners(simulation.topology):
         state = simulation.topology.gateway(listener.gateway) if listener.gateway is not None else None
         implementation = implementation_of(state, simulation.catalog) if state is not None else None
         if implementation is not None and simulation.catalog.has_own_certificates(implementation):
             continue
-        value = value_at(listener.holder.body, listener.pointer)
-        if listener.protocol in _ENCRYPTED and "tls" not in mapping(value):
-            severity, confidence = grade(implementation is None)
-            yield Finding(
-                RULE,
-                severity,
-                f"{listener.node} is {listener.protocol} and has no tls, so no connection gets through",
-                at(listener.holder, listener.pointer, "protocol"),
-                resources=(listener.holder.key,),
-                label="no certificate is configured",
-                help=("fix: name a Secret in `tls.certificateRefs`",),
-                confidence=confidence,
-                ground="" if implementation else "the controller is not known, and may have certificates of its own",
-            )
-        elif is_annotated(listener.holder) and (why := unissued(listener.holder, listener.pointer)):
+        is_bare = listener.node in bare or not is_annotated(listener.holder)
+        if not is_bare and (why := unissued(listener.holder, listener.pointer)):
             yield from _not_issued(listener, why)
     yield from _ingresses(simulation)
     for holder, its_listeners in _annotated(simulation).values():

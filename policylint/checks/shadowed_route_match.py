@@ -128,10 +128,14 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 def _may_be_one(world: World, route: Resource, other: Resource) -> bool:
     """Tell whether two routes of one name may be two versions of one: the namespace of one is not known, or no plain
-    file names it, which is applied to any."""
-    return (route.key.name, route.key.kind) == (other.key.name, other.key.kind) and any(
-        each.key.unplaced or (world.partial and "namespace" not in each.metadata and world.is_loose(each))
-        for each in (route, other)
+    file names it, which is applied to any. Two matches of one and the same route are in a tie in any case."""
+    return (
+        route.key != other.key
+        and (route.key.name, route.key.kind) == (other.key.name, other.key.kind)
+        and any(
+            each.key.unplaced or (world.partial and "namespace" not in each.metadata and world.is_loose(each))
+            for each in (route, other)
+        )
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from policylint.doors import with_doors
+from policylint.explain.attachment import perhaps_attached, why_shut
 from policylint.explain.clusters import facts as cluster_facts
 from policylint.explain.contexts import ContextAnswers, answers, nodes_of
 from policylint.explain.doors import at_doors
@@ -121,15 +122,15 @@ def _facts(subject: Subject) -> Iterable[Fact]:
         yield Fact("seen", "no: its listeners and policies of its own in other repositories are not known")
     gateway = topology.gateway(key)
     if gateway is not None:
-        yield from _of_gateway(gateway)
+        yield from _of_gateway(gateway, simulation)
     listener = topology.listener(node)
     if listener is not None:
-        yield Fact("serves", _listener(listener))
+        yield Fact("serves", _listener(listener, simulation))
     listener_set = topology.listener_set(key)
     if listener_set is not None:
         yield Fact("parent", str(listener_set.parent), listener_set.allowed is False)
         for entry_state in listener_set.listeners:
-            yield Fact("listener", _listener(entry_state))
+            yield Fact("listener", _listener(entry_state, simulation))
     yield from _certificates(simulation, node, route)
     detached = next((topology.detached[v] for v in topology.vertices_of(whole(key)) if v in topology.detached), None)
     if detached is not None:
@@ -229,7 +230,7 @@ def _nearer(candidate: Candidate, parent: ParentState, simulation: Simulation) -
     return f"{listing(names)} {'is' if len(names) == 1 else 'are'} more specific for {listing(hosts, most=3)}"
 
 
-def _of_gateway(state: GatewayState) -> Iterable[Fact]:
+def _of_gateway(state: GatewayState, simulation: Simulation) -> Iterable[Fact]:
     """Yield the class, rejection, listeners and addresses of a Gateway."""
     class_ = state.class_resolution
     why = "not among the manifests: a chart or the controller may make it" if class_.unknown else class_.reason
@@ -238,15 +239,19 @@ def _of_gateway(state: GatewayState) -> Iterable[Fact]:
     if refused is not None:
         yield Fact("status", f"{refused.reason}: {refused.message}".rstrip(": "), bad=True)
     for listener in state.listeners:
-        yield Fact("listener", _listener(listener))
+        yield Fact("listener", _listener(listener, simulation))
     addresses = [text(mapping(address).get("value")) for address in sequence(state.gateway.spec.get("addresses"))]
     if any(addresses):
         yield Fact("addresses", ", ".join(filter(None, addresses)))
 
 
-def _listener(state: ListenerState) -> str:
+def _listener(state: ListenerState, simulation: Simulation) -> str:
     """Return a listener in words: `https: *.example.com:443 HTTPS, 3 routes`."""
-    count = state.attached_routes
-    routes = f"{count} route{'' if count == 1 else 's'}"
-    conflict = f", {state.conflict}" if state.conflict else ""
+    perhaps = len(perhaps_attached(simulation.topology).get(state.node, ()))
+    certain = max(0, state.attached_routes - perhaps)
+    routes = f"{certain or perhaps} route{'' if (certain or perhaps) == 1 else 's'}"
+    if perhaps:
+        routes = f"{routes}, perhaps {perhaps} more" if certain else f"perhaps {routes}"
+    shut = why_shut(simulation, state)
+    conflict = f", {state.conflict}" if state.conflict else f", takes no requests: {shut}" if shut else ""
     return f"{state.name}: {state.hostname or 'every host'}:{state.port} {state.protocol}, {routes}{conflict}"

@@ -29,7 +29,7 @@ from policylint.topology import (
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.hostnames import EVERY, specificity, wildcards_above
 from policylint.topology.state import rejection
-from policylint.topology.status import is_passthrough
+from policylint.topology.status import has_tls, is_passthrough
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation
@@ -135,7 +135,19 @@ def closed_listeners(simulation: Simulation) -> dict[Node, str]:
     holders: list[GatewayState | ListenerSetState]
     holders = [*simulation.topology.gateways, *simulation.topology.listener_sets]
     listeners = chain.from_iterable(holder.listeners for holder in holders)
-    return unserved_listeners(simulation) | {each.node: why for each in listeners if (why := fault(each))}
+    bare = {each.node: why for each, why, is_certain in without_tls(simulation) if is_certain}
+    return unserved_listeners(simulation) | {each.node: why for each in listeners if (why := fault(each))} | bare
+
+
+def without_tls(simulation: Simulation) -> Iterator[tuple[ListenerState, str, bool]]:
+    """Yield the listeners that are to encrypt and say nothing of TLS, with why no connection gets through, and whether
+    that is certain: a controller that is not known may have certificates of its own, as some of those that are have."""
+    topology, catalog = simulation.topology, simulation.catalog
+    for gateway, listener in served(topology):
+        if listener.protocol in ("HTTPS", "TLS") and not has_tls(listener):
+            name = implementation_of(gateway, catalog)
+            if name is None or not catalog.has_own_certificates(name):
+                yield listener, f"it is {listener.protocol} and has no tls", name is not None
 
 
 def not_served(gateway: GatewayState) -> str:

@@ -570,3 +570,27 @@ def test_a_filter_that_was_not_seen_makes_no_route_invalid(tmp_path: Path) -> No
         (tmp_path / of_class / "all.yaml").write_text("---\n".join(documents), encoding="utf-8")
         found = open_workspace([str(tmp_path / of_class)]).findings()
         assert [each.severity for each in found if each.rule == "GWP416"] == ["error"] * times
+
+
+MATCH = "{path: {value: /a}}"
+IN_A_TREE = {
+    "two equal matches of one rule": f"{{matches: [{MATCH}, {MATCH}]}}",
+    "two equal rules": f"{{matches: [{MATCH}]}}, {{matches: [{MATCH}]}}",
+    "a rule after an expression": "{matches: [{path: {type: RegularExpression, value: '/.*'}}]}, "
+    "{matches: [{path: {type: RegularExpression, value: '/.*'}}]}",
+}
+
+
+@pytest.mark.parametrize("case", IN_A_TREE)
+def test_matches_of_one_route_tie_wherever_it_lands(tmp_path: Path, case: str) -> None:
+    """A plain file without a namespace may be applied to any: two routes of one name may be one, and two matches of
+    one route are in a tie in each."""
+    head = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n"
+    parents = "parentRefs: [{name: edge, namespace: infra}]"
+    body = f"metadata: {{name: one}}\nspec: {{{parents}, rules: [{IN_A_TREE[case]}]}}\n"
+    (tmp_path / "edge.yaml").write_text("---\n".join((worlds.gateway_class(), worlds.gateway())))
+    (tmp_path / "one.yaml").write_text(head + body)
+    (simulation,) = open_workspace([str(tmp_path)]).simulations
+    assert simulation.world.partial
+    (found,) = run(simulation, select={"GWP408"})
+    assert "can never win" in found.message

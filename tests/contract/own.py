@@ -388,6 +388,34 @@ WORLDS: dict[str, tuple[str, ...]] = {
         for kind, spec in ((LIMIT, LIMITS), (KUADRANT, OF_KUADRANT))
         for what, listeners in NARROWER.items()
     },
+    **{
+        f"{what}, of {controller}": (
+            gateway_class("any", controller),
+            gateway(
+                listeners=f"[{{name: secure, port: 443, {listener}, allowedRoutes: {{namespaces: {{from: All}}}}}}]"
+            ),
+            ROUTE,
+            SERVICE,
+            policy(*SECURITY, "login", "HTTPRoute/checkout", JWT, "shop"),
+        )
+        for what, listener in (
+            ("a listener of HTTPS without tls", "protocol: HTTPS"),
+            ("a listener of HTTPS with options alone", "protocol: HTTPS, tls: {options: {example.com/key: own}}"),
+        )
+        for controller in (
+            *("gateway.envoyproxy.io/gatewayclass-controller", "istio.io/gateway-controller", "kgateway.dev/kgateway"),
+            *("traefik.io/gateway-controller", "networking.gke.io/gateway", "example.net/unknown"),
+        )
+    },
+    "a route that is perhaps attached": (
+        ENVOY_GATEWAY,
+        gateway(
+            listeners="[{name: http, port: 80, protocol: HTTP, "
+            "allowedRoutes: {namespaces: {from: Selector, selector: {matchLabels: {edge: 'yes'}}}}}]"
+        ),
+        ROUTE,
+        SERVICE,
+    ),
     "a limit of a route for narrower hosts than those of another at its listener": (
         OF_ISTIO,
         ISTIO_EDGE,

@@ -581,6 +581,59 @@ def _is_shut(world: Environment, route: ResourceKey) -> bool:
     return bool(why_closed(world.simulation, paths))
 
 
+# Does a listener take requests
+
+
+def _listeners(world: Environment) -> list[ListenerState]:
+    topology = world.simulation.topology
+    holders = (*topology.gateways, *topology.listener_sets)
+    found = (listener for holder in holders for listener in holder.listeners)
+    return [each for each in found if each.protocol in _SCHEMES][:_MOST_OBJECTS]
+
+
+def _takes_by_trace(world: Environment) -> Answers:
+    """What it answers to a request for its own host; one that another listener takes says nothing of this one."""
+    told: dict[object, str] = {}
+    for listener in _listeners(world):
+        if not is_symbolic(listener.hostname):
+            trace = _asked_at(world, listener, listener.hostname.replace("*", "any") or "any.example.com")
+            if trace is not None and trace.outcome.refused and trace.listener is None and not trace.outcome.unknown:
+                told[listener.node] = "takes none"
+            elif trace is not None and trace.listener is not None and trace.listener.node == listener.node:
+                told[listener.node] = "takes some"
+    return told
+
+
+def _takes_by_reach(world: Environment) -> Answers:
+    told = (way.trace.listener for way in world.taken)
+    return {listener.node: "takes some" for listener in told if listener is not None}
+
+
+def _takes_by_lint(world: Environment) -> Answers:
+    found = (each.message for each in world.findings if each.rule == "GWP412" and each.confidence == "certain")
+    words = {each.partition(" is ")[0] for each in found if each.endswith("so no connection gets through")}
+    return {listener.node: "takes none" for listener in _listeners(world) if str(listener.node) in words}
+
+
+def _takes_by_list(world: Environment) -> Answers:
+    """A reason for which a controller refuses a listener says nothing of requests: some serve it all the same."""
+    rows = {row["listener"]: row["status"] for row in entries("listeners", [world.simulation], ListRequest())}
+    words = {"takes no requests": "takes none", "Accepted": "takes some"}
+    told = {each.node: words.get(rows.get(world.names.node(each.node), ""), "") for each in _listeners(world)}
+    return {node: answer for node, answer in told.items() if answer}
+
+
+def _takes_by_explain(world: Environment) -> Answers:
+    told: dict[object, str] = {}
+    for listener in _listeners(world):
+        for fact in explain(Subject(world.simulation, listener.node.key, listener.node)).facts:
+            if fact.name == "serves":
+                told[listener.node] = "takes none" if "takes no requests" in fact.words else "takes some"
+                if listener.conflict:
+                    del told[listener.node]
+    return told
+
+
 # At which objects does a policy act
 
 
@@ -889,6 +942,13 @@ QUESTIONS: dict[str, Mapping[str, Callable[[Environment], Answers]]] = {
         "explain": _unseen_by_explain,
         "list": _unseen_by_list,
         "page": _unseen_by_page,
+    },
+    "does a listener take requests": {
+        "trace": _takes_by_trace,
+        "reach": _takes_by_reach,
+        "lint": _takes_by_lint,
+        "list": _takes_by_list,
+        "explain": _takes_by_explain,
     },
     "at which objects does it act": {
         "explain": _acts_at_by_explain,

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from policylint.cli import main
+from tests import worlds
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SHOP = str(FIXTURES / "envoy-gateway-shop")
@@ -84,3 +85,33 @@ def test_text_and_wide() -> None:
 def test_wrong_usage() -> None:
     assert "not a label selector" in str(run("policies", "-l", "a=b=c", SHOP).exception)
     assert run("nonsense", SHOP).exception is not None
+
+
+PERHAPS = "allowedRoutes: {namespaces: {from: Selector, selector: {matchLabels: {edge: 'yes'}}}}"
+CERTAIN = "allowedRoutes: {namespaces: {from: All}}"
+
+
+@pytest.mark.parametrize(("allowed", "routes", "words"), [(PERHAPS, None, "perhaps 1 route"), (CERTAIN, 1, "1 route")])
+def test_a_route_that_is_perhaps_attached_is_not_counted_as_attached(
+    tmp_path: Path, allowed: str, routes: int | None, words: str
+) -> None:
+    edge = worlds.gateway(listeners=f"[{{name: http, port: 80, protocol: HTTP, {allowed}}}]")
+    file = tmp_path / "world.yaml"
+    file.write_text("---\n".join((worlds.gateway_class(), edge, worlds.route(), worlds.service())))
+    for table in ("listeners", "gateways"):
+        (row,) = rows(table, str(file))
+        assert (row["routes"], row["perhaps routes"]) == (routes, [] if routes else ["HTTPRoute shop/checkout"])
+    said = CliRunner().invoke(main, ["explain", "Gateway/infra/edge", str(file)], standalone_mode=False).output
+    assert f"every host:80 HTTP, {words}\n" in said
+
+
+def test_a_listener_that_takes_no_requests_says_so(tmp_path: Path) -> None:
+    edge = worlds.gateway(listeners=f"[{{name: https, port: 443, protocol: HTTPS, {CERTAIN}}}]")
+    file = tmp_path / "world.yaml"
+    controller = worlds.gateway_class(controller="traefik.io/gateway-controller")
+    file.write_text("---\n".join((controller, edge, worlds.route(), worlds.service())))
+    for table in ("listeners", "gateways"):
+        (row,) = rows(table, str(file))
+        assert row["status"] == "takes no requests"
+    said = CliRunner().invoke(main, ["explain", "Gateway/infra/edge", str(file)], standalone_mode=False).output
+    assert "takes no requests: it is HTTPS and has no tls" in " ".join(said.split())

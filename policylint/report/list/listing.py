@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any
 
 from policylint.clusters.kinds import has_policies as has_cluster_policies
+from policylint.explain.attachment import perhaps_attached, why_shut
 from policylint.explain.reach import reach
 from policylint.explain.unseen import UnseenActing
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, selectors
@@ -103,7 +104,10 @@ def write(form: str, table: str, rows: Sequence[Entry], paint: Paint) -> Iterato
 
 
 _WIDE = frozenset(
-    {"by", "by way of", "sets", "location", "acting", "addresses", "kinds", "ports", "used by", "listeners"}
+    (
+        *("by", "by way of", "sets", "location", "acting", "addresses", "kinds", "ports", "used by", "listeners"),
+        "perhaps routes",
+    )
 )
 """Columns that only `-o wide` and JSON have."""
 
@@ -166,11 +170,14 @@ def _route_status(state: RouteState) -> str:
 def _gateways(context: _Context) -> Iterable[Entry]:
     topology = context.simulation.topology
     served: dict[ResourceKey, set[ResourceKey]] = {}
+    perhaps: dict[ResourceKey, set[ResourceKey]] = {}
     named: dict[ResourceKey, str] = {}
+    doubtful = perhaps_attached(topology)
     for route in topology.routes:
         for parent in route.parents:
             if parent.gateway is not None and parent.accepted and parent.attached:
-                served.setdefault(parent.gateway, set()).add(route.route.key)
+                certain = any(route.route.key not in doubtful.get(node, ()) for node in parent.attached)
+                (served if certain else perhaps).setdefault(parent.gateway, set()).add(route.route.key)
             elif parent.unseen is not None:
                 served.setdefault(parent.unseen.key, set()).add(route.route.key)
                 named.setdefault(parent.unseen.key, place(route.route.location(*parent.pointer)))
@@ -179,14 +186,17 @@ def _gateways(context: _Context) -> Iterable[Entry]:
             continue
         key = state.gateway.key
         bad = [each.reason for each in state.conditions if each.type == "Accepted" and each.status != "True"]
+        takes = "takes no requests" if whole(key) in context.simulation.acting.closed.nodes else "Accepted"
+        unsure = perhaps.get(key, set()) - served.get(key, set())
         yield {
             "gateway": context.names.key(key),
             "class": state.class_key.name,
-            "status": ", ".join(bad) or "Accepted",
+            "status": ", ".join(bad) or takes,
             "ports": sorted({listener.port for listener in state.listeners if listener.port is not None}),
             "listeners": [listener.name for listener in state.listeners],
-            "routes": len(served.get(key, ())),
+            "routes": len(served.get(key, ())) or (None if unsure else 0),
             **context.acting(key),
+            "perhaps routes": context.names.keys(unsure),
             "location": place(state.gateway.name_location),
         }
     for key in sorted(named):
@@ -203,6 +213,7 @@ def _gateways(context: _Context) -> Iterable[Entry]:
                 "listeners": [],
                 "routes": len(served[key]),
                 **context.acting(key),
+                "perhaps routes": [],
                 "location": named[key],
             }
 
@@ -212,15 +223,19 @@ def _listeners(context: _Context) -> Iterable[Entry]:
     holders = [(state.gateway, state.listeners) for state in topology.gateways]
     holders += [(state.listener_set, state.listeners) for state in topology.listener_sets]
     fitting = [listeners for holder, listeners in holders if context.request.fits(holder)]
+    doubtful = perhaps_attached(topology)
     for listener in chain.from_iterable(fitting):
+        takes = "takes no requests" if why_shut(context.simulation, listener) else "Accepted"
+        perhaps = doubtful.get(listener.node, ())
         bad = {each.reason for each in listener.conditions if each.type in _TELLING and each.status == "False"}
         yield {
             "listener": context.names.node(listener.node),
             "port": listener.port,
             "protocol": listener.protocol,
             "hostname": listener.hostname or "*",
-            "routes": listener.attached_routes,
-            "status": listener.conflict or ", ".join(sorted(bad)) or "Accepted",
+            "routes": max(0, listener.attached_routes - len(perhaps)) or (None if perhaps else 0),
+            "status": listener.conflict or ", ".join(sorted(bad)) or takes,
+            "perhaps routes": context.names.keys(perhaps),
             "kinds": list(listener.supported_kinds),
             "location": f"{listener.holder.document.file}:{listener.holder.location(*listener.pointer).at()[0]}",
         }

@@ -26,10 +26,16 @@ class ContextAnswer(NamedTuple):
     Args:
         groups: the effective policies, sorted by kind.
         paths: the contexts, without Namespaces.
+        partly: those of the groups that only some requests of these contexts meet.
     """
 
     groups: tuple[Group, ...]
     paths: tuple[Path, ...]
+    partly: tuple[Group, ...] = ()
+
+    def meets_some(self, group: Group) -> bool:
+        """Return whether only some requests of these contexts meet one of the groups."""
+        return any(each is group for each in self.partly)
 
 
 class ContextAnswers(NamedTuple):
@@ -55,11 +61,12 @@ def answers(simulation: Simulation, nodes: Sequence[Node]) -> ContextAnswers:
     passed = {node for path in base for node in (_down_to(path, subjects) if leads else path)}
     numbers_by_path: dict[Path, list[int]] = defaultdict(list)
     numbers_behind: dict[Path, list[int]] = defaultdict(list)
+    by_all: set[tuple[Path, int]] = set()
     for number in sorted(acting.at(subjects | passed, behind)):
         seen, group = 0, acting.groups[number]
         # What is attached to the object acts there, also where contexts begin below it, as those of a mesh do; not
         # where a proxy makes it act besides.
-        itself = group is simulation.groups[number]
+        itself = group.contexts is simulation.groups[number].contexts
         attached = itself and any(attachment.node in subjects for attachment in group.effective.stack)
         for context in filter(acting.is_open, group.contexts()):
             path = _without_namespaces(context, subjects)
@@ -74,18 +81,30 @@ def answers(simulation: Simulation, nodes: Sequence[Node]) -> ContextAnswers:
                 truncated = True
                 break
             numbers_by_path[path].append(number)
+            if context not in group.partly:
+                by_all.add((path, number))
     uncovered = {path for path in numbers_by_path if path not in covered}
     # Contexts that are no path of the topology: of those that begin alike, the longest stands for all.
     base |= uncovered - {path[:length] for path in uncovered for length in range(len(path))}
-    paths_by_numbers: dict[tuple[int, ...], list[Path]] = defaultdict(list)
+    paths_by_numbers: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Path]] = defaultdict(list)
     for path in sorted(base):
         passed_part = acting.open_part(path)
-        parts = () if subjects.isdisjoint(passed_part) and passed_part != path else _parts(passed_part, acting.starts)
+        parts = (
+            [] if subjects.isdisjoint(passed_part) and passed_part != path else [*_parts(passed_part, acting.starts)]
+        )
         numbers = {number for part in parts for number in numbers_by_path.get(part, ())}
-        paths_by_numbers[tuple(sorted(numbers.union(numbers_behind.get(path, ()))))].append(path)
+        some = numbers.difference(
+            numbers_behind.get(path, ()), (number for number in numbers for part in parts if (part, number) in by_all)
+        )
+        all_numbers = numbers.union(numbers_behind.get(path, ()))
+        paths_by_numbers[tuple(sorted(all_numbers)), tuple(sorted(some))].append(path)
     listed = _merge_equal(
-        ContextAnswer(tuple(simulation.groups[number] for number in numbers), tuple(paths))
-        for numbers, paths in paths_by_numbers.items()
+        ContextAnswer(
+            tuple(simulation.groups[number] for number in numbers),
+            tuple(paths),
+            tuple(simulation.groups[number] for number in some),
+        )
+        for (numbers, some), paths in paths_by_numbers.items()
     )
     acted_on = any(answer.groups for answer in listed)
     if len(subjects) > 1 and acted_on:  # what leads to a stand-in of the object, or to its port, is no way of its own
@@ -128,7 +147,7 @@ def _merge_equal(unmerged: Iterable[ContextAnswer]) -> list[ContextAnswer]:
     """Merge answers that read the same: a policy on two Gateways says the same about the routes of both."""
     merged: dict[object, ContextAnswer] = {}
     for answer in unmerged:
-        signature = tuple(map(_signature, answer.groups))
+        signature = tuple(map(_signature, answer.groups)), tuple(map(_signature, answer.partly))
         earlier = merged.get(signature)
         if earlier is not None:
             answer = earlier._replace(paths=tuple(sorted((*earlier.paths, *answer.paths))))

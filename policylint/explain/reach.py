@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Literal
 
 from policylint.model import ResourceKey
 from policylint.namedtuple import NamedTuple
+from policylint.policy.paths import Path
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.topology.workloads import is_workload
@@ -21,12 +22,14 @@ class ReachedObject(NamedTuple):
         extent: whether all of the policy, part of it or nothing acts there.
         lost: the names of the settings that do not act there.
         by: the policies that prevail there.
+        some: whether it acts on some requests only, although others pass the same objects.
     """
 
     key: ResourceKey
     extent: Extent
     lost: tuple[str, ...] = ()
     by: tuple[ResourceKey, ...] = ()
+    some: bool = False
 
 
 class PolicyReach(NamedTuple):
@@ -62,12 +65,15 @@ def reach(simulation: Simulation, state: PolicyState) -> PolicyReach:
     survival: dict[ResourceKey, set[bool]] = defaultdict(set)
     lost_settings: dict[ResourceKey, set[str]] = defaultdict(set)
     prevailing: dict[ResourceKey, set[ResourceKey]] = defaultdict(set)
+    in_part: Counter[Path] = Counter()
     policy = state.key
     for number in simulation.acting.of_policy(policy):
         group = simulation.acting.groups[number]
         effective = group.effective
         losses = effective.lost_by(policy)
         survives = policy in effective.owners.values()
+        if survives:
+            in_part.update(group.partly)
         met = (node for node, keys in simulation.acting.places(number).items() if policy in keys)
         for key in {node.key for node in met if node in group.nodes or node.key.kind.endswith("Route")}:
             survival[key].add(survives)
@@ -80,13 +86,16 @@ def reach(simulation: Simulation, state: PolicyState) -> PolicyReach:
             lost_settings[workload.key] |= lost_settings[key]
             prevailing[workload.key] |= prevailing[key]
     objects = []
+    # What some requests of a path meet in one effective policy and others in a second one, all of them meet.
+    some = {node.key for path, times in in_part.items() if times == 1 for node in path}
     for key in sorted(survival):
         extent: Extent = "whole"
         if survival[key] == {False}:
             extent = "none"
-        elif False in survival[key] or lost_settings[key]:
+        elif False in survival[key] or lost_settings[key] or key in some:
             extent = "part"
-        objects.append(ReachedObject(key, extent, tuple(sorted(lost_settings[key])), tuple(sorted(prevailing[key]))))
+        lost, by = tuple(sorted(lost_settings[key])), tuple(sorted(prevailing[key]))
+        objects.append(ReachedObject(key, extent, lost, by, extent == "part" and key in some))
     acted_on = [reached.key for reached in objects if reached.extent != "none"]
     namespaces = {key.namespace for key in acted_on if _ends_traffic(key)}
     return PolicyReach(tuple(objects), tuple(sorted(filter(None, namespaces))))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from policylint.documents import Pointer
 from policylint.model import Location, Node, PolicyKind, Resolution, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
-from policylint.policy.paths import Paths
+from policylint.policy.paths import Path, Paths
 from policylint.topology.state import Condition
 
 Verdict = Literal[
@@ -208,12 +208,14 @@ class Group(NamedTuple):
             sorted.
         nodes: for every node at or below a target that lies on one of the paths, the policies attached at it or above
             it.
+        partly: the contexts of which only some requests meet it.
     """
 
     kind: PolicyKind
     effective: Effective
     contexts: Paths
     nodes: Mapping[Node, frozenset[ResourceKey]]
+    partly: frozenset[Path] = frozenset()
 
     def routes(self) -> list[ResourceKey]:
         """Return the routes that the paths of this group go through, sorted."""

@@ -193,6 +193,11 @@ def at_listener(name: str) -> str:
     return f"[{{name: edge, namespace: infra, sectionName: {name}}}]"
 
 
+def at_path(path: str) -> str:
+    """The one rule of a route, for the requests below a path."""
+    return f"rules: [{{matches: [{{path: {{type: PathPrefix, value: {path}}}}}], {TO_CHECKOUT[9:-2]}}}]"
+
+
 def at_closed(
     listeners: str,
     of_class: str = ENVOY_GATEWAY,
@@ -406,6 +411,36 @@ WORLDS: dict[str, tuple[str, ...]] = {
             *("gateway.envoyproxy.io/gatewayclass-controller", "istio.io/gateway-controller", "kgateway.dev/kgateway"),
             *("traefik.io/gateway-controller", "networking.gke.io/gateway", "example.net/unknown"),
         )
+    },
+    **{
+        f"{kind[1]} of a route that its filter makes act on {what} of another one": (
+            gateway_class("any", "istio.io/gateway-controller"),
+            gateway(
+                listeners="[{name: one, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}, "
+                "{name: two, port: 8080, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]"
+            ),
+            route(parents=at_listener("two"), more=f"hostnames: [shop.example.com], {at_path(own)}"),
+            route("other", parents=at_listener("one"), more=f"hostnames: [shop.example.com], {at_path('/')}"),
+            SERVICE,
+            policy(*kind, "own", "HTTPRoute/checkout", spec, "shop", field="targetRef"),
+        )
+        for kind, spec in ((LIMIT, LIMITS), (KUADRANT, OF_KUADRANT))
+        for what, own in (("some requests", "/pay"), ("all requests", "/"))
+    },
+    **{
+        f"{kind[1]} of a rule whose path another one's begins with, for {what}": (
+            OF_ISTIO,
+            ISTIO_EDGE,
+            route(
+                more="hostnames: [shop.example.com], rules: ["
+                f"{{name: pay, matches: [{{path: {{type: PathPrefix, value: /pay}}}}], {TO_CHECKOUT[9:-2]}}}, "
+                f"{{name: more, matches: [{{path: {{type: PathPrefix, value: {other}}}}}], {TO_CHECKOUT[9:-2]}}}]"
+            ),
+            SERVICE,
+            policy(*kind, "own", "HTTPRoute/checkout#pay", spec, "shop", field="targetRef"),
+        )
+        for kind, spec in ((LIMIT, LIMITS), (KUADRANT, OF_KUADRANT))
+        for what, other in (("some", "/"), ("all", "/pay-later"), ("none", "/shop"))
     },
     "a route that is perhaps attached": (
         ENVOY_GATEWAY,

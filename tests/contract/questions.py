@@ -581,6 +581,44 @@ def _is_shut(world: Environment, route: ResourceKey) -> bool:
     return bool(why_closed(world.simulation, paths))
 
 
+# Does a policy act on all requests of a rule at a listener
+
+
+def _whole_by_trace(world: Environment) -> Answers:
+    """What some ways of a rule meet and others do not acts on some requests; what a policy says itself of the requests
+    that it is for is a setting."""
+    met: dict[tuple[Node, Node], list[set[ResourceKey]]] = {}
+    doubtful: set[object] = set()
+    for way in world.ways if len(world.ways) < MOST_WAYS else ():
+        if way.trace.rule is not None and way.trace.listener is not None:
+            place = way.trace.listener.node, way.trace.rule
+            acting = way.trace.policies
+            met.setdefault(place, []).append({by for each in acting for by in each.group.effective.owners.values()})
+            if way.undecided or not way.trace.outcome.backends or any(each.doubt for each in acting):
+                doubtful.add(place)
+    return {
+        (key, *place): "all" if all(key in each for each in ways) else "some"
+        for place, ways in met.items()
+        for key in (set().union(*ways) if place not in doubtful else ())
+    }
+
+
+def _whole_by_explain(world: Environment) -> Answers:
+    """The answers about a rule; they tell listeners and backends apart, and where requests part, no more."""
+    told: dict[object, str] = {}
+    for state in world.simulation.topology.routes[:_MOST_OBJECTS]:
+        for rule in rules(state.route):
+            found = context_answers(world.simulation, nodes_of(world.simulation, rule.node))
+            for answer in found.listed if not found.truncated else ():
+                for node in {node for path in answer.paths for node in path if node.role == "Listener"}:
+                    owners = Counter(by for group in answer.partly for by in set(group.effective.owners.values()))
+                    for group in answer.groups:
+                        words = "some" if answer.meets_some(group) else "all"
+                        acting = {by for by in group.effective.owners.values() if owners[by] < 2}
+                        told.update({(by, node, rule.node): words for by in acting})
+    return told
+
+
 # Does a listener take requests
 
 
@@ -943,6 +981,7 @@ QUESTIONS: dict[str, Mapping[str, Callable[[Environment], Answers]]] = {
         "list": _unseen_by_list,
         "page": _unseen_by_page,
     },
+    "does it act on all requests of a rule": {"trace": _whole_by_trace, "explain": _whole_by_explain},
     "does a listener take requests": {
         "trace": _takes_by_trace,
         "reach": _takes_by_reach,

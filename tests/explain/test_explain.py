@@ -439,3 +439,35 @@ def test_a_policy_that_prevails_says_over_whom() -> None:
         "RateLimitPolicy/platform/api-ceiling", "kuadrant-platform", "-o", "markdown"
     ).replace("\\", "")
     assert data("RateLimitPolicy/platform/fair-use", "kuadrant-platform")["overrides"] == []
+
+
+KUADRANT_RULES = "rules: {authentication: {id: {jwt: {issuerUrl: 'https://id.example.com'}}}}"
+
+
+@pytest.mark.parametrize(("other", "said"), [("/", True), ("/pay-later", False)])
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+def test_a_policy_that_acts_on_some_requests_of_a_rule_says_so(
+    tmp_path: Path, form: str, other: str, said: bool
+) -> None:
+    """Kuadrant's filter chooses by the letters of a path: /pay-later begins with /pay, and the rest of / does not."""
+    to = "backendRefs: [{name: checkout, port: 80}]"
+    pay, more = (
+        f"{{name: {name}, matches: [{{path: {{type: PathPrefix, value: {path}}}}}], {to}}}"
+        for name, path in (("pay", "/pay"), ("more", other))
+    )
+    file = tmp_path / "world.yaml"
+    objects = (
+        worlds.gateway_class("any", "istio.io/gateway-controller"),
+        worlds.gateway(),
+        worlds.route(more=f"rules: [{pay}, {more}]"),
+        worlds.service(),
+        worlds.policy(
+            "kuadrant.io/v1", "AuthPolicy", "own", "HTTPRoute/checkout#pay", KUADRANT_RULES, "shop", field="targetRef"
+        ),
+    )
+    file.write_text("---\n".join(objects))
+    words = "someRequests" if form == "json" else "some of its requests"
+    of_policy = run("AuthPolicy/shop/own", str(file), "-o", form).output
+    of_route = run("HTTPRoute/shop/checkout", str(file), "-o", form).output
+    assert (words in " ".join(of_policy.split())) == said
+    assert (("someRequests" if form == "json" else "to some requests") in " ".join(of_route.split())) == said

@@ -12,7 +12,8 @@ src/kuadrant/pipeline/factory.rs, select_blueprint (docs/design/semantics.md §6
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import compress, count, groupby
 
 from policylint.implementations.kuadrant.patterns import anywhere
@@ -144,14 +145,34 @@ class ActionSets:
         served = self._served[self._port(listener)]
         takers = ((name, [each for each in served if covers(each, name)]) for name in by_host)
         narrower = [name for name, names in takers if names and max(names, key=specificity) in hosts]
-        met = (made for hostname, _ in self._met(listener, rule.key) for made in by_host[hostname])
+        met = [made for hostname, _ in self._met(listener, rule.key) for made in by_host[hostname]]
         others = {tuple(made.match.conditions): made.match for made in met if made.place[0] != listener}.values()
+        besides = {tuple(made.match.conditions): made.match for made in met if made.place[1] != rule}.values()
         for host in dict.fromkeys(f"any{host[1:]}" if host.startswith("*") else host for host in (*hosts, *narrower)):
             for match in self._matches(rule):
                 yield _request(host, match)
-                for request in (_request(host, match, other) for other in others):
-                    if _fits(match, request) is not False:
+                yield from (each for other in besides for each in _just_beside(host, match, other))
+                for other in others:
+                    request = _request(host, match, other)
+                    if _fits(match, request) is not False and not self._is_taken(listener, rule, match, other, host):
                         yield request
+
+    def _is_taken(self, listener: Node, rule: Node, match: Match, other: Match, host: str) -> bool:
+        """Return whether a request that satisfies two matches goes to another rule of the same listener."""
+        alike = self._written[listener].get(tuple(other.conditions), ()) if other.before(match) else ()
+        return any(each != rule and any(covers(name, host) for name in names) for each, names in alike)
+
+    @cached_property
+    def _written(self) -> Mapping[Node, Mapping[object, list[tuple[Node, Sequence[str]]]]]:
+        """By listener and conditions the rules with a match that has these, and the hostnames that they serve there."""
+        found: dict[Node, dict[object, list[tuple[Node, Sequence[str]]]]] = defaultdict(lambda: defaultdict(list))
+        for state in self._topology.routes:
+            candidates = [each for parent in state.parents for each in parent.candidates if not each.failure]
+            for each in rules(state.route) if candidates else ():
+                for match in self._matches(each.node):
+                    for candidate in candidates:
+                        found[candidate.node][tuple(match.conditions)].append((each.node, candidate.hostnames))
+        return found
 
     def _port(self, listener: Node) -> object:
         state = self._topology.listener(listener)
@@ -185,16 +206,23 @@ def taken(groups: Sequence[Group], topology: Topology, implementation: str) -> S
     """Return effective policies with the contexts on which the filter makes them act."""
     sets = ActionSets(groups, topology, implementation)
     contexts: dict[int, set[Path]] = defaultdict(set)
+    partly: dict[int, set[Path]] = defaultdict(set)
     changed: set[int] = set()
     for path in _paths(sets, topology):
         listener, rule = path[-3], path[-1]
-        found: set[int] = set()
-        for message in sets.probes(listener, rule):
-            found.update(*(sets.chosen(listener.key, listener, rule, message) or ()))
+        answers = (sets.chosen(listener.key, listener, rule, message) for message in sets.probes(listener, rule))
+        chosen = [acting for answer in answers for acting in answer or ()]
+        found = set().union(*chosen)
         for number in found:
             contexts[number].add(path)
+            if any(number not in acting for acting in chosen):
+                partly[number].add(path)
         changed |= found ^ sets.acting.get((listener, rule), set())
-    return [_moved(group, contexts[number]) if number in changed else group for number, group in enumerate(groups)]
+    moved = [_moved(group, contexts[number]) if number in changed else group for number, group in enumerate(groups)]
+    return [
+        group._replace(partly=frozenset(partly[number])) if number in partly else group
+        for number, group in enumerate(moved)
+    ]
 
 
 def _moved(group: Group, paths: set[Path]) -> Group:
@@ -275,6 +303,20 @@ def _answer(term: Term, message: RequestFacts) -> bool | None:
         return message.has_method(wanted)
     exact = Predicate("Exact", wanted.value)  # whatever its type
     return message.has_header(term.name.removeprefix("header "), exact) if term.what == "header" else None
+
+
+def _just_beside(host: str, match: Match, other: Match) -> Iterator[RequestFacts]:
+    """Yield a request that a match takes and another one does not, whose path begins with the same letters: to routes
+    /pay-later is not below /pay, and to the filter it is."""
+    own, path = (
+        next((term.predicate for term in each.conditions if term.name == "path"), None) for each in (match, other)
+    )
+    if own is not None and path is not None and own.is_prefix and path.is_prefix:
+        near = f"{path.value.rstrip('/')}-"
+        if near.startswith(f"{own.value.rstrip('/')}/"):
+            request = _request(host, match, other)._replace(path=near)
+            if _fits(match, request) is not False:
+                yield request
 
 
 def _request(host: str, *matches: Match) -> RequestFacts:

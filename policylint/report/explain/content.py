@@ -121,14 +121,14 @@ class Reached(NamedTuple):
 
     objects: tuple[ReachedObject, ...]
 
-    def missed(self) -> Iterator[tuple[str, tuple[ResourceKey, ...], tuple[str, ...], tuple[ResourceKey, ...]]]:
-        """Yield `none` or `part`, the objects of one fate, what the policy loses there, and to which policies."""
-        folded: dict[tuple[str, tuple[str, ...], tuple[ResourceKey, ...]], list[ResourceKey]] = {}
+    def missed(self) -> Iterator[tuple[ReachedObject, tuple[ResourceKey, ...]]]:
+        """Yield one of the objects of which all the same is said, where the policy does not act as a whole, and all."""
+        folded: dict[object, list[ReachedObject]] = {}
         for reached in self.objects:
             if reached.extent == "none" or (reached.extent == "part" and reached.key.kind.endswith("Route")):
-                folded.setdefault((reached.extent, reached.lost, reached.by), []).append(reached.key)
-        for (extent, lost, by), keys in sorted(folded.items(), key=lambda entry: (entry[0][0], entry[1])):
-            yield extent, tuple(keys), lost, by
+                folded.setdefault(reached[1:], []).append(reached)
+        alike = ((objects[0], tuple(each.key for each in objects)) for objects in folded.values())
+        yield from sorted(alike, key=lambda entry: (entry[0].extent, entry[1]))
 
 
 class Under(NamedTuple):
@@ -166,6 +166,10 @@ def how(setting: Setting) -> str:
     if by and setting.state != "applies":
         return f"{setting.state} by {by}"
     return "does nothing: what it calls is not there" if setting.state == "dropped" else setting.state
+
+
+SOME = "some of its requests"
+"""What is said of an object of which a policy acts on no other requests."""
 
 
 class Content:
@@ -273,7 +277,8 @@ class Content:
             lost = [setting for setting in listed if setting.state != "applies"]
             for setting in listed:
                 if setting.state == "applies":
-                    rows.append(_row(setting, setting.summary(self._room), how(setting)))
+                    fate = f"{how(setting)} to some requests" if answer.meets_some(group) else how(setting)
+                    rows.append(_row(setting, setting.summary(self._room), fate))
                     rows += _leaves(setting) if self._field else []
             for setting in lost[:_MOST_LOST]:
                 rows.append(_row(setting, "-", f"{how(setting)} {self._causes.rule(setting)}".rstrip()))
@@ -436,7 +441,8 @@ def _nowhere(explanation: Explanation) -> str:
     if any(finding.rule == "GWP108" for finding in explanation.findings):
         return "the controllers of the Gateways there do not read it"
     paths = (path for group in state.groups for path in group.contexts())
-    return why_closed(explanation.subject.simulation, paths) or "nothing lies at or below its targets"
+    idle = "no request meets it" if state.groups else "nothing lies at or below its targets"
+    return why_closed(explanation.subject.simulation, paths) or idle
 
 
 def _style(verdict: str) -> str:

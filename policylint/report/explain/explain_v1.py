@@ -71,7 +71,8 @@ def _policies(answer: ContextAnswer, names: Names, field: str) -> list[Entry]:
     for group in answer.groups:
         if rows := [_setting(setting, names) for setting in settings(group, field)]:
             kind = names.kind(group.kind.group, group.kind.kind)
-            entries.append({"kind": kind, "merge": strategy(group.kind), "settings": rows})
+            some = {"someRequests": True} if answer.meets_some(group) else {}
+            entries.append({"kind": kind, "merge": strategy(group.kind), **some, "settings": rows})
     return sorted(entries, key=lambda entry: str(entry["kind"]))
 
 
@@ -126,4 +127,6 @@ def _target(state: PolicyState, target: Target, names: Names) -> Entry:
 
 def _reached(reached: ReachedObject, names: Names) -> Entry:
     content: Entry = {"object": names.key(reached.key), "extent": reached.extent}
+    if reached.some:
+        content["someRequests"] = True
     return {**content, "lost": list(reached.lost), "by": names.keys(reached.by)} if reached.lost else content

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from policylint.explain.explanation import Explanation
 from policylint.report.explain.content import (
+    SOME,
     Block,
     ChangedObjects,
     FactLines,
@@ -76,6 +77,7 @@ def _lines(block: Block, names: Names) -> Iterator[str]:
             for reached in objects:
                 lost, winners = escape(", ".join(reached.lost)), escape(", ".join(names.keys(reached.by)))
                 extent = {"whole": "yes", "part": "in part", "none": "no"}[reached.extent]
+                extent += f": {SOME}" if reached.some else ""
                 yield table_row(escape(names.key(reached.key)), extent, lost, winners) + "\n"
         case Under(head, sentences):
             yield from (f"- {head}: {escape(sentence)}\n" for sentence in sentences)

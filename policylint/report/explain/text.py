@@ -11,6 +11,7 @@ from policylint.explain.explanation import Explanation
 from policylint.model import Finding
 from policylint.model.words import leading
 from policylint.report.explain.content import (
+    SOME,
     Block,
     ChangedObjects,
     FactLines,
@@ -197,10 +198,11 @@ def _from(row: SettingRow, *, named: bool = False) -> str:
 
 def _missed(reached: Reached) -> Iterator[str]:
     """Yield where a policy does not act, or not as a whole, and who prevails: objects of one fate in one line."""
-    for extent, keys, lost, by in reached.missed():
-        word = "not    " if extent == "none" else "in part"
-        winners = ", ".join(key.path for key in by) or "nobody"
-        yield f"  {word}  {one_line(leading(keys, 3))}: {one_line(', '.join(lost))} lost to {one_line(winners)}\n"
+    for one, keys in reached.missed():
+        word = "not    " if one.extent == "none" else "in part"
+        winners = ", ".join(key.path for key in one.by) or "nobody"
+        lost = f"{one_line(', '.join(one.lost))} lost to {one_line(winners)}" if one.lost or not one.some else ""
+        yield f"  {word}  {one_line(leading(keys, 3))}: {', '.join(filter(None, (SOME * one.some, lost)))}\n"
 
 
 def _cut(text: str, room: int) -> str:

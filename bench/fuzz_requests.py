@@ -40,6 +40,15 @@ _MAKERS = {
 }
 
 
+_TARGETS = ("Gateway", "GRPCRoute", "HTTPRoute", "Service", "TCPRoute", "TLSRoute")
+
+
+def _attaches(document: Any) -> bool:
+    """Tell whether a document is a policy that names what it is attached to."""
+    spec = document.get("spec")
+    return isinstance(spec, dict) and not spec.keys().isdisjoint(("targetRef", "targetRefs"))
+
+
 class RequestFuzz(ToolFuzz):
     """Asks all readers of requests about worlds whose routes and policies were changed as people change them."""
 
@@ -56,6 +65,7 @@ class RequestFuzz(ToolFuzz):
         self.of_kind: dict[str, list[Any]] = defaultdict(list)
         for document in self.stock:
             self.of_kind[str(document.get("kind"))].append(document)
+        self.attaching = [kind for kind in sorted(self.of_kind) if any(map(_attaches, self.of_kind[kind]))]
 
     def __call__(self, random: Random) -> Tried:
         """Make a world and a change of it, and ask."""
@@ -114,8 +124,10 @@ class RequestFuzz(ToolFuzz):
         number = random.randrange(len(documents))
         document = documents[number]
         inside = [*places(document.get("spec"))]
-        way = random.randrange(12)
-        if way == 0:
+        way = random.randrange(14)
+        if way >= 12:
+            self._attach(random, files, documents)
+        elif way == 0:
             del documents[number]
         elif way == 1:
             other = copied(document)
@@ -142,6 +154,30 @@ class RequestFuzz(ToolFuzz):
                 container[key] = [*value, *map(copied, value[:1])] if random.random() < 0.3 else value[:-1]
             elif isinstance(container, dict) and key in FLIPPED:
                 container[FLIPPED[key]] = container.pop(key)
+
+    def _attach(self, random: Random, files: dict[str, list[Any]], documents: list[Any]) -> None:
+        """Attach a policy of any kind there is, so that kinds meet which no world has together, or name a rule."""
+        found = [each for several in files.values() for each in several if each.get("kind") in _TARGETS]
+        if not found or not self.attaching:
+            return
+        kind = random.choice(self.attaching)
+        policy = copied(random.choice([each for each in self.of_kind[kind] if _attaches(each)]))
+        target = random.choice(found)
+        named = target.get("metadata") if isinstance(target.get("metadata"), dict) else {}
+        reference = {
+            "group": "" if target["kind"] == "Service" else "gateway.networking.k8s.io",
+            "kind": target["kind"],
+            "name": named.get("name"),
+        }
+        spec, key = policy["spec"], "targetRefs" if "targetRefs" in policy["spec"] else "targetRef"
+        if random.random() < 0.25:
+            reference["sectionName"] = random.choice(("http", "https", "rule-1", "rule-2"))
+        spec[key] = [reference] if key == "targetRefs" else reference
+        names = {"name": f"attached-{random.randrange(3)}"}
+        if "namespace" in named:
+            names["namespace"] = named["namespace"]
+        policy["metadata"] = names
+        documents.append(policy)
 
     def _kindred(self, random: Random, document: Any, key: Any) -> list[Any]:
         """Return values that documents of the same kind have at the same key."""

@@ -454,7 +454,9 @@ def _acts_by_closed_listeners(world: Environment) -> Answers:
 def _is_closed(world: Environment, listener: ListenerState) -> bool:
     """Return whether a listener turns away a request of its own protocol for its own host."""
     trace = _asked_at(world, listener, listener.hostname.replace("*", "any") or "any.example.com")
-    return listener.protocol not in _SCHEMES if trace is None else trace.outcome.refused and trace.listener is None
+    if trace is None:  # requests of other protocols are not asked for: of one that nobody knows the listener says so
+        return any(each.type == "Accepted" and each.status == "False" for each in listener.conditions)
+    return trace.outcome.refused and trace.listener is None
 
 
 def _others_take(world: Environment, state: RouteState, listener: ListenerState) -> bool:
@@ -1069,7 +1071,7 @@ def _said(change: Change) -> Answers:
     requests = change.found.requests
     if requests is None:
         return {}
-    return _told(requests.changes, requests.unknown)
+    return _told(requests.changes, _unknown(change, requests.unknown))
 
 
 def _told(changes: Iterable[RequestChange], unknown: Iterable[tuple[str, int]]) -> Answers:
@@ -1090,7 +1092,21 @@ def _said_beside(change: Change) -> Answers:
         for each in requests.changes
         if whole or any(found.gateway in asked or not found.inside for found in each.requests)
     )
-    return _told(changes, requests.unknown)
+    return _told(changes, _unknown(change, requests.unknown))
+
+
+def _unknown(change: Change, reasons: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return the reasons that are not only of requests inside."""
+    return [each for each in reasons if not _is_of_services(change, each[0])]
+
+
+def _is_of_services(change: Change, why: str) -> bool:
+    """Return whether a policy that may ask for something is one of Services alone: clients inside meet it."""
+    for side in change.sides[:2]:
+        for state in side.policies.values():
+            if why.startswith(f"{state.key} may ask") and state.targets:
+                return all(node.key.kind == "Service" for target in state.targets for node in target.nodes)
+    return False
 
 
 def _login_lost_by_diff(change: Change) -> Answers:

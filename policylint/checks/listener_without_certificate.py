@@ -63,8 +63,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         implementation = implementation_of(state, simulation.catalog) if state is not None else None
         if implementation is not None and simulation.catalog.has_own_certificates(implementation):
             continue
-        is_bare = listener.node in bare or not is_annotated(listener.holder)
-        if not is_bare and (why := unissued(listener.holder, listener.pointer)):
+        is_issued_for = is_annotated(listener.holder) and listener.node not in bare
+        if is_issued_for and (why := unissued(listener.holder, listener.pointer)):
             yield from _not_issued(listener, why)
     yield from _ingresses(simulation)
     for holder, its_listeners in _annotated(simulation).values():

@@ -176,10 +176,7 @@ def _differences(
                 added = next((name for name in theirs if name not in mine), None)
                 if compliance == MUST_ONLY_HAVE and added is not None:
                     place = (*pointer, str(added))
-                    yield (
-                        place if added in right else pointer,
-                        f"{dotted(place)} is one more than the other allows",
-                    )
+                    yield (place if added in right else pointer, f"{dotted(place)} is one more than the other allows")
 
 
 def _differ(place: str, one: Any, other: Any, *, secret: bool) -> str:

@@ -34,7 +34,6 @@ class Ranking(NamedTuple):
         calls_by_path: whether GRPCRoutes take requests by their paths, whether or not they are calls.
         hosts_of_port: whether a request without TLS goes to any route on its port that serves its host.
         host_first: whether the routes for the narrowest host alone take a request.
-        drops_rules: whether a rule with an expression that is none is left out with its other matches.
         balances_equals: whether rules with the same match share its requests.
         leaves_out: tells whether nothing is made of a rule, None where something is made of each.
     """
@@ -45,7 +44,6 @@ class Ranking(NamedTuple):
     calls_by_path: bool = False
     hosts_of_port: bool = False
     host_first: bool = False
-    drops_rules: bool = False
     balances_equals: bool = False
     leaves_out: Callable[..., bool] | None = None
 
@@ -63,7 +61,6 @@ def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
         calls_by_path=behaviour.calls_by_path,
         hosts_of_port=behaviour.hosts_of_port,
         host_first=behaviour.host_first,
-        drops_rules=behaviour.drops_rules,
         balances_equals=behaviour.balances_equals,
         leaves_out=behaviour.leaves_out,
     )
@@ -111,12 +108,9 @@ def ranked(
     rule: Mapping[str, Any], order: Ranking, *, grpc: bool, narrowing: Sequence[Mapping[str, Any]] = ()
 ) -> Iterator[Match]:
     """Yield the matches of a rule as a Gateway ranks them; `narrowing`: see `matches`."""
-    found = matches(rule, grpc=grpc, regex_last=order.regex_last, narrowing=narrowing)
-    if order.leaves_out is not None and order.leaves_out(rule, grpc=grpc):
+    if order.leaves_out is not None and order.leaves_out(rule, narrowing, grpc=grpc):
         return
-    if order.drops_rules and len(found) > 1 and any(match.refusal for match in found):
-        return
-    for match in found:
+    for match in matches(rule, grpc=grpc, regex_last=order.regex_last, narrowing=narrowing):
         if order.stated:
             yield match._replace(weights=rule["precedence"])
         else:

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from policylint.implementations import implementation
-from policylint.model import Node, ResourceKey
+from policylint.model import GATEWAY_GROUP, Node, ResourceKey
 from policylint.model.world import LEFT_OUT
 from policylint.namedtuple import NamedTuple
 from policylint.simulation.ranking import ranking, withheld
@@ -29,7 +29,7 @@ from policylint.topology import (
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.hostnames import EVERY, specificity, wildcards_above
 from policylint.topology.state import rejection
-from policylint.topology.status import has_tls, is_passthrough
+from policylint.topology.status import is_passthrough, tls_of
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation
@@ -140,11 +140,11 @@ def closed_listeners(simulation: Simulation) -> dict[Node, str]:
 
 
 def without_tls(simulation: Simulation) -> Iterator[tuple[ListenerState, str, bool]]:
-    """Yield the listeners that are to encrypt and say nothing of TLS, with why no connection gets through, and whether
-    that is certain: a controller that is not known may have certificates of its own, as some of those that are have."""
-    topology, catalog = simulation.topology, simulation.catalog
-    for gateway, listener in served(topology):
-        if listener.protocol in ("HTTPS", "TLS") and not has_tls(listener):
+    """Yield listeners for TLS that say nothing of it, with why, and whether that they have none is known."""
+    catalog = simulation.catalog
+    for gateway, listener in served(simulation.topology):
+        own = gateway.gateway.key[:2] == (GATEWAY_GROUP, "Gateway")  # other ways in say of their TLS elsewhere
+        if own and listener.protocol in ("HTTPS", "TLS") and not tls_of(listener):
             name = implementation_of(gateway, catalog)
             if name is None or not catalog.has_own_certificates(name):
                 yield listener, f"it is {listener.protocol} and has no tls", name is not None

@@ -21,9 +21,8 @@ PROTOCOL_KINDS: Mapping[str, tuple[str, ...]] = {
 }
 """Route kinds by protocol (docs/design/request-precedence.md §3)."""
 OwnKinds = Callable[[str], Sequence[str] | None]
-"""Returns the kinds of routes that a protocol takes which is none of Gateway API's; None where it is not served.
-
-For TLS it returns TLSRoute where sessions that end at the Gateway are for these alone."""
+"""Returns the kinds of routes of a protocol that is none of Gateway API's, and TLSRoute for TLS where sessions that end
+at the Gateway are for these alone; None where the protocol is not served."""
 
 
 class Listener(NamedTuple):

@@ -313,11 +313,6 @@ def tls_of(listener: ListenerState) -> Mapping[str, Any]:
     return mapping(mapping(value_at(listener.holder.body, listener.pointer)).get("tls"))
 
 
-def has_tls(listener: ListenerState) -> bool:
-    """Return whether a listener says anything of TLS."""
-    return "tls" in mapping(value_at(listener.holder.body, listener.pointer))
-
-
 def is_passthrough(listener: ListenerState) -> bool:
     """Return whether a TLS listener forwards the session unopened."""
     return text(tls_of(listener).get("mode")) == "Passthrough"

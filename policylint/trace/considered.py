@@ -8,11 +8,7 @@ from policylint.model import GATEWAY_GROUP, Node, ResourceKey, is_symbolic
 from policylint.model.words import leading
 from policylint.topology import whole
 from policylint.topology.hostnames import specificity
-from policylint.trace.precedence import (
-    RuleCandidate,
-    because,
-    criterion,
-)
+from policylint.trace.precedence import RuleCandidate, because, criterion
 from policylint.trace.result import Considered, Share, Trace
 
 _MOST_CONSIDERED = 8

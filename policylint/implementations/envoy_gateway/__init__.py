@@ -25,6 +25,7 @@ from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, merges, order, refusal
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.implementations.generic import Attachments, Implementation, placed, resolved_to
+from policylint.matches import matches
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.declared import Reading, declared
 from policylint.policy.folding import Stack
@@ -93,7 +94,6 @@ class EnvoyGateway(Implementation):
     )
     hosts_of_port = True  # one route configuration per port; seen by tests/witness at v1.9.1
     host_first = True  # one virtual host per hostname of routes; seen by tests/witness at v1.9.1
-    drops_rules = True  # internal/gatewayapi/route.go, processHTTPRouteRule
     calls_by_path = True  # internal/gatewayapi/route.go, processGRPCRouteRule; seen by tests/witness at v1.9.1
 
     def __init__(self) -> None:
@@ -339,6 +339,11 @@ class EnvoyGateway(Implementation):
         if self._refused is None or self._refused[0] != place:
             self._refused = place, (route, topology), backend_faults(route, topology)
         return self._refused[2]
+
+    def leaves_out(self, rule: Mapping[str, Any], narrowing: Sequence[Mapping[str, Any]], *, grpc: bool) -> bool:
+        """Return whether one of the matches of a rule holds an expression that is none (processHTTPRouteRule)."""
+        found = matches(rule, grpc=grpc, narrowing=narrowing)
+        return len(found) > 1 and any(match.refusal for match in found)
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions with Envoy Gateway's own reasons (§2)."""

@@ -54,8 +54,6 @@ class Traffic(Behaviour):
             listener it is attached to; elsewhere the listener with the narrowest hostname alone serves them.
         host_first: whether the routes for the narrowest host alone take a request, so that it gets 404 where none of
             their rules does; elsewhere it goes on to routes for wider hosts.
-        drops_rules: whether a rule with an expression that is none is left out with all of its matches; elsewhere that
-            match alone takes nothing.
         relays: whether what routes of Services take comes to the pods from a proxy of the nodes, not from the client.
         balances_equals: whether requests are balanced over the backends of all rules with one and the same match;
             elsewhere the first of them takes all.
@@ -73,7 +71,6 @@ class Traffic(Behaviour):
     calls_by_path = False
     hosts_of_port = False
     host_first = False
-    drops_rules = False
     balances_equals = False
     relays = False
     empty_delegation = 404
@@ -146,8 +143,12 @@ class Traffic(Behaviour):
         """
         return None
 
-    def leaves_out(self, rule: Mapping[str, Any], *, grpc: bool) -> bool:  # noqa: ARG002
-        """Return whether nothing is made of a rule, whose requests others then take; by default not.
+    def leaves_out(self, rule: Mapping[str, Any], narrowing: Sequence[Mapping[str, Any]], *, grpc: bool) -> bool:  # noqa: ARG002
+        """Return whether nothing is made of a rule, whose requests others then take; by default not: a match with an
+        expression that is none takes nothing by itself.
+
+        Args:
+            narrowing: what filters of the rule ask beside its matches.
 
         `begin` is not called before it.
         """

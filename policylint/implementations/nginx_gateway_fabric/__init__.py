@@ -212,7 +212,7 @@ class NginxGatewayFabric(Implementation):
             if (listener := topology.listener(node)) is not None and listener.gateway in ours
         }
 
-    def leaves_out(self, rule: Mapping[str, Any], *, grpc: bool) -> bool:
+    def leaves_out(self, rule: Mapping[str, Any], narrowing: Sequence[Mapping[str, Any]], *, grpc: bool) -> bool:  # noqa: ARG002
         """Return whether a match of a rule cannot be used."""
         return bool(refusals.match_fault(rule, grpc=grpc))
 

@@ -28,30 +28,42 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     broken = {each.resource.key for each in simulation.broken}
     for route in (each for each in simulation.topology.routes if each.route.key not in broken):
         told: set[str] = set()
-        if not any(_is_refusal(condition) for parent in route.parents for condition in parent.conditions):
+        refusals = [
+            (parent, condition)
+            for parent in route.parents
+            for condition in parent.conditions
+            if _is_refusal(condition) or _is_of_shape(condition, route)
+        ]
+        if not refusals:
             continue
         known = _told_of_filters(simulation, route)
-        for parent in route.parents:
+        for parent, condition in refusals:
             gateway = None if parent.gateway is None else simulation.topology.gateway(parent.gateway)
             if gateway is not None and implementation_of(gateway, simulation.catalog) in known:
                 continue
-            for condition in parent.conditions:
-                if _is_refusal(condition) and condition.message not in told:
-                    told.add(condition.message)
-                    yield Finding(
-                        RULE,
-                        "error",
-                        f"{route.route.key} is invalid for {parent.text}: {condition.message}",
-                        route.route.location("spec", "rules", key=True),
-                        resources=(route.route.key, parent.wanted),
-                        label=f"its status will say {condition.type} {condition.status}, {condition.reason}",
-                        help=("fix: leave out what the controller does not support",),
-                    )
+            if condition.message not in told:
+                told.add(condition.message)
+                said = f"its status will say {condition.type} {condition.status}, {condition.reason}"
+                yield Finding(
+                    RULE,
+                    "error",
+                    f"{route.route.key} is invalid for {parent.text}: {condition.message}",
+                    route.route.location("spec", "parentRefs" if parent.silent else "rules", key=True),
+                    resources=(route.route.key, parent.wanted),
+                    label="no status says so" if parent.silent else said,
+                    help=("fix: leave out what the controller does not support",),
+                )
 
 
 def _is_refusal(condition: Condition) -> bool:
     reasons = _REASONS.get((condition.type, condition.status), frozenset())
     return condition.reason in reasons and bool(condition.message)
+
+
+def _is_of_shape(condition: Condition, route: RouteState) -> bool:
+    """Tell whether a controller takes a route for invalid by how many rules and backends it has."""
+    by_backends = any(backend.reason == condition.reason for backend in route.backends)
+    return (*condition[1:3], by_backends) == ("False", "UnsupportedValue", False) and condition.type == "ResolvedRefs"
 
 
 def _told_of_filters(simulation: Simulation, route: RouteState) -> set[str]:

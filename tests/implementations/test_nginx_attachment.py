@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from policylint.checks.route_refused import check
 from policylint.simulation import Simulation
 from policylint.trace.request import from_url
 from policylint.trace.tracing import Tracer
@@ -85,6 +86,9 @@ def test_a_listener_set_with_a_name_of_the_gateway_takes_its_routes_away(tmp_pat
     late = "spec: {parentRef: {name: edge}, listeners: [{name: web, port: 81, protocol: HTTP}]}"
     both = world(tmp_path, *manifests, manifest(f"{GATEWAY_API}/v1", "ListenerSet", "late", "shop", late))
     assert outcome(both) == "404"
+    (told,) = check(both)
+    assert "it names listener web twice, and nothing is made of such a route" in told.message
+    assert told.label == "no status says so"
 
 
 def test_a_call_is_matched_by_service_and_method_alone(tmp_path: Path) -> None:
@@ -128,6 +132,8 @@ def test_a_route_for_sessions_has_one_rule_with_one_backend(tmp_path: Path) -> N
         route("web", parents="[{name: edge}]", more=f"hostnames: [a.example], {backends}", kind="TLSRoute"),
         service("web", ports="[{port: 80}, {port: 81}]"),
     )
+    (told,) = check(simulation)
+    assert told.message.endswith("it must have one rule with one backend, and nothing is made of any other")
     (state,) = simulation.topology.gateways
     assert state.listeners[0].attached_routes == 0
     assert {each.reason for each in simulation.topology.routes[0].parents[0].conditions} == {
@@ -135,3 +141,12 @@ def test_a_route_for_sessions_has_one_rule_with_one_backend(tmp_path: Path) -> N
         "UnsupportedValue",
     }
     assert not Tracer(simulation).trace(from_url("tls", "tls://a.example:443")).outcome.backends
+
+
+def test_such_a_route_for_a_gateway_with_two_listeners_stops_its_controller(tmp_path: Path) -> None:
+    """removeDuplicateIndexParentRefs reads what is not there (seen by tests/witness)."""
+    listeners = "name: a, port: 443, protocol: TLS, tls: {mode: Passthrough}", "name: b, port: 80, protocol: HTTP"
+    backends = "rules: [{backendRefs: [{name: web, port: 80}, {name: web, port: 81}]}]"
+    sessions = route("web", parents="[{name: edge}]", more=f"hostnames: [a.example], {backends}", kind="TLSRoute")
+    (told,) = check(world(tmp_path, edge(*listeners), sessions, service("web", ports="[{port: 80}, {port: 81}]")))
+    assert "its controller ends in a panic over it" in told.message

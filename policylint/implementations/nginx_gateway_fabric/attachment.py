@@ -43,6 +43,9 @@ class ListenerBinding:
         gateway = self._topology.gateway(parent.gateway) if parent.gateway is not None else None
         if gateway is None or gateway.class_resolution.missing or parent.mesh:
             return parent.conditions
+        if twice := self.names_twice(route):
+            message = f"it names listener {twice} twice, and nothing is made of such a route"
+            return (Condition("Accepted", "False", "UnsupportedValue", message),)
         own = dict(self._of_route(route))
         attaches = own.pop("Attaches", None) is None
         if attaches and any(self._has_invalid_listener(route, each) for each in route.parents):
@@ -59,8 +62,8 @@ class ListenerBinding:
             return False
         return bool(parent.section or parent.port is not None or self._candidates(parent))
 
-    def names_twice(self, route: RouteState) -> bool:
-        """Tell whether two parentRefs of a route stand for listeners of one name of one parent; a port does not count.
+    def names_twice(self, route: RouteState) -> str:
+        """Return a name for which two listeners of one parent stand in a route, "" for none; a port does not count.
 
         A Gateway's are those of the ListenerSets that it lets in as well, as far as these are valid.
         """
@@ -78,7 +81,7 @@ class ListenerBinding:
                     if standing.valid and node.key.kind != parent.wanted.kind
                 ]
                 counted.update((parent.wanted.path, name) for name in names)
-        return any(times > 1 for times in counted.values())
+        return next((name for (_, name), times in counted.items() if times > 1), "")
 
     def attached(self) -> Iterator[tuple[Node, RouteState, frozenset[str]]]:
         """Yield each route at each listener that it is bound to, with its hostnames there."""
@@ -184,7 +187,9 @@ class ListenerBinding:
             usable = set() if invalid and not usable else usable
         elif not _is_attachable(route):
             yield "Attaches", Condition("Attaches", "False", "")
-            message = "Must have exactly one Rule and BackendRef"
+            message = "it must have one rule with one backend, and nothing is made of any other"
+            if any(len(self._candidates(each)) > 1 and not each.section for each in route.parents):
+                message += "; its controller ends in a panic over it, as one parentRef stands for several listeners"
             yield "ResolvedRefs", Condition("ResolvedRefs", "False", "UnsupportedValue", message)
             return
         else:

@@ -65,10 +65,10 @@ def _named(value: object, holder: Resource, *, is_address: bool) -> ResourceKey 
 
 
 def _is_of_a_gateway(service: ResourceKey, world: World) -> bool:
-    """Return whether a Service is called as the controllers of Gateways call those that they make: Istio, OpenShift and
-    NGINX Gateway Fabric by Gateway and class, kgateway and Envoy Gateway by Gateway, Cilium with a prefix."""
+    """Return whether a Service is called as the controllers of Gateways call those that they make."""
     return any(
-        service.name in (gateway.key.name, f"{gateway.key.name}-{of_class}", f"cilium-gateway-{gateway.key.name}")
+        service.name in (gateway.key.name, f"{gateway.key.name}-{of_class}")
+        or service.name.endswith(f"-gateway-{gateway.key.name}")
         for gateway in world.of_kind(GATEWAY_GROUP, "Gateway")
         if gateway.key.namespace == service.namespace and (of_class := text(gateway.spec.get("gatewayClassName")))
     )

@@ -2,7 +2,7 @@
 
 Its clusters have what these make, too. A chart of which something says how it is installed counts with all that it
 makes; of another one only what names its own namespace, or none, has a place, and nothing is reported of it: it may be
-left over.
+left over. Of that nothing serves requests, or is asked of them: it is evidence of what is there, and no more.
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from policylint.model import Resource
+from policylint.network.kinds import KINDS
 from policylint.render.environments import Environment
 from policylint.render.lone_charts import LoneChart
 
 _DEFAULT = "default"
+_EVIDENCE = frozenset({"", "apps", "batch", "networking.k8s.io", "apiextensions.k8s.io"})
+"""Groups of what is taken to be there though it may be left over: workloads, what they use, and who may connect."""
 _MAY_BE_LEFT_OVER = "a chart makes it that nothing here installs"
 _SOMEWHERE = "nothing here says into which cluster its chart is installed"
 
@@ -51,8 +54,14 @@ def beside(charts: Iterable[LoneChart], environments: Sequence[Environment]) -> 
 
 
 def placed(objects: Iterable[Resource]) -> list[Resource]:
-    """Return objects without those of which only the one who installs a chart says into which namespace they go."""
-    return [each for each in objects if each.provisional != _MAY_BE_LEFT_OVER or each.key.namespace != _DEFAULT]
+    """Return objects without those that may be left over and are no evidence, or of which only the one who installs a
+    chart says into which namespace they go."""
+    return [
+        each
+        for each in objects
+        if each.provisional != _MAY_BE_LEFT_OVER
+        or (each.key.namespace != _DEFAULT and (each.key.group in _EVIDENCE or each.key[:2] in KINDS))
+    ]
 
 
 def joining(charts: Iterable[LoneChart], *, alone: bool) -> list[Resource]:

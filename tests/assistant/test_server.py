@@ -129,7 +129,7 @@ def test_a_long_answer_is_read_to_its_end_part_by_part(tmp_path: Path) -> None:
     policies = [
         "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\n"
         f"metadata: {{name: p{number}}}\n"
-        "spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: ruote}]}\n"
+        f"spec: {{targetRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: ruote{number}}}]}}\n"
         for number in range(150)
     ]
     route = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: route}\n"

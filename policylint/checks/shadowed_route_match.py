@@ -18,9 +18,9 @@ from policylint.matches import Match
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, World, mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
-from policylint.simulation.ranking import Ranking, narrowing, ranked, ranking, standing
+from policylint.simulation.ranking import Ranking, narrowing, ranked, ranking, standing, withheld
 from policylint.spaces.predicates import EXPRESSION
-from policylint.topology import GatewayState, RouteState
+from policylint.topology import GatewayState, RouteState, whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.hostnames import widest_written
 from policylint.topology.routes import RouteFault, Rule, faults, rules
@@ -139,10 +139,22 @@ def _may_be_one(world: World, route: Resource, other: Resource) -> bool:
     )
 
 
+def _routed(simulation: Simulation) -> Iterator[RouteState]:
+    """Yield the routes but for those of which their controllers make nothing at any of their listeners."""
+    stopped = withheld(simulation)
+    for state in simulation.topology.routes:
+        places = [each for parent in state.parents for each in parent.candidates if not each.failure]
+        left = (stopped.get((each.node, whole(state.route.key)), frozenset()) for each in places)
+        if not places or any(
+            not each or not each.issuperset(place.hostnames) for each, place in zip(left, places, strict=True)
+        ):
+            yield state
+
+
 def _streams(simulation: Simulation) -> Iterator[Finding]:
     """Yield the routes of connections that get none: at each of their listeners an older one takes all."""
     at_listener: dict[Node, list[RouteState]] = defaultdict(list)
-    for state in simulation.topology.routes:
+    for state in _routed(simulation):
         if state.route.key.kind in _OF_STREAMS and rules(state.route):
             for node in _attached(state):
                 at_listener[node].append(state)
@@ -180,7 +192,7 @@ def _narrowed_ties(simulation: Simulation) -> Iterator[_Tie]:
     (docs/design/request-precedence.md §8).
     """
     at_host: dict[tuple[Node, str], dict[ResourceKey, tuple[RouteState, str]]] = defaultdict(dict)
-    for state in simulation.topology.routes:
+    for state in _routed(simulation):
         for node, host, written in _places(state) if state.route.key.kind in _KINDS else ():
             at_host[node, host][state.route.key] = state, written
     for (node, host), states in at_host.items():
@@ -264,7 +276,7 @@ def _contests(
     Most share it with none, and are not read any further.
     """
     at_place: dict[_Place, dict[str, list[tuple[Resource, int, int]]]] = {}
-    for state in simulation.topology.routes:
+    for state in _routed(simulation):
         if state.route.key.kind in _KINDS:
             places = _places(state)
             number_of_places[state.route.key] = len(places)
@@ -274,8 +286,8 @@ def _contests(
                     by_path.setdefault(value, []).append((state.route, rule, number))
     read: dict[tuple[ResourceKey, Ranking], dict[tuple[int, int], list[WrittenMatch]]] = {}
     for place, by_path in at_place.items():
-        whole = EXPRESSION in by_path and sum(map(len, by_path.values())) > 1
-        shared = [each for group in by_path.values() if whole or len(group) > 1 for each in group]
+        all_meet = EXPRESSION in by_path and sum(map(len, by_path.values())) > 1
+        shared = [each for group in by_path.values() if all_meet or len(group) > 1 for each in group]
         if shared:
             yield place, list(_read(simulation, shared, read, ranking(simulation, _gateway(simulation, place))))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from policylint.checks.route_refused import check
+from policylint.checks.shadowed_route_match import check as shadowed
 from policylint.simulation import Simulation
 from policylint.trace.request import from_url
 from policylint.trace.tracing import Tracer
@@ -150,3 +151,18 @@ def test_such_a_route_for_a_gateway_with_two_listeners_stops_its_controller(tmp_
     sessions = route("web", parents="[{name: edge}]", more=f"hostnames: [a.example], {backends}", kind="TLSRoute")
     (told,) = check(world(tmp_path, edge(*listeners), sessions, service("web", ports="[{port: 80}, {port: 81}]")))
     assert "its controller ends in a panic over it" in told.message
+
+
+def test_a_route_that_is_left_out_takes_no_requests_of_another(tmp_path: Path) -> None:
+    """GWP408 said so, and `trace` that the other one gets them."""
+    late = "spec: {parentRef: {name: edge}, listeners: [{name: web, port: 81, protocol: HTTP}]}"
+    simulation = world(
+        tmp_path,
+        edge("name: web, port: 80, protocol: HTTP", more="allowedListeners: {namespaces: {from: All}}"),
+        manifest(f"{GATEWAY_API}/v1", "ListenerSet", "late", "shop", late),
+        route("first", parents="[{name: edge}]", more=TO_WEB),
+        route("second", parents="[{name: edge, sectionName: web}]", more=TO_WEB),
+        service("web", ports="[{port: 80}]"),
+    )
+    assert outcome(simulation) == "Service shop/web"
+    assert list(shadowed(simulation)) == []

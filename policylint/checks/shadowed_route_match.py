@@ -89,9 +89,10 @@ class _Tie(NamedTuple):
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    routes = _routed(simulation)
     lost: dict[_Where, list[tuple[WrittenMatch, WrittenMatch, _Place]]] = defaultdict(list)
     number_of_places: dict[ResourceKey, int] = {}
-    for place, members in _contests(simulation, number_of_places):
+    for place, members in _contests(simulation, routes, number_of_places):
         winners = _winners(members)
         winning = {member.where for member, winner in zip(members, winners, strict=True) if winner is None}
         for where, found in {
@@ -107,7 +108,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if len(lost[where]) == number_of_places[where[0]] and where[:2] not in reported:
             reported.add(where[:2])
             yield _finding(simulation, *lost[where][0])
-    for tie in _narrowed_ties(simulation):
+    for tie in _narrowed_ties(simulation, routes):
         if tie.loser.where[:2] not in reported and not _may_be_one(simulation.world, tie.loser.route, tie.winner.route):
             reported.add(tie.loser.where[:2])
             yield _tied(tie)
@@ -123,7 +124,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         rival = simulation.world.get(refused[0].rival) if refused and refused[0].rival is not None else None
         if rival is not None:
             yield _refused(simulation, state.route, refused[0], rival)
-    yield from _streams(simulation)
+    yield from _streams(routes)
 
 
 def _may_be_one(world: World, route: Resource, other: Resource) -> bool:
@@ -139,22 +140,21 @@ def _may_be_one(world: World, route: Resource, other: Resource) -> bool:
     )
 
 
-def _routed(simulation: Simulation) -> Iterator[RouteState]:
-    """Yield the routes but for those of which their controllers make nothing at any of their listeners."""
-    stopped = withheld(simulation)
+def _routed(simulation: Simulation) -> list[RouteState]:
+    """Return the routes but for those of which their controllers make nothing at any of their listeners."""
+    stopped, routed = withheld(simulation), []
     for state in simulation.topology.routes:
         places = [each for parent in state.parents for each in parent.candidates if not each.failure]
-        left = (stopped.get((each.node, whole(state.route.key)), frozenset()) for each in places)
-        if not places or any(
-            not each or not each.issuperset(place.hostnames) for each, place in zip(left, places, strict=True)
-        ):
-            yield state
+        left = [(stopped.get((each.node, whole(state.route.key))), each.hostnames) for each in places]
+        if not places or any(not names or not names.issuperset(hosts) for names, hosts in left):
+            routed.append(state)
+    return routed
 
 
-def _streams(simulation: Simulation) -> Iterator[Finding]:
+def _streams(routes: Iterable[RouteState]) -> Iterator[Finding]:
     """Yield the routes of connections that get none: at each of their listeners an older one takes all."""
     at_listener: dict[Node, list[RouteState]] = defaultdict(list)
-    for state in _routed(simulation):
+    for state in routes:
         if state.route.key.kind in _OF_STREAMS and rules(state.route):
             for node in _attached(state):
                 at_listener[node].append(state)
@@ -185,14 +185,14 @@ def _attached(state: RouteState) -> list[Node]:
     return list(dict.fromkeys(each.node for each in candidates if not each.failure and not each.unknown))
 
 
-def _narrowed_ties(simulation: Simulation) -> Iterator[_Tie]:
+def _narrowed_ties(simulation: Simulation, routes: Iterable[RouteState]) -> Iterator[_Tie]:
     """Yield the ties of routes whose hostnames differ, and of which a listener leaves one and the same to both.
 
     Implementations that are known rank what is left; by the specification what a route states comes first
     (docs/design/request-precedence.md §8).
     """
     at_host: dict[tuple[Node, str], dict[ResourceKey, tuple[RouteState, str]]] = defaultdict(dict)
-    for state in _routed(simulation):
+    for state in routes:
         for node, host, written in _places(state) if state.route.key.kind in _KINDS else ():
             at_host[node, host][state.route.key] = state, written
     for (node, host), states in at_host.items():
@@ -269,14 +269,14 @@ def _refused(simulation: Simulation, route: Resource, lost: Candidate, rival: Re
 
 
 def _contests(
-    simulation: Simulation, number_of_places: dict[ResourceKey, int]
+    simulation: Simulation, routes: Iterable[RouteState], number_of_places: dict[ResourceKey, int]
 ) -> Iterator[tuple[_Place, list[WrittenMatch]]]:
     """Yield the matches of a place that share their path with others there; all, where a path is an expression.
 
     Most share it with none, and are not read any further.
     """
     at_place: dict[_Place, dict[str, list[tuple[Resource, int, int]]]] = {}
-    for state in _routed(simulation):
+    for state in routes:
         if state.route.key.kind in _KINDS:
             places = _places(state)
             number_of_places[state.route.key] = len(places)

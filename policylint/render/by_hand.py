@@ -25,7 +25,7 @@ _APPLIES = Pattern(r"\b(?:kubectl|KUBECTL|oc)\b[^\n|;&#]{0,200}?\b(?:apply|creat
 _BUILDS = Pattern(r"\b(?:kustomize\s+build|kubectl\s+kustomize)\b([^\n|;&#]{0,400})\|[^\n]*\bapply\b")
 _MOVES = Pattern(r"(?:^|[\s;&|(@])(?:(?:cd|pushd)\s+|make\s+-C\s+|working-directory:\s*)[\"']?([^\s\"';&|)]+)")
 """Commands that say as seen from where the paths after them are."""
-_HOME = Pattern(r"^\$(?:\w+|\{\w+\}|\(\w+\))/")
+HOME = Pattern(r"^\$(?:\w+|\{\w+\}|\(\w+\))/")
 """A variable at the start of a path: of the directory that the script is in, or of the top of the tree."""
 _EDITS = Pattern(
     r"\b(?:kubectl|oc)\b[^\n|;&#]{0,200}?\b(?:patch|delete|label|annotate)\b[^\n|;&#]{0,120}?"
@@ -272,7 +272,7 @@ def starts(script: str, text: str = "") -> tuple[str, ...]:
 def places(start: Collection[str], *named: str) -> Iterator[str]:
     """Yield what a path may be that a script names: below a directory that a variable stands for, too."""
     for each in named:
-        plain = _HOME.sub("", each)
+        plain = HOME.sub("", each)
         plain = plain.rpartition("/")[0] if "*" in plain.rpartition("/")[2] else plain
         for place in () if is_symbolic(plain) or "://" in plain else start:
             path = join(place, plain)

@@ -54,18 +54,12 @@ def beside(charts: Iterable[LoneChart], environments: Sequence[Environment]) -> 
 
 
 def placed(objects: Iterable[Resource]) -> list[Resource]:
-    """Return objects without those that may be left over and are no evidence, or of which only the one who installs a
-    chart says into which namespace they go."""
-    return [
-        each
-        for each in objects
-        if each.provisional != _MAY_BE_LEFT_OVER
-        or (each.key.namespace != _DEFAULT and (each.key.group in _EVIDENCE or each.key[:2] in KINDS))
-    ]
+    """Return objects without those of which only the one who installs a chart says into which namespace they go."""
+    return [each for each in objects if each.provisional != _MAY_BE_LEFT_OVER or each.key.namespace != _DEFAULT]
 
 
 def joining(charts: Iterable[LoneChart], *, alone: bool) -> list[Resource]:
-    """Return what charts add to an environment.
+    """Return what charts add to an environment, of those that nothing installs what is evidence.
 
     Args:
         alone: whether there is but one environment.
@@ -78,4 +72,5 @@ def joining(charts: Iterable[LoneChart], *, alone: bool) -> list[Resource]:
         else resource.replaced(provisional=_SOMEWHERE)
         for chart in charts
         for resource in chart.resources
+        if chart.is_asked or resource.key.group in _EVIDENCE or resource.key[:2] in KINDS
     ]

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from policylint.implementations.nginx_gateway_fabric.listeners import Standing, Standings
 from policylint.implementations.nginx_gateway_fabric.proxy import effective_proxy
 from policylint.implementations.nginx_gateway_fabric.refusals import match_fault, rule_fault, unread_fields
-from policylint.model import Node, Resource, mapping, sequence, text
+from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.topology import BackendState, Candidate, Condition, ParentState, RouteState, Topology
 from policylint.topology.routes import rules
 
@@ -37,6 +37,8 @@ class ListenerBinding:
     def __init__(self, topology: Topology) -> None:
         self._topology = topology
         self.standings = Standings(topology)
+        self._last: tuple[RouteState, dict[str, Condition]] | None = None
+        self._twice: dict[ResourceKey, str] = {}
 
     def conditions(self, route: RouteState, parent: ParentState) -> tuple[Condition, ...]:
         """Return the conditions of a parent of a route; those that topology writes where its Gateway was not seen."""
@@ -46,8 +48,7 @@ class ListenerBinding:
         if twice := self.names_twice(route):
             message = f"it names listener {twice} twice, and nothing is made of such a route"
             return (Condition("Accepted", "False", "UnsupportedValue", message),)
-        own = dict(self._of_route(route))
-        attaches = own.pop("Attaches", None) is None
+        own, attaches = self._told_of(route), _is_attachable(route)
         if attaches and any(self._has_invalid_listener(route, each) for each in route.parents):
             own["Accepted"] = _INVALID_LISTENER
         if attaches and (failure := self._failure(route, parent)) is not None:
@@ -67,6 +68,11 @@ class ListenerBinding:
 
         A Gateway's are those of the ListenerSets that it lets in as well, as far as these are valid.
         """
+        if route.route.key not in self._twice:
+            self._twice[route.route.key] = self._named_twice(route)
+        return self._twice[route.route.key]
+
+    def _named_twice(self, route: RouteState) -> str:
         counted: Counter[tuple[str, str]] = Counter()
         for parent in route.parents:
             if parent.section:
@@ -165,16 +171,20 @@ class ListenerBinding:
             return _INVALID_LISTENER
         return Condition("Accepted", "False", first.failure, first.message)
 
+    def _told_of(self, route: RouteState) -> dict[str, Condition]:
+        """Return what is said of a route whatever its parents are, by type; the last one of a type counts."""
+        if self._last is None or self._last[0] is not route:  # asked parent by parent
+            self._last = route, dict(self._of_route(route))
+        return dict(self._last[1])
+
     def _of_route(self, route: RouteState) -> Iterator[tuple[str, Condition]]:
-        """Yield what is said of a route whatever its parents are; `Attaches` where it is bound to none."""
         resource = route.route
         if unread := unread_fields(resource):
             yield "Accepted", Condition("Accepted", "True", "UnsupportedField", f"{unread[0]} is not read")
-        usable = set(range(len(rules(resource))))
         if resource.key.kind in _LEVEL_SEVEN:
             faults = list(_faults(resource, self._topology))
             invalid = [why for _, why, is_invalid in faults if is_invalid]
-            usable -= {rule for rule, _, _ in faults}
+            usable = {rule.number for rule in rules(resource)}.difference(rule for rule, _, _ in faults)
             if invalid and usable:
                 yield "PartiallyInvalid", Condition("PartiallyInvalid", "True", "UnsupportedValue", invalid[0])
             elif invalid:
@@ -184,9 +194,7 @@ class ListenerBinding:
                 yield "ResolvedRefs", Condition("ResolvedRefs", "False", "InvalidFilter", unresolved[0])
             else:
                 yield "ResolvedRefs", Condition("ResolvedRefs", "True", "ResolvedRefs")
-            usable = set() if invalid and not usable else usable
         elif not _is_attachable(route):
-            yield "Attaches", Condition("Attaches", "False", "")
             message = "it must have one rule with one backend, and nothing is made of any other"
             if any(len(self._candidates(each)) > 1 and not each.section for each in route.parents):
                 message += "; its controller ends in a panic over it, as one parentRef stands for several listeners"
@@ -194,7 +202,7 @@ class ListenerBinding:
             return
         else:
             yield "ResolvedRefs", Condition("ResolvedRefs", "True", "ResolvedRefs")
-            usable &= {0}
+            usable = {0}
         for backend in _as_looked_at(route.backends):
             if backend.reason and backend.rule in usable:
                 yield "ResolvedRefs", Condition("ResolvedRefs", "False", backend.reason, backend.message)
@@ -204,8 +212,7 @@ def usable_rules(route: Resource, topology: Topology) -> set[int]:
     """Return the rules of which the backends are looked at: of one for TCP or UDP the first."""
     if route.key.kind not in _LEVEL_SEVEN:
         return {0}
-    faulty = {rule for rule, _, _ in _faults(route, topology)}
-    return set() if is_useless(route, topology) else {rule.number for rule in rules(route)} - faulty
+    return {rule.number for rule in rules(route)}.difference(rule for rule, _, _ in _faults(route, topology))
 
 
 def is_useless(route: Resource, topology: Topology) -> bool:

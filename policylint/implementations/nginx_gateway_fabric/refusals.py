@@ -156,7 +156,7 @@ def backend_faults(route: RouteState, topology: Topology) -> dict[Pointer, _Faul
     gateways = [parent.gateway for parent in route.parents if parent.gateway is not None]
     proxies = [effective_proxy(gateway, topology) for gateway in gateways]
     found: dict[Pointer, _Fault] = {}
-    by_rule: dict[int, list[BackendState]] = {}
+    sessions: dict[int, dict[Pointer, str]] = {}
     for backend in route.backends:
         service = backend.resolution.resource
         kinds = _BACKENDS if route.route.key.kind == "HTTPRoute" else _BACKENDS[:1]
@@ -165,17 +165,15 @@ def backend_faults(route: RouteState, topology: Topology) -> dict[Pointer, _Faul
         elif sequence(mapping(value_at(route.route.body, backend.pointer)).get("filters")):
             found[backend.pointer] = ("UnsupportedValue", f"{backend.wanted} is named with filters of its own")
         elif service is not None and service.key.kind == "Service":
-            session = _session(backend, topology.world)
-            for fault in _of_service(
-                route.route.key.kind, backend, service, proxies, topology.world, secured=bool(session)
-            ):
+            policy = _tls_policy(backend, topology.world)
+            for fault in _of_service(route.route.key.kind, backend, service, proxies, policy, topology.world):
                 found.setdefault(backend.pointer, fault)
             if backend.role == "backend":
-                by_rule.setdefault(backend.rule, []).append(backend)
-    for backends in by_rule.values():
-        if len({_session(backend, topology.world) for backend in backends}) > 1:
+                sessions.setdefault(backend.rule, {})[backend.pointer] = _session(policy)
+    for of_rule in sessions.values():
+        if len(set(of_rule.values())) > 1:
             fault = ("UnsupportedValue", "Backend TLS policies do not match for all backends")
-            found.update((backend.pointer, fault) for backend in backends)
+            found.update(dict.fromkeys(of_rule, fault))
     return found
 
 
@@ -243,9 +241,8 @@ def _of_service(
     backend: BackendState,
     service: Resource,
     proxies: list[Mapping[str, Any] | None],
+    policy: Resource | None,
     world: World,
-    *,
-    secured: bool,
 ) -> Iterator[_Fault]:
     """Yield what keeps a Service from being used: at every Gateway of the route, for what hangs on its NginxProxy."""
     if service.spec.get("type") == "ExternalName":
@@ -256,7 +253,7 @@ def _of_service(
             yield "UnsupportedValue", message
     if backend.port_found is False:
         yield "BackendNotFound", f"{service.key} has no port {backend.port}"
-    if kind not in ("TCPRoute", "UDPRoute") and (fault := _tls_fault(backend, world)):
+    if kind not in ("TCPRoute", "UDPRoute") and (fault := _tls_fault(policy, world)):
         yield "UnsupportedValue", fault
     families = sequence(service.spec.get("ipFamilies"))
     if proxies and all(
@@ -265,15 +262,14 @@ def _of_service(
         yield "InvalidServiceIPFamily", f"{service.key} has an address family that the NginxProxy has not"
     ports = map(mapping, sequence(service.spec.get("ports")))
     protocol = next((text(port.get("appProtocol")) for port in ports if port.get("port") == backend.port), "")
-    if not secured and (kind, protocol) == ("HTTPRoute", "kubernetes.io/wss"):
+    if policy is None and (kind, protocol) == ("HTTPRoute", "kubernetes.io/wss"):
         yield "UnsupportedProtocol", f"{service.key} speaks {protocol}, and no BackendTLSPolicy is for it"
     if protocol in _UNSUPPORTED.get(kind, ()):
         yield "UnsupportedProtocol", f"The Route type {kind} does not support service port appProtocol {protocol}"
 
 
-def _session(backend: BackendState, world: World) -> str:
+def _session(policy: Resource | None) -> str:
     """Return what the TLS policy of a backend says of its certificate, "" for none (checkPoliciesEqual)."""
-    policy = _tls_policy(backend, world)
     if policy is None:
         return ""
     validation = mapping(policy.spec.get("validation"))
@@ -294,9 +290,8 @@ def _tls_policy(backend: BackendState, world: World) -> Resource | None:
     return None
 
 
-def _tls_fault(backend: BackendState, world: World) -> str:
+def _tls_fault(policy: Resource | None, world: World) -> str:
     """Return why the TLS policy of a backend is not valid, "" where it is (validateBackendTLSPolicy)."""
-    policy = _tls_policy(backend, world)
     if policy is None:
         return ""
     named = map(mapping, sequence(mapping(policy.spec.get("validation")).get("caCertificateRefs")))

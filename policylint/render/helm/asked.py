@@ -16,7 +16,7 @@ from policylint.documents import read as documents
 from policylint.model import is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.render.by_hand import installs, places, starts
+from policylint.render.by_hand import HOME, installs, places, starts
 from policylint.render.helm.value_places import HelmValues
 from policylint.render.provenance import Provenance
 from policylint.render.tree import Tree, inside
@@ -32,8 +32,6 @@ _ALONE = Pattern(r"[ \t]*\{\{-?\s*(?:if|else|end|range|with|define|block|/\*|\$\
 """A line that is template alone: a condition, its end, a variable, a comment."""
 _VALUE = Pattern(r"^([ \t]*(?:- +)*(?:[\w.-]+:[ \t]+)?)\S.*(?<!:)$")
 _OPEN = Pattern(r"<[^<>]*>")
-_PLACE = Pattern(r"^\$(?:\w+|\{\w+\}|\(\w+\))/")
-"""A variable at the start of a path, which stands for a directory of the tree."""
 _RELEASE = Pattern(r"(?m)^resource\s+\"helm_release\"\s+\"[^\"]+\"\s*\{((?:[^\n]*\n)*?)\}")
 _ATTRIBUTE = Pattern(r"(?m)^  (name|chart|namespace)\s*=\s*\"([^\"\n]*)\"")
 _PLAIN_VALUES = Pattern(r"values\s*=\s*\[\s*(?:file\(\"[^\"]+\"\)\s*,?\s*)*\]")
@@ -108,7 +106,7 @@ def _resolved(tree: Tree, by: str, wanted: _Wanted) -> ChartRequest | None:
     for file in wanted.files:
         path = (
             None
-            if _MADE_LATER.search(_PLACE.sub("", file))
+            if _MADE_LATER.search(HOME.sub("", file))
             else next(filter(tree.read, places(wanted.start, file)), None)
         )
         read = tree.values(path)[:1] if path else []

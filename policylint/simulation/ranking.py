@@ -91,11 +91,13 @@ def unread_route(simulation: Simulation, route: Resource, gateway: GatewayState 
 
 def withheld(simulation: Simulation) -> Mapping[tuple[Node, Node], frozenset[str]]:
     """Return, by listener and attached route, the hostnames of both that are not served there."""
-    names = (implementation_of(gateway, simulation.catalog) for gateway in simulation.topology.gateways)
+    topology, catalog = simulation.topology, simulation.catalog
+    names = {gateway.gateway.key: implementation_of(gateway, catalog) for gateway in topology.gateways}
     found: dict[tuple[Node, Node], frozenset[str]] = {}
-    for name in dict.fromkeys(each for each in names if each is not None):
-        behaviour = implementation(name, simulation.catalog.settings(name))
-        found.update(behaviour.withheld(simulation.topology))
+    for name in dict.fromkeys(each for each in names.values() if each is not None):
+        own = {key for key, each in names.items() if each == name}
+        of_all = implementation(name, catalog.settings(name)).withheld(topology).items()
+        found |= {at: hosts for at, hosts in of_all if (here := topology.listener(at[0])) and here.gateway in own}
     return found
 
 
@@ -108,9 +110,10 @@ def ranked(
     rule: Mapping[str, Any], order: Ranking, *, grpc: bool, narrowing: Sequence[Mapping[str, Any]] = ()
 ) -> Iterator[Match]:
     """Yield the matches of a rule as a Gateway ranks them; `narrowing`: see `matches`."""
-    if order.leaves_out is not None and order.leaves_out(rule, narrowing, grpc=grpc):
+    found = matches(rule, grpc=grpc, regex_last=order.regex_last, narrowing=narrowing)
+    if order.leaves_out is not None and order.leaves_out(rule, found, grpc=grpc):
         return
-    for match in matches(rule, grpc=grpc, regex_last=order.regex_last, narrowing=narrowing):
+    for match in found:
         if order.stated:
             yield match._replace(weights=rule["precedence"])
         else:

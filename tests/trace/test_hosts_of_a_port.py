@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from policylint.simulation.serving import attached
 from policylint.trace import Tracer, request
-from tests.worlds import gateway, gateway_class, opened, route, service
+from tests.worlds import gateway, gateway_class, opened, route, service, simulated
 
 LISTENERS = (
     "[{name: any, port: 80, protocol: HTTP}, {name: api, port: 80, protocol: HTTP, hostname: api.example},"
@@ -54,3 +55,20 @@ def test_a_route_of_the_wider_listener_serves_where_proxies_share_their_routes(
     outcome = Tracer(simulation).trace(request({"scheme": scheme, "host": "api.example", "path": "/"})).outcome
     assert bool(outcome.backends) is (hostnames in served and section == "any")
     assert outcome.status == (None if outcome.backends else 404)
+
+
+@pytest.mark.parametrize("neighbour", ["istio.io/gateway-controller", "kgateway.dev/kgateway"])
+def test_a_gateway_of_another_controller_takes_no_hosts_away(neighbour: str) -> None:
+    """What one controller leaves to a narrower listener is asked of its own listeners alone."""
+    both = "hostnames: [api.example, www.example], rules: [{backendRefs: [{name: web, port: 80}]}]"
+    own = (
+        gateway_class("c", "example.net/controller"),
+        gateway("gw", "default", LISTENERS, of_class="c"),
+        service("web", "default", "[{port: 80}]"),
+        route("all", "default", "[{name: gw, sectionName: any}]", more=both),
+    )
+    beside = gateway_class("other", neighbour), gateway("theirs", "default", LISTENERS, of_class="other")
+    (alone,), (with_it,) = (
+        [each.hostnames for _, each in attached(simulated(*manifests))] for manifests in (own, (*own, *beside))
+    )
+    assert alone == with_it == ("api.example", "www.example")

@@ -25,7 +25,7 @@ from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, merges, order, refusal
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.implementations.generic import Attachments, Implementation, placed, resolved_to
-from policylint.matches import matches
+from policylint.matches import Match
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.declared import Reading, declared
 from policylint.policy.folding import Stack
@@ -340,9 +340,8 @@ class EnvoyGateway(Implementation):
             self._refused = place, (route, topology), backend_faults(route, topology)
         return self._refused[2]
 
-    def leaves_out(self, rule: Mapping[str, Any], narrowing: Sequence[Mapping[str, Any]], *, grpc: bool) -> bool:
+    def leaves_out(self, rule: Mapping[str, Any], found: Sequence[Match], *, grpc: bool) -> bool:  # noqa: ARG002
         """Return whether one of the matches of a rule holds an expression that is none (processHTTPRouteRule)."""
-        found = matches(rule, grpc=grpc, narrowing=narrowing)
         return len(found) > 1 and any(match.refusal for match in found)
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:

@@ -16,6 +16,7 @@ from policylint.topology.routes import Rule
 
 if TYPE_CHECKING:
     from policylint.implementations.generic.dead_ends import DeadEnd
+    from policylint.matches import Match
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
     from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
@@ -103,8 +104,8 @@ class Traffic(Behaviour):
     def withheld(self, topology: Topology) -> Mapping[tuple[Node, Node], frozenset[str]]:  # noqa: ARG002
         """Return, by listener and attached route, the hostnames of both that are not served there.
 
-        Another listener alone does, or the controller makes nothing of the route. By default none. `begin` is not
-        called before it.
+        Another listener alone does, or the controller makes nothing of the route; at the listeners of others it has no
+        say. By default none. `begin` is not called before it.
         """
         return {}
 
@@ -143,12 +144,12 @@ class Traffic(Behaviour):
         """
         return None
 
-    def leaves_out(self, rule: Mapping[str, Any], narrowing: Sequence[Mapping[str, Any]], *, grpc: bool) -> bool:  # noqa: ARG002
+    def leaves_out(self, rule: Mapping[str, Any], found: Sequence[Match], *, grpc: bool) -> bool:  # noqa: ARG002
         """Return whether nothing is made of a rule, whose requests others then take; by default not: a match with an
         expression that is none takes nothing by itself.
 
         Args:
-            narrowing: what filters of the rule ask beside its matches.
+            found: its matches, as they are read.
 
         `begin` is not called before it.
         """

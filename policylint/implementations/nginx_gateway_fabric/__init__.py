@@ -19,7 +19,6 @@ from policylint.implementations.nginx_gateway_fabric.proxy import gateways_witho
 from policylint.implementations.nginx_gateway_fabric.references import broken
 from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP, Overlaps, referenced_services
 from policylint.implementations.nginx_gateway_fabric.status import (
-    CONTROLLERS,
     LIMIT_REACHED,
     NOT_SET,
     Status,
@@ -27,6 +26,7 @@ from policylint.implementations.nginx_gateway_fabric.status import (
     room,
 )
 from policylint.implementations.nginx_gateway_fabric.values import fault
+from policylint.matches import Match
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resolution, Resource, ResourceKey, World
 from policylint.policy import verdict
 from policylint.policy.declared import Reading
@@ -205,14 +205,9 @@ class NginxGatewayFabric(Implementation):
 
     def withheld(self, topology: Topology) -> Mapping[tuple[Node, Node], frozenset[str]]:
         """Return the routes at listeners that nothing is made of."""
-        ours = {each.gateway.key for each in topology.gateways if each.controller.startswith(CONTROLLERS)}
-        return {
-            (node, whole(route.route.key)): names
-            for node, route, names in self._binding(topology).unbound()
-            if (listener := topology.listener(node)) is not None and listener.gateway in ours
-        }
+        return {(node, whole(route.route.key)): names for node, route, names in self._binding(topology).unbound()}
 
-    def leaves_out(self, rule: Mapping[str, Any], narrowing: Sequence[Mapping[str, Any]], *, grpc: bool) -> bool:  # noqa: ARG002
+    def leaves_out(self, rule: Mapping[str, Any], found: Sequence[Match], *, grpc: bool) -> bool:  # noqa: ARG002
         """Return whether a match of a rule cannot be used."""
         return bool(refusals.match_fault(rule, grpc=grpc))
 
@@ -250,17 +245,13 @@ class NginxGatewayFabric(Implementation):
 
     def backends(self, route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
         """Return the backends of a route, of which the kind is looked at before anything else."""
-        kinds = {at: why for at, why in refusals.backend_faults(route, topology).items() if why[0] == "InvalidKind"}
+        faults = refusals.backend_faults(route, topology)
         return tuple(
-            backend._replace(reason=kinds[backend.pointer][0], message=kinds[backend.pointer][1])
-            if backend.pointer in kinds
+            backend._replace(reason=why[0], message=why[1])
+            if (why := faults.get(backend.pointer)) and (not backend.reason or why[0] == "InvalidKind")
             else backend
-            for backend in super().backends(route, topology)
+            for backend in route.backends
         )
-
-    def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:
-        """Return the backends that NGINX cannot be told to use."""
-        return refusals.backend_faults(route, topology)
 
 
 def _inherit(stack: Stack) -> Effective:

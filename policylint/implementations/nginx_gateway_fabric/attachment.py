@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
-from policylint.implementations.nginx_gateway_fabric.listeners import Standing, Standings
+from policylint.implementations.nginx_gateway_fabric.listeners import CONTROLLERS, Standing, Standings
 from policylint.implementations.nginx_gateway_fabric.proxy import effective_proxy
 from policylint.implementations.nginx_gateway_fabric.refusals import match_fault, rule_fault, unread_fields
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
@@ -37,6 +38,12 @@ class ListenerBinding:
     def __init__(self, topology: Topology) -> None:
         self._topology = topology
         self.standings = Standings(topology)
+        self._gateways = {
+            each.gateway.key
+            for each in topology.gateways
+            if not each.controller or each.controller.startswith(CONTROLLERS)
+        }
+        """Those that are the controller's, or may be: it has no say on the others."""
         self._last: tuple[RouteState, dict[str, Condition]] | None = None
         self._twice: dict[ResourceKey, str] = {}
 
@@ -91,7 +98,7 @@ class ListenerBinding:
 
     def attached(self) -> Iterator[tuple[Node, RouteState, frozenset[str]]]:
         """Yield each route at each listener that it is bound to, with its hostnames there."""
-        for route in self._topology.routes:
+        for route in self._routes:
             if _is_attachable(route) and not self.names_twice(route):
                 parents = (parent for parent in route.parents if self._refused(route, parent) is None)
                 for candidate in (each for parent in parents for each in self._candidates(parent)):
@@ -109,10 +116,16 @@ class ListenerBinding:
     def unbound(self) -> Iterator[tuple[Node, RouteState, frozenset[str]]]:
         """Yield each route at each listener that topology attaches it to and the controller does not."""
         bound = {(node, route.route.key) for node, route, _ in self.attached()}
-        for route in self._topology.routes:
+        for route in self._routes:
             for candidate in (each for parent in route.parents for each in self._candidates(parent)):
                 if not candidate.failure and (candidate.node, route.route.key) not in bound:
                     yield candidate.node, route, frozenset(candidate.hostnames)
+
+    @cached_property
+    def _routes(self) -> list[RouteState]:
+        """The routes that name a Gateway of the controller."""
+        routes = self._topology.routes
+        return [each for each in routes if any(parent.gateway in self._gateways for parent in each.parents)]
 
     def _candidates(self, parent: ParentState) -> Sequence[Candidate]:
         """Return the listeners of a parent that are there for the controller: none of a Gateway that it refuses."""
@@ -120,7 +133,9 @@ class ListenerBinding:
 
     def _standing(self, node: Node) -> Standing | None:
         listener = self._topology.listener(node)
-        gateway = None if listener is None or listener.gateway is None else self._topology.gateway(listener.gateway)
+        if listener is None or listener.gateway is None or listener.gateway not in self._gateways:
+            return None
+        gateway = self._topology.gateway(listener.gateway)
         return None if gateway is None else self.standings.of(gateway).get(node)
 
     def _takes(self, candidate: Candidate) -> bool:
@@ -252,8 +267,8 @@ def _mirrors(route: Resource, topology: Topology) -> int:
     made = {
         (rule.number, text(to.get("namespace"), route.key.namespace), text(to.get("name")))
         for rule in rules(route)
-        if rule_fault(route, rule.body, topology) is None
         for each in map(mapping, sequence(rule.body.get("filters")))
         if (to := mapping(mapping(each.get("requestMirror")).get("backendRef")))
+        and rule_fault(route, rule.body, topology) is None
     }
     return len(made)

@@ -27,6 +27,8 @@ from policylint.topology.status import ACCEPTED, NO_CONFLICTS, OVERLAPPING, RESO
 _FAMILIES = {"HTTP": "clear", "HTTPS": "sessions", "TLS": "sessions", "TCP": "streams", "UDP": "streams"}
 """Protocols that one port can have."""
 _SESSIONS = ("HTTPS", "TLS")
+CONTROLLERS = "gateway.nginx.org/"
+"""How the names of the controller begin: it takes no others (cmd/gateway/validation.go)."""
 _METRICS = 9113
 """The port of NGINX's metrics, unless the NginxProxy states another or none."""
 _OPTIONS = {

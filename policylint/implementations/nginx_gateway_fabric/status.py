@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from policylint.implementations.generic import controller_above
 from policylint.implementations.nginx_gateway_fabric.attachment import is_useless
-from policylint.implementations.nginx_gateway_fabric.listeners import refusal
+from policylint.implementations.nginx_gateway_fabric.listeners import CONTROLLERS, refusal
 from policylint.implementations.nginx_gateway_fabric.proxy import lacking
 from policylint.implementations.nginx_gateway_fabric.references import NOT_PERMITTED
 from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP
@@ -21,7 +21,6 @@ from policylint.topology.ancestry import gateways_above
 NOT_SET = "nginx-proxy-not-set"
 """The invalid_code of a policy that needs something switched on that no Gateway has."""
 MAX_ANCESTORS = 16
-CONTROLLERS = "gateway.nginx.org/"
 LIMIT_REACHED = Condition(
     "Accepted",
     "False",

@@ -1,7 +1,8 @@
 """How sure a finding is, and how bad it may then be: one rule for all rules that look at one environment.
 
 * What rests on an object that was not built whole is unknown: it may be deployed with other values. So is what rests on
-  an object that two plain files write, but for what is wrong with one of the files as such.
+  an object that two plain files write, but for what is wrong with one of the files as such, and what rests on two
+  objects that scripts apply in turn.
 * What rests on how a kind behaves that could not be verified, on kustomizations that were not rendered, or on a chart's
   default values, as nothing says with which it is installed, is assumed.
 * What is assumed is a warning at most. It says on what it rests, whatever assumed it.
@@ -39,9 +40,11 @@ def settled(
     for finding in findings:
         if finding.confidence != "unknown":
             written, variants = provisional, ""
-            if finding.rule.startswith(_AMONG_OTHERS) and simulation.world.rivals:
-                written = {**simulation.world.rewritten, **provisional}
-                variants = _variants(finding, simulation)
+            if finding.rule.startswith(_AMONG_OTHERS):
+                if simulation.world.rivals:
+                    written = {**simulation.world.rewritten, **provisional}
+                    variants = _variants(finding, simulation)
+                variants = variants or simulation.world.apart(finding.resources)
             open_key = next((key for key in finding.resources if key in written), None)
             ground = _assumed(finding, simulation) if finding.confidence == "certain" else ""
             if open_key is not None:

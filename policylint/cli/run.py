@@ -291,12 +291,20 @@ def is_empty(coverage: Coverage) -> bool:
     """Tell whether there was nothing to check, or more lies in files that nothing deploys; say so if it was."""
     if coverage.checked and coverage.orphans <= coverage.checked:
         return False
-    from policylint.model.words import count
+    from policylint.model.words import count, series
 
     if coverage.orphans:
         how, what = "most was not" if coverage.checked else "nothing was", "them" if coverage.orphans > 1 else "it"
         click.echo(f"{how} checked: {coverage.left_out[0]} (--show-orphans lists {what})", err=True)
         return True
+    ways = [str(entry).partition(" (")[0] for entry in coverage.left_out if entry.sort == "other ways in"]
+    if ways:
+        click.echo(
+            f"no Gateways, routes or policies in {count(coverage.files, 'file')}, but {series(ways)}: what these name "
+            "is checked (Services, middlewares, certificates), and no policy of their own",
+            err=True,
+        )
+        return False
     nothing = f"no Gateway API manifests in {count(coverage.files, 'file')}"
     templates = coverage.skipped.get("Helm template")
     if templates:

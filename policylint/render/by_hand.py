@@ -76,22 +76,26 @@ _RELEASED = Pattern(
     r"github\.com/([\w.-]+/[\w.-]+)/(?:releases/download/([\w.${}()-]+)/|[\w./-]*\?(?:[\w=&]*&)?ref=([\w.${}()-]+))"
 )
 """Manifests of a release: a file of it, or a directory for kustomize."""
+_BRINGS = Pattern(r"\b(\w+ install --crds)\b")
+"""Commands that write CRDs for kubectl."""
 _REFERENCE = Pattern(r"\$[({]?(\w+)[)}]?")
 _NAME = Pattern(r"[a-z0-9][a-z0-9.-]*")
 _INTO = Pattern(r"(?:^|\s)(?:-n\s*|--namespace[\s=]\s*)[\"']?([^\s\"']+)")
-_PATHS_ASSIGNED = Pattern(
-    r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[:?]?=[ \t]*[\"']?((?:\$[({]\w+[)}]/)?[\w./-]*\w)[\"']?[ \t]*$"
-)
+_DECLARES = r"(?m)^[ \t]*(?:(?:export|declare|readonly|local|typeset)[ \t]+(?:-\w+[ \t]+)*)?"
+"""What may stand before the name of a variable that a line of a script or Makefile assigns."""
+_PATHS_ASSIGNED = Pattern(_DECLARES + r"(\w+)[ \t]*[:?]?=[ \t]*[\"']?((?:\$[({]\w+[)}]/)?[\w./-]*\w)[\"']?[ \t]*$")
+_OF_VARIABLES = Pattern(r"(?:\.env|[^/]*(?:env|versions?|vars|variables|common)(?:\.(?:sh|bash|mk|env))?)$")
+"""Files of variables, which other scripts take in."""
 _DEEPEST = 3
 """Variables that stand for variables, and how often."""
-_ASSIGNED = Pattern(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w+:-)?([a-z0-9][a-z0-9-]*)")
-_VERSION_ASSIGNED = Pattern(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w+:-)?(v?\d[\w.+-]*)")
+_ASSIGNED = Pattern(_DECLARES + r"(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w+:-)?([a-z0-9][a-z0-9-]*)")
+_VERSION_ASSIGNED = Pattern(_DECLARES + r"(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w+:-)?(v?\d[\w.+-]*)")
 
 
 def installed(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[Custom]:
     """Yield the releases that scripts install, where they say into which namespace, and what else they apply."""
     files = list(files)
-    for script, text in _scripts(files, read, b"kubectl", b"oc "):
+    for script, text in scripts(files, read, b"kubectl", b"oc "):
         yield from _held(script, text)
         for command in _APPLIES.findall(text):
             for sample in _SAMPLES.findall(command):
@@ -106,22 +110,25 @@ def installed(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iter
 
 def charts(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[tuple[str, str, str]]:
     """Yield script, chart and version of each chart that scripts install in a version that they state, or a file of
-    variables beside them, and script, repository and version of the manifests that they apply from GitHub."""
+    variables beside them, script, repository and version of the manifests that they apply from GitHub, and script and
+    command of what a program brings itself (`linkerd install --crds`), with no version."""
     files = list(files)
-    shared = [read(path) or b"" for path in files if path.rpartition("/")[2].endswith((".env", "env.sh"))]
+    shared = [read(path) or b"" for path in files if _OF_VARIABLES.search(path)]
     variables = "\n".join(text[:_LONGEST].decode("utf-8", "replace") for text in shared)
     for install in installs(files, read):
         if stated := _version(install.options.get("--version", ""), install.text, variables):
             yield install.script, install.chart, stated
-    for script, text in _scripts(files, read, b"kubectl", b"oc "):
+    for script, text in scripts(files, read, b"kubectl", b"oc "):
         for repository, *tags in _RELEASED.findall(text):
             if stated := _version("".join(tags), text, variables):
                 yield script, repository, stated
+        for command in dict.fromkeys(_BRINGS.findall(text)):
+            yield script, command, ""
 
 
 def _version(stated: str, *texts: str) -> str:
     """Return a version that a command states, or the one that its variable has at first; "" where nothing says it."""
-    reference = _REFERENCE.fullmatch(stated)
+    reference = _REFERENCE.fullmatch(stated.removeprefix("v"))
     if reference is None:
         return stated
     assigned = (each for text in texts for each in _VERSION_ASSIGNED.findall(text))
@@ -130,7 +137,7 @@ def _version(stated: str, *texts: str) -> str:
 
 def started(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield script and labels of the pods that scripts start by hand (`kubectl run`, `kubectl create deployment`)."""
-    for script, text in _scripts(files, read, b"kubectl", b"oc "):
+    for script, text in scripts(files, read, b"kubectl", b"oc "):
         for what, command in _STARTS.findall(text):
             names, options = _words(command, _WITH_VALUE | _OF_RUN)
             if names and what == "run":
@@ -167,7 +174,7 @@ class Install(NamedTuple):
 
 def installs(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[Install]:
     """Yield what scripts install with helm."""
-    for script, text in _scripts(files, read, b"helm"):
+    for script, text in scripts(files, read, b"helm"):
         for command in _INSTALLS.findall(text):
             names, options = _words(command, _WITH_VALUE)
             if len(names) > 1:
@@ -204,7 +211,7 @@ def _held(script: str, text: str) -> Iterator[Custom]:
 def edits(path: str, content: bytes) -> list[tuple[int, str]]:
     """Return the commands of a file that change objects of a cluster beside its manifests, each with its line."""
     found = []
-    for _, text in _scripts((path,), lambda _: content, b"kubectl", b"oc "):
+    for _, text in scripts((path,), lambda _: content, b"kubectl", b"oc "):
         for match in _EDITS.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
             found.append((line, " ".join(match[0].split())))
@@ -223,12 +230,11 @@ def applied(tree: Tree) -> dict[str, str]:
     """Return the files and directories that scripts apply, each with the script: paths as seen from where these are, or
     go, or from the top of the tree."""
     found: dict[str, str] = {}
-    for script, text in _scripts(tree.files_below(""), tree.read, b"kubectl", b"oc "):
+    for script, text in scripts(tree.files_below(""), tree.read, b"kubectl", b"oc "):
         start = starts(script, text)
         for command in _APPLIES.findall(text):
-            for named in _FILE.findall(command):
-                for each in named.split(","):
-                    found.update((path, script) for path in places(start, _filled_in(each, text)) if path not in found)
+            for each in named_files(command, text):
+                found.update((path, script) for path in places(start, each) if path not in found)
         for command in _BUILDS.findall(text):
             names, _ = _words(command, _OF_BUILD)
             found.update((path, script) for path in places(start, *names[:1]) if path not in found)
@@ -239,16 +245,22 @@ def namespaces(files: Iterable[str], read: Callable[[str], bytes | None]) -> dic
     """Return the files and directories that scripts apply into a namespace that they state, each with it, where all
     that apply it state the same one."""
     found: dict[str, set[str]] = {}
-    for script, text in _scripts(files, read, b"kubectl", b"oc "):
+    for script, text in scripts(files, read, b"kubectl", b"oc "):
         start = starts(script, text)
         for match in _APPLIES.finditer(text):
             stated = _INTO.search(match[0])
             namespace = _meant(stated[1], text) if stated else "default"
-            for named in _FILE.findall(match[1]):
-                for each in named.split(","):
-                    for path in places(start, _filled_in(each, text)):
-                        found.setdefault(path, set()).add(namespace)
+            for each in named_files(match[1], text):
+                for path in places(start, each):
+                    found.setdefault(path, set()).add(namespace)
     return {path: next(iter(known)) for path, known in found.items() if len(known) == 1 and "" not in known}
+
+
+def named_files(command: str, script: str) -> Iterator[str]:
+    """Yield the files and directories that a command of a script names with `-f` and `-k`, variables filled in."""
+    for named in _FILE.findall(command):
+        for each in named.split(","):
+            yield _filled_in(each, script)
 
 
 def _filled_in(path: str, script: str) -> str:
@@ -284,7 +296,7 @@ def pushed(tree: Tree) -> dict[str, str]:
     """Return the directories that scripts push as artifacts of OCI, by the name of the artifact; what several
     directories are pushed as, or a variable names, is left out."""
     found: dict[str, set[str]] = {}
-    for script, text in _scripts(tree.files_below(""), tree.read, b"flux "):
+    for script, text in scripts(tree.files_below(""), tree.read, b"flux "):
         for command in _PUSHES.findall(text):
             artifact, held = _ARTIFACT.search(command), _PATH.search(command)
             if artifact is not None and held is not None and not is_symbolic(held[1]):
@@ -302,7 +314,7 @@ def is_script(path: str) -> bool:
     return path.endswith(_SCRIPTS) and "/." not in f"/{path}" and "node_modules/" not in path
 
 
-def _scripts(files: Iterable[str], read: Callable[[str], bytes | None], *tools: bytes) -> Iterator[tuple[str, str]]:
+def scripts(files: Iterable[str], read: Callable[[str], bytes | None], *tools: bytes) -> Iterator[tuple[str, str]]:
     """Yield the scripts that name one of some tools, continued lines joined."""
     for path in files:
         if not is_script(path):

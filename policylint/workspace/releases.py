@@ -28,7 +28,7 @@ def judged(
     Args:
         written: the releases of the configuration, by product.
         kustomizations: those of the tree that may name releases.
-        by_hand: what scripts install, of plain files, which nothing else applies.
+        by_hand: what scripts install that is for this environment, of files that no deployer applies.
 
     Raises:
         UsageError: the configuration names a product or release that is not known.
@@ -62,15 +62,17 @@ def judged(
 def _of_scripts(product: ReleasedProduct, by_hand: ByHand) -> list[InUse]:
     """Return the releases of the charts of a product that scripts install."""
     names = {text(name) for field in ("charts", "repositories") for name in sequence(product.found.get(field))}
+    brings = mapping(product.found.get("commands"))
     return [
         InUse(
             release,
-            f"{chart if '/' in chart else f'chart {chart}'} {stated} of {script}",
+            f"{chart if '/' in chart or chart in brings else f'chart {chart}'} {stated} of {script}",
             Location(Spot(script)),
             stated,
         )
-        for script, chart, stated in (by_hand() if names else ())
-        if chart in names and (release := version(stated)) is not None and any(release)
+        for script, chart, named in (by_hand() if names else ())
+        if chart in names or chart in brings
+        if (release := version(stated := named or text(brings[chart]))) is not None and any(release)
     ]
 
 

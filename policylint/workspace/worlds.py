@@ -6,6 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from policylint.budget import Budget
@@ -18,7 +19,7 @@ from policylint.load.definitions import Definitions
 from policylint.load.left_unread import LeftUnread
 from policylint.load.objects import patch_files, resources
 from policylint.load.reading import Loaded
-from policylint.model import GATEWAY_GROUP, Resource, World
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World
 from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.resource import Written
 from policylint.model.unseen import Custom, Unseen, UnseenSource
@@ -51,6 +52,11 @@ NOTHING_GIVEN = Assumptions()
 _OF_MANIFESTS = Pattern(r"[-\s{,]*[\"']?(?:apiVersion|kind)\b")
 _OF_A_SHELL = Pattern(r"(?:cat|kubectl|oc|tee)\b[^\n#]*<<")
 _OF_AN_API = Pattern(r"[\"']?(?:openapi|swagger|asyncapi)[\"']?:")
+_DEPLOYERS = frozenset(
+    {"argoproj.io", "fleet.cattle.io", "helm.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io"}
+    | {"source.toolkit.fluxcd.io"}
+)
+"""Groups of the objects that deploy others."""
 _TEMPLATED = "a template engine fills in its file"
 """Why an object is provisional whose file is a template as it stands."""
 
@@ -174,6 +180,8 @@ class ReadTree(NamedTuple):
                 faults=its_faults,
             )
             world.is_deployed = partial(_is_among, environment.entries, relative)
+            if _is_by_hand(world):
+                world.apart = self._never_together(objects)
             if scope is None or scope.of(world).has_part():
                 simulations.append(simulate(world, self._judged(world, catalog)))
         return simulations
@@ -249,6 +257,7 @@ class ReadTree(NamedTuple):
             if problem.file not in tests and (problem.code not in (YAML_SYNTAX, DUPLICATE_KEY) or is_ours(problem.file))
         ]
         simulations = []
+        apart = self._never_together(objects)
         for name, own, elsewhere, is_alternative in worlds:
             if env and name not in env:
                 continue
@@ -266,8 +275,31 @@ class ReadTree(NamedTuple):
                 alternative_of=DEFAULT if is_alternative else "",
                 faults=faults,
             )
+            world.apart = apart
             simulations.append(simulate(world, self._judged(world, catalog)))
         return simulations
+
+    def _never_together(self, objects: Sequence[Resource]) -> Callable[[Iterable[ResourceKey]], str]:
+        """Return what tells of objects of plain files why two of them stand together at no time, "" if they may."""
+        if self.source.named or self.source.root is None:
+            return lambda keys: ""  # noqa: ARG005
+
+        @cache
+        def pairs() -> Mapping[frozenset[ResourceKey], str]:
+            from policylint.render.steps import apart
+            from policylint.render.tree import Tree
+
+            tree = Tree(self.source, self.loaded, self.cluster_scoped, self.shared)
+            return apart(objects, self._relative(), tree.files_below(""), tree.read)
+
+        def reason(keys: Iterable[ResourceKey]) -> str:
+            several = dict.fromkeys(keys)
+            if len(several) < 2 or not pairs():
+                return ""
+            found = (pairs().get(frozenset(pair)) for pair in combinations(several, 2))
+            return next(filter(None, found), "")
+
+        return reason
 
     def _would_hold_manifests(self, file: str) -> bool:
         """Return whether a file that cannot be read would hold manifests: not the index of a chart, an OpenAPI
@@ -381,15 +413,36 @@ class ReadTree(NamedTuple):
 
     def _judged(self, world: World, catalog: Catalog) -> Catalog:
         """Return the catalog for the releases that are in use in an environment, as far as they are known."""
-        is_by_hand = world.plain and world.partial
+        is_by_hand = _is_by_hand(world)
         if not self.given.releases and not self.kustomizations and not is_by_hand and not may_tell(world):
             return catalog
         from policylint.workspace.releases import judged
 
-        return judged(world, catalog, self.given.releases, self.kustomizations, self.by_hand if is_by_hand else tuple)
+        by_hand = partial(self._installed_for, world) if is_by_hand else tuple
+        return judged(world, catalog, self.given.releases, self.kustomizations, by_hand)
+
+    def _installed_for(self, world: World) -> Sequence[tuple[str, str, str]]:
+        """Return what scripts install for an environment: where that is one directory of several, those in it and above
+        it, not those of the other ones; and of these the nearest ones."""
+        marked = f"/{world.name}/"
+        paths = (f"/{self._relative().get(file, '')}" for file in world.files) if world.alternative_of else ()
+        home = next((path[1 : path.index(marked) + len(marked)] for path in paths if marked in path), "")
+        if not home:
+            return self.by_hand()
+        near: dict[int, list[tuple[str, str, str]]] = defaultdict(list)
+        for each in self.by_hand():
+            place = each[0][: each[0].rfind("/") + 1]
+            if home.startswith(place) or place.startswith(home):
+                near[min(len(place), len(home))].append(each)
+        return near[max(near)] if near else ()
 
     def _policy_groups(self, catalog: Catalog) -> frozenset[str]:
         return self.groups | {kind.group for kind in catalog.kinds()}
+
+
+def _is_by_hand(world: World) -> bool:
+    """Tell whether people and scripts apply the files of a tree: no deployer is at work in it."""
+    return world.partial and (world.plain or all(group not in _DEPLOYERS for group, _ in world.kinds()))
 
 
 def _entries(charts: Iterable[LoneChart], objects: Iterable[Resource]) -> dict[str, set[str]]:

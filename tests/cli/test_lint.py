@@ -155,6 +155,25 @@ def test_nothing_to_check_is_said(tmp_path: Path) -> None:
     assert policylint("lint", str(tmp_path), "--strict").exit_code == 3
 
 
+@pytest.mark.parametrize(
+    ("kind", "named"),
+    [
+        ("traefik.io/v1alpha1, kind: IngressRoute", "2 IngressRoutes of Traefik"),
+        ("networking.k8s.io/v1, kind: Ingress", "2 Ingresses"),
+        ("k8s.nginx.org/v1, kind: VirtualServer", "2 VirtualServers of NGINX"),
+    ],
+)
+def test_other_ways_in_alone_are_said(tmp_path: Path, kind: str, named: str) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.yaml").write_text(f"{{apiVersion: {kind}, metadata: {{name: {name}}}, spec: {{}}}}\n")
+    result = policylint("lint", str(tmp_path), "--strict")
+    assert result.exit_code == 0
+    assert result.stderr == (
+        f"no Gateways, routes or policies in 2 files, but {named}: what these name is checked (Services, middlewares, "
+        "certificates), and no policy of their own\n"
+    )
+
+
 def test_where_there_are_only_charts_the_way_to_render_them_is_said(tmp_path: Path) -> None:
     (tmp_path / "templates").mkdir()
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: shop\nversion: 0.1.0\n")

@@ -99,6 +99,11 @@ spec:
 """
 
 
+STANDARD = f"{OF_GITHUB}/releases/download/v1.3.0/standard-install.yaml"
+OLD_CRDS = f"kubectl apply -f {OF_GITHUB}/releases/download/v0.8.0/standard-install.yaml\n"
+CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+
+
 @pytest.mark.parametrize(
     ("files", "is_superseded"),
     [
@@ -115,6 +120,21 @@ spec:
         ({"up.sh": f"helm install eg {EG} --version v0.5.0\n"}, False),
         ({"up.sh": f"helm install eg {EG} --version v1.2.0\n"}, True),
         ({"up.sh": f"helm install eg {EG} --version ${{EG}}\n", "versions.env": 'EG="v0.4.0"\n'}, False),
+        (
+            {"up.sh": f"helm install eg {EG} --version v${{EG}}\n", "00-versions.sh": "declare -rx EG=0.4.0\n"},
+            False,
+        ),
+        (
+            {"up.sh": f"helm install eg {EG} --version v${{EG}}\n", "common.sh": "readonly EG=1.4.0\n"},
+            True,
+        ),
+        ({"README.md": "linkerd install --crds | kubectl apply -f -\n"}, False),
+        ({"up.sh": "linkerd install | kubectl apply -f -\n"}, True),
+        (
+            {"up.sh": "linkerd install --crds | kubectl apply -f -\n", "README.md": f"kubectl apply -f {STANDARD}\n"},
+            True,
+        ),
+        ({"app/kustomization.yaml": "resources: [cm.yaml]\n", "app/cm.yaml": CONFIG, "up.sh": OLD_CRDS}, False),
         ({"crd.yaml": CRD % "false"}, False),
         ({"crd.yaml": CRD % "true"}, True),
     ],
@@ -142,3 +162,17 @@ def test_a_chart_brings_the_release_of_gateway_api_that_it_is_built_with(
 ) -> None:
     files = {"tls.yaml": TLS, "up.sh": f"helm install eg {EG} --version {release}\n"}
     assert ("GWP502" in [each.rule for each in tree(tmp_path, files).findings()]) == is_superseded
+
+
+def test_each_of_several_labs_is_judged_by_what_its_own_scripts_install(tmp_path: Path) -> None:
+    new = f"kubectl apply -f {STANDARD}\n"
+    labs = {"labs/one/route.yaml": OLD, "labs/two/route.yaml": OLD, "labs/three/route.yaml": OLD}
+    scripts = {"labs/one/up.sh": OLD_CRDS, "labs/two/up.sh": new, "README.md": new}
+    found = [each for each in tree(tmp_path, {**labs, **scripts}).findings() if each.rule == "GWP502"]
+    assert sorted(each.location.file.rpartition("labs/")[2] for each in found) == ["three/route.yaml", "two/route.yaml"]
+
+
+def test_a_crd_of_another_lab_serves_nothing_here(tmp_path: Path) -> None:
+    labs = {"labs/one/route.yaml": OLD, "labs/two/route.yaml": OLD, "labs/one/up.sh": OLD_CRDS}
+    found = tree(tmp_path, {**labs, "labs/two/crd.yaml": CRD % "true"}).findings()
+    assert [each.location.file.rpartition("labs/")[2] for each in found if each.rule == "GWP502"] == ["two/route.yaml"]

@@ -1,0 +1,143 @@
+"""What scripts apply in turn never stands together: two steps of a walkthrough are in no conflict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.workspace.test_alternatives import tree
+
+EDGE = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: envoy}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec:
+  gatewayClassName: envoy
+  listeners: [{name: http, port: 80, protocol: HTTP}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {ports: [{port: 80}]}
+"""
+ROUTE = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: %s, namespace: shop}
+spec:
+  parentRefs: [{name: edge}]
+  hostnames: [shop.example.com]
+  rules: [{backendRefs: [{name: web, port: 80}]}]
+"""
+POLICY = """\
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: %s, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: simple}]
+  cors: {allowOrigins: ["https://%s.example.com"]}
+"""
+FILES = {
+    "lab/edge.yaml": EDGE,
+    "lab/simple.yaml": ROUTE % "simple",
+    "lab/weighted.yaml": ROUTE % "weighted",
+}
+POLICIES = {
+    "lab/edge.yaml": EDGE,
+    "lab/simple.yaml": ROUTE % "simple",
+    "lab/one.yaml": POLICY % ("one", "a"),
+    "lab/two.yaml": POLICY % ("two", "b"),
+}
+APPLY = "kubectl apply -f lab/edge.yaml -f lab/simple.yaml\n"
+
+
+def doubtful(root: Path, files: dict[str, str], rule: str) -> list[bool]:
+    """Return of each finding of a rule whether it is not known."""
+    return [each.confidence == "unknown" for each in tree(root, files).findings() if each.rule == rule]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "kubectl delete -f lab/simple.yaml\n",
+        "kubectl delete httproute simple -n shop\n",
+        "kubectl -n shop delete --ignore-not-found httproutes simple\n",
+        "oc delete httproute/simple\n",
+        "kubectl delete httproutes.gateway.networking.k8s.io simple\n",
+        "cd lab && kubectl delete -f simple.yaml\n",
+    ],
+)
+@pytest.mark.parametrize("script", ["README.md", "run.sh", "docs/01-lab.md"])
+def test_routes_of_which_one_is_deleted_first_are_in_no_tie(tmp_path: Path, between: str, script: str) -> None:
+    files = {**FILES, script: f"{APPLY}{between}kubectl apply -f lab/weighted.yaml\n"}
+    assert doubtful(tmp_path, files, "GWP408") == [True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{APPLY}kubectl apply -f lab/weighted.yaml\n",
+        f"{APPLY}kubectl apply -f lab/weighted.yaml\nkubectl delete -f lab/simple.yaml\n",  # cleans up
+        f"kubectl delete -f lab/simple.yaml\n{APPLY}kubectl apply -f lab/weighted.yaml\n",  # begins anew
+        f"{APPLY}# kubectl delete -f lab/simple.yaml\nkubectl apply -f lab/weighted.yaml\n",
+        f"{APPLY}kubectl delete httproute other\nkubectl apply -f lab/weighted.yaml\n",
+        f"{APPLY}kubectl delete gateway simple\nkubectl apply -f lab/weighted.yaml\n",
+    ],
+)
+def test_routes_that_stand_together_are(tmp_path: Path, text: str) -> None:
+    assert doubtful(tmp_path, {**FILES, "README.md": text}, "GWP408") == [False]
+
+
+def test_another_script_that_applies_both_says_that_they_stand_together(tmp_path: Path) -> None:
+    lab = f"{APPLY}kubectl delete -f lab/simple.yaml\nkubectl apply -f lab/weighted.yaml\n"
+    files = {**FILES, "README.md": lab, "all.sh": "kubectl apply -f lab/\n"}
+    assert doubtful(tmp_path, files, "GWP408") == [False]
+
+
+@pytest.mark.parametrize(
+    ("between", "is_doubtful"), [("kubectl delete securitypolicy one -n shop\n", True), ("sleep 5\n", False)]
+)
+def test_policies_of_two_steps_do_not_conflict(tmp_path: Path, between: str, is_doubtful: bool) -> None:
+    text = f"{APPLY}kubectl apply -f lab/one.yaml\n{between}kubectl apply -f lab/two.yaml\n"
+    found = doubtful(tmp_path, {**POLICIES, "README.md": text}, "GWP202")
+    assert found == [is_doubtful]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_doubtful"),
+    [
+        ("# kubectl apply -f lab/shim.yaml  # for slow networks\n", True),
+        ("kubectl apply -f lab/shim.yaml\n", False),
+        ("# Usage: ./up.sh, after kubectl apply -f lab/shim.yaml\n", False),
+        ("", False),
+    ],
+)
+def test_what_is_applied_in_a_comment_only_stands_beside_nothing(tmp_path: Path, line: str, is_doubtful: bool) -> None:
+    shim = "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec: {ports: [{port: 8080}]}\n"
+    files = {
+        "lab/edge.yaml": EDGE.rpartition("---\n")[0],
+        "lab/simple.yaml": ROUTE % "simple",
+        "lab/shim.yaml": shim,
+        "up.sh": f"{APPLY}{line}",
+    }
+    assert doubtful(tmp_path, files, "GWP406") == [is_doubtful]
+
+
+def test_it_holds_beside_kustomizations_and_not_beside_a_deployer(tmp_path: Path) -> None:
+    text = f"{APPLY}kubectl delete -f lab/simple.yaml\nkubectl apply -f lab/weighted.yaml\n"
+    app = {"app/kustomization.yaml": "resources: [cm.yaml]\n"}
+    app["app/cm.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+    assert doubtful(tmp_path / "a", {**FILES, **app, "README.md": text}, "GWP408") == [True]
+    deployed = {"lab/kustomization.yaml": "resources: [edge.yaml, simple.yaml, weighted.yaml]\n"}
+    deployed["clusters/main.yaml"] = (
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n"
+        "metadata: {name: lab, namespace: flux-system}\n"
+        "spec: {path: ./lab, sourceRef: {kind: GitRepository, name: flux-system}}\n"
+    )
+    assert doubtful(tmp_path / "b", {**FILES, **deployed, "README.md": text}, "GWP408") == [False]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.doors.addresses import SETTING, counted, unseen
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
@@ -28,6 +29,12 @@ _ENDS = ("services", "requestRedirectPolicy", "directResponsePolicy")
 """What a route has one of."""
 _DEEPEST = 16
 """Most inclusions within each other that are followed."""
+_HOPS = (
+    ((KIND[0], "ContourConfiguration"), "", ("spec", "envoy", "network", "numTrustedHops")),
+    ((KIND[0], "ContourDeployment"), "", ("spec", "runtimeSettings", "envoy", "network", "numTrustedHops")),
+    (("", "ConfigMap"), "contour.yaml", ("network", "num-trusted-hops")),
+)
+"""Where the number of trusted proxies stands: for `source: Remote`; `Peer` is who connects."""
 Backends = Callable[[Resource], tuple[BackendState, ...]]
 Conditions = tuple[Mapping[str, Any], ...]
 
@@ -301,9 +308,19 @@ class _Root:
             holder, stated, place = (
                 (proxy, route, pointer) if own else (self._proxy, self._host, ("spec", "virtualhost"))
             )
-            networks = [text(mapping(each).get("cidr")) for each in sequence(stated.get(field))]
+            entries = [mapping(each) for each in sequence(stated.get(field))]
+            networks = [text(each.get("cidr")) for each in entries]
             if networks:
-                yield Guard(holder, {setting: networks}, {(setting,): (*place, field)})
+                asked: dict[str, Any] = {setting: networks}
+                sources = {text(each.get("source")) for each in entries}
+                if len(sources) > 1:
+                    asked = {"unread": field}
+                elif sources == {"Remote"}:
+                    found = counted(self._world, *_HOPS)
+                    asked |= {SETTING: found} if found else {}
+                    if found is None:
+                        yield unseen(holder, "Contour")
+                yield Guard(holder, asked, {(name,): (*place, field) for name in asked})
 
     def _certificates(self) -> Iterator[Guard]:
         client = mapping(self._tls.get("clientValidation"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from policylint.documents import Pointer
@@ -10,6 +10,7 @@ from policylint.doors.lowered import Guard
 from policylint.doors.vendors import INGRESS, Vendor, vendors
 from policylint.model import Resource, World, mapping, text, texts
 from policylint.model.resource import value_at
+from policylint.network.charts import values_of
 
 CLASS = "IngressClass"
 _DEFAULT = "ingressclass.kubernetes.io/is-default-class"
@@ -26,18 +27,11 @@ def classes_of_charts(world: World) -> dict[str, tuple[Vendor, bool]]:
     found: dict[str, tuple[Vendor, bool]] = {}
     for vendor in vendors():
         chart = mapping(vendor.config.get("chart"))
-        for release in _releases(world, chart) if "class" in chart else ():
-            stated = mapping(value_at(mapping(release.spec.get("values")), tuple(chart["class"].split("."))))
+        for _, values, _ in values_of(world, text(chart.get("name"))) if "class" in chart else ():
+            stated = mapping(value_at(values, tuple(chart["class"].split("."))))
             name = text(stated.get("name"), text(chart["called"]))
             found.setdefault(name, (vendor, stated.get("default") is True))
     return found
-
-
-def _releases(world: World, chart: Mapping[str, Any]) -> Iterator[Resource]:
-    """Yield the releases of a chart."""
-    for each in world.of_kind("helm.toolkit.fluxcd.io", "HelmRelease"):
-        if value_at(each.spec, ("chart", "spec", "chart")) == chart.get("name"):
-            yield each
 
 
 def settings_of(world: World, vendor: Vendor) -> list[tuple[Resource, Mapping[str, Any]]]:
@@ -49,9 +43,8 @@ def settings_of(world: World, vendor: Vendor) -> list[tuple[Resource, Mapping[st
         if each.key.name in texts(config.get("names")) or (labels and labels.items() <= each.labels.items()):
             found.append((each, mapping(each.body.get("data"))))
     chart = mapping(config.get("chart"))
-    for each in _releases(world, chart) if chart else ():
-        values = mapping(each.spec.get("values"))
-        found.append((each, mapping(value_at(values, tuple(text(chart.get("values")).split("."))))))
+    for release, values, _ in values_of(world, text(chart.get("name"))) if chart else ():
+        found.append((release, mapping(value_at(values, tuple(text(chart.get("values")).split("."))))))
     return found
 
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from policylint.digits import whole_number
 from policylint.documents import Pointer, read
+from policylint.doors.addresses import believed
 from policylint.doors.controllers import CLASS, classes_of_charts, default_class, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
@@ -493,6 +494,8 @@ class _Class:
         plainly = (*server, *vendor.list("encrypted")) if opening is _HTTP else ()
         dropped = {*(guards().settings.authentication if exempt else ()), *plainly}
         found += self._upgrading(entry.ingress) if opening is _HTTP else ()
+        if any(name in guard.spec for guard in found for name in ("allow", "deny")):
+            found += filter(None, (believed(self._world, vendor, entry.ingress),))
         return tuple(guard if guard.failing else guard.without(dropped) for guard in found)
 
     def _beside(self, entry: _Entry) -> Iterator[Guard]:

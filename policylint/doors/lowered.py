@@ -49,12 +49,14 @@ class Guard(NamedTuple):
         spec: the settings.
         places: of the settings in that object, by their pointers below the settings.
         failing: the settings that answer all requests with an error.
+        unwritten: whether nobody wrote the settings, which say what is not known.
     """
 
     holder: Resource
     spec: Mapping[str, Any]
     places: Mapping[Pointer, Pointer]
     failing: Mapping[Pointer, FailingSetting] = {}
+    unwritten: bool = False
 
     def without(self, settings: Container[str]) -> Guard:
         """Return the guard without some settings."""
@@ -329,7 +331,8 @@ def _groups(
             for name, value in guard.spec.items():
                 if name not in spec:
                     spec[name] = value
-                    owners.update(dict.fromkeys(_leaves(value, (name,)), policy.key))
+                    if not guard.unwritten:
+                        owners.update(dict.fromkeys(_leaves(value, (name,)), policy.key))
         failing = {at: failure for guard in guards for at, failure in guard.failing.items()}
         effective = Effective(spec, owners, Losses(), tuple(attachments), failing=failing)
         keys = frozenset(guard.holder.key for guard in guards)

@@ -100,6 +100,11 @@ class Vendor:
         return mapping(self._entry.get("config"))
 
     @property
+    def addresses(self) -> Mapping[str, Any]:
+        """Which settings say where clients' addresses are looked for; empty where nothing but the connection counts."""
+        return mapping(self._entry.get("addresses"))
+
+    @property
     def extensions(self) -> Mapping[str, Any]:
         """Which annotation names objects that act on requests, and of which kind they are."""
         return mapping(self._entry.get("extensions"))

@@ -12,7 +12,8 @@ from typing import Any
 
 from policylint.implementations.generic import Implementation
 from policylint.implementations.generic.bearer import foreign
-from policylint.model import PolicyKind, texts
+from policylint.implementations.generic.detecting import Detection
+from policylint.model import PolicyKind, Resource, integer, mapping, text, texts
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
 
 _LOGINS = ("externalAuth", "basicAuth", "digestAuth")
@@ -35,6 +36,20 @@ class Doors(Implementation):
         on_list = allow and message.is_from(allow) and not (deny and message.is_from(deny) is not False)
         dropped = ("allow", "deny", *_LOGINS) if on_list else ("allow", "deny")
         return {name: value for name, value in spec.items() if name not in dropped}
+
+    def detection(self, gateway: Resource, kind: PolicyKind | None, spec: Mapping[str, Any]) -> Detection | None:  # noqa: ARG002
+        """Return where a door looks for clients' addresses, as its settings for all say."""
+        stated = mapping(spec.get("clientAddress")) if kind is not None else {}
+        if not stated:
+            return None
+        return Detection(
+            text(stated.get("field")),
+            hops=integer(stated.get("hops")) or 0,
+            networks=tuple(texts(stated.get("networks"))),
+            header=text(stated.get("header")),
+            recursive=stated.get("recursive") is not False,
+            unseen=text(stated.get("unseen")),
+        )
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
         """Yield what is answered to tokens of other issuers, and what the lists of addresses answer: who is on the one

@@ -1,16 +1,18 @@
-"""Where charts are installed, by HelmReleases of Flux and Applications of Argo CD."""
+"""Where charts are installed, by HelmReleases of Flux, Applications of Argo CD and, with what values, by K3s."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.documents import read
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, value_at
 
 RELEASE = ("helm.toolkit.fluxcd.io", "HelmRelease")
 APPLICATION = ("argoproj.io", "Application")
 _OCI = ("source.toolkit.fluxcd.io", "OCIRepository")
-_OTHER_VALUES = frozenset({"valueFiles", "values", "parameters", "fileParameters"})
+_K3S, _K3S_FURTHER = ("helm.cattle.io", "HelmChart"), ("helm.cattle.io", "HelmChartConfig")
+_OTHER_VALUES = frozenset({"valueFiles", "parameters", "fileParameters"})
 """Where an Application has values that may come before those of `valuesObject`, or after them."""
 
 
@@ -41,7 +43,20 @@ def values_of(world: World, chart: str) -> Iterator[tuple[Resource, Mapping[str,
             if text(mapping(source).get("chart")).rpartition("/")[2] == chart:
                 helm = mapping(mapping(source).get("helm"))
                 is_whole = not (helm.keys() & _OTHER_VALUES or application.provisional)
-                yield application, mapping(helm.get("valuesObject")), is_whole
+                yield application, mapping(helm.get("valuesObject")) or _written(helm.get("values")), is_whole
+    further = {each.key.name: each for each in world.of_kind(*_K3S_FURTHER)}
+    for each in world.of_kind(*_K3S):
+        if chart in (text(each.spec.get("chart")).rpartition("/")[2], each.key.name):
+            own, over = _written(each.spec.get("valuesContent")), further.pop(each.key.name, None)
+            yield each, own if over is None else {**own, **_written(over.spec.get("valuesContent"))}, True
+    if chart in further:
+        yield further[chart], _written(further[chart].spec.get("valuesContent")), True
+
+
+def _written(values: object) -> Mapping[str, Any]:
+    """Return values that stand in a text."""
+    documents = read(text(values).encode(), "values").documents
+    return mapping(documents[0].value) if documents else {}
 
 
 def charts_of(world: World, release: Resource) -> Iterator[str]:

@@ -14,13 +14,12 @@ from policylint.model import Node, Resource, sequence, text
 from policylint.model.ternary import every, negated, some
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
-from policylint.spaces.addresses import address_set, number_of
+from policylint.spaces.addresses import EVERYBODY, address_set, number_of
 from policylint.spaces.predicates import Predicate, containing, ending, starting
 
 Answer = Literal["allowed", "denied", "depends"]
 Routing = Literal["all", "producers", "none"]
 """Which routes of a Service requests of the mesh meet: those of the client's namespace too, the Service's, or none."""
-_EVERYWHERE = ("0.0.0.0/0", "::/0")
 CLIENT = "client address"
 PRINCIPAL = "principal"
 CLAIM = "claim "
@@ -154,7 +153,7 @@ class RequestFacts(NamedTuple):
     def is_from(self, networks: Iterable[str]) -> bool | None:
         """Return whether the client's address is in one of some networks; 0.0.0.0/0 is taken for everybody."""
         texts = tuple(networks)
-        if any(network in _EVERYWHERE for network in texts):
+        if any(network in EVERYBODY for network in texts):
             return True
         within = address_set(texts)
         if not within.ranges and not within.doubtful:

@@ -44,6 +44,8 @@ class AddressSet(NamedTuple):
         return number >= 0 and address < self.ranges[number].high
 
 
+EVERYBODY = ("0.0.0.0/0", "::/0")
+"""Networks that hold every address of a family, by which nobody means the other one."""
 EVERYWHERE = AddressSet((Range(0, END[6]),))
 
 

@@ -140,7 +140,7 @@ class Responder:
                 if value != getattr(start.request, name)
             }
             known = known._replace(host=split_host(message.host)[0], path=message.path, rewritten=frozenset(changed))
-            handling = behaviour.handle(resource, known)
+            handling = behaviour.handle(resource, known, self._world)
             if handling is not None:
                 message.handle(resource, handling, place, port)
 

@@ -199,7 +199,7 @@ class Policies:
         for binding in self._simulation.bindings:
             resource = binding.resolution.resource
             if binding.form == "filter" and binding.kind is not None and resource is not None:
-                handling = self._implementation(binding.kind).handle(resource, nothing)
+                handling = self._implementation(binding.kind).handle(resource, nothing, self._simulation.world)
                 if questions or (handling is not None and handling.decision is not None):
                     return True
         return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from policylint.namedtuple import NamedTuple
-from policylint.spaces.addresses import address_set, number_of
+from policylint.spaces.addresses import EVERYBODY, address_set, number_of
 
 FORWARDED = "x-forwarded-for"
 _UNSTATED = "that of who connects, which is not stated (--from)"
@@ -23,13 +23,17 @@ class Detection(NamedTuple):
         field: the setting that says so, for sentences.
         hops: the how-manieth address of X-Forwarded-For from its end is believed; 0 for none.
         networks: those who connect from here are believed, and the last address that is none of theirs is the client's.
-        header: a header of its own that holds the address.
+        header: a header of its own that holds the address, or with `networks` the list of them.
+        recursive: whether trusted addresses of the list are passed over, too; else its last one counts.
+        unseen: why it is not known what is believed; "" where it is.
     """
 
     field: str
     hops: int = 0
     networks: tuple[str, ...] = ()
     header: str = ""
+    recursive: bool = True
+    unseen: str = ""
 
 
 class Detected(NamedTuple):
@@ -50,13 +54,20 @@ def detected(detection: Detection | None, peer: str, headers: Mapping[str, str])
     unbelieved = f"X-Forwarded-For is not believed: the client's address is {peer or _UNSTATED}"
     if detection is None:
         return Detected(peer, unbelieved if FORWARDED in headers else "")
-    if detection.header:
+    if detection.unseen:
+        why = f"whether X-Forwarded-For is believed is not known: {detection.unseen}"
+        return Detected("", why) if FORWARDED in headers else Detected(peer, "")
+    if detection.header and not detection.networks:
         stated = headers.get(detection.header.lower(), "").strip()
         if number_of(stated) is not None:
             return Detected(stated, f"the client's address is {stated}, as {detection.header} says ({detection.field})")
         return Detected(peer, f"the request has no {detection.header} with an address, so {peer or _UNSTATED} counts")
-    listed = [each.strip() for each in headers.get(FORWARDED, "").split(",") if each.strip()]
+    held = headers.get(detection.header.lower() or FORWARDED, "")
+    listed = [each.strip() for each in held.split(",") if each.strip()]
     if detection.networks:
+        if detection.header and not listed:
+            unbelieved = f"{unbelieved}, as {detection.field} names {detection.header}" if FORWARDED in headers else ""
+            return Detected(peer, unbelieved)
         return _past_networks(detection, peer, listed, unbelieved)
     if len(listed) >= detection.hops and number_of(listed[-detection.hops]) is not None:
         found, place = listed[-detection.hops], _counted(detection.hops)
@@ -68,11 +79,12 @@ def detected(detection: Detection | None, peer: str, headers: Mapping[str, str])
 def _past_networks(detection: Detection, peer: str, listed: list[str], unbelieved: str) -> Detected:
     """Return the last address that is no trusted proxy's, where a trusted one connects."""
     trusted = address_set(detection.networks)
+    everyone = any(network in EVERYBODY for network in detection.networks)
     number = number_of(peer) if peer else None
-    if number is None:
+    if number is None and not (everyone and listed):
         why = f"whether X-Forwarded-For is believed depends on who connects (--from): {detection.field}"
         return Detected("", why if listed else "")
-    if not trusted.holds(number):
+    if number is not None and not trusted.holds(number):
         return Detected(peer, f"{unbelieved}, which is in none of {detection.field}" if listed else "")
     found = peer
     for each in reversed(listed):
@@ -80,9 +92,14 @@ def _past_networks(detection: Detection, peer: str, listed: list[str], unbelieve
         if number is None:
             break
         found = each
-        if not trusted.holds(number):
+        if not (detection.recursive and trusted.holds(number)):
             break
-    return Detected(found, f"the client's address is {found}, the last one beyond {detection.field}")
+    place = f"the last one beyond {detection.field}" if detection.recursive else f"the last one ({detection.field})"
+    note = f"the client's address is {found or _UNSTATED}, {place}"
+    if everyone and detection.recursive and listed:
+        first = "the first one, which whoever connects may write"
+        note = f"the client's address is {found}, {first}: {detection.field} trusts everybody"
+    return Detected(found, note)
 
 
 def _counted(hops: int) -> str:

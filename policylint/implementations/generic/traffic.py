@@ -162,7 +162,7 @@ class Traffic(Behaviour):
         """
         return ""
 
-    def handle(self, extension: Resource, message: RequestFacts) -> Handling | None:  # noqa: ARG002
+    def handle(self, extension: Resource, message: RequestFacts, world: World) -> Handling | None:  # noqa: ARG002
         """Return what an object that a filter names does with a request; by default None: that is not looked at.
 
         `begin` is not called before it.

@@ -12,7 +12,8 @@ from policylint.catalog.kinds import Catalog
 from policylint.implementations.generic import Implementation
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.traefik.entry_points import entry_points, why_unserved
-from policylint.implementations.traefik.middlewares import address_decision, handled, of_no_sort, unusable
+from policylint.implementations.traefik.forwarding import trusted
+from policylint.implementations.traefik.middlewares import LISTS, address_decision, handled, of_no_sort, unusable
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.words import listing
 from policylint.policy.authorizing import Decision, RequestFacts
@@ -45,9 +46,9 @@ class Traefik(Implementation):
             if decision is not None:
                 yield decision
 
-    def handle(self, extension: Resource, message: RequestFacts) -> Handling | None:
+    def handle(self, extension: Resource, message: RequestFacts, world: World) -> Handling | None:
         """Return what a Middleware does with a request."""
-        return handled(extension, message) if extension.key[:2] == _MIDDLEWARE else None
+        return handled(extension, message, world) if extension.key[:2] == _MIDDLEWARE else None
 
     def unserved_listeners(self, topology: Topology, catalog: Catalog) -> Mapping[Node, str]:
         """Return the listeners without an entry point, and those of all ListenerSets.
@@ -74,6 +75,14 @@ class Traefik(Implementation):
                     namespace = text(named.get("namespace")) or ingress.key.namespace
                     middleware = world.get(ResourceKey(*_MIDDLEWARE, namespace, text(named.get("name"))))
                     fault = "" if middleware is None else _fault(middleware, world, (middleware.key,), set())
+                    if middleware is not None and (sort := _unmet_strategy(middleware, ingress, world)):
+                        place = ("spec", "routes", number, "middlewares", index)
+                        does = f"names {middleware.key}, whose {sort}.ipStrategy reads X-Forwarded-For"
+                        does = f"{does}, and the entry point takes that header off, whoever sends it"
+                        fix = "trust the proxies in front by `forwardedHeaders.trustedIPs` of the entry point"
+                        fix = f"{fix}, or leave `ipStrategy` out"
+                        then = "no address is found, and every request is answered with 403"
+                        yield DeadEnd(ingress, place, does, fix, (middleware.key,), then=then)
                     if middleware is not None and fault:
                         place = ("spec", "routes", number, "middlewares", index)
                         does = f"names {middleware.key}, which cannot be used: {fault}"
@@ -89,6 +98,16 @@ class Traefik(Implementation):
             if fault:
                 return 404, f"{extension.wanted} cannot be used: {fault}"
         return None
+
+
+def _unmet_strategy(middleware: Resource, ingress: Resource, world: World) -> str:
+    """Return the list of addresses that holds nobody, since entry points trust no X-Forwarded-For that it reads."""
+    for sort in LISTS:
+        strategy = mapping(mapping(middleware.spec.get(sort)).get("ipStrategy"))
+        if strategy.get("depth") or strategy.get("excludedIPs"):
+            scheme = "https" if isinstance(ingress.spec.get("tls"), dict) else "http"
+            return sort if trusted(world, scheme) == () else ""
+    return ""
 
 
 def _fault(middleware: Resource, world: World, above: tuple[ResourceKey, ...], fine: set[ResourceKey]) -> str:

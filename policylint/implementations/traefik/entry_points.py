@@ -14,6 +14,7 @@ from policylint.topology.workloads import pod_spec
 
 _PROVIDER = "--providers.kubernetesgateway"
 _FILE = "--configfile"
+_STATED = "--entrypoints."
 _ADDRESS = Pattern(r"--entrypoints\.([^.=]+)\.address=.*:(\d+)(?:/tcp|/udp)?$")
 _SECURED = Pattern(r"--entrypoints\.([^.=]+)\.http\.tls\b(?!.*=false$)")
 _OUTSIDE = "TRAEFIK_"
@@ -47,6 +48,13 @@ def why_unserved(listener: ListenerState, points: Mapping[str, tuple[int, bool]]
     if here:
         return f"the entryPoint of Traefik with port {listener.port} ends TLS, which a listener for HTTP does not use"
     return f"no entryPoint of Traefik has port {listener.port}, only {known}"
+
+
+def arguments_of(world: World) -> Iterator[list[str]]:
+    """Yield the arguments of containers that state entry points, in lower case, where nothing else may state more."""
+    for arguments, variables in _containers(world):
+        if any(argument.startswith(_STATED) for argument in arguments) and not any(map(_configures, variables)):
+            yield from () if any(argument.startswith(_FILE) for argument in arguments) else (arguments,)
 
 
 def _containers(world: World) -> Iterator[tuple[list[str], Collection[str]]]:

@@ -9,19 +9,24 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from policylint.digits import whole_number
+from policylint.implementations.traefik.forwarding import DEPENDS, address_by, trusted
 from policylint.implementations.traefik.urls import address_of, decided, location, replaced, slashed
-from policylint.model import Resource, is_symbolic, mapping, sequence, text, texts
+from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.words import listing
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
 from policylint.policy.handling import PASSES, Handling, Redirect
 from policylint.regex import expression
+from policylint.spaces.addresses import address_set, number_of
 
 _WELL_KNOWN = {"http": "80", "https": "443"}
 _CORS = ("accessControlAllowMethods", "accessControlAllowOriginList", "accessControlAllowOriginListRegex")
 
 
-def handled(middleware: Resource, message: RequestFacts) -> Handling | None:
+def handled(middleware: Resource, message: RequestFacts, world: World) -> Handling | None:
     """Return what a Middleware does with a request; None for sorts that ask for a login, or limit."""
+    for sort in LISTS:
+        if sort in middleware.spec:
+            return Handling(decision=address_decision(sort, mapping(middleware.spec[sort]), message, world))
     known = ((_SORTS[sort], value) for sort, value in middleware.spec.items() if sort in _SORTS)
     return next((handle(mapping(value), message) for handle, value in known), None)
 
@@ -55,21 +60,41 @@ def unusable(middleware: Resource) -> str:
     return ""
 
 
-def address_decision(sort: str, stated: Mapping[str, Any], message: RequestFacts) -> Decision | None:
-    """Return what a list of addresses answers; whose address counts where a strategy says so, is not known."""
+def address_decision(
+    sort: str, stated: Mapping[str, Any], message: RequestFacts, world: World | None = None
+) -> Decision | None:
+    """Return what a list of addresses answers; with a strategy, whom X-Forwarded-For names, where that is believed.
+
+    Args:
+        world: what the entry points are read of; None where that cannot be asked, and a strategy is not known.
+    """
     networks = texts(stated.get("sourceRange"))
     if not networks:
         return None
-    is_listed = None if stated.get("ipStrategy") else message.is_from(networks)
     place = (sort, "sourceRange")
-    rule = AuthorizationRule(is_listed, True, place, "the client's address")
     status = stated.get("rejectStatusCode")
-    refused = status if isinstance(status, int) and status else 403
-    return first_match([rule], otherwise(place, allows=False))._replace(status=refused)
+    strategy = mapping(stated.get("ipStrategy"))
+    is_listed, depends, refused = _listed(networks, strategy, message, world)
+    rule = AuthorizationRule(is_listed, True, place, depends)
+    decision = first_match([rule], otherwise(place, allows=False))
+    why = refused if decision.answer == "denied" and refused else decision.why
+    return decision._replace(status=status if isinstance(status, int) and status else 403, why=why)
 
 
-def _allow_list(sort: str) -> Callable[[Mapping[str, Any], RequestFacts], Handling]:
-    return lambda stated, message: Handling(decision=address_decision(sort, stated, message))
+def _listed(
+    networks: list[str], strategy: Mapping[str, Any], message: RequestFacts, world: World | None
+) -> tuple[bool | None, str, str]:
+    """Return whether the client is on a list, on what that hangs, and why it is not."""
+    if not strategy.get("depth") and not strategy.get("excludedIPs"):
+        return (None if strategy else message.is_from(networks)), "the client's address", ""
+    if message.blank or world is None:
+        return None, "the client's address", ""
+    address, why = address_by(strategy, message, trusted(world, message.scheme))
+    if address:
+        number = number_of(address)
+        is_listed = False if number is None else address_set(tuple(networks)).holds(number)
+        return is_listed, "", f"the client's address is {address}, by its ipStrategy"
+    return (None, why, "") if why in DEPENDS else (False, "", why)
 
 
 def _redirect_scheme(stated: Mapping[str, Any], message: RequestFacts) -> Handling:
@@ -174,11 +199,10 @@ def _headers(stated: Mapping[str, Any], message: RequestFacts) -> Handling:
     return Handling(filters)
 
 
+LISTS = ("ipAllowList", "ipWhiteList")
 _SORTS: dict[str, Callable[[Mapping[str, Any], RequestFacts], Handling]] = {
     "addPrefix": _add_prefix,
     "headers": _headers,
-    "ipAllowList": _allow_list("ipAllowList"),
-    "ipWhiteList": _allow_list("ipWhiteList"),
     "redirectRegex": _redirect_regex,
     "redirectScheme": _redirect_scheme,
     "replacePath": lambda stated, _: Handling(path=text(stated.get("path"))),
@@ -189,6 +213,7 @@ _SORTS: dict[str, Callable[[Mapping[str, Any], RequestFacts], Handling]] = {
 _READ = frozenset(
     {
         *_SORTS,
+        *LISTS,
         *("basicAuth", "buffering", "chain", "circuitBreaker", "compress", "contentType", "digestAuth", "errors"),
         *("encodedCharacters", "forwardAuth", "grpcWeb", "inFlightReq", "passTLSClientCert", "plugin", "rateLimit"),
         "retry",

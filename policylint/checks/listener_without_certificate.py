@@ -14,8 +14,8 @@ from typing import Any
 
 from policylint.checks.kit.locations import at
 from policylint.checks.kit.routing import grade, listeners
+from policylint.load.charts import values_of
 from policylint.model import Finding, Resource, ResourceKey, mapping, sequence, text, texts
-from policylint.network.charts import values_of
 from policylint.simulation import Simulation
 from policylint.simulation.serving import without_tls
 from policylint.topology import ListenerState

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from policylint.load.charts import values_of
 from policylint.model import GATEWAY_GROUP, Finding, Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.words import leading
-from policylint.network.charts import values_of
 from policylint.simulation import Simulation
 from policylint.topology.workloads import pod_spec
 

@@ -12,9 +12,9 @@ from policylint.documents import Pointer, read
 from policylint.doors.controllers import settings_of
 from policylint.doors.lowered import Guard
 from policylint.doors.vendors import Vendor
+from policylint.load.charts import values_of
 from policylint.model import Resource, World, integer, mapping, sequence, text
 from policylint.model.resource import value_at
-from policylint.network.charts import values_of
 from policylint.topology.workloads import pod_spec
 
 SETTING = "clientAddress"

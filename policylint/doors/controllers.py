@@ -8,9 +8,9 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors.lowered import Guard
 from policylint.doors.vendors import INGRESS, Vendor, vendors
+from policylint.load.charts import values_of
 from policylint.model import Resource, World, mapping, text, texts
 from policylint.model.resource import value_at
-from policylint.network.charts import values_of
 
 CLASS = "IngressClass"
 _DEFAULT = "ingressclass.kubernetes.io/is-default-class"

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.load.charts import values_of
 from policylint.model import Resource, ResourceKey, World, mapping, text, texts
 from policylint.namedtuple import NamedTuple
-from policylint.network.charts import values_of
 
 PLUGIN = "cilium"
 AUDITS = "Cilium only audits: what policies deny is logged, and gets through"

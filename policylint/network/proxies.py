@@ -10,9 +10,9 @@ from functools import reduce
 from typing import Any
 
 from policylint.documents import read
+from policylint.load.charts import RELEASE, at, installed
 from policylint.model import UNKNOWN_NAMESPACE, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
-from policylint.network.charts import RELEASE, at, installed
 from policylint.network.endpoints import Endpoint
 from policylint.topology import GatewayState
 

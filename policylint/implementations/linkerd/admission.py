@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from policylint.digits import whole_number
 from policylint.documents import Pointer
 from policylint.implementations.linkerd.references import IDENTITIES, referred
+from policylint.load.charts import at, values_of
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts, value_at
 from policylint.model.selectors import matches
 from policylint.model.ternary import every, negated, some
-from policylint.network.charts import at, values_of
 from policylint.policy.authorizing import (
     AuthorizationRule,
     Checkpoint,

@@ -77,7 +77,7 @@ class Traefik(Implementation):
                     fault = "" if middleware is None else _fault(middleware, world, (middleware.key,), set())
                     if middleware is not None and (sort := _unmet_strategy(middleware, ingress, world)):
                         place = ("spec", "routes", number, "middlewares", index)
-                        does = f"names {middleware.key}, whose {sort}.ipStrategy reads X-Forwarded-For"
+                        does = f"names {middleware.key}, with a {sort}.ipStrategy that reads X-Forwarded-For"
                         does = f"{does}, and the entry point takes that header off, whoever sends it"
                         fix = "trust the proxies in front by `forwardedHeaders.trustedIPs` of the entry point"
                         fix = f"{fix}, or leave `ipStrategy` out"

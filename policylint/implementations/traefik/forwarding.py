@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.implementations.traefik.entry_points import arguments_of
+from policylint.load.charts import values_of
 from policylint.model import World, integer, mapping, texts
-from policylint.network.charts import values_of
 from policylint.patterns import Pattern
 from policylint.policy.authorizing import RequestFacts
 from policylint.spaces.addresses import EVERYBODY, address_set, number_of
@@ -19,7 +19,7 @@ _FORWARDED = "x-forwarded-for"
 _TRUSTED = Pattern(r"--entrypoints\.([^.=]+)\.forwardedheaders\.trustedips=(.*)$")
 _INSECURE = Pattern(r"--entrypoints\.([^.=]+)\.forwardedheaders\.insecure(?:=true)?$")
 _BY_SCHEME = {"http": "web", "https": "websecure"}
-_NOT_SEEN, _WHO_CONNECTS = "whose X-Forwarded-For its entry points believe, which was not seen", "who connects (--from)"
+_NOT_SEEN, _WHO_CONNECTS = "which X-Forwarded-For its entry points believe, which was not seen", "who connects (--from)"
 DEPENDS = frozenset({_NOT_SEEN, _WHO_CONNECTS})
 """What an address depends on that is not known."""
 
@@ -65,7 +65,7 @@ def address_by(strategy: Mapping[str, Any], message: RequestFacts, networks: tup
     if networks is None:
         return "", _NOT_SEEN
     if not networks:
-        return "", f"its entry points trust nobody's X-Forwarded-For (forwardedHeaders), so {words} finds no address"
+        return "", f"its entry points believe no X-Forwarded-For (forwardedHeaders), so {words} finds no address"
     number = number_of(message.peer) if message.peer else None
     if not any(each in EVERYBODY for each in networks):
         if number is None:

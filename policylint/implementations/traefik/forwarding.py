@@ -19,7 +19,7 @@ _FORWARDED = "x-forwarded-for"
 _TRUSTED = Pattern(r"--entrypoints\.([^.=]+)\.forwardedheaders\.trustedips=(.*)$")
 _INSECURE = Pattern(r"--entrypoints\.([^.=]+)\.forwardedheaders\.insecure(?:=true)?$")
 _BY_SCHEME = {"http": "web", "https": "websecure"}
-_NOT_SEEN, _WHO_CONNECTS = "which X-Forwarded-For its entry points believe, which was not seen", "who connects (--from)"
+_NOT_SEEN, _WHO_CONNECTS = "the `forwardedHeaders` of its entry points, which were not seen", "who connects (--from)"
 DEPENDS = frozenset({_NOT_SEEN, _WHO_CONNECTS})
 """What an address depends on that is not known."""
 

@@ -192,8 +192,8 @@ class Unseen:
         maker = resource.maker or f"the operator of {resource.kind}"
         makes = resource.makes or OPERATED
         self.add(f"{maker} may create it", resource.namespace, kinds=makes, ending=resource.ending)
-        if resource.makes is None:
-            self._owners[resource.name].append(resource)
+        if resource.makes is None or resource.ending:  # one that a script names in full is no misspelling
+            self._owners[resource.name or resource.ending].append(resource)
 
     def add_later(self, customs: Callable[[], Iterable[Custom]]) -> None:
         """Record custom resources that are read when something is missing that nothing else may make."""
@@ -323,7 +323,7 @@ class Unseen:
         for start in range(len(words)):
             for end in range(len(words), start, -1):
                 for owner in self._owners.get("-".join(words[start:end]), ()):
-                    if owner.namespace in ("", key.namespace) and owner.maker:
+                    if owner.namespace in ("", key.namespace) and owner.maker and owner.makes is None:
                         return f"{owner.maker} may create it"
                     if owner.name and owner.namespace in ("", key.namespace):
                         return f"the operator of {owner.kind} may make it of {owner.kind} {owner.name}"

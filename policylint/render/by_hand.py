@@ -16,7 +16,10 @@ from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.tree import Tree, join
 
-_SCRIPTS = (".sh", ".bash", ".md", "Makefile", "justfile", "Justfile", ".just", "Taskfile.yml", "Taskfile.yaml", ".mk")
+_SCRIPTS = (
+    *(".sh", ".bash", ".zsh", ".fish", ".ps1", ".md", "Makefile", "makefile", ".mk", "justfile", "Justfile", ".just"),
+    *("Taskfile.yml", "Taskfile.yaml", "mise.toml", "Tiltfile"),
+)
 _WORKFLOWS = (".github/workflows/", ".gitlab-ci")
 _LONGEST = 200_000
 """Bytes of a script that are looked through."""
@@ -65,6 +68,9 @@ _WITH_VALUE = frozenset(
     }
 )
 """Options of helm that take the next word."""
+_LABELS = Pattern(
+    r"\b(?:kubectl|KUBECTL|oc)\b[^\n|;&#]{0,200}?\blabel\s+(?:--\S+\s+)*(?:ns|namespaces?)[\s/]+([^\n|;&#]{0,400})"
+)
 _STARTS = Pattern(r"\b(?:kubectl|oc)\b[^\n|;&#]{0,200}?\b(run|create\s+(?:deployment|deploy))\s([^\n|;&#]{0,400})")
 _OF_RUN = frozenset(
     {"--image", "--labels", "-l", "--port", "--env", "--restart", "--overrides", "--replicas", "--context"}
@@ -261,6 +267,23 @@ def named_files(command: str, script: str) -> Iterator[str]:
     for named in _FILE.findall(command):
         for each in named.split(","):
             yield _filled_in(each, script)
+
+
+def labelled(files: Iterable[str], read: Callable[[str], bytes | None]) -> dict[str, dict[str, str]]:
+    """Return the labels that scripts give to namespaces, by namespace: those with one value in all scripts."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for _, text in scripts(files, read, b"kubectl", b"oc "):
+        for command in _LABELS.findall(text):
+            words, _ = _words(command, _WITH_VALUE)
+            labels = [word.split("=") for word in words if word.count("=") == 1]
+            for name in (_meant(word, text) for word in words if "=" not in word and not word.endswith("-")):
+                for key, value in labels:
+                    found.setdefault(name, {}).setdefault(key, set()).add(_meant(value, text))
+    return {
+        name: {key: next(iter(values)) for key, values in labels.items() if len(values) == 1 and "" not in values}
+        for name, labels in found.items()
+        if name
+    }
 
 
 def _filled_in(path: str, script: str) -> str:

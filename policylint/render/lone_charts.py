@@ -20,7 +20,7 @@ from policylint.render.journal import Journal
 from policylint.render.provenance import fill_in_namespace, resources_of
 from policylint.render.tree import Tree, inside
 
-MOST = 50
+MOST = 200
 """Charts that are rendered: a tree of more is a collection of charts for others, of which one takes some."""
 _BUILT_IN = frozenset({"networking.k8s.io"})
 """Groups whose policies most charts have that have nothing else to be checked."""
@@ -65,7 +65,10 @@ def lone_charts(
     charts = Charts(tree, by_program=by_program)
     alone = [directory for directory in charts.alone() if tree.is_live(f"{directory}/")]
     alone = [each for each in alone if each not in deployed and not _holds(each, deployed)]
-    written_in = {directory: _kinds(tree, directory) for directory in alone} if len(alone) <= MOST else {}
+    if len(alone) > MOST:
+        why = f"it is one of {len(alone)} that nothing installs"
+        return [LoneChart(each, each, [], {}, why, frozenset(), set()) for each in alone]
+    written_in = {directory: _kinds(tree, directory) for directory in alone}
     wanted = frozenset(groups) - _BUILT_IN
     if not any(group in wanted for kinds in written_in.values() for group, _ in kinds):
         return []

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from policylint.render.shared import Shared
     from policylint.workspace.scope import ReportScope
 
+_NAMESPACE = ("", "Namespace")
 _CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _ORIGIN = "config.kubernetes.io/origin"
 NOTHING_GIVEN = Assumptions()
@@ -150,7 +151,7 @@ class ReadTree(NamedTuple):
             if (env and environment.name not in env) or not self._may_have_part(scope, environment):
                 continue
             its_faults = list(faults)
-            own = environment.resources
+            own = self._labelled(list(environment.resources))
             if alone:
                 own = [*own, *joining(alone, alone=len(known) == 1)]
             objects, catalog = self._completed(own, its_faults)
@@ -222,7 +223,7 @@ class ReadTree(NamedTuple):
             left_out=patch_files(documents) if movable else frozenset(),
             known=None if self.shared is None else self.shared.of_documents(self.cluster_scoped, movable),
         )
-        objects = objects if movable else self._applied_into(objects)
+        objects = self._labelled(objects if movable else self._applied_into(objects))
         alone = self._lone_charts(render) if cut is None else []
         objects = [*_at_origins(objects, self.source), *(each for chart in alone for each in chart.resources)]
         objects, catalog = self._completed(objects, faults)
@@ -330,6 +331,25 @@ class ReadTree(NamedTuple):
             if namespace and namespace != "default":
                 moved[id(each)] = each.replaced(key=each.key._replace(namespace=namespace))
         return [moved.get(id(each), each) for each in objects]
+
+    def _labelled(self, objects: list[Resource]) -> list[Resource]:
+        """Return objects with the labels that scripts give to namespaces, where no deployer would take them away."""
+        of_namespaces = [each for each in objects if each.key[:2] == _NAMESPACE]
+        if not of_namespaces or self.source.named or self.source.root is None:
+            return objects
+        if any(each.key.group in _DEPLOYERS for each in objects):
+            return objects
+        from policylint.render.by_hand import labelled
+        from policylint.render.tree import Tree
+
+        tree = Tree(self.source, self.loaded, self.cluster_scoped, self.shared)
+        labels = labelled(tree.files_below(""), tree.read)
+        made: dict[int, Resource] = {}
+        for each in of_namespaces if labels else ():
+            if more := labels.get(each.key.name, {}):
+                metadata = {**each.metadata, "labels": {**more, **each.labels}}
+                made[id(each)] = each.replaced(body={**each.body, "metadata": metadata})
+        return [made.get(id(each), each) for each in objects]
 
     def _lone_charts(self, render: str, deployed: Collection[str] = ()) -> list[LoneChart]:
         """Return the charts of the tree, which nothing installs; what that takes is not imported for trees without.

@@ -215,6 +215,8 @@ def test_charts_that_make_the_same_are_alternatives(tmp_path: Path) -> None:
 def test_charts_are_left_where_they_are_for_others(tmp_path: Path, files: dict[str, str]) -> None:
     workspace = read(tmp_path, {**CHART, **files, "gateway.yaml": GATEWAY})
     assert deployed(workspace) == {"default": ["Gateway infra/edge"]}
+    several = len(files) > 1
+    assert workspace.coverage.not_rendered == ((f"{lone_charts.MOST + 1} charts not rendered",) if several else ())
 
 
 @pytest.mark.parametrize("files", [{}, {"kustomization.yaml": KUSTOMIZATION + "resources: [gateway.yaml]\n"}])

@@ -101,6 +101,7 @@ spec:
 
 STANDARD = f"{OF_GITHUB}/releases/download/v1.3.0/standard-install.yaml"
 OLD_CRDS = f"kubectl apply -f {OF_GITHUB}/releases/download/v0.8.0/standard-install.yaml\n"
+TAGGED = f"{OF_GITHUB}/releases/download/v$V/standard-install.yaml"
 CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 
 
@@ -128,6 +129,9 @@ CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
             {"up.sh": f"helm install eg {EG} --version v${{EG}}\n", "common.sh": "readonly EG=1.4.0\n"},
             True,
         ),
+        ({"mise.toml": f'[env]\nV = "0.8.0"\n[tasks.up]\nrun = "kubectl apply -f {TAGGED}"\n'}, False),
+        ({"up.ps1": OLD_CRDS}, False),
+        ({"Tiltfile": f"local('{OLD_CRDS.strip()}')\n"}, False),
         ({"README.md": "linkerd install --crds | kubectl apply -f -\n"}, False),
         ({"up.sh": "linkerd install | kubectl apply -f -\n"}, True),
         (

@@ -141,3 +141,83 @@ def test_it_holds_beside_kustomizations_and_not_beside_a_deployer(tmp_path: Path
         "spec: {path: ./lab, sourceRef: {kind: GitRepository, name: flux-system}}\n"
     )
     assert doubtful(tmp_path / "b", {**FILES, **deployed, "README.md": text}, "GWP408") == [False]
+
+
+AMBIENT = """\
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {istio.io/dataplane-mode: ambient}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {ports: [{port: 80}], selector: {app: web}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: waypoint, namespace: shop}
+spec:
+  gatewayClassName: istio-waypoint
+  listeners: [{name: mesh, port: 15008, protocol: HBONE}]
+---
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: deny, namespace: shop}
+spec:
+  targetRefs: [{kind: Service, group: "", name: web}]
+  action: DENY
+  rules: [{}]
+"""
+LABEL = "istio.io/use-waypoint=waypoint"
+
+
+@pytest.mark.parametrize(
+    ("files", "is_idle"),
+    [
+        ({}, True),
+        ({"up.sh": f"kubectl label namespace shop {LABEL}\n"}, False),
+        ({"up.sh": f"kubectl label --overwrite ns shop {LABEL}\n"}, False),
+        ({"up.sh": f"oc label ns/shop {LABEL} --overwrite\n"}, False),
+        ({"up.sh": f"KUBECTL=kubectl\nNS=${{1:-shop}}\n$KUBECTL label namespace $NS {LABEL}\n"}, False),
+        ({"README.md": f"```sh\nkubectl label namespaces pay shop {LABEL}\n```\n"}, False),
+        (
+            {"up.sh": f"kubectl label ns shop {LABEL}\n", "a/kustomization.yaml": "resources: [a.yaml]\n"}
+            | {"a/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"},
+            False,
+        ),
+        ({"down.sh": "kubectl label namespace shop istio.io/use-waypoint-\n"}, True),
+        ({"up.sh": f"kubectl label namespace pay {LABEL}\n"}, True),
+        ({"up.sh": f"kubectl label namespace $NS {LABEL}\n"}, True),
+        ({"up.sh": f"kubectl label pod shop {LABEL}\n"}, True),
+        ({"up.sh": "kubectl label namespace shop team=a\n"}, True),
+    ],
+)
+def test_labels_that_scripts_give_to_namespaces_are_there(tmp_path: Path, files: dict[str, str], is_idle: bool) -> None:
+    found = [
+        each.confidence for each in tree(tmp_path, {"mesh.yaml": AMBIENT, **files}).findings() if each.rule == "GWP106"
+    ]
+    assert bool(found) == is_idle
+
+
+CONSUMER = """\
+apiVersion: configuration.konghq.com/v1
+kind: KongConsumer
+metadata: {name: jwt-user, namespace: shop, annotations: {kubernetes.io/ingress.class: kong}}
+username: jwt-user
+credentials: [jwt-key-rs256, jwt-key-hs256]
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: jwt-key-hs256, namespace: shop}
+stringData: {key: a, secret: b}
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "is_missing"), [("jwt-key-rs256", False), ("jwt-key-rs512", True), ("", True), ("rs256", True)]
+)
+def test_what_a_script_makes_is_not_misspelt(tmp_path: Path, made: str, is_missing: bool) -> None:
+    held = f"apiVersion: v1\nkind: Secret\nmetadata:\n  name: {made}\nstringData: {{key: a}}\n"
+    script = f"cat <<EOF | cat - | kubectl apply -f -\n{held}EOF\n" if made else ""
+    found = doubtful(tmp_path, {"consumer.yaml": CONSUMER, "install.sh": script}, "GWP113")
+    assert (False in found) == is_missing

@@ -10,13 +10,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from policylint.catalog.kinds import Catalog
 from policylint.catalog.weakenings import access, common_weaknesses
 from policylint.checks.kit.locations import path
+from policylint.compare.carried import carried_otherwise
 from policylint.compare.change import ContextChange, EnvironmentChange, SubjectChange
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.anywhere import decided_otherwise, edited_beside
-from policylint.compare.protection.extensions import edited_unevaluated, said_by
+from policylint.compare.protection.extensions import edited_unevaluated, said_by, stands_nowhere
 from policylint.compare.protection.spec import unmoved
 from policylint.compare.requests import RequestChanges
 from policylint.documents import Pointer
@@ -25,6 +25,8 @@ from policylint.model.words import listing
 from policylint.policy.results import Effective
 
 _NOT_EVALUATED = "and what that does is not evaluated"
+_REFUSED = "in a policy that is refused before and after"
+_NOWHERE = "in a policy that acts on nothing seen, before and after"
 _IN_ORDER = re.compile(
     r"args|command|cipher|chain|curve|filter|middleware|nameserver|order|plugin|precedence|priorit|search|version", re.I
 )
@@ -58,8 +60,18 @@ def untold_subjects(
     rows = {
         new.key: SubjectChange(sides.after.world.name, new.key, "unknown", new.name_location, reason=reason)
         for old, new in (*edited_unevaluated(sides), *decided_otherwise(sides), *_of_known_groups(sides))
-        if new.key not in shown and (reason := _reason(sides.after.catalog, old, new))
+        if new.key not in shown and (reason := _reason(sides, old, new))
     }
+    for resource, fields in carried_otherwise(sides):
+        if resource.key not in shown:
+            row = SubjectChange(
+                sides.after.world.name,
+                resource.key,
+                "unknown",
+                resource.name_location,
+                reason=f"{_changes(fields)}, {_NOT_EVALUATED}",
+            )
+            rows.setdefault(resource.key, row)
     return [rows[key] for key in sorted(rows)][:_MOST]
 
 
@@ -87,24 +99,31 @@ def without_told(environments: Iterable[EnvironmentChange], findings: Iterable[F
 
 
 def _is_told(subject: SubjectChange, told: Collection[ResourceKey]) -> bool:
-    return subject.key in told and subject.reason.endswith(_NOT_EVALUATED)
+    return subject.key in told and subject.reason.endswith((_NOT_EVALUATED, _REFUSED, _NOWHERE))
 
 
-def _reason(catalog: Catalog, old: Resource, new: Resource) -> str:
+def _reason(sides: Sides, old: Resource, new: Resource) -> str:
     """Return which of its fields differ, in words; "" where all of them say how something runs, as replicas do, or
     what holds where they are left out."""
     above = "spec." if "spec" in new.body else ""
     before, after = said_by(old), said_by(new)
     differing = list(_differing(before, after, ()))
     if differing:
-        kind = catalog.get(*new.key[:2])
+        kind = sides.after.catalog.get(*new.key[:2])
         meant = [*(() if kind is None else kind.weaker), *common_weaknesses(new.key.kind, before, after, kind)]
         same = {pointer for pair in unmoved(meant, before, after) for pointer in pair}
         differing = [each for each in differing if each not in same]
     fields = dict.fromkeys(f"{above}{path(each[:_DEEPEST])}" for each in differing)
     if not fields:
         return ""
-    return f"{listing(list(fields), most=3)} {'changes' if len(fields) == 1 else 'change'}, {_NOT_EVALUATED}"
+    changes = _changes(fields)
+    if not stands_nowhere(sides, new):
+        return f"{changes}, {_NOT_EVALUATED}"
+    return f"{changes} {_REFUSED if sides.after.policies[new.key].invalid_code else _NOWHERE}"
+
+
+def _changes(fields: Collection[str]) -> str:
+    return f"{listing(list(fields), most=3)} {'changes' if len(fields) == 1 else 'change'}"
 
 
 def _differing(old: Any, new: Any, above: Pointer) -> Iterator[Pointer]:

@@ -14,12 +14,13 @@ from policylint.checks.kit.locations import deepest_written, path, value_at
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, Path, WeakenedWay
 from policylint.compare.protection.spec import Weakening, weakenings
+from policylint.compare.unknown import is_of_unseen
 from policylint.documents import Pointer
 from policylint.model import Location, Node, PolicyKind, Resource, ResourceKey, mapping, text
 from policylint.model.weakness import Weakness
 from policylint.network.kinds import EVALUATED as NETWORK_POLICIES
 from policylint.policy.asking import asked, strongest
-from policylint.policy.results import Group
+from policylint.policy.results import Group, PolicyState
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.topology.routes import rules
@@ -110,7 +111,7 @@ def edited(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
             continue
         own = kind is not None and kind.policy_class != "Other" and not _is_whole(kind)
         for old, new in sides.edited(group, name):
-            if own and not (_is_listed(after, new) or _may_be_refused(sides, new)):
+            if own and not (_is_listed(after, new) or stands_nowhere(sides, new)):
                 continue  # kinds with contexts of their own are compared by their settings
             if said_by(new) != said_by(old):
                 yield old, new
@@ -145,18 +146,29 @@ def edited_unevaluated(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
     for old, new in edited(sides):
         if new.key[:2] in NETWORK_POLICIES or "gateway.networking" in new.key.group or _is_listed(sides.after, new):
             continue
-        if (
-            _may_be_refused(sides, new)
-            or not _is_compared(sides.after, new)
-            or next(_naming(sides.after, new.key), None) is not None
-        ):
+        kind = sides.after.catalog.get(*new.key[:2])
+        named = kind is not None and kind.bound_by in (
+            "extension-ref",
+            "annotation",
+        )  # by doors, too, which see no more
+        if named or stands_nowhere(sides, new) or not _is_compared(sides.after, new):
             yield old, new
 
 
-def _may_be_refused(sides: Sides, new: Resource) -> bool:
-    """Tell whether a policy fits a schema on neither side: no context holds it, and a cluster may have another one."""
+def stands_nowhere(sides: Sides, new: Resource) -> bool:
+    """Tell whether a policy is in no context on either side, refused or without a target: what its change would do
+    anywhere no answer tells, and a cluster may have what it lacks here. Targets that were not seen are told apart."""
     states = sides.before.policies.get(sides.pairing.was(new.key)), sides.after.policies.get(new.key)
-    return all(state is not None and state.invalid_code == "schema" for state in states)
+    return all(
+        state is not None and not state.groups and not _may_act(state, side)
+        for state, side in zip(states, sides[:2], strict=True)
+    )
+
+
+def _may_act(state: PolicyState, side: Simulation) -> bool:
+    return not state.invalid_code and any(
+        target.resolution.unknown or is_of_unseen(target, state, side) for target in state.targets
+    )
 
 
 def _is_listed(side: Simulation, resource: Resource) -> bool:

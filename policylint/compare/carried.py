@@ -1,0 +1,148 @@
+"""What stands at objects of Kubernetes that requests pass by, and that controllers read beside what is evaluated here.
+
+An Ingress says most in annotations, a mesh reads those of pods and labels of namespaces, a load balancer what its
+Service says. Some of it is evaluated: of that answers and findings tell. The rest must not be passed over in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from policylint.catalog.weakenings import access, table, words_of
+from policylint.compare.pairing import Sides
+from policylint.doors import published_as, with_doors
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, mapping, sequence, text, texts, value_at
+from policylint.model.kinds import OPENSHIFT_ROUTE
+from policylint.namedtuple import NamedTuple
+from policylint.topology.workloads import WORKLOADS
+
+_INGRESS = ("networking.k8s.io", "Ingress")
+_SERVICE = ("", "Service")
+_NAMESPACE = ("", "Namespace")
+_GATEWAYS = frozenset({(GATEWAY_GROUP, "Gateway"), (GATEWAY_GROUP, "ListenerSet"), (GATEWAY_GROUP, "GatewayClass")})
+_OTHERS = frozenset({_INGRESS, _SERVICE, _NAMESPACE, OPENSHIFT_ROUTE})
+_IDLE = frozenset({
+    "clusterIP", "clusterIPs", "healthCheckNodePort", "internalTrafficPolicy", "ipFamilies", "ipFamilyPolicy",
+    "publishNotReadyAddresses", "sessionAffinity", "sessionAffinityConfig", "trafficDistribution",
+})  # fmt: skip
+"""What a Service says of who of its pods answers, not of who comes to them."""
+_SPEED = frozenset({
+    "buffer", "buffering", "buffers", "healthcheck", "interval", "log", "retries", "tags", "timeout", "timeouts",
+})  # fmt: skip
+"""Words of annotations that say how fast or how often something is done, or watched."""
+
+
+_DEFAULTS: Mapping[str, tuple[Any, ...]] = {
+    "kind": ("Secret",), "group": ("", GATEWAY_GROUP), "mode": ("Terminate", "AllowValidOnly"), "type": ("IPAddress",),
+    "from": ("None",),
+}  # fmt: skip
+"""What fields of a Gateway say where they are left out."""
+
+
+class Carried(NamedTuple):
+    """An object, and what it says otherwise, in words: `annotation example.com/a`, `spec.tls`."""
+
+    resource: Resource
+    fields: tuple[str, ...]
+
+
+def carried_otherwise(sides: Sides) -> Iterator[Carried]:
+    """Yield the objects of both sides that say something else where controllers read it, each with what."""
+    ways: frozenset[ResourceKey] | None = None
+    for kind in sides.after.world.kinds():
+        if kind[0] == GATEWAY_GROUP or kind in _OTHERS or kind in WORKLOADS:
+            for old, new in sides.edited(*kind):
+                if kind == _SERVICE:
+                    ways = _on_ways(sides) if ways is None else ways
+                    if new.key not in ways and not published_as(old) and not published_as(new):
+                        continue
+                fields = (*_notes(old, new), *_said(old, new))
+                if fields:
+                    yield Carried(new, fields)
+
+
+def _on_ways(sides: Sides) -> frozenset[ResourceKey]:
+    """Return the Services that routes and doors lead to."""
+    return frozenset(
+        backend.wanted for side in sides[:2] for route in with_doors(side).topology.routes for backend in route.backends
+    )
+
+
+def _notes(old: Resource, new: Resource) -> Iterator[str]:
+    """Yield the annotations, and labels of what a mesh takes in, that differ and that somebody reads."""
+    inside = new.key[:2] == _NAMESPACE or new.key[:2] in WORKLOADS
+    for place in _places(new):
+        was, now = (mapping(value_at(each.body, place)) for each in (old, new))
+        for name in dict.fromkeys((*was, *now)):
+            if str(was.get(name)) != str(now.get(name)) and _is_read(str(name), inside=inside):
+                yield f"{place[-1].removesuffix('s')} {name}"
+
+
+def _places(resource: Resource) -> Iterator[tuple[str, ...]]:
+    """Yield where an object carries annotations, or labels, that others read."""
+    kind = resource.key[:2]
+    if kind in WORKLOADS:
+        above = {"Pod": (), "CronJob": ("spec", "jobTemplate", "spec", "template")}.get(kind[1], ("spec", "template"))
+        yield from ((*above, "metadata", "annotations"), (*above, "metadata", "labels"))
+        return
+    yield ("metadata", "annotations")
+    if kind == _NAMESPACE:
+        yield ("metadata", "labels")
+    if kind[1] == "Gateway":
+        yield ("spec", "infrastructure", "annotations")
+
+
+@lru_cache(maxsize=1024)
+def _is_read(name: str, *, inside: bool) -> bool:
+    """Tell whether somebody on the way of requests may read an annotation or a label."""
+    domain, _, last = name.rpartition("/")
+    listed = texts(mapping(table().get("carried")).get("domains" if inside else "others"))
+    if name in listed or (not domain and inside):
+        return (name in listed) is inside
+    idle = not _SPEED.isdisjoint(words_of(last)) and not access().of_field(last)
+    return bool(domain) and not idle and domain.endswith(tuple(listed)) is inside
+
+
+def _said(old: Resource, new: Resource) -> Iterator[str]:
+    """Yield the fields of a Gateway, an Ingress or a Service that differ, but for what means the same."""
+    reading = _ingress if new.key[:2] == _INGRESS else _service if new.key[:2] == _SERVICE else _gateway
+    if reading is not _gateway or new.key[:2] in _GATEWAYS:
+        was, now = reading(old.spec), reading(new.spec)
+        yield from (f"spec.{name}" for name in dict.fromkeys((*was, *now)) if was.get(name) != now.get(name))
+
+
+def _ingress(spec: Mapping[str, Any]) -> dict[str, Any]:
+    listed = map(mapping, sequence(spec.get("tls")))
+    hosts = [{**each, "hosts": sorted(texts(each.get("hosts")))} for each in listed]
+    return {**spec, "tls": sorted(hosts, key=repr), "rules": sorted(sequence(spec.get("rules")), key=repr)}
+
+
+def _service(spec: Mapping[str, Any]) -> dict[str, Any]:
+    listed = map(mapping, sequence(spec.get("ports")))
+    ports = [{"protocol": "TCP", "targetPort": each.get("port"), **each} for each in listed]
+    kept = {"externalTrafficPolicy": "Cluster", **{name: spec[name] for name in spec if name not in _IDLE}}
+    kept |= {"ports": sorted(ports, key=repr), "type": text(spec.get("type"), "ClusterIP")}
+    return {**kept, **{name: sorted(texts(spec.get(name))) for name in ("externalIPs", "loadBalancerSourceRanges")}}
+
+
+def _gateway(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a Gateway says beside what its routes show: of listeners their TLS alone."""
+    listed = map(mapping, sequence(spec.get("listeners")))
+    ends = {text(each.get("name")): _plain(each["tls"]) for each in listed if mapping(each.get("tls"))}
+    kept = {name: _plain(value) for name, value in spec.items() if name not in ("description", "listeners")}
+    return {**kept, "listeners": ends}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without what holds where it is left out."""
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    plain = {name: _plain(inner) for name, inner in value.items()}
+    return {name: inner for name, inner in plain.items() if inner not in _DEFAULTS.get(name, ()) and inner != {}}
+
+
+__all__ = ["Carried", "carried_otherwise"]

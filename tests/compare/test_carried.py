@@ -1,0 +1,122 @@
+"""What controllers read at objects that requests pass by, and what changes in policies that act nowhere: a row."""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.compare import compare, pair_sides
+from tests.worlds import gateway, gateway_class, labelled, manifest, policy, route, service, simulated
+
+ROUTED = [
+    gateway_class("any", "gateway.envoyproxy.io/gatewayclass-controller"),
+    gateway(),
+    route(more="rules: [{backendRefs: [{name: checkout, port: 80}]}]"),
+]
+SELECTED = "selector: {app: checkout}"
+PORTS = "[{name: http, port: 80, targetPort: 8080, protocol: TCP}]"
+
+
+def ingress(annotations: str = "", tls: str = "[{hosts: [a.example.com, b.example.com], secretName: web}]") -> str:
+    paths = "[{path: /, pathType: Prefix, backend: {service: {name: checkout, port: {number: 80}}}}]"
+    rules = f"[{{host: a.example.com, http: {{paths: {paths}}}}}, {{host: b.example.com, http: {{paths: {paths}}}}}]"
+    spec = f"spec: {{ingressClassName: nginx, tls: {tls}, rules: {rules}}}"
+    return manifest("networking.k8s.io/v1", "Ingress", "www", "shop", spec, more=f"annotations: {{{annotations}}}")
+
+
+def pods(annotations: str, labels: str = "app: checkout") -> str:
+    metadata = f"metadata: {{labels: {{{labels}}}, annotations: {{{annotations}}}}}"
+    template = f"{{{metadata}, spec: {{containers: [{{name: a, image: a}}]}}}}"
+    spec = f"spec: {{selector: {{matchLabels: {{app: checkout}}}}, template: {template}}}"
+    return manifest("apps/v1", "Deployment", "checkout", "shop", spec)
+
+
+def rows(before: str, after: str) -> tuple[list[str], bool]:
+    """Return the reasons of what is not known, and whether it is said that all requests are answered as before."""
+    beside = [labelled("infra"), labelled("shop")] if "kind: Namespace" not in before else [labelled("infra")]
+    beside += [service()] if "kind: Service\n" not in before else []
+    sides = [simulated(*ROUTED, *beside, text) for text in (before, after)]
+    (environment,) = compare(pair_sides([sides[0]], [sides[1]]))
+    return [each.reason for each in environment.unknown], bool(environment.requests and environment.requests.same)
+
+
+def exposed(annotations: str) -> str:
+    spec = "spec: {host: c.example.com, to: {kind: Service, name: checkout}}"
+    return manifest("route.openshift.io/v1", "Route", "c", "shop", spec, more=f"annotations: {{{annotations}}}")
+
+
+GATEWAY = gateway(
+    "partners",
+    listeners="[{name: https, port: 443, protocol: HTTPS, hostname: p.example.com, tls: {mode: Terminate, "
+    "certificateRefs: [{group: '', kind: Secret, name: web}]}, allowedRoutes: {namespaces: {from: All}}}]",
+    more="addresses: [{type: IPAddress, value: 192.0.2.7}], "
+    "tls: {frontend: {default: {validation: {caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]}}}}",
+)
+NGINX = "nginx.ingress.kubernetes.io"
+TOLD = [
+    (ingress(f"{NGINX}/cors-allow-origin: 'https://a'"), ingress(f"{NGINX}/cors-allow-origin: '*'"), "annotation "),
+    (ingress("haproxy.org/ssl-ciphers: A"), ingress(), "annotation haproxy.org/ssl-ciphers"),
+    (ingress("example.com/guard: a"), ingress("example.com/guard: b"), "annotation example.com/guard"),
+    (ingress(), ingress(tls="[{hosts: [a.example.com, b.example.com], secretName: other}]"), "spec.tls"),
+    (GATEWAY, GATEWAY.replace("name: ca}", "name: other}"), "spec.tls"),
+    (GATEWAY, GATEWAY.replace("Name: any", "Name: other"), ""),
+    (GATEWAY, GATEWAY.replace("name: web}]}, all", "name: other}]}, all"), "spec.listeners"),
+    (GATEWAY, GATEWAY.replace("192.0.2.7", "192.0.2.8"), "spec.addresses"),
+    (exposed("haproxy.router.openshift.io/hsts_header: a"), exposed(""), "annotation haproxy.router"),
+    (service(more=f"{SELECTED}, externalIPs: [192.0.2.1]"), service(more=f"{SELECTED}, externalIPs: [192.0.2.2]"), ""),
+    (service(more=SELECTED), service(more="selector: {app: other}"), "spec.selector"),
+    (service(ports=PORTS), service(ports=PORTS.replace("8080", "9090")), "spec.ports"),
+    (labelled("shop", "{istio-injection: enabled}"), labelled("shop"), "label istio-injection"),
+    (labelled("shop", "{istio.io/use-waypoint: a}"), labelled("shop"), "label istio.io/use-waypoint"),
+    (pods("config.linkerd.io/skip-inbound-ports: '25'"), pods("config.linkerd.io/skip-inbound-ports: '80'"), "config"),
+    (pods("", "app: checkout, sidecar.istio.io/inject: 'true'"), pods(""), "label sidecar.istio.io/inject"),
+]
+SILENT = [
+    (ingress(f"{NGINX}/proxy-read-timeout: '1'"), ingress(f"{NGINX}/proxy-read-timeout: '2'")),
+    (ingress("argocd.argoproj.io/sync-wave: '1'"), ingress("argocd.argoproj.io/sync-wave: '2'")),
+    (ingress(), ingress(tls="[{secretName: web, hosts: [b.example.com, a.example.com]}]")),
+    (
+        service(ports="[{name: http, port: 80}]"),
+        service(ports="[{name: http, port: 80, targetPort: 80, protocol: TCP}]"),
+    ),
+    (service(more=SELECTED), service(more=f"{SELECTED}, type: ClusterIP, sessionAffinity: ClientIP")),
+    (labelled("shop", "{team: shop}"), labelled("shop", "{team: shop, owner: web}")),
+    (pods("checksum/config: a"), pods("checksum/config: b")),
+    (pods("prometheus.io/scrape: 'true'"), pods("prometheus.io/scrape: 'false'")),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "told"), TOLD)
+def test_what_controllers_read_and_nobody_evaluates_is_a_row(before: str, after: str, told: str) -> None:
+    reasons, same = rows(before, after)
+    assert not same
+    assert told in " ".join(reasons) or (not told and reasons)
+
+
+@pytest.mark.parametrize(("before", "after"), SILENT)
+def test_what_nobody_on_the_way_of_requests_reads_is_none(before: str, after: str) -> None:
+    assert rows(before, after)[0] == []
+
+
+SECURITY = ("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "login")
+
+
+def cors(origin: str, target: str = "HTTPRoute/checkout", more: str = "") -> str:
+    return policy(*SECURITY, target, f"cors: {{allowOrigins: ['{origin}']}}{more}", "shop")
+
+
+TWICE = ", targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}"
+
+
+@pytest.mark.parametrize(
+    ("target", "more", "ending"),
+    [
+        ("HTTPRoute/gone", "", "in a policy that acts on nothing seen, before and after"),
+        ("HTTPRoute/checkout", TWICE, "in a policy that is refused before and after"),
+    ],
+)
+def test_a_policy_that_acts_nowhere_does_not_change_unsaid(target: str, more: str, ending: str) -> None:
+    one, other = (cors(origin, target, more) for origin in ("https://a.example.com", "https://b.example.com"))
+    reasons, same = rows(one, other)
+    assert not same
+    assert [reason.endswith(ending) for reason in reasons] == [True], reasons
+    assert rows(one, f"{one}\n# the same\n") == ([], True)

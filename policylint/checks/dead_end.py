@@ -56,9 +56,8 @@ def _scaled_down(simulation: Simulation) -> Iterator[Finding]:
                 continue
             behind = workloads_selected(world, service)
             selector = {"matchLabels": mapping(service.spec.get("selector"))}
-            if not behind or world.pods_elsewhere(selector, service.key.namespace):
-                continue
-            if all(type(each.spec.get("replicas")) is int and each.spec["replicas"] == 0 for each in behind):
+            empty = all(type(each.spec.get("replicas")) is int and each.spec["replicas"] == 0 for each in behind)
+            if behind and empty and not world.pods_elsewhere(selector, service.key.namespace):
                 yield Finding(
                     RULE,
                     "note",

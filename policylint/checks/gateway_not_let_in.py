@@ -57,6 +57,7 @@ def _passages(simulation: Simulation) -> Iterator[tuple[Resource, Resource]]:
         for front in simulation.acting.fronts(service.key, None):
             if front.resource.key != service.key:  # else nobody knows which waypoint it is
                 yield service, front.resource
+    seen: set[tuple[ResourceKey, ResourceKey]] = set()
     for route in simulation.topology.routes:
         states = (None if each.gateway is None else simulation.topology.gateway(each.gateway) for each in route.parents)
         gateways = {
@@ -68,8 +69,10 @@ def _passages(simulation: Simulation) -> Iterator[tuple[Resource, Resource]]:
             target = world.get(backend.wanted)
             if target is not None and target.key[:2] == ("", "Service") and backend.role != "RequestMirror":
                 for gateway in gateways.values():
-                    if not simulation.acting.fronts(target.key, gateway):
+                    pair = target.key, gateway.key
+                    if pair not in seen and not simulation.acting.fronts(target.key, gateway):
                         yield target, gateway
+                    seen.add(pair)
     if world.of_kind(*OWN_GATEWAY):
         yield from _through_own_gateways(simulation)
 

@@ -55,6 +55,7 @@ class ActingIndex:
         self._passing: dict[Node, dict[Node, list[tuple[int, Path]]]] = {}
         self._places: dict[int, Mapping[Node, frozenset[ResourceKey]]] = {}
         self._workloads: dict[ResourceKey, list[Resource]] = {}
+        self._beyond: dict[tuple[ResourceKey, ResourceKey | None, ResourceKey | None], tuple[Node, ...]] = {}
 
     # What a request meets.
 
@@ -119,13 +120,19 @@ class ActingIndex:
         """
         if not self._meshes.all:
             return ()
+        place = key, None if caller is None else caller.key, asked_for
+        if place not in self._beyond:
+            self._beyond[place] = tuple(dict.fromkeys(self._passed(key, caller, asked_for)))
+        return self._beyond[place]
+
+    def _passed(self, key: ResourceKey, caller: Resource | None, asked_for: ResourceKey | None) -> list[Node]:
         nodes = [front.path[0] for front in self.fronts(asked_for or key, caller)]
         for workload in self.workloads(key):
             nodes.append(whole(workload.key))
             for server in servers_selecting(self._world, workload):
                 nodes.append(whole(server.key))
                 nodes += [whole(route.key) for route in server_routes(self._world, server)]
-        return tuple(dict.fromkeys(nodes))
+        return nodes
 
     def fronts(self, key: ResourceKey, caller: Resource | None) -> list[Checkpoint]:
         """Return the waypoints that requests of a caller to a Service or a workload pass."""

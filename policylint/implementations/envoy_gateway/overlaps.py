@@ -33,9 +33,11 @@ def overlaps(topology: Topology, isolation: Isolation) -> Overlaps:
     for state in topology.routes:
         if state.route.key.kind not in ("HTTPRoute", "GRPCRoute"):
             continue
-        written = {key for rule in rules(state.route) for key in _keys(state.route, rule, topology)}
         candidates = [each for parent in state.parents if parent.accepted for each in parent.candidates]
-        for candidate in (each for each in candidates if not each.failure and each.node in serving):
+        candidates = [each for each in candidates if not each.failure and each.node in serving]
+        rules_of_it = rules(state.route) if candidates else ()
+        written = {key for rule in rules_of_it for key in _keys(state.route, rule, topology)}
+        for candidate in candidates:
             for hostname in {*candidate.hostnames} - isolation.left_to_others(candidate):
                 for key in written:
                     buckets[candidate.node, hostname, key].add(state.route.key)

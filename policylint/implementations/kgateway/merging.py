@@ -151,11 +151,12 @@ def _offer(folding: Folding, field: Pointer, entries: list[_Entry]) -> None:
         entries = [entry._replace(joins=False) for entry in (first, *(each for each in entries if each != first))]
     seen: list[object] = []
     for entry in entries:
-        provider = _provider(entry)
-        if listed and entry.joins and provider in seen:
-            folding.lose(entry.attachment, field, entry.value, folding.holders(field))
-            continue
-        seen.append(provider)
+        if listed:
+            provider = _provider(entry)
+            if entry.joins and provider in seen:
+                folding.lose(entry.attachment, field, entry.value, folding.holders(field))
+                continue
+            seen.append(provider)
         value = [entry.value] if listed else entry.value
         if entry.joins:
             folding.join(entry.attachment, field, value)

@@ -25,8 +25,8 @@ from policylint.policy.authorizing import RequestFacts
 from policylint.policy.paths import ListedPaths, Path
 from policylint.policy.results import Group
 from policylint.spaces.predicates import Predicate, ending, matching, starting
-from policylint.topology import Topology, whole
-from policylint.topology.hostnames import covers, specificity
+from policylint.topology import Candidate, RouteState, Topology, whole
+from policylint.topology.hostnames import EVERY, covers, specificity, wildcards_above
 from policylint.topology.routes import rules
 
 _LEAST = 4
@@ -77,10 +77,7 @@ class ActionSets:
                 if _is_whole(path):
                     self.acting[path[-3], path[-1]].add(number)
                     self.paths[path[-3], path[-1]] = path
-        self._served: dict[object, set[str]] = defaultdict(set)
-        for candidate in (each for state in topology.routes for parent in state.parents for each in parent.candidates):
-            if not candidate.failure:
-                self._served[self._port(candidate.node)].update(candidate.hostnames)
+        self._read: dict[Node, list[Match]] = {}
         self._sets: dict[ResourceKey, dict[str, list[_ActionSet]]] = defaultdict(lambda: defaultdict(list))
         for (listener, rule), numbers in self.acting.items():
             for hostname, made in self._made(listener, rule, frozenset(numbers)):
@@ -142,9 +139,8 @@ class ActionSets:
         """
         by_host = self._sets[listener.key]
         hosts = self.hosts(listener, rule.key)
-        served = self._served[self._port(listener)]
-        takers = ((name, [each for each in served if covers(each, name)]) for name in by_host)
-        narrower = [name for name, names in takers if names and max(names, key=specificity) in hosts]
+        taken = self._taken[self._port(listener)]
+        narrower = [name for host in hosts for name in taken.get(host, ())]
         met = [made for hostname, _ in self._met(listener, rule.key) for made in by_host[hostname]]
         others = {tuple(made.match.conditions): made.match for made in met if made.place[0] != listener}.values()
         besides = {tuple(made.match.conditions): made.match for made in met if made.place[1] != rule}.values()
@@ -163,18 +159,41 @@ class ActionSets:
         return any(each != rule and any(covers(name, host) for name in names) for each, names in alike)
 
     @cached_property
+    def _taken(self) -> Mapping[object, Mapping[str, list[str]]]:
+        """By port of a Gateway and hostname that routes serve there the hostnames of sets that none narrower covers."""
+        served: dict[tuple[ResourceKey, object], set[str]] = defaultdict(set)
+        for candidate in (each for _, candidates in self._attached for each in candidates):
+            served[self._port(candidate.node)].update(candidate.hostnames)
+        found: dict[object, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for port, names in served.items():
+            for hostname in self._sets[port[0]]:
+                covering = (name for name in (hostname, *wildcards_above(hostname), EVERY) if name in names)
+                if (taker := next(covering, None)) is not None:
+                    found[port][taker].append(hostname)
+        return found
+
+    @cached_property
+    def _attached(self) -> list[tuple[RouteState, list[Candidate]]]:
+        """The routes of Gateways with sets, with the listeners that they are attached to."""
+        found = []
+        for state in self._topology.routes:
+            candidates = [each for parent in state.parents for each in parent.candidates if not each.failure]
+            if candidates := [each for each in candidates if each.node.key in self._sets]:
+                found.append((state, candidates))
+        return found
+
+    @cached_property
     def _written(self) -> Mapping[Node, Mapping[object, list[tuple[Node, Sequence[str]]]]]:
         """By listener and conditions the rules with a match that has these, and the hostnames that they serve there."""
         found: dict[Node, dict[object, list[tuple[Node, Sequence[str]]]]] = defaultdict(lambda: defaultdict(list))
-        for state in self._topology.routes:
-            candidates = [each for parent in state.parents for each in parent.candidates if not each.failure]
-            for each in rules(state.route) if candidates else ():
+        for state, candidates in self._attached:
+            for each in rules(state.route):
                 for match in self._matches(each.node):
                     for candidate in candidates:
                         found[candidate.node][tuple(match.conditions)].append((each.node, candidate.hostnames))
         return found
 
-    def _port(self, listener: Node) -> object:
+    def _port(self, listener: Node) -> tuple[ResourceKey, object]:
         state = self._topology.listener(listener)
         return listener.key, None if state is None else state.port
 
@@ -196,6 +215,11 @@ class ActionSets:
                 yield hostname, _ActionSet((listener, rule), match, acting, len(listed) == 1, order)
 
     def _matches(self, rule: Node) -> list[Match]:
+        if rule not in self._read:
+            self._read[rule] = self._matches_of(rule)
+        return self._read[rule]
+
+    def _matches_of(self, rule: Node) -> list[Match]:
         route = self._topology.route(rule.key)
         body = next((each.body for each in rules(route.route) if each.node == rule), {}) if route is not None else {}
         calls = rule.key.kind == "GRPCRoute"

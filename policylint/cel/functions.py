@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from policylint.cel.formats import OF_CEL
 from policylint.cel.urls import Url, read_url
-from policylint.model import holds_variable
+from policylint.model import holds_variable, is_symbolic
 from policylint.patterns import Pattern
 
 _LARGEST: Final = 2**63
@@ -71,8 +71,13 @@ def _integer(value: Any) -> int:
     if value.__class__ is float and abs(value) < _LARGEST:
         return int(value)
     if value.__class__ is str and not value.lstrip("+-").isdecimal():
-        raise FailedError(f"{value!r} is no integer")
+        raise _refusal(value, "integer")
     raise UndecidedError
+
+
+def _refusal(value: str, what: str) -> FailedError | UndecidedError:
+    """Return the error of a text that is none of something; it may be one once a script has filled in `%HOST%`."""
+    return UndecidedError() if is_symbolic(value) else FailedError(f"{value!r} is no {what}")
 
 
 def _text(value: Any) -> str:
@@ -103,7 +108,7 @@ def _duration(value: str) -> Duration:
     if len(value) > 60 or not _DURATION.fullmatch(value):
         if _ANY_DURATION.fullmatch(value):
             raise UndecidedError
-        raise FailedError(f"{value!r} is no duration")
+        raise _refusal(value, "duration")
     total = sum(int(number) * _UNITS[unit] for number, unit in re.findall(r"([0-9]+)([a-z]+)", value))
     return Duration(in_range(total))
 
@@ -145,11 +150,18 @@ def _url(value: str) -> Url:
 
     Raises:
         FailedError: the text is none.
+        UndecidedError: a script may make one of it.
     """
     found = read_url(value)
     if found is None:
-        raise FailedError(f"{value!r} is no URL")
+        raise _refusal(value, "URL")
     return found
+
+
+def _is_url(value: str) -> bool:
+    if read_url(value) is None and is_symbolic(value):
+        raise UndecidedError
+    return read_url(value) is not None
 
 
 def _is_address(value: str) -> bool:
@@ -211,7 +223,7 @@ GLOBALS: Final[dict[tuple[str, int], tuple[Callable[..., Any], tuple[type, ...]]
     ("int", 1): (_integer, (object,)),
     ("isCIDR", 1): (_is_network, (str,)),
     ("isIP", 1): (_is_address, (str,)),
-    ("isURL", 1): (OF_CEL["uri"], (str,)),
+    ("isURL", 1): (_is_url, (str,)),
     ("string", 1): (_text, (object,)),
     ("type", 1): (_type, (object,)),
     ("url", 1): (_url, (str,)),

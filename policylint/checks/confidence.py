@@ -25,6 +25,8 @@ _DEPLOYED = ("GWP1", "GWP2", "GWP4")
 """Families of rules on objects that are deployed together."""
 _AMONG_OTHERS = ("GWP1", "GWP2", "GWP3", "GWP4", "GWP6")
 """Families of rules on what objects mean for others: all but those on the form of one."""
+_OF_RIVALS = frozenset({"GWP202", "GWP206", "GWP213", "GWP407", "GWP408"})
+"""Rules on objects that are at odds because both are there."""
 _ON_BEHAVIOUR = frozenset({"GWP102", "GWP103", "GWP104", "GWP201", "GWP202", "GWP203", "GWP204", "GWP205", "GWP206"})
 """Rules that rest on what a policy's kind may target, and on how two policies of it combine."""
 
@@ -44,7 +46,7 @@ def settled(
                 if simulation.world.rivals:
                     written = {**simulation.world.rewritten, **provisional}
                     variants = _variants(finding, simulation)
-                variants = variants or simulation.world.apart(finding.resources)
+                variants = variants or simulation.world.apart(finding.resources, finding.rule in _OF_RIVALS)
             open_key = next((key for key in finding.resources if key in written), None)
             ground = _assumed(finding, simulation) if finding.confidence == "certain" else ""
             if open_key is not None:

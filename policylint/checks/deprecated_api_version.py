@@ -74,10 +74,7 @@ def _is_too_new(simulation: Simulation, resource: Resource, old: Superseded) -> 
     """Tell whether what would be written instead is not served: by the CRD in the tree, or by the release in use."""
     group, _, version = old.instead.rpartition("/")
     kind = old.kind or resource.key.kind
-    world = simulation.world
-    definitions = [
-        each for each in world.definitions(group, kind) if not world.alternative_of or each.file in world.files
-    ]  # what another alternative installs is not here
+    definitions = simulation.world.definitions(group, kind)
     if definitions:
         return not any(version in _served(each.value) for each in definitions)
     catalog = simulation.catalog

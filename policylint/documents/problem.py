@@ -17,6 +17,8 @@ NOT_UTF8: Final = "not-utf8"  # bytes that are not UTF-8 (nor UTF-16 with a byte
 BINARY: Final = "binary"  # NUL bytes
 
 ENCRYPTED: Final = "encrypted"  # the form of a file that is encrypted whole
+TEMPLATE_BELOW: Final = "not YAML: it looks like a template; what stands above it is read"
+"""The message of a document that a template engine would fill in, below others that are YAML."""
 ENVSUBST: Final = "envsubst-template"  # the form of a file that envsubst fills in line by line
 
 MAX_BYTES: Final = 32 * 1024 * 1024

@@ -23,6 +23,7 @@ from policylint.documents.problem import (
     MAX_PIECES,
     MAX_PROBLEMS,
     NOT_UTF8,
+    TEMPLATE_BELOW,
     TOO_LARGE,
     YAML_SYNTAX,
     FileReading,
@@ -91,9 +92,8 @@ def read(data: bytes, file: str, *, wanted: KindFilter | None = None) -> FileRea
                 continue
             # What stands above it is deployed: kubectl applies it before it comes to what it cannot read, and takes
             # some of what libyaml refuses.
-            message = "not YAML: it looks like a template; what stands above it is read"
             line = chunk.line + line_breaks(data, chunk.start, content) + 1
-            reading.problems.append(Problem(YAML_SYNTAX, message, file, line, 1, None))
+            reading.problems.append(Problem(YAML_SYNTAX, TEMPLATE_BELOW, file, line, 1, None))
             break
         if len(reading.problems) >= MAX_PROBLEMS:
             message = f"given up after {MAX_PROBLEMS:,} problems; what follows is not read"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from policylint.catalog.content import Edited, ReadSet
 from policylint.documents import ALIAS_BOMB, ENCRYPTED, MAX_ALIASED, Document, FileReading, Problem, Unread, loading
+from policylint.documents.problem import TEMPLATE_BELOW
 from policylint.load.facts import Facts, is_kustomization_path
 from policylint.load.objects import places_objects
 from policylint.load.shared_facts import FactsReader, SharedFacts
@@ -14,6 +15,7 @@ from policylint.model.kinds import READ_GROUPS
 from policylint.model.resource import mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.sources import Source, SourceError, SourceFile, SourceProblem
+from policylint.sources.skipping import HELM_CHART
 
 _WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod", "ReplicaSet"})
 _CORE = frozenset({"Namespace", "Service"}) | _WORKLOADS
@@ -111,6 +113,7 @@ def load(
     aliased = 0
     faults: list[Fault] = []
     kinds = None if everything else wanted
+    charts = tuple(path[: path.rfind("/") + 1] for path in source.skipped.get(HELM_CHART, ()))
     named = read_set or ReadSet()
     reader = (
         FactsReader(kinds, named) if shared_facts is None else shared_facts.reader(groups, everything, kinds, named)
@@ -137,21 +140,25 @@ def load(
                 skipped[facts.form] = skipped.get(facts.form, 0) + 1
                 (encrypted if facts.form == ENCRYPTED else templates).append(file.path)
                 continue
-            if facts.templated:
+            of_file = facts.problems
+            if of_file and file.path.startswith(charts) and any(each.message == TEMPLATE_BELOW for each in of_file):
+                templates.append(file.path)  # a chart reads it with `tpl`, wherever it lies in it
+                of_file = [each for each in of_file if each.message != TEMPLATE_BELOW]
+            elif facts.templated:
                 templates.append(file.path)
             cluster_scoped |= facts.cluster_scoped
             referred |= facts.referred
             unread += [(file, document, facts) for document in facts.unread]
-            problems += facts.problems
+            problems += of_file
             if facts.idle:
                 idle.add(file.path)
                 idle_documents += facts.idle
                 continue
-            of_file = sum(document.aliased for document in facts.documents)
-            if of_file and aliased + of_file > MAX_ALIASED:
+            made_of_aliases = sum(document.aliased for document in facts.documents)
+            if made_of_aliases and aliased + made_of_aliases > MAX_ALIASED:
                 problems.append(_aliased(facts.documents))
                 continue
-            aliased += of_file
+            aliased += made_of_aliases
             if not rendered:
                 _forget_values(facts.documents)
             documents += facts.documents

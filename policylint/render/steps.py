@@ -1,7 +1,8 @@
 """What scripts say of the order in which plain files are applied: which objects never stand together.
 
 The steps of a walkthrough share a cluster and not a moment: `kubectl delete httproute simple`, then `kubectl apply -f
-weighted.yaml`. And what a script applies in a comment only is instead of something else: an image for a slow network.
+weighted.yaml`. What a script applies in a comment only is instead of something else: an image for a slow network. And
+in a directory that is a lesson of a tutorial, two files that are at odds are most often tried one after the other.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 
 from policylint.model import Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.by_hand import named_files, places, scripts, starts
+from policylint.render.live import lessons
 
 _COMMANDS = Pattern(r"\b(?:kubectl|KUBECTL|oc)\b[^\n|;&#]{0,200}?\b(apply|create|replace|delete)\b([^\n|;&#]{0,400})")
 _COMMENT = Pattern(r"(?m)^[ \t]*(?:#|//)")
@@ -23,6 +26,21 @@ _WITH_VALUE = frozenset({"-n", "--namespace", "--context", "--kubeconfig", "--ti
 _MOST = 2_000
 """Commands of a script that are looked at."""
 _MOST_PAIRS = 20_000
+_NUMBERED = Pattern(r"\d{1,2}[-_. ]\w")
+
+
+class _Command(NamedTuple):
+    """One command of a script.
+
+    Args:
+        runs: whether it stands in no comment.
+        is_taken_out: whether a comment takes it out.
+    """
+
+    deletes: bool
+    words: str
+    runs: bool
+    is_taken_out: bool
 
 
 class _Step(NamedTuple):
@@ -32,15 +50,46 @@ class _Step(NamedTuple):
     objects: frozenset[ResourceKey]
 
 
-def apart(
+class Steps(NamedTuple):
+    """What scripts and the names of directories say of objects of plain files.
+
+    Args:
+        apart: the pairs of objects that never stand together, each with the reason.
+        together: the objects that a script applies without deleting any of them, by script.
+        lessons: the directory of a tutorial in which an object lies, and its file.
+    """
+
+    apart: Mapping[frozenset[ResourceKey], str]
+    together: Sequence[frozenset[ResourceKey]]
+    lessons: Mapping[ResourceKey, tuple[str, str]]
+
+    def reason(self, keys: Iterable[ResourceKey], *, are_rivals: bool) -> str:
+        """Return why two of some objects never stand together, "" if they may.
+
+        Args:
+            are_rivals: whether they are at odds because both are there: in a lesson nothing says that they are but a
+                script that applies both.
+        """
+        for pair in map(frozenset, combinations(dict.fromkeys(keys), 2)):
+            if found := self.apart.get(pair):
+                return found
+            places = {self.lessons[key] for key in pair if key in self.lessons} if are_rivals else set()
+            is_lesson = len(places) == 2 and len({lesson for lesson, _ in places}) == 1
+            if is_lesson and not any(pair <= each for each in self.together):
+                (lesson, one), (_, other) = sorted(places)
+                return f"{one} and {other} may be two steps in {lesson}/: no script applies both"
+        return ""
+
+
+def steps(
     resources: Sequence[Resource],
     relative: Mapping[str, str],
     files: Iterable[str],
     read: Callable[[str], bytes | None],
-) -> dict[frozenset[ResourceKey], str]:
-    """Return the pairs of objects that never stand together by what scripts say, each with the reason.
+) -> Steps:
+    """Return what scripts say of the order in which they apply objects of plain files.
 
-    A pair is none where another script applies both, and deletes none of the two.
+    A pair is not apart where another script applies both, and deletes none of the two.
 
     Args:
         resources: of plain files.
@@ -48,26 +97,47 @@ def apart(
         files: those of the tree, below the root.
     """
     known = _Known(resources, relative)
+    files = list(files)
+    paths = {each.key: relative.get(each.document.file, each.document.file) for each in resources}
+    lesson_of = {path: lesson for lesson, own in _lessons({*files, *paths.values()}).items() for path in own}
+    lessons = {key: (lesson_of[path], path) for key, path in paths.items() if path in lesson_of}
     found: dict[frozenset[ResourceKey], str] = {}
     together: list[frozenset[ResourceKey]] = []
     aside: dict[ResourceKey, str] = {}
     applied: set[ResourceKey] = set()
     for script, text in scripts(files, read, b"kubectl", b"oc "):
-        steps = list(_steps(known, script, text))
-        deleted = frozenset[ResourceKey]().union(*(step.objects for step in steps if step.deletes))
-        put = frozenset[ResourceKey]().union(*(step.objects for step in steps if not step.deletes))
+        commands = list(_commands(text))
+        start = starts(script, text) if commands else ()
+        taken = [_Step(each.deletes, frozenset(_meant(known, each, text, start))) for each in commands if each.runs]
+        deleted = frozenset[ResourceKey]().union(*(step.objects for step in taken if step.deletes))
+        put = frozenset[ResourceKey]().union(*(step.objects for step in taken if not step.deletes))
         applied |= put
         together.append(put - deleted)
-        for pair, reason in _in_turn(steps, script):
+        for pair, reason in _in_turn(taken, script):
             found.setdefault(pair, reason)
-        aside.update((key, f"{script} applies it in a comment only") for key in _commented(known, script, text))
+        if any(step.runs and not step.deletes for step in commands):
+            for each in commands:
+                if each.is_taken_out and not each.deletes:
+                    reason = f"{script} applies it in a comment only"
+                    aside.update((key, reason) for key in _meant(known, each, text, start))
         if len(found) > _MOST_PAIRS:
-            return {}
+            return Steps({}, together, lessons)
     found = {pair: reason for pair, reason in found.items() if not any(pair <= each for each in together)}
     for key, reason in aside.items():
         if key not in applied:
             for other in applied:
                 found.setdefault(frozenset((key, other)), f"{key}: {reason}")
+    return Steps(found, [each for each in together if each], lessons)
+
+
+def _lessons(files: set[str]) -> dict[str, set[str]]:
+    """Return the files of each directory that is tried by itself: those that are called so, and numbered ones side by
+    side at the top (`01-install`, `02-policies`, `03-login`)."""
+    numbered = {top for file in files if _NUMBERED.match(top := file.partition("/")[0]) and "/" in file}
+    found = lessons(files)
+    taken = set().union(*found.values())
+    for top in numbered if len(numbered) > 1 else ():
+        found[top] = {file for file in files if file.startswith(f"{top}/")} - taken
     return found
 
 
@@ -100,20 +170,21 @@ class _Known:
         return next((keys for each in singular if (keys := self._by_name.get((each, name)))), set())
 
 
-def _steps(known: _Known, script: str, text: str) -> Iterator[_Step]:
-    """Yield the commands of a script that apply or delete objects of plain files, in their order."""
-    start = starts(script, text)
+def _commands(text: str) -> Iterator[_Command]:
+    """Yield the commands of a script that apply or delete something, in their order."""
     for number, match in enumerate(_COMMANDS.finditer(text)):
         if number > _MOST:
             return
-        if _COMMENT.match(text, text.rfind("\n", 0, match.start()) + 1):
-            continue
-        deletes = match[1] == "delete"
-        objects = set(_of_files(known, match[2], text, start))
-        if deletes and not objects:
-            objects.update(_of_words(known, match[2]))
-        if objects:
-            yield _Step(deletes, frozenset(objects))
+        line = text.rfind("\n", 0, match.start()) + 1
+        yield _Command(match[1] == "delete", match[2], not _COMMENT.match(text, line), bool(_BARE.match(text, line)))
+
+
+def _meant(known: _Known, command: _Command, text: str, start: tuple[str, ...]) -> set[ResourceKey]:
+    """Return the objects of plain files that a command applies or deletes."""
+    objects = set(_of_files(known, command.words, text, start))
+    if command.deletes and not objects:
+        objects.update(_of_words(known, command.words))
+    return objects
 
 
 def _of_files(known: _Known, command: str, text: str, start: tuple[str, ...]) -> Iterator[ResourceKey]:
@@ -154,19 +225,3 @@ def _in_turn(steps: Sequence[_Step], script: str) -> Iterator[tuple[frozenset[Re
             for other, begins in first.items():
                 if begins > at and other != key:
                     yield frozenset((key, other)), f"{script} deletes {key} before it applies {other}"
-
-
-def _commented(known: _Known, script: str, text: str) -> set[ResourceKey]:
-    """Return the objects that a script applies in a comment only; none where it applies nothing else."""
-    start = starts(script, text)
-    dead: set[ResourceKey] = set()
-    lives = False
-    for match in _COMMANDS.finditer(text):
-        if match[1] == "delete":
-            continue
-        line = text.rfind("\n", 0, match.start()) + 1
-        if _BARE.match(text, line):
-            dead.update(_of_files(known, match[2], text, start))
-        elif not _COMMENT.match(text, line):
-            lives = True
-    return dead if lives else set()

@@ -21,14 +21,20 @@ ByHand = Callable[[], Iterable[tuple[str, str, str]]]
 
 
 def judged(
-    world: World, catalog: Catalog, written: Mapping[str, str], kustomizations: Iterable[Naming], by_hand: ByHand
+    world: World,
+    catalog: Catalog,
+    written: Mapping[str, str],
+    kustomizations: Iterable[Naming],
+    by_hand: ByHand,
+    home: str = "",
 ) -> Catalog:
     """Return a catalog for the releases that are in use in an environment, as far as they are known.
 
     Args:
         written: the releases of the configuration, by product.
         kustomizations: those of the tree that may name releases.
-        by_hand: what scripts install that is for this environment, of files that no deployer applies.
+        by_hand: what scripts install, of files that no deployer applies.
+        home: the directory that the environment is, with a slash at its end; "" where it is no one directory.
 
     Raises:
         UsageError: the configuration names a product or release that is not known.
@@ -39,7 +45,7 @@ def judged(
     contradicted: dict[str, str] = {}
     others: dict[str, Version] = {}
     for product in present(world, catalog):
-        uses = in_use(product, world, kustomizations) or _of_scripts(product, by_hand)
+        uses = in_use(product, world, kustomizations) or _of_scripts(product, by_hand, home)
         if product.name in releases:
             other = next((use for use in uses if use.is_one and use.release != releases[product.name]), None)
             if other is not None:
@@ -51,7 +57,7 @@ def judged(
                 releases[f"{product.name}{STANDARD}"] = uses[0].release
         elif uses and all(use.is_one for use in uses):
             others[product.name] = max(use.release for use in uses)
-        elif not uses and (brought := _bundled(product, world, kustomizations, by_hand)) is not None:
+        elif not uses and (brought := _bundled(product, world, kustomizations, by_hand, home)) is not None:
             others[product.name] = brought
         if product.name in releases and product.configuration:
             settings[product.name] = _settings(product, world, catalog, releases[product.name])
@@ -59,11 +65,11 @@ def judged(
     return catalog.of_releases(releases, settings, told, contradicted, others) if is_told else catalog
 
 
-def _of_scripts(product: ReleasedProduct, by_hand: ByHand) -> list[InUse]:
-    """Return the releases of the charts of a product that scripts install."""
+def _of_scripts(product: ReleasedProduct, by_hand: ByHand, home: str) -> list[InUse]:
+    """Return the releases of the charts of a product that scripts install: those near an environment, if there are."""
     names = {text(name) for field in ("charts", "repositories") for name in sequence(product.found.get(field))}
     brings = mapping(product.found.get("commands"))
-    return [
+    found = [
         InUse(
             release,
             f"{chart if '/' in chart or chart in brings else f'chart {chart}'} {stated} of {script}",
@@ -74,6 +80,14 @@ def _of_scripts(product: ReleasedProduct, by_hand: ByHand) -> list[InUse]:
         if chart in names or chart in brings
         if (release := version(stated := named or text(brings[chart]))) is not None and any(release)
     ]
+    near = {use: _nearness(use.location.file, home) for use in found}
+    return [use for use in found if near[use] == max(near.values())]
+
+
+def _nearness(script: str, home: str) -> int:
+    """Return how many letters a script's directory has in common with another one, -1 if neither is in the other."""
+    place = script[: script.rfind("/") + 1]
+    return min(len(place), len(home)) if home.startswith(place) or place.startswith(home) else -1
 
 
 def _is_bundled(product: ReleasedProduct, world: World, kustomizations: Iterable[Naming]) -> bool:
@@ -83,14 +97,14 @@ def _is_bundled(product: ReleasedProduct, world: World, kustomizations: Iterable
 
 
 def _bundled(
-    product: ReleasedProduct, world: World, kustomizations: Iterable[Naming], by_hand: ByHand
+    product: ReleasedProduct, world: World, kustomizations: Iterable[Naming], by_hand: ByHand, home: str
 ) -> Version | None:
     """Return the newest release of a product that the charts of others bring which something installs."""
     brought = [
         version(text(mapping(other.found.get("bundled")).get(shown(use.release))))
         for other in (about(name) for name in names())
         if other.found.get("bundles") == product.name
-        for use in in_use(other, world, kustomizations) or _of_scripts(other, by_hand)
+        for use in in_use(other, world, kustomizations) or _of_scripts(other, by_hand, home)
         if use.is_one
     ]
     return max(filter(None, brought), default=None)

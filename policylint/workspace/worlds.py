@@ -6,7 +6,6 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from policylint.budget import Budget
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from policylint.render.environments import Environment
     from policylint.render.lone_charts import LoneChart
     from policylint.render.shared import Shared
+    from policylint.render.steps import Steps
     from policylint.workspace.scope import ReportScope
 
 _NAMESPACE = ("", "Namespace")
@@ -147,6 +147,11 @@ class ReadTree(NamedTuple):
             from policylint.workspace.charts_beside import beside, deployed, joining, placed
 
             alone = beside(self._lone_charts(render, deployed(known, relative)), known)
+        homes = {
+            self._home(each.name, {resource.document.file for resource in each.resources})
+            for each in known
+            if each.alternative_of
+        }
         for environment in known:
             if (env and environment.name not in env) or not self._may_have_part(scope, environment):
                 continue
@@ -180,6 +185,8 @@ class ReadTree(NamedTuple):
                 alternative_of=environment.alternative_of,
                 faults=its_faults,
             )
+            if environment.alternative_of:
+                world.definitions = self._definitions(self._home(environment.name, world.files), homes)
             world.is_deployed = partial(_is_among, environment.entries, relative)
             if _is_by_hand(world):
                 world.apart = self._never_together(objects)
@@ -259,6 +266,8 @@ class ReadTree(NamedTuple):
         ]
         simulations = []
         apart = self._never_together(objects)
+        several = worlds if len(worlds) > 1 else []
+        homes = {self._home(each.name, {resource.document.file for resource in each.resources}) for each in several}
         for name, own, elsewhere, is_alternative in worlds:
             if env and name not in env:
                 continue
@@ -277,28 +286,27 @@ class ReadTree(NamedTuple):
                 faults=faults,
             )
             world.apart = apart
+            if is_alternative:
+                world.definitions = self._definitions(self._home(name, world.files), homes)
             simulations.append(simulate(world, self._judged(world, catalog)))
         return simulations
 
-    def _never_together(self, objects: Sequence[Resource]) -> Callable[[Iterable[ResourceKey]], str]:
+    def _never_together(self, objects: Sequence[Resource]) -> Callable[[Iterable[ResourceKey], bool], str]:
         """Return what tells of objects of plain files why two of them stand together at no time, "" if they may."""
         if self.source.named or self.source.root is None:
-            return lambda keys: ""  # noqa: ARG005
+            return lambda keys, are_rivals: ""  # noqa: ARG005
 
         @cache
-        def pairs() -> Mapping[frozenset[ResourceKey], str]:
-            from policylint.render.steps import apart
+        def known() -> Steps:
+            from policylint.render.steps import steps
             from policylint.render.tree import Tree
 
             tree = Tree(self.source, self.loaded, self.cluster_scoped, self.shared)
-            return apart(objects, self._relative(), tree.files_below(""), tree.read)
+            return steps(objects, self._relative(), tree.files_below(""), tree.read)
 
-        def reason(keys: Iterable[ResourceKey]) -> str:
-            several = dict.fromkeys(keys)
-            if len(several) < 2 or not pairs():
-                return ""
-            found = (pairs().get(frozenset(pair)) for pair in combinations(several, 2))
-            return next(filter(None, found), "")
+        def reason(keys: Iterable[ResourceKey], are_rivals: bool) -> str:
+            several = tuple(dict.fromkeys(keys))
+            return known().reason(several, are_rivals=are_rivals) if len(several) > 1 else ""
 
         return reason
 
@@ -438,23 +446,27 @@ class ReadTree(NamedTuple):
             return catalog
         from policylint.workspace.releases import judged
 
-        by_hand = partial(self._installed_for, world) if is_by_hand else tuple
-        return judged(world, catalog, self.given.releases, self.kustomizations, by_hand)
+        by_hand = self.by_hand if is_by_hand else tuple
+        home = self._home(world.name, world.files) if world.alternative_of else ""
+        return judged(world, catalog, self.given.releases, self.kustomizations, by_hand, home)
 
-    def _installed_for(self, world: World) -> Sequence[tuple[str, str, str]]:
-        """Return what scripts install for an environment: where that is one directory of several, those in it and above
-        it, not those of the other ones; and of these the nearest ones."""
-        marked = f"/{world.name}/"
-        paths = (f"/{self._relative().get(file, '')}" for file in world.files) if world.alternative_of else ()
-        home = next((path[1 : path.index(marked) + len(marked)] for path in paths if marked in path), "")
-        if not home:
-            return self.by_hand()
-        near: dict[int, list[tuple[str, str, str]]] = defaultdict(list)
-        for each in self.by_hand():
-            place = each[0][: each[0].rfind("/") + 1]
-            if home.startswith(place) or place.startswith(home):
-                near[min(len(place), len(home))].append(each)
-        return near[max(near)] if near else ()
+    def _home(self, name: str, files: Iterable[str]) -> str:
+        """Return the directory below the root that an alternative of some name is, with a slash at its end; "" where
+        its name is that of none."""
+        marked, relative = f"/{name}/", self._relative()
+        paths = (f"/{relative.get(file, '')}" for file in files)
+        return next((path[1 : path.index(marked) + len(marked)] for path in paths if marked in path), "")
+
+    def _definitions(self, home: str, homes: Iterable[str]) -> Callable[[str, str], Sequence[Document]]:
+        """Return what finds the CRDs that define a kind for one of several alternatives: none of the other ones'."""
+        others = tuple(each for each in homes if each and not home.startswith(each))
+        relative = self._relative()
+
+        def found(group: str, kind: str) -> list[Document]:
+            paths = ((each, relative.get(each.file, "")) for each in self.definitions(group, kind))
+            return [each for each, path in paths if path.startswith(home) or not path.startswith(others)]
+
+        return found if home and others else self.definitions
 
     def _policy_groups(self, catalog: Catalog) -> frozenset[str]:
         return self.groups | {kind.group for kind in catalog.kinds()}

@@ -78,6 +78,10 @@ def answer(text: str, value: Any, fuel: Fuel | None = None) -> Any:
         ("self.name == 'a' || self.port == 1", {"port": 1}, True),
         ("self.name == 'a' && self.port == 1", {"port": 2}, False),
         # not decided
+        ("url(self.name).getScheme() == 'https'", {"name": "https://%SSO_HOST%/keys"}, None),
+        ("isURL(self.name)", {"name": "https://%SSO_HOST%/keys"}, None),
+        ("duration(self.name) < duration('1m')", {"name": "@TIMEOUT@"}, None),
+        ("int(self.name) > 1", {"name": "__PORT__"}, None),
         ("duration(self.name) < duration('1m')", {"name": "1.5s"}, None),
         ("self.name == 'a'", {"name": "${NAME}"}, None),
         ("self.name.matches('^[a-z/]+$')", {"name": "/<team-name>"}, None),

@@ -345,3 +345,16 @@ def test_settings_that_no_listener_of_the_target_takes(
     told = [finding for finding in lint(tmp_path, *world) if finding.rule == "GWP526"]
     assert [finding.message.partition(" of ")[0] for finding in told] == [f"spec.{field}" for field in unused]
     assert {finding.severity for finding in told} <= {"warning"}
+
+
+@pytest.mark.parametrize(("chart", "is_told"), [("charts/shop/Chart.yaml", False), ("Chart.yaml", False), ("", True)])
+def test_a_template_of_a_chart_is_one_wherever_it_lies(tmp_path: Path, chart: str, is_told: bool) -> None:
+    manifests = tmp_path / "charts" / "shop" / "managed"
+    manifests.mkdir(parents=True)
+    if chart:
+        (tmp_path / chart).write_text("apiVersion: v2\nname: shop\nversion: 0.1.0\n")
+    role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: a}\n"
+    (manifests / "rbac.yaml").write_text(f"{role}---\n{{{{ if .Values.more }}}}\n{role}{{{{ end }}}}\n")
+    workspace = open_workspace([str(tmp_path)])
+    assert ("GWP910" in [each.rule for each in workspace.findings()]) == is_told
+    assert ("1 template file not rendered" in workspace.coverage.not_rendered) != is_told

@@ -180,3 +180,9 @@ def test_a_crd_of_another_lab_serves_nothing_here(tmp_path: Path) -> None:
     labs = {"labs/one/route.yaml": OLD, "labs/two/route.yaml": OLD, "labs/one/up.sh": OLD_CRDS}
     found = tree(tmp_path, {**labs, "labs/two/crd.yaml": CRD % "true"}).findings()
     assert [each.location.file.rpartition("labs/")[2] for each in found if each.rule == "GWP502"] == ["two/route.yaml"]
+
+
+def test_a_lab_whose_scripts_say_nothing_of_a_product_is_judged_by_the_others(tmp_path: Path) -> None:
+    labs = {"labs/one/backend.yaml": BACKEND, "labs/two/backend.yaml": BACKEND, "labs/two/up.sh": OLD_CRDS}
+    workspace = tree(tmp_path, {**labs, "labs/one/up.sh": f"helm install crds {CRDS} --version v2.1.0\n"})
+    assert not [each.rule for each in workspace.findings() if each.rule == "GWP501" and each.severity != "note"]

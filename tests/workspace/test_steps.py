@@ -221,3 +221,35 @@ def test_what_a_script_makes_is_not_misspelt(tmp_path: Path, made: str, is_missi
     script = f"cat <<EOF | cat - | kubectl apply -f -\n{held}EOF\n" if made else ""
     found = doubtful(tmp_path, {"consumer.yaml": CONSUMER, "install.sh": script}, "GWP113")
     assert (False in found) == is_missing
+
+
+@pytest.mark.parametrize(
+    ("lab", "is_doubtful"),
+    [
+        *((name, True) for name in ("labs/one", "ch07", "step-2", "chapter 3", "tutorial/b", "02-policies")),
+        *((name, False) for name in ("shop", "k8s/shop", "clusters/main")),
+    ],
+)
+def test_what_is_at_odds_in_a_lesson_may_be_two_steps(tmp_path: Path, lab: str, is_doubtful: bool) -> None:
+    files = {path.replace("lab/", f"{lab}/"): text for path, text in FILES.items()}
+    beside = {
+        "labs": "labs/two",
+        "ch07": "ch08",
+        "step-2": "step-3",
+        "chapter 3": "chapter 4",
+        "tutorial": "tutorial/a",
+    }
+    other = beside.get(lab.partition("/")[0], "01-install")
+    files[f"{other}/cm.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+    assert doubtful(tmp_path / "a", files, "GWP408") == [is_doubtful]
+    together = f"kubectl apply -f '{lab}'/\n" if " " not in lab else "cd 'chapter 3'\nkubectl apply -f .\n"
+    if " " not in lab:
+        assert doubtful(tmp_path / "b", {**files, "up.sh": together}, "GWP408") == [False]
+
+
+def test_policies_of_a_lesson_may_be_two_steps_and_references_are_none(tmp_path: Path) -> None:
+    files = {path.replace("lab/", "labs/one/"): text for path, text in POLICIES.items()}
+    files["labs/two/cm.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+    assert doubtful(tmp_path / "a", files, "GWP202") == [True]
+    files["labs/one/simple.yaml"] = (ROUTE % "simple").replace("name: edge", "name: edge, sectionName: none")
+    assert doubtful(tmp_path / "b", files, "GWP402") == [False]

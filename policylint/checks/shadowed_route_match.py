@@ -200,7 +200,7 @@ def _narrowed_ties(simulation: Simulation, routes: Iterable[RouteState]) -> Iter
         if listener is None or not host or host != listener.hostname or len({each for _, each in states.values()}) < 2:
             continue
         order = ranking(simulation, _gateway(simulation, (node, host, "")))
-        if order.as_written or order.stated or order.balances_equals:
+        if order.as_written or order.stated or order.by.balances_equals:
             continue
         alike: dict[object, list[tuple[WrittenMatch, str]]] = defaultdict(list)
         for state, written in states.values():
@@ -410,7 +410,7 @@ def _finding(simulation: Simulation, match: WrittenMatch, winner: WrittenMatch, 
 
 def _shares(simulation: Simulation, match: WrittenMatch, winner: WrittenMatch, place: _Place) -> bool:
     """Return whether the Gateway sends requests of a match to the backends of both rules that have it."""
-    if not ranking(simulation, _gateway(simulation, place)).balances_equals:
+    if not ranking(simulation, _gateway(simulation, place)).by.balances_equals:
         return False
     filters = map(mapping, sequence(winner.rule.body.get("filters")))
     redirects = any(each.get("type") == "RequestRedirect" for each in filters)

@@ -5,10 +5,11 @@ Source: docs/design/request-precedence.md §4 and §5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.implementations import implementation
+from policylint.implementations.generic import Traffic
 from policylint.matches import Match, by_path, matches
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, mapping, sequence
 from policylint.namedtuple import NamedTuple
@@ -26,26 +27,16 @@ class Ranking(NamedTuple):
     """How the routes of a Gateway rank where implementations differ.
 
     Args:
-        regex_last: whether regular expressions come after prefixes; else between them and exact paths.
+        by: who ranks them, as its attributes say; the specification where it is not known.
         as_written: whether routes rank by their own hostnames, not by what the listener leaves of them. So the spec
             says (HTTPRouteSpec.Hostnames); implementations that are known do not, unless they support
             GatewayRouteHostnameIntersectionPrecedence.
         stated: whether rules have their weights with them, as those of doors do that are no Gateways.
-        calls_by_path: whether GRPCRoutes take requests by their paths, whether or not they are calls.
-        hosts_of_port: whether a request without TLS goes to any route on its port that serves its host.
-        host_first: whether the routes for the narrowest host alone take a request.
-        balances_equals: whether rules with the same match share its requests.
-        leaves_out: tells whether nothing is made of a rule, None where something is made of each.
     """
 
-    regex_last: bool = False
+    by: Traffic = Traffic()
     as_written: bool = False
     stated: bool = False
-    calls_by_path: bool = False
-    hosts_of_port: bool = False
-    host_first: bool = False
-    balances_equals: bool = False
-    leaves_out: Callable[..., bool] | None = None
 
 
 def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
@@ -55,15 +46,7 @@ def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
     name = None if gateway is None else implementation_of(gateway, simulation.catalog)
     if name is None:
         return Ranking(as_written=gateway is not None)
-    behaviour = implementation(name, simulation.catalog.settings(name))
-    return Ranking(
-        behaviour.regex_last,
-        calls_by_path=behaviour.calls_by_path,
-        hosts_of_port=behaviour.hosts_of_port,
-        host_first=behaviour.host_first,
-        balances_equals=behaviour.balances_equals,
-        leaves_out=behaviour.leaves_out,
-    )
+    return Ranking(implementation(name, simulation.catalog.settings(name)))
 
 
 def sharing(simulation: Simulation, gateway: GatewayState) -> Collection[ResourceKey]:
@@ -110,14 +93,12 @@ def ranked(
     rule: Mapping[str, Any], order: Ranking, *, grpc: bool, narrowing: Sequence[Mapping[str, Any]] = ()
 ) -> Iterator[Match]:
     """Yield the matches of a rule as a Gateway ranks them; `narrowing`: see `matches`."""
-    found = matches(rule, grpc=grpc, regex_last=order.regex_last, narrowing=narrowing)
-    if order.leaves_out is not None and order.leaves_out(rule, found, grpc=grpc):
-        return
-    for match in found:
+    found = matches(rule, grpc=grpc, regex_last=order.by.regex_last, narrowing=narrowing)
+    for match in order.by.reads(rule, found, grpc=grpc):
         if order.stated:
             yield match._replace(weights=rule["precedence"])
         else:
-            yield by_path(match) if grpc and order.calls_by_path else match
+            yield by_path(match) if grpc and order.by.calls_by_path else match
 
 
 def narrowing(simulation: Simulation, route: Resource, rule: Rule) -> Sequence[Mapping[str, Any]]:

@@ -82,7 +82,7 @@ def _going_on(simulation: Simulation, shut: Mapping[Node, str]) -> set[tuple[Nod
     """Return the listeners with the routes that get requests there: one for a narrower host takes those for its own."""
     topology, order = simulation.topology, cache(lambda key: ranking(simulation, topology.gateway(key)))
     at_ports = {
-        listener.node: ((gateway.gateway.key, listener.port, listener.protocol == "HTTP"), listener.hostname)
+        listener.node: ((gateway.gateway.key, listener.port, listener.protocol.lower()), listener.hostname)
         for gateway, listener in served(topology)
         if listener.node not in shut and listener.protocol in ("HTTP", "HTTPS", "TLS")
     }
@@ -95,7 +95,7 @@ def _going_on(simulation: Simulation, shut: Mapping[Node, str]) -> set[tuple[Nod
         taker = next((each for each in (name, *wildcards_above(name)) if (port, each) in named), EVERY)
         if specificity(taker) <= specificity(own):
             return True
-        return port[2] and order(port[0]).hosts_of_port and (port, taker, name) not in routed
+        return port[2] in order(port[0]).by.hosts_of_port and (port, taker, name) not in routed
 
     return {
         (node, route)

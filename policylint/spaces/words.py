@@ -164,7 +164,7 @@ def _written(predicate: Predicate) -> str:
     if predicate.is_prefix:
         return f"{predicate.value.rstrip('/')}/**"
     if predicate.is_expression:
-        return f"~{predicate.value}"
+        return f"~{predicate.value.replace('.*(?:', '…').replace(').*', '…')}"
     match predicate.type:
         case "Present":
             return "any"

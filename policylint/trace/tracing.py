@@ -195,13 +195,15 @@ class Tracer:
             gateway = None if listener.gateway is None else self.topology.gateway(listener.gateway)
             ranked = self._ranking(gateway)
             found = list(matches_at(routes, host, self._narrowing, ranked, grpc=kind == "GRPCRoute"))
-            if ranked.calls_by_path and kind == "HTTPRoute":
+            if ranked.by.calls_by_path and kind == "HTTPRoute":
                 calls = self._at_host(listener, "GRPCRoute", host)
                 doubtful |= calls.doubtful
                 found += calls.matches
-            if ranked.host_first:
+            if ranked.by.host_first:
                 narrowest = max((specificity(each.hostname) for each in found), default=_NOTHING)
                 found = [each for each in found if specificity(each.hostname) == narrowest]
+            read = ranked.by.at_host([each.match for each in found])
+            found = [found[number]._replace(match=match) for number, match in read]
             self._served[place] = _Served(routes, doubtful, found)
         return self._served[place]
 
@@ -225,7 +227,7 @@ class Tracer:
             candidates = matches_at(served, request.host, self._narrowing, grpc=request.grpc)
         else:
             listener = self._selected(gateway, request).listener
-            told_apart = not request.grpc or not self._ranking(gateway).calls_by_path
+            told_apart = not request.grpc or not self._ranking(gateway).by.calls_by_path
             asked = listener if told_apart else None
             candidates = () if asked is None else self._at_host(asked, kind, request.host).matches
         ranked = sorted(candidates, key=lambda candidate: candidate.order)
@@ -338,7 +340,7 @@ class Tracer:
             )
             settled = near is not None and near.listener is not None and near.status is None
             chosen = near if settled and near else select(self._at_proxy(gateway), request, self._closed)
-            if chosen.others and request.scheme == "http" and self._ranking(gateway).hosts_of_port:
+            if chosen.others and request.scheme in self._ranking(gateway).by.hosts_of_port:
                 chosen = self._by_routes(chosen, request.host)
             self._selections[place] = chosen
         return self._selections[place]
@@ -439,7 +441,7 @@ class Tracer:
         request = start.request
         plain = served = self._at_host(listener, "HTTPRoute", request.host)
         grpc = False
-        if request.grpc and not self._ranking(gateway).calls_by_path:
+        if request.grpc and not self._ranking(gateway).by.calls_by_path:
             calls = self._at_host(listener, "GRPCRoute", request.host)
             serving = any(serves(request.host, name) for _, hostnames in calls.routes for name in hostnames)
             grpc = serving or not self.attached(listener, "HTTPRoute")

@@ -702,6 +702,16 @@ WORLDS: dict[str, tuple[str, ...]] = {
             field="targetRef",
         ),
     ),
+    "what no match of a location wants": (
+        gateway_class("any", "gateway.nginx.org/nginx-gateway-controller"),
+        EDGE,
+        route(
+            more="rules: [{matches: [{path: {type: PathPrefix, value: /api}, headers: [{name: x, value: '1'}]},"
+            " {path: {type: RegularExpression, value: '/a.*'}, method: POST}],"
+            " backendRefs: [{name: checkout, port: 80}]}, {backendRefs: [{name: checkout, port: 80}]}]"
+        ),
+        SERVICE,
+    ),
     "a ztunnel asks at pods of a Service that no route leads to": (
         labelled("shop", "{istio.io/dataplane-mode: ambient}"),
         deployment(),

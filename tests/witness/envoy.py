@@ -15,7 +15,7 @@ import ssl
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Any
@@ -48,7 +48,7 @@ _TRIES = 6
 
 
 class _Answering(StreamRequestHandler):
-    """Answers whatever comes with the address that was asked; HTTP with a header of it."""
+    """Answers whatever comes with the address that was asked; HTTP with headers of it and of what was asked."""
 
     def handle(self) -> None:
         self.request.settimeout(5)
@@ -56,7 +56,12 @@ class _Answering(StreamRequestHandler):
         try:
             text = self.request.recv(65536)
             if text.split(b" ", 1)[0].isalpha() and b"HTTP/1" in text:
-                reply = f"HTTP/1.1 200 OK\r\nx-stub: {name}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+                first, *lines = text.split(b"\r\n\r\n")[0].decode(errors="replace").split("\r\n")
+                got = dict(line.lower().split(": ", 1) for line in lines if ": " in line)
+                told = {"x-stub": name, "x-got-path": first.split(" ")[1], "x-got-host": got.get("host", "")}
+                told |= {f"x-got-{header}": value for header, value in got.items() if header.startswith("x-by-")}
+                head = "".join(f"{header}: {value}\r\n" for header, value in told.items())
+                reply = f"HTTP/1.1 200 OK\r\n{head}content-length: 0\r\nconnection: close\r\n\r\n"
             else:
                 reply = f"stub {name}\n"
             self.request.sendall(reply.encode())
@@ -107,69 +112,18 @@ def free() -> int:
         return int(probe.getsockname()[1])
 
 
-class Proxy:
-    """A running Envoy with the configuration of one Gateway; a context manager."""
+class Reached:
+    """A running proxy on loopback, as clients reach it.
 
-    def __init__(
-        self,
-        program: Path,
-        resources: Mapping[str, list[Any]],
-        stubs: Stubs,
-        directory: Path,
-        left_out: frozenset[int] = frozenset(),
-    ) -> None:
-        self._log = directory / "access.jsonl"
-        self._log.write_text("")
+    Args:
+        ports: where it listens that stands for a port of its configuration.
+        proxied: of these, those whose clients are load balancers that say whom they speak for.
+    """
+
+    def __init__(self, stubs: Stubs, ports: Mapping[tuple[str, int], int], proxied: Collection[int] = ()) -> None:
         self._stubs = stubs
-        self.unmade = "dynamic_forward_proxy" in json.dumps(resources)
-        """Whether clusters are left out: those that ask DNS for whatever host a request names."""
-        config, self.ports = static(copy.deepcopy(resources), str(self._log), stubs.place, free, left_out)
-        self._proxied = {
-            each["address"]["socketAddress"]["portValue"]
-            for each in config["staticResources"]["listeners"]
-            if any("proxy_protocol" in one["name"] for one in each.get("listenerFilters", ()))
-        }
-        """The ports whose clients are load balancers that say whom they speak for."""
-        file, address = directory / "envoy.json", directory / "admin"
-        address.unlink(missing_ok=True)
-        file.write_text(json.dumps(config))
-        command = [str(program), "-c", str(file), "--disable-hot-restart", "--concurrency", "1", "-l", "critical"]
-        command += ["--admin-address-path", str(address), "--file-flush-interval-msec", "100"]
-        self._errors = (directory / "errors").open("w+")
-        self._started = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self._errors)
-        self.refused = self._settled(address)
-
-    def _settled(self, address: Path) -> str:
-        """Wait until it serves; return why it does not take its configuration, "" where it does."""
-        end = time.monotonic() + _WAIT
-        while time.monotonic() < end:
-            if self._started.poll() is not None:
-                self._errors.seek(0)
-                return self._errors.read()[-2000:] or "it ended"
-            try:
-                host, _, port = address.read_text().rpartition(":")
-                asked = http.client.HTTPConnection(host, int(port), timeout=2)
-                asked.request("GET", "/ready")
-                if asked.getresponse().status == 200:
-                    return ""
-            except (OSError, ValueError, http.client.HTTPException):
-                pass
-            time.sleep(0.1)
-        return "it did not become ready"
-
-    def __enter__(self) -> Proxy:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._started.kill()
-        self._started.wait()
-        self._errors.close()
-
-    def details(self) -> dict[str, str]:
-        """Return why the requests so far were answered as they were, by their ids."""
-        time.sleep(0.3)
-        lines = map(json.loads, self._log.read_text().splitlines())
-        return {each["id"]: each["details"] for each in lines if each.get("id")}
+        self.ports = ports
+        self._proxied = proxied
 
     def ask(self, asked: Asked, number: str) -> str:
         """Return what a request gets: a status and the address of the backend, or `reset`."""
@@ -177,7 +131,7 @@ class Proxy:
 
     def exchange(self, asked: Asked, number: str) -> tuple[str, Mapping[str, str]]:
         """Return what a request gets, and the headers that come with it."""
-        port = self.ports.get(("TCP", _container(asked["port"])))
+        port = self.ports.get(("TCP", container(asked["port"])))
         if port is None:
             return "reset", {}
         try:
@@ -197,7 +151,7 @@ class Proxy:
             connection = http.client.HTTPConnection(asked["host"], asked["port"])
             connection.sock = raw
             headers = {"Host": asked["host"], "x-witness": number, **asked.get("headers", {})}
-            connection.request(asked["method"], asked["path"], headers=headers)
+            connection.request(asked["method"], asked["path"], asked.get("body"), headers)
             response = connection.getresponse()
             stub = response.headers.get("x-stub")
             told = {name.lower(): value for name, value in response.headers.items()}
@@ -243,7 +197,72 @@ class Proxy:
         return f"passed {self._stubs.address(words[1])}" if words[:1] == ["stub"] else "reset"
 
 
-def _container(port: int) -> int:
+class Proxy(Reached):
+    """A running Envoy with the configuration of one Gateway; a context manager."""
+
+    def __init__(
+        self,
+        program: Path,
+        resources: Mapping[str, list[Any]],
+        stubs: Stubs,
+        directory: Path,
+        left_out: frozenset[int] = frozenset(),
+    ) -> None:
+        self._log = directory / "access.jsonl"
+        self._log.write_text("")
+        self.unmade = "dynamic_forward_proxy" in json.dumps(resources)
+        """Whether clusters are left out: those that ask DNS for whatever host a request names."""
+        config, ports = static(copy.deepcopy(resources), str(self._log), stubs.place, free, left_out)
+        proxied = {
+            each["address"]["socketAddress"]["portValue"]
+            for each in config["staticResources"]["listeners"]
+            if any("proxy_protocol" in one["name"] for one in each.get("listenerFilters", ()))
+        }
+        super().__init__(stubs, ports, proxied)
+        file, address = directory / "envoy.json", directory / "admin"
+        address.unlink(missing_ok=True)
+        file.write_text(json.dumps(config))
+        command = [str(program), "-c", str(file), "--disable-hot-restart", "--concurrency", "1", "-l", "critical"]
+        command += ["--admin-address-path", str(address), "--file-flush-interval-msec", "100"]
+        self._errors = (directory / "errors").open("w+")
+        self._started = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self._errors)
+        self.refused = self._settled(address)
+
+    def _settled(self, address: Path) -> str:
+        """Wait until it serves; return why it does not take its configuration, "" where it does."""
+        end = time.monotonic() + _WAIT
+        while time.monotonic() < end:
+            if self._started.poll() is not None:
+                self._errors.seek(0)
+                return self._errors.read()[-2000:] or "it ended"
+            try:
+                host, _, port = address.read_text().rpartition(":")
+                asked = http.client.HTTPConnection(host, int(port), timeout=2)
+                asked.request("GET", "/ready")
+                if asked.getresponse().status == 200:
+                    return ""
+            except (OSError, ValueError, http.client.HTTPException):
+                pass
+            time.sleep(0.1)
+        return "it did not become ready"
+
+    def __enter__(self) -> Proxy:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._started.kill()
+        self._started.wait()
+        self._errors.close()
+
+    def details(self) -> dict[str, str]:
+        """Return why the requests so far were answered as they were, by their ids."""
+        time.sleep(0.3)
+        lines = map(json.loads, self._log.read_text().splitlines())
+        return {each["id"]: each["details"] for each in lines if each.get("id")}
+
+
+def container(port: int) -> int:
+    """Return the port of a proxy's pod that stands for one of a Gateway."""
     return port + 10000 if port < 1024 else port
 
 

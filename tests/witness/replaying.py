@@ -35,6 +35,7 @@ from tests.witness import (
     kustomize_trees,
     network,
     network_worlds,
+    nginx_requests,
 )
 from tests.witness.envoy_gateway_wider import world
 from tests.witness.facts import Facts
@@ -93,6 +94,7 @@ def replayed(record: Path) -> Tally:
         "kgateway-requests": kgateway_requests.world,
         "kuadrant": kuadrant.world,
         "network": network_worlds.world,
+        "nginx-requests": nginx_requests.world,
     }
     made = grammars.get(record.stem, world)
     deployer = DEPLOYERS.get(record.stem)
@@ -125,6 +127,10 @@ def replayed(record: Path) -> Tally:
         elif record.stem == "kgateway-requests":
             asked = kgateway_requests.requests(answer.seed, answer.number, objects)
             ours = kgateway_requests.our_answers(objects, answer.refused, asked, answer.facts)
+            tally.add(name, objects, answer.facts, ours)
+        elif record.stem == "nginx-requests":
+            asked = nginx_requests.requests(answer.seed, answer.number, objects)
+            ours = nginx_requests.our_answers(objects, answer.refused, asked, answer.facts)
             tally.add(name, objects, answer.facts, ours)
         elif record.stem == "kuadrant":
             tally.add(name, objects, answer.facts, kuadrant.our_facts(objects, answer.refused))

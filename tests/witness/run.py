@@ -27,6 +27,7 @@ from tests.witness import (
     kuadrant,
     network,
     network_worlds,
+    nginx_requests,
 )
 from tests.witness.envoy_gateway_wider import world
 from tests.witness.facts import Difference, differences
@@ -55,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "istio-requests": of_istio_requests,
         "kgateway-requests": of_kgateway_requests,
         "kuadrant": of_kuadrant,
+        "nginx-requests": of_nginx_requests,
         **dict.fromkeys(DEPLOYERS, of_deployers),
         **dict.fromkeys(gateway_api.DIALECTS, of_gateway_api),
     }
@@ -212,6 +214,25 @@ def of_kgateway_requests(options: argparse.Namespace) -> int:
             ours = kgateway_requests.our_answers(objects, refused, asked, real)
             tally.add(f"{options.seed}/{number}", objects, real, ours)
     return _kept(options, kgateway_requests.head(), answers, tally)
+
+
+def of_nginx_requests(options: argparse.Namespace) -> int:
+    """Requests to the proxy that NGINX Gateway Fabric sets up."""
+    tally, answers = Tally(), []
+    with (
+        TemporaryDirectory() as place,
+        nginx_requests.Asking(built("nginx_gateway_fabric"), *certificate(Path(place)), Path(place)) as asking,
+        envoy.Stubs() as stubs,
+        api_server.Server(built("api_server"), api_server.crds(options.crds)) as server,
+    ):
+        for number in range(options.first, options.first + options.worlds):
+            objects = nginx_requests.world(options.seed, number)
+            asked = nginx_requests.requests(options.seed, number, objects)
+            real, refused = asking.told(objects, server.fates(objects), asked, stubs)
+            answers.append(Answer(options.seed, number, digest(objects), real, refused))
+            ours = nginx_requests.our_answers(objects, refused, asked, real)
+            tally.add(f"{options.seed}/{number}", objects, real, ours)
+    return _kept(options, nginx_requests.head(), answers, tally)
 
 
 def of_kuadrant(options: argparse.Namespace) -> int:

@@ -92,7 +92,7 @@ class EnvoyGateway(Implementation):
     serves_refused = frozenset(  # internal/gatewayapi/route.go, processHTTPRouteParentRefs
         {"IncompatibleFilters", "UnsupportedValue", "IncompatibleFilters,UnsupportedValue"}
     )
-    hosts_of_port = True  # one route configuration per port; seen by tests/witness at v1.9.1
+    hosts_of_port = frozenset({"http"})  # one route configuration per port; seen by tests/witness at v1.9.1
     host_first = True  # one virtual host per hostname of routes; seen by tests/witness at v1.9.1
     calls_by_path = True  # internal/gatewayapi/route.go, processGRPCRouteRule; seen by tests/witness at v1.9.1
 
@@ -340,9 +340,9 @@ class EnvoyGateway(Implementation):
             self._refused = place, (route, topology), backend_faults(route, topology)
         return self._refused[2]
 
-    def leaves_out(self, rule: Mapping[str, Any], found: Sequence[Match], *, grpc: bool) -> bool:  # noqa: ARG002
-        """Return whether one of the matches of a rule holds an expression that is none (processHTTPRouteRule)."""
-        return len(found) > 1 and any(match.refusal for match in found)
+    def reads(self, rule: Mapping[str, Any], found: Sequence[Match], *, grpc: bool) -> Sequence[Match]:  # noqa: ARG002
+        """Return no matches of a rule of which one holds an expression that is none (processHTTPRouteRule)."""
+        return () if len(found) > 1 and any(match.refusal for match in found) else found
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions with Envoy Gateway's own reasons (§2)."""

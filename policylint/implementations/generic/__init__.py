@@ -15,6 +15,7 @@ class Implementation(Attaching, Evaluating, Traffic, Reporting):
 __all__ = [
     "Attachments",
     "Implementation",
+    "Traffic",
     "controller_above",
     "fault_of",
     "placed",

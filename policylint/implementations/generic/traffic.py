@@ -51,8 +51,8 @@ class Traffic(Behaviour):
     Attributes:
         regex_last: whether it ranks regular expressions after prefixes; the others do so between these and exact paths.
         calls_by_path: whether its GRPCRoutes take all requests with the path of a call, in one order with HTTPRoutes.
-        hosts_of_port: whether requests without TLS go to the route for the narrowest host on their port, whatever
-            listener it is attached to; elsewhere the listener with the narrowest hostname alone serves them.
+        hosts_of_port: the schemes of which requests go to the route for the narrowest host on their port, whatever
+            listener it is attached to; of others the listener with the narrowest hostname alone serves them.
         host_first: whether the routes for the narrowest host alone take a request, so that it gets 404 where none of
             their rules does; elsewhere it goes on to routes for wider hosts.
         relays: whether what routes of Services take comes to the pods from a proxy of the nodes, not from the client.
@@ -70,7 +70,7 @@ class Traffic(Behaviour):
 
     regex_last = False
     calls_by_path = False
-    hosts_of_port = False
+    hosts_of_port: Set[str] = frozenset()
     host_first = False
     balances_equals = False
     relays = False
@@ -144,16 +144,23 @@ class Traffic(Behaviour):
         """
         return None
 
-    def leaves_out(self, rule: Mapping[str, Any], found: Sequence[Match], *, grpc: bool) -> bool:  # noqa: ARG002
-        """Return whether nothing is made of a rule, whose requests others then take; by default not: a match with an
-        expression that is none takes nothing by itself.
+    def reads(self, rule: Mapping[str, Any], found: Sequence[Match], *, grpc: bool) -> Sequence[Match]:  # noqa: ARG002
+        """Return the matches of a rule as the proxy reads them; none where nothing is made of the rule, whose requests
+        others then take. By default as they are: a match with an expression that is none takes nothing by itself.
 
         Args:
-            found: its matches, as they are read.
+            found: its matches, as Gateway API has them.
 
         `begin` is not called before it.
         """
-        return False
+        return found
+
+    def at_host(self, found: Sequence[Match]) -> Iterable[tuple[int, Match]]:
+        """Return the matches of all rules that serve one host as they count together, each with its number among them.
+
+        By default as they are. `begin` is not called before it.
+        """
+        return enumerate(found)
 
     def filter_fault(self, extension: Resource, topology: Topology) -> str:  # noqa: ARG002
         """Return why the controller cannot use an object that a filter names, so that its rule answers 500; else "".

@@ -98,7 +98,7 @@ class Istio(Implementation):
     entering_fronts = labels.INGRESS_USE_WAYPOINT
     judges_core_kinds = True
     host_first = True  # one virtual host per hostname (pilot/pkg/networking/core/gateway.go, vHostDedupMap)
-    hosts_of_port = True  # servers of a port without TLS share a route config (gateway.go)
+    hosts_of_port = frozenset({"http"})  # servers of a port without TLS share a route config (gateway.go)
     is_mesh = True
     _groups: Sequence[Group] = ()
     _at: dict[tuple[Node, ...], dict[str, Group]]

@@ -82,7 +82,7 @@ class Kgateway(Implementation):
     ends_above = True
     judges_core_kinds = True
     host_first = True  # one virtual host per hostname (gateway_listener_translator.go, routesByHost)
-    hosts_of_port = True  # listeners without TLS share the route config of their port
+    hosts_of_port = frozenset({"http"})  # listeners without TLS share the route config of their port
     empty_delegation = 500
     flat_delegation = True  # translator/httproute/delegation.go, flattenDelegatedRoutes
 

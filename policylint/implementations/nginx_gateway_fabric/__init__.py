@@ -6,14 +6,14 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, unresolved
-from policylint.implementations.nginx_gateway_fabric import client_addresses, listeners, refusals
+from policylint.implementations.nginx_gateway_fabric import client_addresses, listeners, locations, refusals
 from policylint.implementations.nginx_gateway_fabric.attachment import SERVED, ListenerBinding
 from policylint.implementations.nginx_gateway_fabric.proxy import gateways_without, lacking
 from policylint.implementations.nginx_gateway_fabric.references import broken
@@ -64,6 +64,8 @@ class NginxGatewayFabric(Implementation):
     name = "nginx-gateway-fabric"
     ends_above = True
     serves_refused = SERVED
+    hosts_of_port = frozenset({"http", "https"})  # its servers are those of a port (hostPathRules)
+    host_first = True  # one server per hostname (state/dataplane/configuration.go, rulesPerHost)
     calls_by_path = True  # state/graph/grpcroute.go, ConvertGRPCMatches: locations, whatever a request is
 
     def __init__(self) -> None:
@@ -207,9 +209,13 @@ class NginxGatewayFabric(Implementation):
         """Return the routes at listeners that nothing is made of."""
         return {(node, whole(route.route.key)): names for node, route, names in self._binding(topology).unbound()}
 
-    def leaves_out(self, rule: Mapping[str, Any], found: Sequence[Match], *, grpc: bool) -> bool:  # noqa: ARG002
-        """Return whether a match of a rule cannot be used."""
-        return bool(refusals.match_fault(rule, grpc=grpc))
+    def reads(self, rule: Mapping[str, Any], found: Sequence[Match], *, grpc: bool) -> Sequence[Match]:
+        """Return the matches of a rule as expressions of NGINX, none where one cannot be used."""
+        return () if refusals.match_fault(rule, grpc=grpc) else tuple(map(locations.read, found))
+
+    def at_host(self, found: Sequence[Match]) -> Iterable[tuple[int, Match]]:
+        """Return the matches of one server, each with what the locations of others leave to its own."""
+        return locations.apart(found)
 
     def _binding(self, topology: Topology) -> ListenerBinding:
         if self._of_routes is None:

@@ -92,14 +92,19 @@ def rule_fault(route: Resource, rule: Mapping[str, Any], topology: Topology) -> 
     if why := next(_of_filters(rule, grpc=route.key.kind == "GRPCRoute"), ""):
         return RuleFault(why, invalid=True)
     named = list(extensions_of(topology.world, route, rule.get("filters"), ()))
-    logins = [extension for extension in named if extension.wanted[:2] == _LOGIN]
     foreign = next((extension.wanted for extension in named if _is_foreign(extension.wanted)), None)
     if foreign is not None:
         return RuleFault(f"a filter names {foreign}, a kind that is not supported", invalid=True)
-    if len(logins) > 1:
-        return RuleFault(f"it names {len(logins)} AuthenticationFilters, and only one is allowed", invalid=True)
+    if (number := sum(map(_is_login, sequence(rule.get("filters"))))) > 1:
+        return RuleFault(f"it names {number} AuthenticationFilters, and only one is allowed", invalid=True)
     faults = [_unresolved(extension, route, topology) for extension in named]
     return next((RuleFault(why) for why in (*faults, _two_limits(route, rule, topology.world)) if why), None)
+
+
+def _is_login(written: object) -> bool:
+    """Tell whether a filter is a login: a second one is refused though it names the same object."""
+    named = mapping(mapping(written).get("extensionRef"))
+    return (named.get("group"), named.get("kind")) == _LOGIN
 
 
 def _of_filters(rule: Mapping[str, Any], *, grpc: bool) -> Iterator[str]:

@@ -134,6 +134,7 @@ require (
 
 replace (
 	github.com/llm-d/llm-d-router => ./absent
+	github.com/nginx/agent/v3 => github.com/nginx/agent/v3 v3.9.0
 	github.com/nginx/nginx-gateway-fabric/v2 => ./source
 	policylint.witness/worlds => ../worlds
 )

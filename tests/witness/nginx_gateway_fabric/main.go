@@ -6,12 +6,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	discovery "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,6 +24,7 @@ import (
 
 	v1alpha1 "github.com/nginx/nginx-gateway-fabric/v2/apis/v1alpha1"
 	v1alpha2 "github.com/nginx/nginx-gateway-fabric/v2/apis/v1alpha2"
+	"github.com/nginx/nginx-gateway-fabric/v2/internal/controller/nginx/config"
 	"github.com/nginx/nginx-gateway-fabric/v2/internal/controller/nginx/config/policies"
 	"github.com/nginx/nginx-gateway-fabric/v2/internal/controller/nginx/config/policies/clientsettings"
 	"github.com/nginx/nginx-gateway-fabric/v2/internal/controller/nginx/config/policies/observability"
@@ -30,7 +34,9 @@ import (
 	"github.com/nginx/nginx-gateway-fabric/v2/internal/controller/nginx/config/policies/upstreamsettings"
 	checks "github.com/nginx/nginx-gateway-fabric/v2/internal/controller/nginx/config/validation"
 	"github.com/nginx/nginx-gateway-fabric/v2/internal/controller/state"
+	"github.com/nginx/nginx-gateway-fabric/v2/internal/controller/state/dataplane"
 	"github.com/nginx/nginx-gateway-fabric/v2/internal/controller/state/graph"
+	"github.com/nginx/nginx-gateway-fabric/v2/internal/controller/state/resolver"
 	"github.com/nginx/nginx-gateway-fabric/v2/internal/controller/state/validation"
 	"github.com/nginx/nginx-gateway-fabric/v2/internal/controller/status"
 	"github.com/nginx/nginx-gateway-fabric/v2/internal/framework/kinds"
@@ -71,7 +77,7 @@ func ask(line []byte, told *worlds.Answer) error {
 	if err := json.Unmarshal(line, &texts); err != nil {
 		return err
 	}
-	processor := newProcessor()
+	processor, services := newProcessor(), places{}
 	for _, text := range texts {
 		// The API server serves grants in the version that a controller asks for.
 		text = bytes.Replace(text, []byte(`"gateway.networking.k8s.io/v1beta1"`), []byte(`"gateway.networking.k8s.io/v1"`), 1)
@@ -79,10 +85,17 @@ func ask(line []byte, told *worlds.Answer) error {
 		if err != nil {
 			return err
 		}
+		if service, ok := object.(*corev1.Service); ok {
+			services[client.ObjectKeyFromObject(service)] = service.Spec.ClusterIP
+		}
 		processor.CaptureUpsertChange(object.(client.Object))
 	}
 	made := processor.Process(context.Background())
 	if made == nil {
+		return nil
+	}
+	if os.Getenv("WITNESS_PROXIES") != "" {
+		configurations(made, services, told)
 		return nil
 	}
 	now := metav1.Now()
@@ -113,6 +126,35 @@ func ask(line []byte, told *worlds.Answer) error {
 		told.Add(kind, request.NsName.Namespace, request.NsName.Name, written.Status)
 	}
 	return nil
+}
+
+// places says where the only pod of each Service is; one without an address has none.
+type places map[types.NamespacedName]string
+
+// Resolve returns the pod of a Service, on the port of the Service.
+func (p places) Resolve(
+	_ context.Context, _ logr.Logger, name types.NamespacedName, port corev1.ServicePort, _ []discovery.AddressType,
+) ([]resolver.Endpoint, error) {
+	if p[name] == "" {
+		return nil, fmt.Errorf("no endpoints found for Service %s", name)
+	}
+	return []resolver.Endpoint{{Address: p[name], Port: port.Port}}, nil
+}
+
+// configurations adds the files that each Gateway's NGINX gets, by name.
+func configurations(made *graph.Graph, services places, told *worlds.Answer) {
+	generator := config.NewGeneratorImpl(false, nil, logr.Discard())
+	for name, gateway := range made.Gateways {
+		if !gateway.Valid {
+			continue
+		}
+		conf := dataplane.BuildConfiguration(context.Background(), logr.Discard(), made, gateway, services, false, "ipv4")
+		files := map[string]string{}
+		for _, file := range generator.Generate(conf) {
+			files[file.Meta.Name] = string(file.Contents)
+		}
+		told.Add("Proxy", name.Namespace, name.Name, files)
+	}
 }
 
 // newProcessor returns what builds the graph, with the validators that the manager gives it without NGINX Plus.

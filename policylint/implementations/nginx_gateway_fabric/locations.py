@@ -1,0 +1,146 @@
+"""Locations of NGINX: one takes a request by its path alone, and what none of its matches wants gets 404.
+
+Rules with one path share a location; their other conditions are only asked there, so that a request never goes on to a
+shorter path. Prefixes are two locations, and the one for the prefix itself comes before all expressions. Source:
+internal/controller/nginx/config/servers.go (createLocations, initializeExternalLocations), state/dataplane/sort.go and
+modules/src/httpmatches.js @ e55bfe339; the order of locations is NGINX's (ngx_http_core_module, location). Seen by
+tests/witness (nginx-requests).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from policylint.matches import Match, Term, path_of
+from policylint.model import holds_variable
+from policylint.namedtuple import NamedTuple
+from policylint.regex import quoted
+from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate
+
+_EXACT_FIRST = 2
+"""The weight of an exact path, before those of expressions and prefixes."""
+
+
+class _Location(NamedTuple):
+    """What matches share: the kind and value of a path."""
+
+    kind: str
+    value: str
+
+    @property
+    def takes(self) -> Predicate:
+        return _path(self.kind, self.value)
+
+    @property
+    def is_below(self) -> Predicate:
+        """Which paths it takes from others that come after it: unlike a prefix of the API, `/api/` leaves `/api`."""
+        ends = self.kind == PREFIX and self.value.endswith("/")
+        return Predicate(EXPRESSION, f"{quoted(self.value)}.*") if ends else self.takes
+
+    @property
+    def is_split(self) -> bool:
+        """Whether it is one for the prefix itself, and one for what is below it (isNonSlashedPrefixPath)."""
+        return self.kind == PREFIX and not self.value.endswith("/")
+
+    def comes_before(self, other: _Location) -> bool:
+        """Return whether NGINX tries it first: exact paths, then expressions, the longer ones first, then prefixes."""
+        own, others = ((each.kind != "Exact", each.kind != EXPRESSION, -len(each.value)) for each in (self, other))
+        return (own, self.value) < (others, other.value) if self.kind == EXPRESSION else own < others
+
+    def ties(self, other: _Location) -> bool:
+        """Tell whether both are expressions of one length: NGINX tries them by their texts."""
+        return self.kind == other.kind == EXPRESSION and len(self.value) == len(other.value)
+
+
+def read(match: Match) -> Match:
+    """Return a match with its expressions as NGINX reads them: paths from their beginning, other values anywhere."""
+    if not match.expressions:
+        return match
+    return match._replace(conditions=tuple(map(_read, match.conditions)))
+
+
+def apart(found: Sequence[Match]) -> Iterator[tuple[int, Match]]:
+    """Yield the matches of one server, each with what other locations leave to its own, and its number among them."""
+    at = [_Location(*path_of(match.value)) for match in found]
+    asking: dict[_Location, bool] = defaultdict(lambda: True)
+    for location, match in zip(at, found, strict=True):
+        asking[location] &= any(each.name != "path" for each in match.conditions)
+    expressions = [each for each in asking if each.kind == EXPRESSION]
+    barred = {location: tuple(_without(location, asking)) for location in asking}
+    for number, (location, match) in enumerate(zip(at, map(_ranked, found), strict=True)):
+        rest = tuple(each for each in match.conditions if each.name != "path")
+        own = next(each for each in match.conditions if each.name == "path" and not each.negated)
+        itself = Predicate("Exact", location.value)
+        splits = location.is_split and any(each.takes.takes(location.value) is not False for each in expressions)
+        if splits and _Location("Exact", location.value) not in asking:
+            first = match._replace(weights=(_EXACT_FIRST, *match.weights[1:]))
+            yield number, first._replace(conditions=(own._replace(predicate=itself), *rest))
+            below = (_not(itself, f"a path below {location.value}"),)
+            yield number, match._replace(conditions=(own, *below, *barred[location], *rest))
+        else:
+            yield number, match._replace(conditions=(own, *barred[location], *rest))
+
+
+def _without(location: _Location, asking: dict[_Location, bool]) -> Iterator[Term]:
+    """Yield what requests at a location are not: those of others that come first, and ask for more than a path.
+
+    What asks for no more takes its requests by its rank, which two expressions of one length share.
+    """
+    if location.kind == PREFIX and len(location.value) > 1 and location.value.endswith("/"):
+        bare = location.value.rstrip("/")
+        yield _not(Predicate("Exact", bare), f"a path below {bare}")
+    for other, is_asking in asking.items():
+        if other == location or not (is_asking or other.ties(location)):
+            continue
+        if other.comes_before(location):
+            predicate = other.is_below
+        elif other.is_split and location.kind == EXPRESSION and _Location("Exact", other.value) not in asking:
+            predicate = Predicate("Exact", other.value)
+        else:
+            continue
+        if predicate.overlaps(location.takes) is not False:
+            yield _not(predicate, f"a path that {other.kind} {other.value} does not take")
+
+
+def _ranked(match: Match) -> Match:
+    """Return a match that comes neither before nor after others for its kind of route (sortMatchRules)."""
+    *weights, queries = match.weights
+    return match if queries >= 0 else match._replace(weights=(*weights, 0))
+
+
+def _not(predicate: Predicate, needs: str) -> Term:
+    return Term("path", predicate, needs, negated=True)
+
+
+def _read(term: Term) -> Term:
+    value = term.predicate.value
+    if not term.predicate.is_expression or holds_variable(value):
+        return term
+    predicate = _path(EXPRESSION, value) if term.name == "path" else Predicate(EXPRESSION, f".*(?:{value}).*")
+    return term._replace(predicate=predicate)
+
+
+def _path(kind: str, value: str) -> Predicate:
+    """Return which paths a location takes; an expression begins with `^`, which binds its first alternative alone."""
+    if kind != EXPRESSION or holds_variable(value):
+        return Predicate(kind, value)  # type: ignore[arg-type]
+    if "|" in _outside(value):
+        return Predicate(EXPRESSION, f".*(?:^{value}).*")
+    return Predicate(EXPRESSION, value if value.endswith(".*") else f"{value}.*")
+
+
+def _outside(expression: str) -> str:
+    """Return what stands in no brackets of an expression."""
+    depth, told = 0, ""
+    characters: Iterable[str] = iter(expression)
+    for character in characters:
+        if character == "\\":
+            next(iter(characters), "")
+        elif character in "([":
+            depth += 1
+        elif character in ")]":
+            depth -= 1
+        elif not depth:
+            told += character
+    return told

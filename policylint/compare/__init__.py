@@ -30,7 +30,7 @@ from policylint.model import SEVERITIES, Severity, World
 from policylint.simulation import simulate
 
 if TYPE_CHECKING:
-    from policylint.compare.protection.cause import Weakened
+    from policylint.compare.protection.cause import Cause, Weakened
     from policylint.model import Finding, ResourceKey
     from policylint.simulation import Simulation
 
@@ -88,6 +88,7 @@ def _environment(sides: Sides, undeployed: Sequence[SubjectChange], texts: TextC
     before, after, pairing = sides
     contexts = changed_contexts(before, after, pairing)
     subjects = subject_changes(sides, contexts.changes)
+    connections = connection_changes(sides)
     known = {subject.key for subject in subjects}
     unknown = [*unknown_subjects(sides, known, texts.files), *undeployed]
     changed = changed_keys(sides)
@@ -97,6 +98,7 @@ def _environment(sides: Sides, undeployed: Sequence[SubjectChange], texts: TextC
     doubts = unknown or texts.commands or contexts.truncated or cut
     whole = not (doubts or acts_beside(sides) or decides_beside(sides) or any(changes_beside(sides)))
     requests = None if come_or_gone else request_changes(sides, contexts.changes, touched, whole=whole)
+    known |= {key for change in connections for key in change.by}
     untold = [each for each in untold_subjects(sides, contexts.changes, requests) if each.key not in known]
     if requests is not None and (untold or sets_otherwise(contexts.changes)):
         requests = requests._replace(same=False)
@@ -111,7 +113,7 @@ def _environment(sides: Sides, undeployed: Sequence[SubjectChange], texts: TextC
         tuple(object_changes(sides, changed, contexts.changes, subjects)),
         contexts.truncated,
         pairing.renamed,
-        connection_changes(sides),
+        connections,
         requests,
         placement_changes(sides),
     )
@@ -187,7 +189,7 @@ def removed_protections(
 
             weaker: list[Weakened] = []
             with guarded("GWP304", pair.after):
-                weaker = weakened(pair, environment.contexts)
+                weaker = _beside_requests(weakened(pair, environment.contexts), environment)
                 if "GWP304" in rules:
                     findings += revisions_moved(pair)
                     findings += placed_less(pair, environment.placements)
@@ -233,6 +235,26 @@ def removed_protections(
             with guarded("GWP326", pair.after):
                 findings += changes_of_releases(pair, tree)
     return _folded(findings)
+
+
+def _beside_requests(weaker: Iterable[Weakened], environment: EnvironmentChange) -> list[Weakened]:
+    """Leave out notes on a client that may be let in where a request of that client tells that it is."""
+    changes = () if environment.requests is None else environment.requests.changes
+    opening = {
+        (who.policy, each.example.client.removeprefix("ServiceAccount/"))
+        for each in changes
+        if each.change in ("opened", "less-asked") and each.example.client.startswith("ServiceAccount/")
+        for who in each.by
+    }
+    return [each for each in weaker if each.cause.severity != "note" or not _names_one(each.cause, opening)]
+
+
+def _names_one(cause: Cause, clients: Collection[tuple[ResourceKey, str]]) -> bool:
+    """Tell whether a cause is that one of some clients is named, by its account or its namespace."""
+    return any(
+        policy in cause.owners and cause.change.endswith((client.replace("/", "/sa/"), f" {client.partition('/')[0]}"))
+        for policy, client in clients
+    )
 
 
 def compare_findings(

@@ -10,19 +10,23 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from policylint.catalog.weakenings import access, common_weaknesses
+from policylint.catalog.weakenings import access, common_weaknesses, deciding
 from policylint.checks.kit.locations import path
 from policylint.compare.carried import carried_otherwise
 from policylint.compare.change import ContextChange, EnvironmentChange, SubjectChange
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.anywhere import decided_otherwise, edited_beside
-from policylint.compare.protection.extensions import edited_unevaluated, said_by, stands_nowhere
+from policylint.compare.protection.extensions import acts_alone, edited_unevaluated, said_by, stands_nowhere
 from policylint.compare.protection.spec import unmoved
 from policylint.compare.requests import RequestChanges
 from policylint.documents import Pointer
+from policylint.doors.peculiar import ENTRIES
 from policylint.model import GATEWAY_GROUP, Finding, PolicyKind, Resource, ResourceKey
 from policylint.model.words import listing
+from policylint.network.kinds import EVALUATED as NETWORK_POLICIES
 from policylint.policy.results import Effective
+from policylint.simulation import Simulation
+from policylint.topology.workloads import WORKLOADS
 
 _NOT_EVALUATED = "and what that does is not evaluated"
 _REFUSED = "in a policy that is refused before and after"
@@ -31,6 +35,13 @@ _IN_ORDER = re.compile(
     r"args|command|cipher|chain|curve|filter|middleware|nameserver|order|plugin|precedence|priorit|search|version", re.I
 )
 """Names of lists of texts in which the first ones come first."""
+_UNORDERED = re.compile(r"(list|destinations|kinds|secrets|namespaces)$", re.I)
+"""Names of lists of objects of which the order says nothing."""
+_OF_REQUESTS = frozenset({
+    "authentication", "domainNames", "fromGroups", "icmps", "listener", "originatingTLS", "rules", "serverNames",
+    "terminatingTLS", "toFQDNs", "toGroups", "toServices",
+})  # fmt: skip
+"""What network policies ask beside who connects to which port of which pods."""
 _MOST = 50
 _DEEPEST = 3
 """Steps of a path that are shown: below them stands what only who wrote it knows."""
@@ -62,7 +73,7 @@ def untold_subjects(
         for old, new in (*edited_unevaluated(sides), *decided_otherwise(sides), *_of_known_groups(sides))
         if new.key not in shown and (reason := _reason(sides, old, new))
     }
-    for resource, fields in carried_otherwise(sides):
+    for resource, fields in (*carried_otherwise(sides), *_of_networks(sides)):
         if resource.key not in shown:
             row = SubjectChange(
                 sides.after.world.name,
@@ -71,6 +82,11 @@ def untold_subjects(
                 resource.name_location,
                 reason=f"{_changes(fields)}, {_NOT_EVALUATED}",
             )
+            rows.setdefault(resource.key, row)
+    for resource, change in _come_or_gone(sides):
+        if resource.key not in shown:
+            reason = f"{change}, {_NOT_EVALUATED}"
+            row = SubjectChange(sides.after.world.name, resource.key, "unknown", resource.name_location, reason=reason)
             rows.setdefault(resource.key, row)
     return [rows[key] for key in sorted(rows)][:_MOST]
 
@@ -81,6 +97,73 @@ def _shown(requests: RequestChanges | None) -> Iterator[ResourceKey]:
         yield from (who.policy for who in change.by)
         yield from change.routes
         yield from (node.key for node in (*change.rules, *change.listeners))
+
+
+def _come_or_gone(sides: Sides) -> Iterator[tuple[Resource, str]]:
+    """Yield the objects that are gone from what they acted on, or are new and act by themselves, and that nobody
+    evaluates: with an application its own go, and where another one of the kind comes it takes their place."""
+    before, after, pairing = sides
+    replaced = {(key.group, key.kind, key.namespace) for key in pairing.added}
+    passing: frozenset[str] | None = None
+    for key in (*pairing.removed, *pairing.added):
+        is_gone = key in pairing.removed
+        side = before if is_gone else after
+        if _is_unevaluated(side, key):
+            resource = side.world.resources[key]
+            if (key.group, key.kind, key.namespace) in replaced if is_gone else not acts_alone(after, resource):
+                continue
+            passing = _namespaces(before) ^ _namespaces(after) if passing is None else passing
+            if key.namespace not in passing:
+                yield resource, "is gone" if is_gone else "is new"
+
+
+def _namespaces(side: Simulation) -> frozenset[str]:
+    """Return the namespaces in which there are pods, or Gateways."""
+    kinds = {(GATEWAY_GROUP, "Gateway"), *WORKLOADS}
+    return frozenset(key.namespace for key in side.world.resources if key[:2] in kinds)
+
+
+def _is_unevaluated(side: Simulation, key: ResourceKey) -> bool:
+    """Tell whether an object acts on requests, or on what is applied, and nobody evaluates all that it does."""
+    if (
+        key[:2] in NETWORK_POLICIES
+        or key[:2] in ENTRIES
+        or key.group in ("", GATEWAY_GROUP)
+        or key.group in access().silent
+    ):
+        return False
+    kind = side.catalog.get(*key[:2])
+    if kind is not None:
+        return key not in side.policies or kind.policy_class == "Other"
+    return deciding(*key[:2]) is not None or any(each.group == key.group for each in side.catalog.kinds())
+
+
+def _of_networks(sides: Sides) -> Iterator[tuple[Resource, tuple[str, ...]]]:
+    """Yield the network policies that say something else of what connections are not compared by, each with what."""
+    for kind in NETWORK_POLICIES:
+        for old, new in sides.edited(*kind):
+            was, now = _beside_connections(old.spec), _beside_connections(new.spec)
+            if was != now:
+                yield (
+                    new,
+                    tuple(dict.fromkeys(name for name, _ in (*was, *now) if _only(name, was) != _only(name, now))),
+                )
+
+
+def _beside_connections(value: Any) -> list[tuple[str, str]]:
+    """Return what a network policy says beside peers and ports, in an order of its own."""
+    found: list[tuple[str, str]] = []
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, dict):
+            found += ((name, repr(inner)) for name, inner in one.items() if name in _OF_REQUESTS and inner)
+        stack += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+    return sorted(found)
+
+
+def _only(name: str, listed: Iterable[tuple[str, str]]) -> list[str]:
+    return [inner for each, inner in listed if each == name]
 
 
 def _of_known_groups(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
@@ -130,10 +213,14 @@ def _differing(old: Any, new: Any, above: Pointer) -> Iterator[Pointer]:
     """Yield where two values differ, as far down as both have something."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in dict.fromkeys((*old, *new)):
+            if above == ("metadata", "labels") and "/" not in name and name != "global":
+                continue  # nobody reads it but those who gave it
             if old.get(name) != new.get(name) and (name == "labels" or not access().is_idle(str(name), new.get(name))):
                 yield from _differing(old.get(name), new.get(name), (*above, name))
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         if _are_names(old) and _are_names(new) and sorted(old) == sorted(new) and not _IN_ORDER.search(_name(above)):
+            return
+        if _UNORDERED.search(_name(above)) and sorted(map(repr, old)) == sorted(map(repr, new)):
             return
         for number, (one, other) in enumerate(zip(old, new, strict=True)):
             if one != other:

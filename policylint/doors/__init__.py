@@ -82,7 +82,7 @@ def node_ports(workload: Resource) -> Iterator[tuple[Any, int]]:
     for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
         for port in map(mapping, sequence(container.get("ports"))):
             number = port.get(field)
-            if isinstance(number, int) and number:
+            if isinstance(number, int) and number and not text(port.get("hostIP")).startswith(("127.", "::1")):
                 yield port, number
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policylint.compare import compare, pair_sides
+from policylint.compare import compare, pair_sides, removed_protections
 from tests.worlds import gateway, gateway_class, labelled, manifest, policy, route, service, simulated
 
 ROUTED = [
@@ -120,3 +120,75 @@ def test_a_policy_that_acts_nowhere_does_not_change_unsaid(target: str, more: st
     assert not same
     assert [reason.endswith(ending) for reason in reasons] == [True], reasons
     assert rows(one, f"{one}\n# the same\n") == ([], True)
+
+
+PLUGIN = manifest("configuration.konghq.com/v1", "KongPlugin", "login", "shop", "plugin: key-auth")
+ENTRY = manifest("networking.istio.io/v1", "ServiceEntry", "api", "shop", "spec: {hosts: [a.example.com]}")
+SIDECAR = manifest("networking.istio.io/v1", "Sidecar", "s", "shop", "spec: {egress: [{hosts: ['./*']}]}")
+BACKEND = manifest("cloud.google.com/v1", "BackendConfig", "b", "shop", "spec: {securityPolicy: {name: armor}}")
+
+
+@pytest.mark.parametrize("text", [PLUGIN, ENTRY, SIDECAR, BACKEND])
+def test_what_is_gone_and_nobody_evaluates_is_a_row(text: str) -> None:
+    other = (
+        text.replace("name: login", "name: next").replace("name: api", "name: next").replace("name: s,", "name: n2,")
+    )
+    assert rows(text, "") == (["is gone, and what that does is not evaluated"], False)
+    assert rows(text, f"{text}---\n{other}")[0] in ([], ["is new, and what that does is not evaluated"])
+
+
+def test_what_goes_with_its_application_is_none() -> None:
+    assert rows(f"{pods('')}---\n{PLUGIN}", "")[0] == []
+
+
+def cilium(rule: str) -> str:
+    spec = f"spec: {{endpointSelector: {{matchLabels: {{app: checkout}}}}, {rule}}}"
+    return manifest("cilium.io/v2", "CiliumNetworkPolicy", "web", "shop", spec)
+
+
+NAMES = "[{port: '443'}], serverNames: [a.example.com]"
+CONNECTIONS = [
+    (f"ingress: [{{toPorts: [{{ports: {NAMES}}}]}}]", "serverNames: [a.example.com]", "serverNames: ['*.example.com']"),
+    ("ingress: [{fromEntities: [cluster], authentication: {mode: required}}]", "required", "disabled"),
+    ("egress: [{toFQDNs: [{matchName: a.example.com}]}]", "matchName: a", "matchName: b"),
+]
+
+
+@pytest.mark.parametrize(("rule", "old", "new"), CONNECTIONS)
+def test_what_network_policies_ask_beside_connections(rule: str, old: str, new: str) -> None:
+    assert not rows(cilium(rule), cilium(rule.replace(old, new)))[1]
+
+
+def from_client(source: str, action: str = "ALLOW") -> str:
+    spec = f"spec: {{action: {action}, rules: [{{from: [{{source: {{{source}}}}}]}}]}}"
+    return manifest("security.istio.io/v1", "AuthorizationPolicy", "who", "shop", spec)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (from_client("trustDomains: [cluster.local]"), from_client("trustDomains: [cluster.local, far.example]")),
+        (from_client("notTrustDomains: [far.example, x]"), from_client("notTrustDomains: [x]")),
+        (
+            from_client("principals: [cluster.local/ns/a/sa/b]"),
+            from_client("principals: [cluster.local/ns/a/sa/b, far.example/ns/a/sa/b]"),
+        ),
+        (from_client("trustDomains: [far.example, x]", "DENY"), from_client("trustDomains: [x]", "DENY")),
+    ],
+)
+def test_clients_of_other_trust_domains(before: str, after: str) -> None:
+    world = [
+        gateway_class("any", "istio.io/gateway-controller"),
+        *ROUTED[1:],
+        labelled("shop", "{istio-injection: enabled}"),
+        labelled("infra"),
+        service(more=SELECTED),
+        pods(""),
+    ]
+    pairs = pair_sides([simulated(*world, before)], [simulated(*world, after)])
+    found = removed_protections(pairs, compare(pairs), {"GWP304"})
+    assert [(each.severity, "trust domain" in each.message or "client" in each.message) for each in found] == [
+        ("note", True)
+    ]
+    back = pair_sides([simulated(*world, after)], [simulated(*world, before)])
+    assert removed_protections(back, compare(back), {"GWP304"}) == []

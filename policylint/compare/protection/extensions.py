@@ -80,6 +80,12 @@ def _is_alone(side: Simulation, resource: Resource) -> bool:
     return kind.bound_by in ("none", "reference")
 
 
+def acts_alone(side: Simulation, resource: Resource) -> bool:
+    """Tell whether a new object acts on what was there: by itself, or as one of those that decide."""
+    group, name = resource.key[:2]
+    return _is_alone(side, resource) if side.catalog.get(group, name) is not None else known_object(group, name) is None
+
+
 def _guards_where_named(side: Simulation, resource: Resource) -> bool:
     """Tell whether objects of a kind protect whatever names them: what is not in effect today, or a door."""
     kind = side.catalog.get(*resource.key[:2])

@@ -259,7 +259,8 @@ def _identified(spec: Mapping[str, Any], home: str, call: RequestFacts, world: W
         name, namespace = text(reference.get("name")), text(reference.get("namespace")) or home
         if referred(reference, IDENTITIES)[1] == "Namespace":
             namespace, name = name or home, "*"
-        yield _is_one_of([f"{namespace}/{name}"], call, world)
+        if name:  # an identity of no name is that of nobody
+            yield _is_one_of([f"{namespace}/{name}"], call, world)
 
 
 def _lets_in_old(policy: Resource, call: RequestFacts, world: World) -> bool | None:
@@ -273,7 +274,11 @@ def _lets_in_old(policy: Resource, call: RequestFacts, world: World) -> bool | N
         identified = _meshed(call, world)
     else:
         accounts = map(mapping, sequence(tls.get("serviceAccounts")))
-        named = (f"{text(each.get('namespace')) or policy.key.namespace}/{text(each.get('name'))}" for each in accounts)
+        named = (
+            f"{text(each.get('namespace')) or policy.key.namespace}/{text(each.get('name'))}"
+            for each in accounts
+            if text(each.get("name"))
+        )
         listed = [pair for identity in texts(tls.get("identities")) for pair in _pairs(identity)]
         identified = _is_one_of([*listed, *named], call, world)
     return every((identified, network)) if client.get("networks") else identified

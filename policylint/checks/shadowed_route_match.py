@@ -100,6 +100,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             for member, winner in zip(members, winners, strict=True)
             if winner is not None
             and member.where not in winning
+            and not _is_wider(winner, member)
             and not _may_be_one(simulation.world, member.route, winner.route)
         }.items():
             lost[where].append(found)
@@ -125,6 +126,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if rival is not None:
             yield _refused(simulation, state.route, refused[0], rival)
     yield from _streams(routes)
+
+
+def _is_wider(match: WrittenMatch, other: WrittenMatch) -> bool:
+    """Tell whether a match takes the requests of another one of its own rule, which gets them in any case: `/mcp` and
+    `/mcp/`. Two that are equal as they stand are a slip all the same."""
+    return match.where[:2] == other.where[:2] and match.match.weights != other.match.weights
 
 
 def _may_be_one(world: World, route: Resource, other: Resource) -> bool:

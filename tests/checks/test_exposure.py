@@ -188,6 +188,27 @@ def test_other_hostnames_are_other_requests(tmp_path: Path) -> None:
     assert "GWP408" not in rules(lint(tmp_path, GATEWAY, SERVICE, route("a"), wide))
 
 
+@pytest.mark.parametrize(
+    ("rules_", "is_told"),
+    [
+        ("[{matches: [{path: {type: PathPrefix, value: /a}}, {path: {type: PathPrefix, value: /a/}}]}]", False),
+        (
+            "[{matches: [{path: {type: PathPrefix, value: /a}}]}, {matches: [{path: {type: PathPrefix, value: /a/}}]}]",
+            True,
+        ),
+        ("[{matches: [{path: {type: PathPrefix, value: /a}}, {path: {type: PathPrefix, value: /a}}]}]", True),
+    ],
+)
+def test_a_slash_more_in_one_rule_takes_nothing_away(tmp_path: Path, rules_: str, is_told: bool) -> None:
+    own = f"""
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {{name: a, namespace: shop}}
+spec: {{parentRefs: [{{name: edge, namespace: infra}}], rules: {rules_}}}
+"""
+    assert ("GWP408" in rules(lint(tmp_path, GATEWAY, SERVICE, own))) == is_told
+
+
 def test_the_older_route_wins_where_ages_are_stated(tmp_path: Path) -> None:
     young = route("a", host="shop.example.com", created="2026-02-01T00:00:00Z")
     old = route("b", host="shop.example.com", created="2026-01-01T00:00:00Z")

@@ -104,3 +104,39 @@ def test_a_kustomization_of_nothing_but_comments_is_one_that_is_refused(
     assert codes(found) == said
     routes = [key for key in found.simulations[0].world.resources if key.kind == "HTTPRoute"]
     assert len(routes) == ("resources" in kustomization and not kustomization.startswith("#"))
+
+
+FETCHED = """
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: %s, namespace: flux-system}
+spec: {target: {template: {data: {prom-password: a, ZONE: b}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "is_refused"), [("settings", True), ("${APP}", False), ("${APP}-settings", False), ("other", False)]
+)
+def test_keys_are_those_of_the_secret_that_is_named(tmp_path: Path, name: str, is_refused: bool) -> None:
+    more = "  postBuild: {substituteFrom: [{kind: Secret, name: settings}]}\n"
+    files = {**tree(more), "more/fetched.yaml": FETCHED % name}
+    found = [each.message for each in workspace(tmp_path, files).findings() if each.rule == "GWP914"]
+    assert bool(found) == is_refused
+    assert not found or "'prom-password'" in found[0]
+
+
+@pytest.mark.parametrize("commented", [True, False])
+def test_what_a_script_applies_file_by_file_is_no_build_that_fails(tmp_path: Path, commented: bool) -> None:
+    """Two clusters side by side, of which a script applies one; nothing of Flux names their directory."""
+    files = {"runtime/one.yaml": OWNER, "runtime/two.yaml": OWNER, "apps/route.yaml": ROUTE}
+    files["up.sh"] = "kubectl apply -f runtime/one.yaml\n"
+    if commented:
+        files["runtime/kustomization.yaml"] = "# resources: [one.yaml]\n"
+    assert "GWP914" not in codes(workspace(tmp_path, files)) and not [
+        each for each in workspace(tmp_path, files).findings() if each.rule == "GWP914"
+    ]
+
+
+def test_a_kustomization_that_flux_names_is_refused_where_it_is_empty(tmp_path: Path) -> None:
+    files = {**tree(), "apps/kustomization.yaml": "# resources: [route.yaml]\n"}
+    assert [each.rule for each in workspace(tmp_path, files).findings() if each.rule == "GWP914"] == ["GWP914"]

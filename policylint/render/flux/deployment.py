@@ -23,6 +23,7 @@ from policylint.render.journal import Failure, Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.metadata import add_metadata
 from policylint.render.kustomize.patches import apply_patches, patches
+from policylint.render.kustomize.refusals import is_commented_out
 from policylint.render.provenance import Manifest, Provenance, entries
 from policylint.render.tree import Tree, directories_above, inside, join
 
@@ -229,7 +230,10 @@ class Cluster:
                 message = f"variables cannot be filled in: {error}"
                 built.journal.fail(message, owner.origin.at("spec", "postBuild"), code="substitution-refused")
             self._pin(owner, built.manifests)
-        build = Build("Flux cannot apply", directory, built.journal.failures, built.reached, built.manifests)
+        failures = built.journal.failures
+        if owner is None and kustomization[0].keys() == {"resources"}:  # as one whole it may be nobody's: clusters of a
+            failures = [each for each in failures if each.note.code != "duplicate"]  # script, which applies one of them
+        build = Build("Flux cannot apply", directory, failures, built.reached, built.manifests)
         self._deployed.builds.append(build)
         self._sources.take_in(built.manifests)
         for built_manifest in applied(built.manifests, self._journal, namespace):
@@ -325,10 +329,11 @@ class Cluster:
 
     def _kustomization(self, directory: str, owner: Manifest | None) -> Kustomization:
         """Return the kustomization of a directory, or the one that Flux writes: every YAML file below, and every
-        directory with a kustomization of its own as one."""
+        directory with a kustomization of its own as one. One that is commented out shows that nobody builds it, unless
+        something of Flux names it."""
         tree = self._sources.kustomizer(owner).tree
         known = tree.kustomization(directory)
-        if known is not None:
+        if known is not None and (owner is not None or not is_commented_out(known[0])):
             self._deployed.reached.add(tree.kustomization_file(directory) or "")
             return known
         resources: list[str] = []

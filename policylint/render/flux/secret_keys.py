@@ -7,6 +7,7 @@ from typing import Any
 from policylint.documents import read
 from policylint.model import mapping, sequence, text
 from policylint.model.keys import filled_in
+from policylint.render.flux.substitution import is_variable
 from policylint.render.tree import Tree
 
 KINDS = frozenset({"Secret", "SealedSecret", "ExternalSecret"})
@@ -23,7 +24,9 @@ def secret_keys(tree: Tree, name: str) -> frozenset[str]:
             body = mapping(document.value)
             if body.get("kind") in KINDS:
                 made, its_keys = _made(body)
-                keys.update(its_keys if filled_in(made, name) is not None else ())
+                # One whose own name is to be filled in is another one where its keys are no names of variables.
+                if made == name or (filled_in(made, name) is not None and all(map(is_variable, its_keys))):
+                    keys.update(its_keys)
     return frozenset(keys)
 
 

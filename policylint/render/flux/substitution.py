@@ -32,9 +32,14 @@ class _UnknownError(Exception):
 
 def check_names(variables: Mapping[str, str]) -> None:
     """Raise SubstitutionError for a name that no variable can have."""
-    for name in variables:
-        if name and not _VARIABLE.fullmatch(name):
+    for name in sorted(variables):
+        if name and not is_variable(name):
             raise SubstitutionError(f"{name!r} is no name of a variable")
+
+
+def is_variable(name: str) -> bool:
+    """Return whether a variable can have a name."""
+    return _VARIABLE.fullmatch(name) is not None
 
 
 def substitute(text: str, variables: Mapping[str, str], budget: Budget, depth: int = 0) -> str:

@@ -34,6 +34,11 @@ def is_hollow(body: dict[str, Any]) -> bool:
     return {str(name).lower() for name in body} <= _HEAD
 
 
+def is_commented_out(body: dict[str, Any]) -> bool:
+    """Return whether the file of a kustomization holds comments alone (`Tree.kustomization`)."""
+    return body == {"kind": "Kustomization"}
+
+
 def refusals(body: dict[str, Any], origin: Provenance) -> Iterator[tuple[str, Provenance]]:
     """Yield what is wrong with a kustomization, and where; nothing for one that only stands for a directory."""
     if not body:

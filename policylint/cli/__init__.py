@@ -76,6 +76,12 @@ def program(name: str = "policylint") -> None:
         raise
 
 
+# Python keeps the frames of calls in pieces of 16 KiB. Where a loop runs at the end of one, each of its calls asks the
+# system for the next one and gives it back: twenty times as long, by the depth of the stack alone. A frame that is said
+# to be large gets a piece of 512 KiB, of which only what is used is touched, and all calls below have room in it.
+program.__code__ = program.__code__.replace(co_stacksize=40_000)
+
+
 def kubectl_plugin() -> None:
     """Run as `kubectl policylint`, which is how kubectl calls a program of the name `kubectl-policylint`."""
     program("kubectl policylint")

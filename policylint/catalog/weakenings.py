@@ -75,6 +75,7 @@ class Access(NamedTuple):
     grants: frozenset[str]
     values: frozenset[str]
     idle: frozenset[str]
+    placing: frozenset[str]
     watching: frozenset[str]
     silent: frozenset[str]
     read: frozenset[str]
@@ -94,8 +95,14 @@ class Access(NamedTuple):
         words = words_of(name)
         return name not in self.holders and not self.fields.isdisjoint(words) and self.watching.isdisjoint(words)
 
-    def is_idle(self, name: str, value: object = None) -> bool:
-        """Tell whether a field, with all below it, says how a program is run or watched and not whom it lets in."""
+    def is_idle(self, name: str, value: object = None, *, decides: bool = False) -> bool:
+        """Tell whether a field, with all below it, says how a program is run or watched and not whom it lets in.
+
+        Args:
+            decides: whether it is one of an object that decides: then it says where or when that acts.
+        """
+        if decides and name in self.placing:
+            return False
         if name == "resources" and value is not None:
             return isinstance(value, dict) and value.keys() <= _OF_PROGRAMS
         if name == "instances" and isinstance(value, list):

@@ -35,8 +35,8 @@ _SPEED = frozenset({
 
 
 _DEFAULTS: Mapping[str, tuple[Any, ...]] = {
-    "kind": ("Secret",), "group": ("", GATEWAY_GROUP), "mode": ("Terminate", "AllowValidOnly"), "type": ("IPAddress",),
-    "from": ("None",),
+    "kind": ("Secret", "Service"), "group": ("", GATEWAY_GROUP), "mode": ("Terminate", "AllowValidOnly"),
+    "type": ("IPAddress",), "from": ("None",),
 }  # fmt: skip
 """What fields of a Gateway say where they are left out."""
 
@@ -52,7 +52,12 @@ def carried_otherwise(sides: Sides) -> Iterator[Carried]:
     """Yield the objects of both sides that say something else where controllers read it, each with what."""
     ways: frozenset[ResourceKey] | None = None
     for kind in sides.after.world.kinds():
-        if kind[0] == GATEWAY_GROUP or kind in _OTHERS or kind in WORKLOADS:
+        known = sides.after.catalog.get(*kind)
+        if known is not None and known.bound_by == "parameters-ref":
+            for old, new in sides.edited(*kind):
+                if fields := tuple(dict.fromkeys(_made(old, new))):
+                    yield Carried(new, fields)
+        elif kind[0] == GATEWAY_GROUP or kind in _OTHERS or kind in WORKLOADS:
             for old, new in sides.edited(*kind):
                 if kind == _SERVICE:
                     ways = _on_ways(sides) if ways is None else ways
@@ -74,10 +79,28 @@ def _notes(old: Resource, new: Resource) -> Iterator[str]:
     """Yield the annotations, and labels of what a mesh takes in, that differ and that somebody reads."""
     inside = new.key[:2] == _NAMESPACE or new.key[:2] in WORKLOADS
     for place in _places(new):
-        was, now = (mapping(value_at(each.body, place)) for each in (old, new))
-        for name in dict.fromkeys((*was, *now)):
-            if str(was.get(name)) != str(now.get(name)) and _is_read(str(name), inside=inside):
-                yield f"{place[-1].removesuffix('s')} {name}"
+        yield from _read(value_at(old.body, place), value_at(new.body, place), place[-1], inside=inside)
+
+
+def _read(old: Any, new: Any, what: str, *, inside: bool) -> Iterator[str]:
+    was, now = mapping(old), mapping(new)
+    for name in dict.fromkeys((*was, *now)):
+        if str(was.get(name)) != str(now.get(name)) and _is_read(str(name), inside=inside):
+            yield f"{what.removesuffix('s')} {name}"
+
+
+def _made(old: Resource, new: Resource) -> Iterator[str]:
+    """Yield the annotations of what is made of an object, pods and Services, that differ and that somebody reads."""
+    stack: list[tuple[Any, Any, bool]] = [(old.spec, new.spec, False)]
+    while stack:
+        was, now, pods = stack.pop()
+        for name in {**mapping(was), **mapping(now)}:
+            former, latter = mapping(was).get(name), mapping(now).get(name)
+            of_pods = pods or str(name).lower().startswith("pod")
+            if str(name).lower().endswith("annotations"):
+                yield from _read(former, latter, "annotations", inside=of_pods)
+            elif isinstance(former, dict) or isinstance(latter, dict):
+                stack.append((former, latter, of_pods))
 
 
 def _places(resource: Resource) -> Iterator[tuple[str, ...]]:
@@ -106,11 +129,25 @@ def _is_read(name: str, *, inside: bool) -> bool:
 
 
 def _said(old: Resource, new: Resource) -> Iterator[str]:
-    """Yield the fields of a Gateway, an Ingress or a Service that differ, but for what means the same."""
+    """Yield the fields of a Gateway, a route, an Ingress or a Service that differ, but for what means the same."""
+    if new.key.group == GATEWAY_GROUP and new.key.kind.endswith("Route"):
+        filters = _filters(old.spec), _filters(new.spec)
+        yield from (name for name in filters[0] if filters[0][name] != filters[1][name])
+        return
     reading = _ingress if new.key[:2] == _INGRESS else _service if new.key[:2] == _SERVICE else _gateway
     if reading is not _gateway or new.key[:2] in _GATEWAYS:
         was, now = reading(old.spec), reading(new.spec)
         yield from (f"spec.{name}" for name in dict.fromkeys((*was, *now)) if was.get(name) != now.get(name))
+
+
+def _filters(spec: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return of which filters requests are not compared by all that they say."""
+    rules = [mapping(each) for each in sequence(spec.get("rules"))]
+    listed = [mapping(each) for rule in rules for each in sequence(rule.get("filters"))]
+    backends = [mapping(each) for rule in rules for each in sequence(rule.get("backendRefs"))]
+    asking = [_plain(each["externalAuth"]) for each in listed if mapping(each.get("externalAuth"))]
+    behind = [_plain(sequence(each.get("filters"))) for each in backends]
+    return {"externalAuth of its rules": asking, "filters of its backends": [each for each in behind if each]}
 
 
 def _ingress(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,11 +165,14 @@ def _service(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _gateway(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a Gateway says beside what its routes show: of listeners their TLS alone."""
+    """Return what a Gateway says beside what its routes show: of listeners their TLS, and which namespaces may join."""
     listed = map(mapping, sequence(spec.get("listeners")))
-    ends = {text(each.get("name")): _plain(each["tls"]) for each in listed if mapping(each.get("tls"))}
+    ends = {
+        text(each.get("name")): _plain([each.get("tls"), value_at(each, ("allowedRoutes", "namespaces", "selector"))])
+        for each in listed
+    }
     kept = {name: _plain(value) for name, value in spec.items() if name not in ("description", "listeners")}
-    return {**kept, "listeners": ends}
+    return {**kept, "listeners": {name: said for name, said in ends.items() if any(said)}}
 
 
 def _plain(value: Any) -> Any:

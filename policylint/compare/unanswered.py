@@ -190,7 +190,7 @@ def _reason(sides: Sides, old: Resource, new: Resource) -> str:
     what holds where they are left out."""
     above = "spec." if "spec" in new.body else ""
     before, after = said_by(old), said_by(new)
-    differing = list(_differing(before, after, ()))
+    differing = list(_differing(before, after, (), decides=deciding(*new.key[:2]) is not None))
     if differing:
         kind = sides.after.catalog.get(*new.key[:2])
         meant = [*(() if kind is None else kind.weaker), *common_weaknesses(new.key.kind, before, after, kind)]
@@ -209,14 +209,15 @@ def _changes(fields: Collection[str]) -> str:
     return f"{listing(list(fields), most=3)} {'changes' if len(fields) == 1 else 'change'}"
 
 
-def _differing(old: Any, new: Any, above: Pointer) -> Iterator[Pointer]:
+def _differing(old: Any, new: Any, above: Pointer, *, decides: bool = False) -> Iterator[Pointer]:
     """Yield where two values differ, as far down as both have something."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in dict.fromkeys((*old, *new)):
             if above == ("metadata", "labels") and "/" not in name and name != "global":
                 continue  # nobody reads it but those who gave it
-            if old.get(name) != new.get(name) and (name == "labels" or not access().is_idle(str(name), new.get(name))):
-                yield from _differing(old.get(name), new.get(name), (*above, name))
+            idle = name != "labels" and access().is_idle(str(name), new.get(name), decides=decides)
+            if old.get(name) != new.get(name) and not idle:
+                yield from _differing(old.get(name), new.get(name), (*above, name), decides=decides)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         if _are_names(old) and _are_names(new) and sorted(old) == sorted(new) and not _IN_ORDER.search(_name(above)):
             return
@@ -224,7 +225,7 @@ def _differing(old: Any, new: Any, above: Pointer) -> Iterator[Pointer]:
             return
         for number, (one, other) in enumerate(zip(old, new, strict=True)):
             if one != other:
-                yield from _differing(one, other, (*above, number))
+                yield from _differing(one, other, (*above, number), decides=decides)
     else:
         yield above
 

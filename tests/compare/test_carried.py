@@ -44,6 +44,12 @@ def exposed(annotations: str) -> str:
     return manifest("route.openshift.io/v1", "Route", "c", "shop", spec, more=f"annotations: {{{annotations}}}")
 
 
+def asking(authorizer: str) -> str:
+    asks = f"{{protocol: HTTP, backendRef: {{name: {authorizer}, port: 80}}, http: {{path: /a}}}}"
+    filters = f"filters: [{{type: ExternalAuth, externalAuth: {asks}}}]"
+    return route("asking", more=f"rules: [{{{filters}, backendRefs: [{{name: checkout, port: 80}}]}}]")
+
+
 GATEWAY = gateway(
     "partners",
     listeners="[{name: https, port: 443, protocol: HTTPS, hostname: p.example.com, tls: {mode: Terminate, "
@@ -61,6 +67,8 @@ TOLD = [
     (GATEWAY, GATEWAY.replace("Name: any", "Name: other"), ""),
     (GATEWAY, GATEWAY.replace("name: web}]}, all", "name: other}]}, all"), "spec.listeners"),
     (GATEWAY, GATEWAY.replace("192.0.2.7", "192.0.2.8"), "spec.addresses"),
+    (asking("auth"), asking("open"), "externalAuth of its rules"),
+    (asking("auth"), asking("auth").replace("path: /a", "path: /b"), "externalAuth of its rules"),
     (exposed("haproxy.router.openshift.io/hsts_header: a"), exposed(""), "annotation haproxy.router"),
     (service(more=f"{SELECTED}, externalIPs: [192.0.2.1]"), service(more=f"{SELECTED}, externalIPs: [192.0.2.2]"), ""),
     (service(more=SELECTED), service(more="selector: {app: other}"), "spec.selector"),
@@ -70,7 +78,29 @@ TOLD = [
     (pods("config.linkerd.io/skip-inbound-ports: '25'"), pods("config.linkerd.io/skip-inbound-ports: '80'"), "config"),
     (pods("", "app: checkout, sidecar.istio.io/inject: 'true'"), pods(""), "label sidecar.istio.io/inject"),
 ]
+LB = "service.beta.kubernetes.io/azure-load-balancer-ipv4"
+OPEN = "config.linkerd.io/skip-inbound-ports"
+
+
+def proxies(service: str = "", pod: str = "") -> str:
+    parts = f"envoyService: {{annotations: {{{service}}}}}, envoyDeployment: {{pod: {{annotations: {{{pod}}}}}}}"
+    spec = f"spec: {{provider: {{type: Kubernetes, kubernetes: {{{parts}}}}}}}"
+    return manifest("gateway.envoyproxy.io/v1alpha1", "EnvoyProxy", "proxies", "infra", spec)
+
+
+def of_nodes(role: str) -> str:
+    spec = f"spec: {{nodeSelector: {{matchLabels: {{role: {role}}}}}, ingress: [{{fromEntities: [cluster]}}]}}"
+    return manifest("cilium.io/v2", "CiliumClusterwideNetworkPolicy", "nodes", body=spec)
+
+
+TOLD += [
+    (proxies(f"{LB}: 192.0.2.1"), proxies(f"{LB}: 192.0.2.2"), f"annotation {LB}"),
+    (proxies(pod=f"{OPEN}: '25'"), proxies(pod=f"{OPEN}: '25,80'"), f"annotation {OPEN}"),
+    (of_nodes("edge"), of_nodes("none"), "spec.nodeSelector"),
+]
 SILENT = [
+    (proxies("team: a"), proxies("team: b")),
+    (proxies(pod="prometheus.io/port: '1'"), proxies(pod="prometheus.io/port: '2'")),
     (ingress(f"{NGINX}/proxy-read-timeout: '1'"), ingress(f"{NGINX}/proxy-read-timeout: '2'")),
     (ingress("argocd.argoproj.io/sync-wave: '1'"), ingress("argocd.argoproj.io/sync-wave: '2'")),
     (ingress(), ingress(tls="[{secretName: web, hosts: [b.example.com, a.example.com]}]")),

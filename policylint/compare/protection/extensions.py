@@ -47,7 +47,8 @@ def extension_weakened(sides: Sides, others: Callable[[Path, PolicyKind, str], b
         if not changes:
             continue
         former = {pairing.path(way) for way, _ in _naming(before, old.key)}
-        ways = [(way, by) for way, by in _naming(after, new.key) if way in former]
+        nowhere = stands_nowhere(sides, new)
+        ways = [(way, by) for way, by in _naming(after, new.key) if way in former and not nowhere]
         alone = _is_alone(after, new)
         for weakening in changes:
             field = path((*_place(new), *weakening.after))
@@ -162,11 +163,12 @@ def edited_unevaluated(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
 
 
 def stands_nowhere(sides: Sides, new: Resource) -> bool:
-    """Tell whether a policy is in no context on either side, refused or without a target: what its change would do
-    anywhere no answer tells, and a cluster may have what it lacks here. Targets that were not seen are told apart."""
+    """Tell whether a policy sets nothing in any context on either side: it is refused, or has no target, or none that
+    what it says is for. What its change would do no answer tells, and a cluster may have what it lacks here. Targets
+    that were not seen are told apart."""
     states = sides.before.policies.get(sides.pairing.was(new.key)), sides.after.policies.get(new.key)
     return all(
-        state is not None and not state.groups and not _may_act(state, side)
+        state is not None and not any(group.effective.spec for group in state.groups) and not _may_act(state, side)
         for state, side in zip(states, sides[:2], strict=True)
     )
 
@@ -181,7 +183,9 @@ def _is_listed(side: Simulation, resource: Resource) -> bool:
     """Tell whether effective policies list a policy by its name, and hold nothing of what it says."""
     state, kind = side.policies.get(resource.key), side.catalog.get(*resource.key[:2])
     specs = [group.effective.spec for group in state.groups] if state is not None else []
-    return bool(specs and kind and not _is_whole(kind)) and all(spec.keys().isdisjoint(resource.spec) for spec in specs)
+    return bool(specs and kind and not _is_whole(kind)) and all(
+        spec and spec.keys().isdisjoint(resource.spec) for spec in specs
+    )
 
 
 def _is_compared(side: Simulation, resource: Resource) -> bool:

@@ -124,8 +124,9 @@ def changes_beside(sides: Sides) -> Iterator[Unjudged]:
     made = _Made(sides.before.world), _Made(sides.after.world)
     for old, new in edited_beside(sides):
         if new.key.group not in words.silent:
-            whole = deciding(*new.key[:2]) is not None or _is_telling(words, new.key)
-            for one in _changed(words, new, (said_beside(old), said_beside(new)), whole=whole):
+            decides = deciding(*new.key[:2]) is not None
+            whole = decides or _is_telling(words, new.key)
+            for one in _changed(words, new, (said_beside(old), said_beside(new)), whole=whole, decides=decides):
                 left = [each for each in one.pointers if not (made[0].has(old, each) or made[1].has(new, each))]
                 if left:
                     yield one._replace(pointers=tuple(left))
@@ -182,10 +183,12 @@ def _changed(
     known: Iterable[Weakness] = (),
     *,
     whole: bool = False,
+    decides: bool = False,
 ) -> Iterator[Unjudged]:
     """Yield an object where what it says differs in what may bear on who gets in, and is not stronger for certain."""
     before, after = said
-    pointers = dict.fromkeys(_bearing(words, before, after, whole=whole, programs=new.key[:2] in _HOLDING))
+    programs = new.key[:2] in _HOLDING
+    pointers = dict.fromkeys(_bearing(words, before, after, whole=whole, programs=programs, decides=decides))
     if not pointers:
         return
     certain, others = words_on(new.key[:2], after, before)
@@ -240,12 +243,15 @@ def _is_telling(words: Access, key: ResourceKey) -> bool:
     return bool(key.group) and words.of_kind(key.kind)
 
 
-def _bearing(words: Access, before: Any, after: Any, *, whole: bool, programs: bool = False) -> Iterator[Pointer]:
+def _bearing(
+    words: Access, before: Any, after: Any, *, whole: bool, programs: bool = False, decides: bool = False
+) -> Iterator[Pointer]:
     """Yield where two states of an object differ in what may bear on who gets in.
 
     Args:
         whole: whether all of it does.
         programs: whether the names at the top are those of programs, or of files, and say nothing.
+        decides: whether it is an object that decides.
     """
     stack: list[tuple[Any, Any, Pointer, bool]] = [(before, after, (), whole)]
     for _ in range(_MOST_VALUES):
@@ -257,7 +263,8 @@ def _bearing(words: Access, before: Any, after: Any, *, whole: bool, programs: b
         if isinstance(old, dict) and isinstance(new, dict):
             for name in reversed(dict.fromkeys((*old, *new))):
                 named = not above and programs
-                if (not named and words.is_idle(str(name), new.get(name))) or _is_default(str(name), old, new):
+                idle = not named and words.is_idle(str(name), new.get(name), decides=decides)
+                if idle or _is_default(str(name), old, new):
                     continue
                 below = bears or _bears_by_name(words, str(name))
                 if not _is_same(old.get(name), new.get(name)):

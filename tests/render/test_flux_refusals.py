@@ -140,3 +140,42 @@ def test_what_a_script_applies_file_by_file_is_no_build_that_fails(tmp_path: Pat
 def test_a_kustomization_that_flux_names_is_refused_where_it_is_empty(tmp_path: Path) -> None:
     files = {**tree(), "apps/kustomization.yaml": "# resources: [route.yaml]\n"}
     assert [each.rule for each in workspace(tmp_path, files).findings() if each.rule == "GWP914"] == ["GWP914"]
+
+
+POLICY = """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: jwt, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}]
+  cors: {allowOrigins: ["https://a.example"]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("listed", "stray"),
+    [
+        ("apps/shop.yaml", "apps/policies.yaml"),
+        ("apps/shop.yaml", "apps/more/policies.yaml"),
+        ("apps/shop.yaml", "policies.yaml"),
+        ("shop.yaml", "policies.yaml"),
+        ("./apps/shop.yaml", "apps/policies.yaml"),
+        ("../shared/shop.yaml", "../shared/policies.yaml"),
+    ],
+)
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_what_the_kustomization_of_a_cluster_leaves_out_is_not_deployed(
+    tmp_path: Path, listed: str, stray: str, is_listed: bool
+) -> None:
+    """Nothing syncs `clusters/main` by name: what its kustomization takes in shows that it is a cluster."""
+    root = tmp_path / "clusters" / "main"
+    files = {
+        "clusters/main/kustomization.yaml": f"resources: [{listed}{f', {stray}' if is_listed else ''}]\n",
+        str((root / listed).resolve().relative_to(tmp_path.resolve())): OWNER,
+        str((root / stray).resolve().relative_to(tmp_path.resolve())): OWNER.replace("apps", "policies"),
+        "apps/route.yaml": ROUTE,
+        "policies/jwt.yaml": POLICY,
+    }
+    found = [each.world.resources for each in workspace(tmp_path, files).simulations]
+    assert any(key.kind == "HTTPRoute" for world in found for key in world)
+    assert any(key.kind == "SecurityPolicy" for world in found for key in world) == is_listed

@@ -242,6 +242,7 @@ def _uncovered(candidates: list[_Candidate], tree: Tree) -> tuple[set[tuple[str,
     roots: set[tuple[str, str]] = set()
     marked: set[tuple[str, str]] = set()
     paths = {candidate.path for candidate in candidates}
+    chosen = {path.rpartition("/")[0] for path in tree.takers if path.endswith((".yaml", ".yml"))}
     for file, own_path, prefix in candidates:
         deploys_itself = is_below(file, own_path)
         others = (path for path in directories_above(file) if path in paths and path != own_path)
@@ -250,7 +251,10 @@ def _uncovered(candidates: list[_Candidate], tree: Tree) -> tuple[set[tuple[str,
         places = {own_path} if deploys_itself else set()
         if not deploys_itself:
             with tree.budget.bounded("what takes this Kustomization in", Provenance(Spot(tree.shown(file)))):
-                places = outermost(file.rpartition("/")[0], tree.takers, tree.budget)
+                directory = file.rpartition("/")[0]
+                if file not in tree.takers and directory in chosen and tree.kustomization_file(directory) is None:
+                    continue  # those who take in the files beside it leave it out
+                places = outermost(file if file in tree.takers else directory, tree.takers, tree.budget)
         roots.update((place, prefix) for place in places)
         if _MARKS & set(file.split("/")[:-1]):
             marked.update((place, prefix) for place in places)

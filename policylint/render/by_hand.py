@@ -47,6 +47,7 @@ ACTS = Pattern(r"(?:Policy|Authentication)$")
 """Kinds of objects that act on others by what they say; nobody refers to them."""
 _SAMPLES = Pattern(
     r"https?://[^\s\"']*/([^\s\"'/]*(?:quickstart|bookinfo|httpbin|demo|sample|example)[^\s\"'/]*\.ya?ml)"
+    r"|github(?:usercontent)?\.com/[^\s\"'/]+/([^\s\"'/]*(?:demo|sample|example)[^\s\"'/]*/[^\s\"']*\.ya?ml)"
 )
 """Manifests of applications to try something with: those of controllers and CRDs make no Services of one's own."""
 
@@ -104,8 +105,8 @@ def installed(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iter
     for script, text in scripts(files, read, b"kubectl", b"oc "):
         yield from _held(script, text)
         for command in _APPLIES.findall(text):
-            for sample in _SAMPLES.findall(command):
-                yield Custom("", "", "", maker=f"{script}, which applies {sample},")
+            for named, of_repository in _SAMPLES.findall(command):
+                yield Custom("", "", "", maker=f"{script}, which applies {named or of_repository},")
     for install in installs(files, read):
         namespace = install.options.get("-n") or install.options.get("--namespace")
         namespace = "default" if namespace is None else _meant(namespace, install.text)

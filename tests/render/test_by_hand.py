@@ -185,6 +185,13 @@ QUICKSTART = "https://example.com/releases/download/v1.5.0"
         ("docs/README.md", f"```sh\nkubectl apply -n shop -f - <<EOF\n{HELD}EOF\n```\n", "unknown"),
         ("up.sh", f"kubectl apply -f {QUICKSTART}/quickstart.yaml -n shop", "unknown"),
         ("README.md", f"kubectl apply -f {QUICKSTART}/samples/httpbin.yaml", "unknown"),
+        (
+            "README.md",
+            "kubectl apply -f https://raw.githubusercontent.com/acme/shop-demo/main/deploy/all.yaml",
+            "unknown",
+        ),
+        ("README.md", "kubectl apply -f https://github.com/acme/examples/raw/main/a/all.yaml", "unknown"),
+        ("README.md", "kubectl apply -f https://raw.githubusercontent.com/acme/shop/main/deploy/all.yaml", "certain"),
         # another name, another kind, nobody applies it, a controller's own manifests
         ("up.sh", f"cat <<EOF | kubectl apply -f -\n{HELD.replace('checkout', 'payment')}EOF\n", "certain"),
         ("up.sh", f"cat <<EOF | kubectl apply -f -\n{HELD.replace('Service', 'Secret')}EOF\n", "certain"),

@@ -273,7 +273,7 @@ def named_files(command: str, script: str) -> Iterator[str]:
 def labelled(files: Iterable[str], read: Callable[[str], bytes | None]) -> dict[str, dict[str, str]]:
     """Return the labels that scripts give to namespaces, by namespace: those with one value in all scripts."""
     found: dict[str, dict[str, set[str]]] = {}
-    for _, text in scripts(files, read, b"kubectl", b"oc "):
+    for _, text in scripts(files, read, b" label "):
         for command in _LABELS.findall(text):
             words, _ = _words(command, _WITH_VALUE)
             labels = [word.split("=") for word in words if word.count("=") == 1]

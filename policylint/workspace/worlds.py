@@ -147,6 +147,7 @@ class ReadTree(NamedTuple):
             from policylint.workspace.charts_beside import beside, deployed, joining, placed
 
             alone = beside(self._lone_charts(render, deployed(known, relative)), known)
+        labels = cache(self._labels)
         homes = {
             self._home(each.name, {resource.document.file for resource in each.resources})
             for each in known
@@ -156,7 +157,7 @@ class ReadTree(NamedTuple):
             if (env and environment.name not in env) or not self._may_have_part(scope, environment):
                 continue
             its_faults = list(faults)
-            own = self._labelled(list(environment.resources))
+            own = _labelled(environment.resources, labels)
             if alone:
                 own = [*own, *joining(alone, alone=len(known) == 1)]
             objects, catalog = self._completed(own, its_faults)
@@ -230,7 +231,7 @@ class ReadTree(NamedTuple):
             left_out=patch_files(documents) if movable else frozenset(),
             known=None if self.shared is None else self.shared.of_documents(self.cluster_scoped, movable),
         )
-        objects = self._labelled(objects if movable else self._applied_into(objects))
+        objects = _labelled(objects if movable else self._applied_into(objects), self._labels)
         alone = self._lone_charts(render) if cut is None else []
         objects = [*_at_origins(objects, self.source), *(each for chart in alone for each in chart.resources)]
         objects, catalog = self._completed(objects, faults)
@@ -340,24 +341,15 @@ class ReadTree(NamedTuple):
                 moved[id(each)] = each.replaced(key=each.key._replace(namespace=namespace))
         return [moved.get(id(each), each) for each in objects]
 
-    def _labelled(self, objects: list[Resource]) -> list[Resource]:
-        """Return objects with the labels that scripts give to namespaces, where no deployer would take them away."""
-        of_namespaces = [each for each in objects if each.key[:2] == _NAMESPACE]
-        if not of_namespaces or self.source.named or self.source.root is None:
-            return objects
-        if any(each.key.group in _DEPLOYERS for each in objects):
-            return objects
+    def _labels(self) -> Mapping[str, Mapping[str, str]]:
+        """Return the labels that scripts give to namespaces."""
+        if self.source.named or self.source.root is None:
+            return {}
         from policylint.render.by_hand import labelled
         from policylint.render.tree import Tree
 
         tree = Tree(self.source, self.loaded, self.cluster_scoped, self.shared)
-        labels = labelled(tree.files_below(""), tree.read)
-        made: dict[int, Resource] = {}
-        for each in of_namespaces if labels else ():
-            if more := labels.get(each.key.name, {}):
-                metadata = {**each.metadata, "labels": {**more, **each.labels}}
-                made[id(each)] = each.replaced(body={**each.body, "metadata": metadata})
-        return [made.get(id(each), each) for each in objects]
+        return labelled(tree.files_below(""), tree.read)
 
     def _lone_charts(self, render: str, deployed: Collection[str] = ()) -> list[LoneChart]:
         """Return the charts of the tree, which nothing installs; what that takes is not imported for trees without.
@@ -470,6 +462,19 @@ class ReadTree(NamedTuple):
 
     def _policy_groups(self, catalog: Catalog) -> frozenset[str]:
         return self.groups | {kind.group for kind in catalog.kinds()}
+
+
+def _labelled(objects: list[Resource], labels: Callable[[], Mapping[str, Mapping[str, str]]]) -> list[Resource]:
+    """Return objects with the labels that scripts give to namespaces, where no deployer would take them away."""
+    of_namespaces = [each for each in objects if each.key[:2] == _NAMESPACE]
+    if not of_namespaces or any(each.key.group in _DEPLOYERS for each in objects):
+        return objects
+    made: dict[int, Resource] = {}
+    for each in of_namespaces if labels() else ():
+        if more := labels().get(each.key.name, {}):
+            metadata = {**each.metadata, "labels": {**more, **each.labels}}
+            made[id(each)] = each.replaced(body={**each.body, "metadata": metadata})
+    return [made.get(id(each), each) for each in objects] if made else objects
 
 
 def _is_by_hand(world: World) -> bool:

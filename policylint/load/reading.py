@@ -20,8 +20,16 @@ from policylint.sources.skipping import HELM_CHART
 _WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod", "ReplicaSet"})
 _CORE = frozenset({"Namespace", "Service"}) | _WORKLOADS
 _PATCHES = ("patches", "patchesJson6902")
-_CALLING = frozenset({"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "APIService"})
-"""Kinds that name Services for the API server to call, which network policies may keep from it."""
+_CALLING = frozenset(
+    {
+        "ValidatingWebhookConfiguration",
+        "MutatingWebhookConfiguration",
+        "APIService",
+        "ClusterRoleBinding",
+        "RoleBinding",
+    }
+)
+"""Kinds that say whom the API server calls, or who calls it, which network policies may keep from it."""
 
 
 class Loaded(NamedTuple):

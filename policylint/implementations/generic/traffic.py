@@ -15,6 +15,7 @@ from policylint.topology import BackendState, GatewayState, RouteState, Topology
 from policylint.topology.routes import Rule
 
 if TYPE_CHECKING:
+    from policylint.implementations.generic.control_plane import ControlPlane
     from policylint.implementations.generic.dead_ends import DeadEnd
     from policylint.matches import Match
     from policylint.network.endpoints import Endpoint
@@ -284,6 +285,10 @@ class Traffic(Behaviour):
 
     def tunnel(self, source: Endpoint, target: Endpoint, world: World) -> Tunnel | None:  # noqa: ARG002
         """Return what the mesh makes of a TCP connection between two ends, where it wraps it; by default nothing."""
+        return None
+
+    def steered_by(self, end: Endpoint, world: World) -> ControlPlane | None:  # noqa: ARG002
+        """Return what the proxies of the mesh beside pods must reach to start; None where there is no such proxy."""
         return None
 
 

@@ -74,6 +74,7 @@ from policylint.topology.routes import Rule
 
 if TYPE_CHECKING:
     from policylint.catalog.kinds import Catalog
+    from policylint.implementations.generic.control_plane import ControlPlane
     from policylint.implementations.generic.dead_ends import DeadEnd
     from policylint.implementations.generic.detecting import Detection
     from policylint.model import Location
@@ -84,6 +85,8 @@ if TYPE_CHECKING:
 
 _HBONE = 15008
 """The port of the tunnel between ztunnels."""
+_XDS = 15012
+"""The port of istiod that sidecars ask for their configuration and their certificates."""
 
 
 class Istio(Implementation):
@@ -380,6 +383,16 @@ class Istio(Implementation):
         why = f"{target} is in Istio's ambient mode, whose traffic comes in on port {_HBONE} (HBONE)"
         is_captured = sender == "ambient"
         return Tunnel(_HBONE, is_captured, why, is_captured and not world.once(Mesh).waypoints.bound)
+
+    def steered_by(self, end: Endpoint, world: World) -> ControlPlane | None:
+        """Return istiod, for pods with a sidecar; ambient pods have none, and ztunnel asks for them (port 15012:
+        istio.io/docs/ops/deployment/application-requirements)."""
+        from policylint.implementations.generic.control_plane import ControlPlane
+
+        if membership_of(end, world) != "sidecar":
+            return None
+        then = "a sidecar without configuration and certificate never gets ready, and neither does its pod"
+        return ControlPlane("istiod", self.root_namespace, (_XDS,), then)
 
 
 def compose(

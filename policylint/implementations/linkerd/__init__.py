@@ -26,12 +26,16 @@ from policylint.topology.references import same_namespace
 from policylint.topology.workloads import is_workload
 
 if TYPE_CHECKING:
+    from policylint.implementations.generic.control_plane import ControlPlane
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
 
 _AUTHORIZATION = "AuthorizationPolicy"
 _INBOUND = 4143
 """The port of the proxies that are the target of connections."""
+_HOME = "linkerd"
+_CONTROL = (8080, 8086, 8090)
+"""The ports of identity, destination and policy."""
 _RATE_LIMIT = "HTTPLocalRateLimitPolicy"
 _UNLIMITED = ("TLS", "gRPC", "opaque")
 """Protocols of Servers for which the proxy is told of no rate limit."""
@@ -132,6 +136,16 @@ class Linkerd(Implementation):
             return None
         why = f"{source} and {target} are in Linkerd's mesh, which sends to port {_INBOUND} from 2.18 on"
         return Tunnel(_INBOUND, True, why)
+
+    def steered_by(self, end: Endpoint, world: World) -> ControlPlane | None:
+        """Return identity, destination and policy, for pods with a proxy (charts/linkerd-control-plane, Services)."""
+        from policylint.implementations.generic.control_plane import ControlPlane
+        from policylint.implementations.linkerd.admission import wrapped
+
+        if end.resource is None or not wrapped(end, world):
+            return None
+        then = "a proxy that gets no identity never gets ready, and neither does its pod"
+        return ControlPlane("Linkerd's control plane", _HOME, _CONTROL, then)
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
         """Return the condition that is written on a rate limit (policy-controller/k8s/status/src/index.rs)."""

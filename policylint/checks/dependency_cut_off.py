@@ -1,0 +1,247 @@
+"""GWP623: pods that a network policy cuts off from what they cannot do without.
+
+The API server for controllers, the control plane of a mesh for its sidecars, and for the proxies of Gateways the
+Services that policies have them ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from policylint.checks.kit.locations import at
+from policylint.documents import Pointer
+from policylint.model import Finding, Related, Resource, ResourceKey, integer, mapping, sequence, text, value_at
+from policylint.model.words import leading
+from policylint.namedtuple import NamedTuple
+from policylint.network.endpoints import Endpoint
+from policylint.network.kinds import NETWORK_POLICY
+from policylint.network.ports import PortSpec
+from policylint.network.rules import Block, Entity, Peer, Pods, PolicySpec, RuleSpec
+from policylint.network.selecting import Labels
+from policylint.network.walk import Entry
+from policylint.policy.content import ContentReference, content_references
+from policylint.policy.results import PolicyState
+from policylint.simulation import Simulation
+from policylint.topology.namespaces import NAME_LABEL
+from policylint.topology.workloads import pod_spec
+
+RULE = "GWP623"
+_API_PORTS = (443, 6443, 8443, 16443)
+"""On which API servers listen, as policies see it: behind their Service, or as the Service has it."""
+_BINDINGS = (("rbac.authorization.k8s.io", "ClusterRoleBinding"), ("rbac.authorization.k8s.io", "RoleBinding"))
+_NOT_BY_PROXIES = ("jwks", "oidc", "provider", "telemetry", "introspection")
+"""Parts of paths to what a controller asks, or what requests do not wait for."""
+
+
+class _Need(NamedTuple):
+    """What pods must reach.
+
+    Args:
+        what: for users.
+        ports: of it, each of which is needed; empty for the API server, which has one of several.
+        namespace: of its pods; "" for the API server, which is on the network of nodes.
+        because: the object that shows that the pods need it, None where they themselves do.
+    """
+
+    what: str
+    ports: tuple[int, ...]
+    namespace: str
+    label: str
+    fix: str
+    because: Resource | None = None
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    network = simulation.network
+    bound = _bound(simulation)
+    cut: dict[tuple[ResourceKey, str], list[tuple[Endpoint, _Need, tuple[Entry, ...]]]] = {}
+    for number, end in enumerate(network.universe.endpoints):
+        if end.role != "workload" or end.host or end.resource is None:
+            continue
+        entries = network.entries(number, "egress")
+        isolating = [entry for entry in entries if entry.isolates and entry.certain]
+        for need in _needs(simulation, end, end.resource, bound) if isolating else ():
+            if not _is_open(entries, need):
+                cut.setdefault((isolating[0].policy.key, need.what), []).append((end, need, entries))
+    policies = {policy.key: policy for policy in network.policies}
+    for (key, _), found in sorted(cut.items(), key=lambda each: each[0]):
+        yield _finding(simulation, policies[key], found)
+    yield from _asked_by_gateways(simulation)
+
+
+def _needs(
+    simulation: Simulation, end: Endpoint, workload: Resource, bound: dict[tuple[str, str], Resource]
+) -> Iterator[_Need]:
+    binding = bound.get((end.namespace, end.account))
+    if binding is not None and _has_token(simulation, end, workload):
+        fix = "fix: open TCP 443 and 6443 to addresses of the API server (`ipBlock`): no selector of pods selects it"
+        if any(policy.key.group == "cilium.io" for policy in simulation.network_policies):
+            fix = "fix: `toEntities: [kube-apiserver]` in a CiliumNetworkPolicy, or TCP 6443 to its addresses"
+        label = f"ServiceAccount {end.account} is given rights that the pods can only use there"
+        yield _Need("the API server", (), "", label, fix, binding)
+    for mesh in simulation.meshes.all:
+        plane = mesh.steered_by(end, simulation.world)
+        if plane is not None:
+            ports = ", ".join(f"{{port: {port}}}" for port in plane.ports)
+            peer = f"{{namespaceSelector: {{matchLabels: {{{NAME_LABEL}: {plane.namespace}}}}}}}"
+            fix = f"fix: add a rule {{to: [{peer}], ports: [{ports}]}}"
+            yield _Need(plane.name, plane.ports, plane.namespace, plane.then, fix)
+
+
+def _bound(simulation: Simulation) -> dict[tuple[str, str], Resource]:
+    """Return the ServiceAccounts that are given rights, by namespace and name, with the first object that does so."""
+    found: dict[tuple[str, str], Resource] = {}
+    for kind in _BINDINGS:
+        for binding in simulation.world.of_kind(*kind):
+            for subject in map(mapping, sequence(binding.body.get("subjects"))):
+                if subject.get("kind") == "ServiceAccount":
+                    home = text(subject.get("namespace")) or binding.key.namespace
+                    found.setdefault((home, text(subject.get("name"))), binding)
+    return found
+
+
+def _has_token(simulation: Simulation, end: Endpoint, workload: Resource) -> bool:
+    """Return whether the pods get a token for the API server: the pod's own word counts before its account's."""
+    stated = pod_spec(workload).get("automountServiceAccountToken")
+    if stated is None:
+        account = simulation.world.get(ResourceKey("", "ServiceAccount", end.namespace, end.account))
+        stated = None if account is None else account.body.get("automountServiceAccountToken")
+    return stated is not False
+
+
+def _is_open(entries: Iterable[Entry], need: _Need) -> bool:
+    """Return whether rules may open all that is needed; what only a rule elsewhere could close is open."""
+    rules = [rule for entry in entries for rule, _ in entry.rules if rule.action == "Allow"]
+    if not need.ports:
+        return any(_opens_api_server(rule) for rule in rules)
+    return all(any(_opens(rule, port, need.namespace) for rule in rules) for port in need.ports)
+
+
+def _opens_api_server(rule: RuleSpec) -> bool:
+    alternatives = [peer for peers, _ in rule.peers for peer in peers]
+    if any(map(_is_api_server, alternatives)):
+        return True
+    outside = [peer for peer in alternatives if not isinstance(peer, Pods)]
+    single = any(isinstance(peer, Block) and peer.cidr.endswith(("/32", "/128")) for peer in outside)
+    return bool(outside) and (single or rule.ports is None or any(_may_be(port, _API_PORTS) for port in rule.ports))
+
+
+def _is_api_server(peer: Peer) -> bool:
+    """Return whether labels name the API server: where it runs as pods of its own network, these are selected."""
+    if isinstance(peer, Entity):
+        return peer.name == "kube-apiserver"
+    labels = (
+        (mapping(each.get("matchLabels")) for each in (peer.namespaces, peer.pods)) if isinstance(peer, Pods) else ()
+    )
+    return any("apiserver" in text(value) for each in labels for value in each.values())
+
+
+def _opens(rule: RuleSpec, port: int, namespace: str) -> bool:
+    """Return whether a rule may open a port of pods of a namespace; one that names the port means them."""
+    if rule.ports is not None:
+        fitting = [each for each in rule.ports if _may_be(each, (port,))]
+        if not fitting:
+            return False
+        if any(each.low == each.high == port or each.name or not each.certain for each in fitting):
+            return True
+    there = Labels([({NAME_LABEL: namespace}, True)])
+    return any(
+        not isinstance(peer, Pods) or (peer.home in (None, namespace) and bool(there.select(peer.namespaces).maybe))
+        for peers, _ in rule.peers
+        for peer in peers
+    )
+
+
+def _may_be(port: PortSpec, numbers: tuple[int, ...]) -> bool:
+    if port.protocol not in ("", "TCP"):
+        return False
+    return bool(port.name) or not port.certain or any(port.low <= number <= port.high for number in numbers)
+
+
+def _finding(
+    simulation: Simulation, policy: PolicySpec, found: list[tuple[Endpoint, _Need, tuple[Entry, ...]]]
+) -> Finding:
+    end, need, entries = found[0]
+    keys = [each.key for each, _, _ in found]
+    missing = [
+        port
+        for port in need.ports
+        if not any(_opens(rule, port, need.namespace) for entry in entries for rule, _ in entry.rules)
+    ]
+    lacks = f"no rule opens TCP {', '.join(map(str, missing))} to it" if missing else "no rule opens its port to it"
+    related = (Related("the rights are given here", need.because.name_location),) if need.because is not None else ()
+    ground = _unseen(simulation, policy.key.namespace or end.namespace)
+    return Finding(
+        RULE,
+        "warning",
+        f"{policy.key} keeps {leading(keys, 3)} from {need.what}: {lacks}",
+        policy.resource.name_location,
+        resources=(policy.key, *keys[:20]),
+        label=need.label,
+        related=related,
+        help=(need.fix,),
+        confidence="assumed" if ground else "certain",
+        ground=ground,
+        field=f"egress/{need.what}",
+    )
+
+
+def _unseen(simulation: Simulation, namespace: str) -> str:
+    reason = simulation.world.unseen.reason(ResourceKey(*NETWORK_POLICY, namespace, ""))
+    return f"a policy that was not seen may let them through ({reason})" if reason else ""
+
+
+def _asked_by_gateways(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the network policies that keep the proxies of Gateways from Services that policies have them ask."""
+    told: set[tuple[ResourceKey, ResourceKey, ResourceKey]] = set()
+    for state in simulation.policies.values():
+        for pointer, service, port in _asked(simulation, state):
+            for gateway in _gateways(simulation, state):
+                way = simulation.hops.from_gateway(gateway, None, service, port)
+                hop = way.stopped
+                step = None if hop is None else hop.deciding
+                if hop is None or step is None or step.policy is None or (state.policy.key, service, gateway) in told:
+                    continue
+                told.add((state.policy.key, service, gateway))
+                ground = _unseen(simulation, step.policy.key.namespace or service.namespace)
+                yield Finding(
+                    RULE,
+                    "warning" if ground else "error",
+                    f"{step.policy.key} blocks {gateway} from {service} on {hop.port}, which {state.policy.key} has it "
+                    "ask",
+                    step.policy.resource.location(*(("metadata", "name") if step.rule is None else step.rule.pointer)),
+                    resources=(step.policy.key, gateway, service, state.policy.key),
+                    label="requests that wait for its answer are turned away, or let through where the policy says so",
+                    related=(Related("the proxies are told to ask it here", at(state.policy, pointer, "name")),),
+                    confidence="assumed" if ground else "certain",
+                    ground=ground,
+                    help=("note: the policy is accepted and its reference resolves: no status shows it",),
+                    field=f"asks/{service.path}",
+                )
+
+
+def _asked(simulation: Simulation, state: PolicyState) -> Iterator[tuple[Pointer, ResourceKey, int | None]]:
+    """Yield the Services that proxies ask because of a policy, with where it says so: authorizers, limiters."""
+    if state.invalid or not state.groups:
+        return
+    for reference in content_references(state.policy, simulation.world, state.kind.refers):
+        if reference.resolution.resource is None or _is_controllers(reference):
+            continue
+        # What a policy names may name the Service in turn, as an extension of kgateway does.
+        below = content_references(reference.resolution.resource, simulation.world)
+        for each in (reference, *(each for each in below if not _is_controllers(each))):
+            if each.wanted[:2] == ("", "Service"):
+                named = mapping(value_at(each.holder.body, each.pointer))
+                yield reference.pointer, each.wanted, integer(named.get("port"))
+
+
+def _is_controllers(reference: ContentReference) -> bool:
+    """Return whether a controller asks what a reference names, or requests do not wait for it."""
+    return any(part in str(step).lower() for step in reference.pointer for part in _NOT_BY_PROXIES)
+
+
+def _gateways(simulation: Simulation, state: PolicyState) -> list[ResourceKey]:
+    """Return the Gateways through whose contexts a policy acts."""
+    served = {gateway.gateway.key for gateway in simulation.topology.gateways}
+    contexts = (path for group in state.groups for path in group.contexts())
+    return sorted({node.key for path in contexts for node in path} & served)

@@ -13,8 +13,9 @@ from policylint.documents import Pointer
 from policylint.model import Finding, Related, Resource, ResourceKey, integer, mapping, sequence, text, value_at
 from policylint.model.words import leading
 from policylint.namedtuple import NamedTuple
+from policylint.network.cilium import LETS_API_SERVER
 from policylint.network.endpoints import Endpoint
-from policylint.network.kinds import NETWORK_POLICY
+from policylint.network.kinds import CILIUM, NETWORK_POLICY
 from policylint.network.ports import PortSpec
 from policylint.network.rules import Block, Entity, Peer, Pods, PolicySpec, RuleSpec
 from policylint.network.selecting import Labels
@@ -28,6 +29,7 @@ from policylint.topology.workloads import pod_spec
 RULE = "GWP623"
 _API_PORTS = (443, 6443, 8443, 16443)
 """On which API servers listen, as policies see it: behind their Service, or as the Service has it."""
+_API_SERVER = Entity("kube-apiserver")
 _BINDINGS = (("rbac.authorization.k8s.io", "ClusterRoleBinding"), ("rbac.authorization.k8s.io", "RoleBinding"))
 _NOT_BY_PROXIES = ("jwks", "oidc", "provider", "telemetry", "introspection")
 """Parts of paths to what a controller asks, or what requests do not wait for."""
@@ -75,8 +77,8 @@ def _needs(
     binding = bound.get((end.namespace, end.account))
     if binding is not None and _has_token(simulation, end, workload):
         fix = "fix: open TCP 443 and 6443 to addresses of the API server (`ipBlock`): no selector of pods selects it"
-        if any(policy.key.group == "cilium.io" for policy in simulation.network_policies):
-            fix = "fix: `toEntities: [kube-apiserver]` in a CiliumNetworkPolicy, or TCP 6443 to its addresses"
+        if any(policy.key[:2] in CILIUM for policy in simulation.network_policies):
+            fix = f"fix: {LETS_API_SERVER}"
         label = f"ServiceAccount {end.account} is given rights that the pods can only use there"
         yield _Need("the API server", (), "", label, fix, binding)
     for mesh in simulation.meshes.all:
@@ -129,7 +131,7 @@ def _opens_api_server(rule: RuleSpec) -> bool:
 def _is_api_server(peer: Peer) -> bool:
     """Return whether labels name the API server: where it runs as pods of its own network, these are selected."""
     if isinstance(peer, Entity):
-        return peer.name == "kube-apiserver"
+        return peer == _API_SERVER
     labels = (
         (mapping(each.get("matchLabels")) for each in (peer.namespaces, peer.pods)) if isinstance(peer, Pods) else ()
     )
@@ -227,7 +229,7 @@ def _asked(simulation: Simulation, state: PolicyState) -> Iterator[tuple[Pointer
     for reference in content_references(state.policy, simulation.world, state.kind.refers):
         if reference.resolution.resource is None or _is_controllers(reference):
             continue
-        # What a policy names may name the Service in turn, as an extension of kgateway does.
+        # What a policy names may name the Service in turn, as an extension of the proxy does.
         below = content_references(reference.resolution.resource, simulation.world)
         for each in (reference, *(each for each in below if not _is_controllers(each))):
             if each.wanted[:2] == ("", "Service"):

@@ -36,7 +36,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 answers = (mesh.admit_probe(call, _place(workload), groups, world) for mesh, groups in asked)
                 denied = next((each for each in answers if each is not None and each.answer == "denied"), None)
                 if denied is not None:
-                    yield _finding(simulation, workload, pointer, name, call, denied)
+                    is_bare = not (text(get.get("path")) or "/").startswith("/")
+                    yield _finding(simulation, workload, pointer, name, call, denied, is_bare=is_bare)
 
 
 def _probes(workload: Resource) -> Iterator[tuple[Pointer, str, dict[str, object]]]:
@@ -54,7 +55,7 @@ def _place(workload: Resource) -> Checkpoint:
 
 def _call(workload: Resource, get: dict[str, object]) -> RequestFacts:
     """Return the request of a probe: the kubelet has no identity in any mesh."""
-    path = text(get.get("path")) or "/"
+    path = "/" + text(get.get("path")).removeprefix("/")
     headers = {
         text(mapping(each).get("name")): text(mapping(each).get("value")) for each in sequence(get.get("httpHeaders"))
     }
@@ -65,7 +66,7 @@ def _call(workload: Resource, get: dict[str, object]) -> RequestFacts:
 
 
 def _finding(
-    simulation: Simulation, workload: Resource, pointer: Pointer, name: str, call: RequestFacts, denied: Decision
+    simulation: Simulation, workload: Resource, pointer: Pointer, name: str, call: RequestFacts, denied: Decision, *, is_bare: bool
 ) -> Finding:
     below: list[Pointer] = [
         ("spec",),
@@ -76,6 +77,9 @@ def _finding(
     place = max((deepest_written(workload.body, each) for each in places), key=len)
     by = str(denied.by.key) if denied.by is not None else "the mesh"
     is_sure = simulation.meshes.proxied(workload) is True
+    fix = "fix: let the probe's path in, without an identity (an HTTPRoute and a NetworkAuthentication for it)"
+    if is_bare:
+        fix = f"fix: write `path: {call.path}`: proxies let in probes of which the path begins with a slash"
     return Finding(
         RULE,
         "error",
@@ -84,7 +88,7 @@ def _finding(
         resources=(workload.key, *(() if denied.by is None else (denied.by.key,))),
         label=f"the kubelet {_KINDS[name]}",
         related=() if denied.by is None else (Related("what rejects it", denied.by.name_location),),
-        help=("fix: let the probe's path in, without an identity (an HTTPRoute and a NetworkAuthentication for it)",),
+        help=(fix,),
         confidence="certain" if is_sure else "assumed",
         ground="" if is_sure else "whether its pods are in the mesh",
     )

@@ -164,6 +164,8 @@ OF_WAYPOINTS = ("HBONE", "istio.io/PROXY")
 """Protocols of the listeners of waypoints: Istio's own, and those that speak the PROXY protocol with ztunnel."""
 SERVER = ("policy.linkerd.io", "Server")
 """What stands for a port of pods, and may be the parent of routes."""
+MESH_ROUTE = ("policy.linkerd.io", "HTTPRoute")
+"""What is an HTTPRoute of Gateway API where its parent is a Service, in a group of its own."""
 VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")
 """What routes requests inside a mesh, and is not evaluated there."""
 OPENSHIFT_ROUTE = ("route.openshift.io", "Route")

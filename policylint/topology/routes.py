@@ -19,6 +19,7 @@ from policylint.model import (
     sequence,
     text,
 )
+from policylint.model.kinds import MESH_ROUTE
 from policylint.namedtuple import NamedTuple
 from policylint.topology.extensions import named_extension
 from policylint.topology.hostnames import EVERY, patterns
@@ -64,8 +65,14 @@ class RouteFault(NamedTuple):
 
 
 def of_world(world: World) -> list[Resource]:
-    """Return all routes, by kind, namespace and name."""
-    return [route for kind in ROUTE_KINDS for route in world.of_kind(GATEWAY_GROUP, kind)]
+    """Return all routes, by kind, namespace and name; those of a mesh's own group where a Service is their parent."""
+    own = world.of_kind(*MESH_ROUTE)
+    inside = [route for route in own if any(map(_is_of_service, sequence(route.spec.get("parentRefs"))))]
+    return [*(route for kind in ROUTE_KINDS for route in world.of_kind(GATEWAY_GROUP, kind)), *inside]
+
+
+def _is_of_service(parent: object) -> bool:
+    return mapping(parent).get("kind") == "Service"
 
 
 def hostnames(route: Resource) -> tuple[str, ...]:

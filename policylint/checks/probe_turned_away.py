@@ -66,7 +66,14 @@ def _call(workload: Resource, get: dict[str, object]) -> RequestFacts:
 
 
 def _finding(
-    simulation: Simulation, workload: Resource, pointer: Pointer, name: str, call: RequestFacts, denied: Decision, *, is_bare: bool
+    simulation: Simulation,
+    workload: Resource,
+    pointer: Pointer,
+    name: str,
+    call: RequestFacts,
+    denied: Decision,
+    *,
+    is_bare: bool,
 ) -> Finding:
     below: list[Pointer] = [
         ("spec",),

@@ -52,6 +52,8 @@ OF_GATEWAY_API = "gateway.networking.k8s.io/v1"
     [
         ((pods("Deployment", READY), server()), 0),
         ((pods("Deployment", READY), server(), *let_in("/other")), 1),
+        ((pods("Deployment", READY.replace("/ready", "ready")), server()), 1),  # no path to the policy controller
+        ((pods("Deployment", "readinessProbe: {httpGet: {port: http}}"), server()), 0),
         ((pods("Deployment", READY), server(), *let_in("/ready")), 0),
         ((pods("StatefulSet", LIVE), server(), *let_in("/ready")), 1),
         ((pods("DaemonSet", f"{LIVE}, {READY}"), server(), *let_in("/ready")), 1),

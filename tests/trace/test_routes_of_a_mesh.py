@@ -23,7 +23,9 @@ spec: {selector: {app: web}, ports: [{port: 80}]}
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web, namespace: NAME}
-spec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web}]}}}
+spec:
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web}]}}
 """
 ROUTE = """
 apiVersion: policy.linkerd.io/v1beta3
@@ -54,4 +56,4 @@ def test_a_route_in_the_group_of_the_mesh(
     simulation = opened(tmp_path, around, route)
     asked = from_url("GET", "http://web.shop/", client=f"Deployment/{client}/web")
     trace = Tracer(simulation).trace(asked)
-    assert trace.outcome.shares[0].backend.path == reached
+    assert trace.outcome.shares[0].key.path == reached

@@ -356,11 +356,12 @@ class Istio(Implementation):
         return None if share is None else (share.waypoint, share.percent)
 
     def dead_ends(self, world: World) -> Iterable[DeadEnd]:
-        """Return the subsets that VirtualServices name and nothing defines, or no pod is in, and Gateways not there."""
+        """Return subsets that nothing defines, or no pod is in, Gateways not there, and what the webhook refuses."""
+        from policylint.implementations.istio.refused import refused
         from policylint.implementations.istio.subsets import dead_ends
         from policylint.implementations.istio.unbound import unbound
 
-        return (*dead_ends(world), *unbound(world))
+        return (*dead_ends(world), *unbound(world), *refused(world))
 
     def proxied(self, workload: Resource, world: World) -> bool | None:
         """Return whether a workload is in the mesh; None where nothing says so, and nothing says otherwise."""

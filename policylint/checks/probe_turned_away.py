@@ -86,7 +86,7 @@ def _finding(
     is_sure = simulation.meshes.proxied(workload) is True
     fix = "fix: let the probe's path in, without an identity (an HTTPRoute and a NetworkAuthentication for it)"
     if is_bare:
-        fix = f"fix: write `path: {call.path}`: proxies let in probes of which the path begins with a slash"
+        fix = f"fix: write `path: {call.path}`: proxies let in only probes whose path begins with a slash"
     return Finding(
         RULE,
         "error",

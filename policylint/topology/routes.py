@@ -27,14 +27,8 @@ from policylint.topology.hostnames import EVERY, patterns
 HOSTNAME_KINDS = frozenset({"GRPCRoute", "HTTPRoute", "TLSRoute"})
 FILTERS = frozenset(
     {
-        "RequestHeaderModifier",
-        "ResponseHeaderModifier",
-        "RequestMirror",
-        "RequestRedirect",
-        "URLRewrite",
-        "ExtensionRef",
-        "CORS",
-        "ExternalAuth",
+        *("RequestHeaderModifier", "ResponseHeaderModifier", "RequestMirror", "RequestRedirect", "URLRewrite"),
+        *("ExtensionRef", "CORS", "ExternalAuth"),
     }
 )
 """Filter types of v1.6 (httproute_types.go HTTPRouteFilterType, grpcroute_types.go GRPCRouteFilterType)."""
@@ -66,13 +60,9 @@ class RouteFault(NamedTuple):
 
 def of_world(world: World) -> list[Resource]:
     """Return all routes, by kind, namespace and name; those of a mesh's own group where a Service is their parent."""
-    own = world.of_kind(*MESH_ROUTE)
-    inside = [route for route in own if any(map(_is_of_service, sequence(route.spec.get("parentRefs"))))]
-    return [*(route for kind in ROUTE_KINDS for route in world.of_kind(GATEWAY_GROUP, kind)), *inside]
-
-
-def _is_of_service(parent: object) -> bool:
-    return mapping(parent).get("kind") == "Service"
+    parents = ((route, sequence(route.spec.get("parentRefs"))) for route in world.of_kind(*MESH_ROUTE))
+    own = [route for route, named in parents if any(mapping(each).get("kind") == "Service" for each in named)]
+    return [*(route for kind in ROUTE_KINDS for route in world.of_kind(GATEWAY_GROUP, kind)), *own]
 
 
 def hostnames(route: Resource) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ def _of_entry(entry: Resource) -> Iterator[_Fault]:
         yield ("hosts", hosts.index("*")), "has host `*`, which Istio refuses", "name a domain: `*.example.com`"
     if entry.spec.get("workloadSelector") is not None and endpoints:
         fix = "keep one of workloadSelector and endpoints"
-        yield ("workloadSelector",), "has a workloadSelector beside endpoints, and Istio takes one of them", fix
+        yield ("workloadSelector",), "has both a workloadSelector and endpoints, and Istio accepts only one", fix
     if resolution in _BY_DNS and not endpoints and wild is not None:
         does = f"has {hosts[wild]} looked up (`resolution: {resolution}`), and DNS knows no wildcards"
         fix = "`resolution: NONE` sends requests to the address that the client asks for; or state endpoints"
@@ -60,7 +60,7 @@ def _of_entry(entry: Resource) -> Iterator[_Fault]:
         does = "has endpoints, and with `resolution: NONE` requests go to the address that the client asks for"
         yield ("endpoints",), does, "`resolution: STATIC` for addresses, DNS for names"
     if resolution == "DNS_ROUND_ROBIN" and len(endpoints) > 1:
-        yield ("endpoints",), "has several endpoints, of which DNS_ROUND_ROBIN takes one", "`resolution: DNS`"
+        yield ("endpoints",), "has several endpoints, and DNS_ROUND_ROBIN accepts only one", "`resolution: DNS`"
     if resolution == "DYNAMIC_DNS":
         plain = next((number for number, host in enumerate(hosts) if not host.startswith("*")), None)
         if plain is not None:

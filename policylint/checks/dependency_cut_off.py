@@ -14,6 +14,7 @@ from policylint.model import Finding, Related, Resource, ResourceKey, integer, m
 from policylint.model.words import leading
 from policylint.namedtuple import NamedTuple
 from policylint.network.cilium import LETS_API_SERVER
+from policylint.network.cilium_installed import installed
 from policylint.network.endpoints import Endpoint
 from policylint.network.kinds import CILIUM, NETWORK_POLICY
 from policylint.network.ports import PortSpec
@@ -55,7 +56,7 @@ class _Need(NamedTuple):
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     network = simulation.network
-    bound = _bound(simulation)
+    bound, by_identity = _bound(simulation), _is_by_identity(simulation)
     cut: dict[tuple[ResourceKey, str], list[tuple[Endpoint, _Need, tuple[Entry, ...]]]] = {}
     for number, end in enumerate(network.universe.endpoints):
         if end.role != "workload" or end.host or end.resource is None:
@@ -63,7 +64,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         entries = network.entries(number, "egress")
         isolating = [entry for entry in entries if entry.isolates and entry.certain]
         for need in _needs(simulation, end, end.resource, bound) if isolating else ():
-            if not _is_open(entries, need):
+            if not _is_open(entries, need, by_identity=by_identity):
                 cut.setdefault((isolating[0].policy.key, need.what), []).append((end, need, entries))
     policies = {policy.key: policy for policy in network.policies}
     for (key, _), found in sorted(cut.items(), key=lambda each: each[0]):
@@ -111,16 +112,25 @@ def _has_token(simulation: Simulation, end: Endpoint, workload: Resource) -> boo
     return stated is not False
 
 
-def _is_open(entries: Iterable[Entry], need: _Need) -> bool:
+def _is_by_identity(simulation: Simulation) -> bool:
+    """Return whether the plugin tells nodes from addresses, so that no range of addresses opens what runs on a node."""
+    stated = list(installed(simulation.world))
+    here = bool(stated) or any(policy.key[:2] in CILIUM for policy in simulation.network_policies)
+    return here and not any(each.matches_nodes or not each.is_whole for each in stated)
+
+
+def _is_open(entries: Iterable[Entry], need: _Need, *, by_identity: bool) -> bool:
     """Return whether rules may open all that is needed; what only a rule elsewhere could close is open."""
     rules = [rule for entry in entries for rule, _ in entry.rules if rule.action == "Allow"]
     if not need.ports:
-        return any(_opens_api_server(rule) for rule in rules)
+        return any(_opens_api_server(rule, by_identity=by_identity) for rule in rules)
     return all(any(_opens(rule, port, need.namespace) for rule in rules) for port in need.ports)
 
 
-def _opens_api_server(rule: RuleSpec) -> bool:
+def _opens_api_server(rule: RuleSpec, *, by_identity: bool) -> bool:
     alternatives = [peer for peers, _ in rule.peers for peer in peers]
+    if by_identity:
+        alternatives = [peer for peer in alternatives if isinstance(peer, Entity)]
     if any(map(_is_api_server, alternatives)):
         return True
     outside = [peer for peer in alternatives if not isinstance(peer, Pods)]
@@ -170,12 +180,20 @@ def _finding(
         for port in need.ports
         if not any(_opens(rule, port, need.namespace) for entry in entries for rule, _ in entry.rules)
     ]
-    lacks = f"no rule opens TCP {', '.join(map(str, missing))} to it" if missing else "no rule opens its port to it"
+    lacks = f"no rule opens TCP {', '.join(map(str, missing))} to it" if missing else "no rule opens its port"
     related = (Related("the rights are given here", need.because.name_location),) if need.because is not None else ()
-    ground = _unseen(simulation, policy.key.namespace or end.namespace)
+    grounds = [_unseen(simulation, policy.key.namespace or end.namespace)]
+    by_address = not need.ports and _is_open(entries, need, by_identity=False)
+    if by_address:  # a range of addresses, or labels, that another plugin would take for the API server
+        grounds.append("the API server may run elsewhere than on nodes of the cluster")
+        lacks = f"{lacks}, as this plugin finds nodes neither by labels nor by addresses"
+    ground = "; ".join(filter(None, grounds))
+    peers = [
+        peer for each in entries for rule, _ in each.rules for alternatives, _ in rule.peers for peer in alternatives
+    ]
     return Finding(
         RULE,
-        "warning",
+        "note" if by_address and any(isinstance(peer, Block) for peer in peers) else "warning",
         f"{policy.key} keeps {leading(keys, 3)} from {need.what}: {lacks}",
         policy.resource.name_location,
         resources=(policy.key, *keys[:20]),

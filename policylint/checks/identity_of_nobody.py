@@ -9,12 +9,13 @@ from typing import Any
 from policylint.checks.kit.mesh_policies import IDENTITY_KEYS, Authorizations, action, conditions, is_trial, sources
 from policylint.documents import Pointer
 from policylint.implementations import Implementation, implementation
-from policylint.model import Finding, Resource, ResourceKey, sequence, text, texts
+from policylint.model import Finding, Resource, ResourceKey, is_symbolic, sequence, text, texts
 from policylint.model.kinds import AUTHORIZATION
+from policylint.model.words import leading
 from policylint.policy.mutual_tls import modes
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
-from policylint.topology.workloads import is_workload, services_selecting
+from policylint.topology.workloads import WORKLOADS, is_workload, service_account, services_selecting
 
 RULE = "GWP315"
 _IDENTITIES = tuple(IDENTITY_KEYS.values())
@@ -44,9 +45,51 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 help=("fix: match what such clients do have: `requestPrincipals`, `ipBlocks` or `remoteIpBlocks`",),
                 field=field,
             )
+        if not gateways and action(state.policy) == "ALLOW" and not is_trial(state):
+            yield from _outside(simulation, state)
         if not gateways and action(state.policy) == "DENY" and not is_trial(state):
             behind = list(_behind(simulation, state))
             yield from behind or _in_plain_text(simulation, state, authorizations)
+
+
+def _outside(simulation: Simulation, state: PolicyState) -> Iterator[Finding]:
+    """Yield the sources of an ALLOW whose pods are here, and none of them in the mesh: they have no identity."""
+    for place, field, source in _places(state.policy):
+        named = [_account(field, value, state.policy.key.namespace) for value in texts(source.get(field))]
+        pods = [pod for account in named for pod in (() if account is None else _running(simulation, *account))]
+        everything = all(account is not None and any(_running(simulation, *account)) for account in named)
+        if not named or not everything or any(simulation.meshes.proxied(pod) is not False for pod in pods):
+            continue
+        yield Finding(
+            RULE,
+            "warning",
+            f"{state.key} asks for {field} of pods outside the mesh, which have no identity: it lets none of them in",
+            state.policy.location(*place),
+            resources=(state.key, *(pod.key for pod in pods[:3])),
+            label=f"{leading([pod.key for pod in pods], 2)} sends without a certificate of the mesh",
+            help=("fix: take the pods into the mesh, or allow their addresses (`ipBlocks`)",),
+            field=field,
+        )
+
+
+def _account(field: str, value: str, home: str) -> tuple[str, str] | None:
+    """Return the namespace and the ServiceAccount that a value of a source names, "" for all accounts; None for
+    patterns and variables, and for names of another form."""
+    if "*" in value or is_symbolic(value):
+        return None
+    if field == "namespaces":
+        return value, ""
+    if field == "serviceAccounts":
+        namespace, slash, name = value.rpartition("/")
+        return (namespace if slash else home), name
+    parts = value.split("/")
+    return (parts[-3], parts[-1]) if len(parts) == 5 and parts[-4::2] == ["ns", "sa"] else None
+
+
+def _running(simulation: Simulation, namespace: str, account: str) -> list[Resource]:
+    """Return the workloads of a namespace, of those that run as an account where one is named."""
+    found = (each for kind in WORKLOADS for each in simulation.world.in_namespace(*kind, namespace))
+    return [each for each in found if account in ("", service_account(each))]
 
 
 def _behind(simulation: Simulation, state: PolicyState) -> Iterator[Finding]:

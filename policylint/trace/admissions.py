@@ -143,17 +143,14 @@ class Admissions:
     ) -> tuple[list[PlacedDecision], Senders]:
         """Return what a client's own proxy and the waypoint of what it calls answer, and who sends the request on."""
         world, caller = self._simulation.world, client.workload
-        resource = world.get(asked_for)
+        resource, found = world.get(asked_for), list[PlacedDecision]()
         if resource is None or client.account == "":  # strangers go past waypoints
             return [], (client,)
         if caller is not None and asked_for[:2] == ("", "Service"):
-            refusals = (behaviour.blocked(resource, caller, call.port, world) for behaviour, _ in self._asked)
-            own = [
-                PlacedDecision(Checkpoint((whole(caller.key),), caller), each) for each in refusals if each is not None
-            ]
-            if own:
-                return own, (client,)
-        found: list[PlacedDecision] = []
+            own = (behaviour.blocked(resource, caller, call.port, world) for behaviour, _ in self._asked)
+            found = [PlacedDecision(Checkpoint((whole(caller.key),), caller), each) for each in own if each is not None]
+            if any(each.decision.answer != "allowed" for each in found):
+                return found, (client,)
         senders: Senders = (client,)
         for front in self._fronts(asked_for, client):
             found += self._ask(call, front)

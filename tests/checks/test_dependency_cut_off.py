@@ -78,6 +78,9 @@ def said(folder: Path, *manifests: str) -> list[str]:
         (OUT % "{to: [{namespaceSelector: {}, podSelector: {matchLabels: {component: kube-apiserver}}}]}", False),
         (OUT % "{to: [{podSelector: {}}]}" + OUT.replace("name: out", "name: more") % "{ports: [{port: 6443}]}", False),
         (CILIUM % "{toEndpoints: [{}]}", True),
+        (CILIUM % "{toEndpoints: [{matchLabels: {component: kube-apiserver}}]}", True),
+        (CILIUM % "{toCIDR: [10.0.0.0/8]}", True),
+        (CILIUM % "{toEntities: [host, remote-node]}", False),
         (CILIUM % "{toEntities: [kube-apiserver]}", False),
         (CILIUM % "{toEntities: [all]}", False),
         (CILIUM % "{toPorts: [{ports: [{port: '6443', protocol: TCP}]}]}", False),
@@ -86,6 +89,34 @@ def said(folder: Path, *manifests: str) -> list[str]:
 )
 def test_a_controller_must_reach_the_api_server(tmp_path: Path, policies: str, is_cut: bool) -> None:
     assert bool(said(tmp_path, OPERATOR % "", BOUND % "ops", policies)) is is_cut
+
+
+ANYWHERE = OUT % "{to: [{ipBlock: {cidr: 0.0.0.0/0}}], ports: [{port: 443}, {port: 6443}]}"
+OF_OTHERS = (
+    CILIUM.replace("endpointSelector: {}", "endpointSelector: {matchLabels: {app: other}}") % "{toEntities: [all]}"
+)
+SETTINGS = """
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: cilium, namespace: kube-system}
+spec:
+  chart: {spec: {chart: cilium, sourceRef: {kind: HelmRepository, name: cilium}}}
+  values: {policyCIDRMatchMode: [%s]}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("around", "severity"),
+    [("", []), (OF_OTHERS, ["note"]), (SETTINGS % "", ["note"]), (OF_OTHERS + SETTINGS % "nodes", [])],
+    ids=["of any plugin", "Cilium is here", "Cilium is installed", "addresses mean nodes, too"],
+)
+def test_addresses_are_no_nodes_for_cilium(tmp_path: Path, around: str, severity: list[str]) -> None:
+    """The API server of a managed cluster runs elsewhere, and its addresses are such: a note."""
+    (tmp_path / "all.yaml").write_text("\n---\n".join((OPERATOR % "", BOUND % "ops", ANYWHERE, around)))
+    found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP623"]
+    assert [each.severity for each in found] == severity
+    assert {each.confidence for each in found} <= {"assumed"}
 
 
 @pytest.mark.parametrize(
@@ -103,9 +134,7 @@ def test_pods_that_do_not_ask_it_or_not_from_their_own_network(tmp_path: Path, m
 
 def test_rights_in_another_namespace_are_used_there(tmp_path: Path) -> None:
     (only,) = said(tmp_path, OPERATOR % "", BOUND % "shop", OUT % "")
-    assert only == (
-        "NetworkPolicy ops/out keeps Deployment ops/operator from the API server: no rule opens its port to it"
-    )
+    assert only == ("NetworkPolicy ops/out keeps Deployment ops/operator from the API server: no rule opens its port")
 
 
 @pytest.mark.parametrize(

@@ -342,7 +342,16 @@ class Istio(Implementation):
         return beside(world, self.root_namespace)
 
     def without_use(self, state: PolicyState, topology: Topology) -> Iterable[FaultyPart]:
-        """Return the headers of a RequestAuthentication that an authorizer is to be shown and does not see yet."""
+        """Return the headers of a RequestAuthentication that an authorizer is to be shown and does not see yet, and the
+        rules of an AuthorizationPolicy that ztunnels do not read as they are."""
+        if state.kind.kind == labels.AUTHORIZATION:
+            mesh = topology.world.once(Mesh)
+            at = [mesh.proxy(path[0].key) for group in state.groups for path in group.contexts()]
+            if not all(each is not None and each.ambient for each in at):
+                return ()
+            from policylint.implementations.istio.ztunnel import left_out
+
+            return left_out(state.policy)
         if state.kind.kind != "RequestAuthentication":
             return ()
         from policylint.implementations.istio.beside import shown_headers

@@ -227,8 +227,13 @@ def blocked(
     if proxy is None or proxy.ambient or proxy.gateway or takes_outbound(proxy, port) is not True:
         return None
     view, sidecars = _view(service, proxy, port, world, root), world.once(Sidecars)
-    if view.seen or view.by is None or not sidecars.refuses_unknown(proxy.namespace, proxy.labels, root, mode):
+    if view.seen or view.by is None:
         return None
+    if not sidecars.refuses_unknown(proxy.namespace, proxy.labels, root, mode):
+        if view.seen is None or not proxy.sure:
+            return None
+        why = "it shows it no such Service, and lets requests out to unknown hosts (ALLOW_ANY): in plain text"
+        return Decision("allowed", view.pointer, why, by=view.by)
     why = "it lets nothing out to hosts that it does not see"
     if view.seen is None or not proxy.sure:
         return Decision("depends", view.pointer, why, by=view.by)

@@ -10,7 +10,9 @@ from typing import Any
 
 from policylint.implementations.istio.labels import is_dry_run
 from policylint.model import Resource, mapping, sequence, text
+from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
+from policylint.policy.results import FaultyPart
 
 HTTP = frozenset(
     {
@@ -58,6 +60,27 @@ def support(policy: Resource) -> ZtunnelSupport:
     unsupported = {name for rule in rules for clause in rule for names, _ in clause for name in names}
     acts = action == "ALLOW" or any(all(any(left for _, left in clause) for clause in rule) for rule in rules)
     return ZtunnelSupport(acts, "", tuple(sorted(unsupported)))
+
+
+def left_out(policy: Resource) -> Iterator[FaultyPart]:
+    """Yield the rules of a policy that do something else at ztunnel than they say, for want of HTTP."""
+    action = text(policy.spec.get("action")) or "ALLOW"
+    fix = "name a waypoint's Gateway or a Service in targetRefs"
+    for number, rule in enumerate(map(mapping, sequence(policy.spec.get("rules")))):
+        clauses = list(_clauses(rule))
+        names = sorted({name for clause in clauses for named, _ in clause for name in named})
+        if not names:
+            continue
+        asked = listing(names)
+        if action == "ALLOW":
+            message = f"in ambient mode ztunnel leaves out a rule that asks for {asked}, which it does not see"
+            outcome = "allows no connection"
+        elif all(any(left for _, left in clause) for clause in clauses):
+            message = f"in ambient mode ztunnel does not see {asked}: the rule holds without"
+            outcome = "denies more than it says"
+        else:
+            message, outcome = f"in ambient mode ztunnel does not see {asked}", "denies nothing"
+        yield FaultyPart(("spec", "rules", number), message, fix=fix, outcome=outcome)
 
 
 def _clauses(rule: Mapping[str, Any]) -> Iterator[list[_Entry]]:

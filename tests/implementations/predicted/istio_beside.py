@@ -220,7 +220,8 @@ WORLDS = {
         "egress", STRICT, "allowed", OF_PEER, base=seen(sidecar("'*/web.shop.svc.cluster.local'"))),
     "another host": Predicted(
         "egress", STRICT, "reset", OF_PEER, base=seen(sidecar("shop/other.shop.svc.cluster.local"))),
-    "a short name is no host": Predicted("egress", STRICT, "reset", OF_PEER, base=seen(sidecar("shop/web"))),
+    "a short name is no host": Predicted(
+        "egress", STRICT, "reset", OF_PEER, base=seen(sidecar("shop/web")), lint=("GWP415",)),
     "a wildcard in the host": Predicted(
         "egress", STRICT, "allowed", OF_PEER, base=seen(sidecar("'shop/*.shop.svc.cluster.local'"))),
     "nothing at all": Predicted("egress", STRICT, "reset", OF_PEER, base=seen(sidecar("'~/*'"))),

@@ -61,9 +61,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for number, end in enumerate(network.universe.endpoints):
         if end.role != "workload" or end.host or end.resource is None:
             continue
-        entries = network.entries(number, "egress")
+        needs = list(_needs(simulation, end, end.resource, bound))
+        entries = network.entries(number, "egress") if needs else ()
         isolating = [entry for entry in entries if entry.isolates and entry.certain]
-        for need in _needs(simulation, end, end.resource, bound) if isolating else ():
+        for need in needs if isolating else ():
             if not _is_open(entries, need, by_identity=by_identity):
                 cut.setdefault((isolating[0].policy.key, need.what), []).append((end, need, entries))
     policies = {policy.key: policy for policy in network.policies}

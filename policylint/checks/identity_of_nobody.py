@@ -27,7 +27,7 @@ _EFFECTS = {
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    authorizations = Authorizations(simulation)
+    authorizations, strangers = Authorizations(simulation), _Strangers(simulation)
     for state in simulation.policies.values():
         if (state.key.group, state.key.kind) != AUTHORIZATION or action(state.policy) not in _EFFECTS:
             continue
@@ -46,20 +46,43 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 field=field,
             )
         if not gateways and action(state.policy) == "ALLOW" and not is_trial(state):
-            yield from _outside(simulation, state)
+            yield from _outside(state, strangers)
         if not gateways and action(state.policy) == "DENY" and not is_trial(state):
             behind = list(_behind(simulation, state))
             yield from behind or _in_plain_text(simulation, state, authorizations)
 
 
-def _outside(simulation: Simulation, state: PolicyState) -> Iterator[Finding]:
+class _Strangers:
+    """The workloads that run as an account, or in a namespace, where none of them is in the mesh."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._by_account: dict[tuple[str, str], list[Resource]] | None = None
+        self._known: dict[tuple[str, str], list[Resource]] = {}
+
+    def of(self, account: tuple[str, str]) -> list[Resource]:
+        """Return them by namespace and account, "" for all of the namespace; none where one is, or may be, in it."""
+        if self._by_account is None:
+            self._by_account = {}
+            for kind in WORKLOADS:
+                for each in self._simulation.world.of_kind(*kind):
+                    for name in ("", service_account(each)):
+                        self._by_account.setdefault((each.key.namespace, name), []).append(each)
+        if account not in self._known:
+            found = self._by_account.get(account, [])
+            proxied = self._simulation.meshes.proxied
+            self._known[account] = found if all(proxied(each) is False for each in found) else []
+        return self._known[account]
+
+
+def _outside(state: PolicyState, strangers: _Strangers) -> Iterator[Finding]:
     """Yield the sources of an ALLOW whose pods are here, and none of them in the mesh: they have no identity."""
     for place, field, source in _places(state.policy):
         named = [_account(field, value, state.policy.key.namespace) for value in texts(source.get(field))]
-        pods = [pod for account in named for pod in (() if account is None else _running(simulation, *account))]
-        everything = all(account is not None and any(_running(simulation, *account)) for account in named)
-        if not named or not everything or any(simulation.meshes.proxied(pod) is not False for pod in pods):
+        found = [[] if account is None else strangers.of(account) for account in named]
+        if not found or not all(found):
             continue
+        pods = [pod for each in found for pod in each]
         yield Finding(
             RULE,
             "warning",
@@ -84,12 +107,6 @@ def _account(field: str, value: str, home: str) -> tuple[str, str] | None:
         return (namespace if slash else home), name
     parts = value.split("/")
     return (parts[-3], parts[-1]) if len(parts) == 5 and parts[-4::2] == ["ns", "sa"] else None
-
-
-def _running(simulation: Simulation, namespace: str, account: str) -> list[Resource]:
-    """Return the workloads of a namespace, of those that run as an account where one is named."""
-    found = (each for kind in WORKLOADS for each in simulation.world.in_namespace(*kind, namespace))
-    return [each for each in found if account in ("", service_account(each))]
 
 
 def _behind(simulation: Simulation, state: PolicyState) -> Iterator[Finding]:

@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from policylint.checks import backend_not_found, gateway_class_not_found, missing_reference_grant
 from policylint.report.kit.display import Paint
 from policylint.report.reach import Question, find, write
 from policylint.trace import Trace, Tracer, request
 from policylint.workspace import open_workspace
-from tests.conftest import SHARED
 from tests.worlds import gateway, gateway_class, grant, route, service
 
 EDGE = gateway("edge", "infra", of_class="eg")
@@ -104,29 +102,6 @@ def test_a_grant_that_is_here_needs_no_note(tmp_path: Path) -> None:
     trace = traced(tmp_path, EG, EDGE, OTHER_SERVICE, allowed, to("{name: other, namespace: other, port: 80}"))
     assert trace.outcome.backends
     assert trace.notes == ()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("tree", ["trees", "wild"])
-def test_what_a_tree_certainly_lacks_is_a_certain_finding(tree: str) -> None:
-    """Every class, grant and backend for want of which `trace` refuses requests is reported, and not as unknown."""
-    if not SHARED.is_dir():
-        pytest.skip("no ../shared")
-    for directory in sorted(path for path in (SHARED / tree).iterdir() if path.is_dir()):
-        for simulation in open_workspace([str(directory)]).simulations:
-            reported = {
-                key
-                for rule in (backend_not_found, gateway_class_not_found, missing_reference_grant)
-                for finding in rule.check(simulation)
-                if finding.confidence != "unknown"
-                for key in finding.resources
-            }
-            topology = simulation.topology
-            lacking = {state.class_key for state in topology.gateways if state.class_resolution.missing}
-            for backend in (backend for state in topology.routes for backend in state.backends):
-                if backend.resolution.missing or backend.granted is False:
-                    lacking.add(backend.wanted)
-            assert {key for key in lacking if key.name} <= reported, directory.name
 
 
 def traced(directory: Path, *manifests: str) -> Trace:

@@ -6,11 +6,12 @@ tls-termination, client-authorization, jwt-verification, ip-filtering.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.addresses import SETTING, counted, unseen
+from policylint.doors.extensions import answering
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
@@ -76,9 +77,13 @@ def _not_included(world: World) -> Iterator[DeadEnd]:
     """Yield what an HTTPProxy includes and is not there, or has a host of its own (its conditions IncludeNotFound and
     RootIncludesRoot)."""
     for proxy in world.of_kind(*KIND):
+        for number, fault in _faults_of_includes(proxy).items():
+            then = "Contour leaves this include out"
+            yield DeadEnd(
+                proxy, ("spec", "includes", number), f"is invalid: {fault}", "take out what contradicts", then=then
+            )
         for place, include in _includes(proxy):
-            namespace = text(include.get("namespace")) or proxy.key.namespace
-            key = ResourceKey(*KIND, namespace, text(include.get("name")))
+            key = _included(proxy, include)
             then = "its requests are answered with 502"
             included = world.get(key)
             if included is not None and included.spec.get("virtualhost"):
@@ -88,6 +93,46 @@ def _not_included(world: World) -> Iterator[DeadEnd]:
             elif key.name and world.resolve(key).missing and not world.elsewhere(key):
                 does, fix = f"includes {key}, which is missing", "include one that is there"
                 yield DeadEnd(proxy, (*place, "name"), does, fix, (key,), then=then)
+
+
+def _included(proxy: Resource, include: Mapping[str, Any]) -> ResourceKey:
+    return ResourceKey(*KIND, text(include.get("namespace")) or proxy.key.namespace, text(include.get("name")))
+
+
+def _faults_of_includes(proxy: Resource) -> dict[int, str]:
+    """Return the includes of an HTTPProxy that Contour leaves out, by number, with what is wrong with each.
+
+    Source: projectcontour/contour, internal/dag/httpproxy_processor.go, computeRoutes, includeMatchConditionsIdentical.
+    """
+    faults: dict[int, str] = {}
+    seen: dict[str, int] = {}
+    for number, include in enumerate(map(mapping, sequence(proxy.spec.get("includes")))):
+        conditions = [mapping(each) for each in sequence(include.get("conditions"))]
+        whole = next((name for name in ("exact", "regex") for each in conditions if each.get(name)), "")
+        match, _ = _match(tuple(conditions))
+        if whole:
+            faults[number] = f"an include takes no `{whole}`"
+        elif fault := _fault_of_paths(conditions):
+            faults[number] = f"an include has {fault}"
+        elif match != {"path": {"type": PREFIX, "value": "/"}}:
+            first = seen.setdefault(_spelled(match), number)
+            if first != number:
+                faults[number] = f"include {number} has the conditions of include {first}"
+    return faults
+
+
+def _spelled(match: Mapping[str, Any]) -> str:
+    """Return a match whose conditions may stand in any order."""
+    return str({name: sorted(map(str, value)) if isinstance(value, list) else value for name, value in match.items()})
+
+
+def _fault_of_paths(conditions: Sequence[Mapping[str, Any]]) -> str:
+    """Return what is wrong with the paths of a block of conditions (pathMatchConditionsValid); "" where nothing is."""
+    paths = [text(each[name]) for each in conditions for name in ("prefix", "exact", "regex") if each.get(name)]
+    if len(paths) > 1:
+        return "more than one path (`prefix`, `exact`, `regex`)"
+    odd = next((each for each in paths if not each.startswith("/") and not is_symbolic(each)), "")
+    return f"a path that does not begin with a slash (`{odd}`)" if odd else ""
 
 
 def _includes(proxy: Resource) -> Iterator[tuple[Pointer, Mapping[str, Any]]]:
@@ -136,7 +181,9 @@ def _fault_of_routes(proxy: Resource) -> tuple[Pointer, str] | None:
             return place, f"a route has {' and '.join(f'`{each}`' for each in ends) or 'nothing to send requests to'}"
         if route.get("ipAllowPolicy") and route.get("ipDenyPolicy"):
             return (*place, "ipDenyPolicy"), "`ipAllowPolicy` and `ipDenyPolicy` together"
-        stated = map(mapping, sequence(route.get("conditions")))
+        stated = [mapping(each) for each in sequence(route.get("conditions"))]
+        if fault := _fault_of_paths(stated):
+            return (*place, "conditions"), f"a route has {fault}"
         whole = [name for condition in stated for name in ("exact", "regex") if condition.get(name)]
         if whole and mapping(route.get("pathRewritePolicy")).get("replacePrefix"):
             return (*place, "pathRewritePolicy"), f"`replacePrefix` where the path is matched by `{whole[0]}`"
@@ -292,12 +339,29 @@ class _Root:
                 asked = () if secured else (*self._asked(opening, proxy, route, pointer), *answered)
                 name = f"route-{number}" + (" to https" if secured else "")
                 yield DoorRule(proxy, opening, text(self._host.get("fqdn")), name, body, pointer, asked)
-        for include in map(mapping, sequence(proxy.spec.get("includes"))) if depth < _DEEPEST else ():
-            namespace = text(include.get("namespace")) or proxy.key.namespace
-            child = self._world.get(ResourceKey(*KIND, namespace, text(include.get("name"))))
+        faults = _faults_of_includes(proxy)
+        for number, include in enumerate(
+            map(mapping, sequence(proxy.spec.get("includes"))) if depth < _DEEPEST else ()
+        ):
+            own = tuple(map(mapping, sequence(include.get("conditions"))))
+            key = _included(proxy, include)
+            child = self._world.get(key)
+            if number in faults:
+                continue
             if child is not None and not child.spec.get("virtualhost"):
-                conditions = (*above, *map(mapping, sequence(include.get("conditions"))))
-                yield from self._of(child, conditions, depth + 1)
+                yield from self._of(child, (*above, *own), depth + 1)
+            elif own and (child is not None or self._world.resolve(key).missing):
+                yield from self._not_there(proxy, number, _match((*above, *own)))
+
+    def _not_there(
+        self, proxy: Resource, number: int, taken: tuple[dict[str, Any], tuple[int, ...]]
+    ) -> Iterator[DoorRule]:
+        """Yield what answers with 502 in place of what is included and cannot be (addStatusBadGatewayRoute)."""
+        pointer: Pointer = ("spec", "includes", number)
+        body = {"matches": [taken[0]], "precedence": taken[1]}
+        for opening in (_HTTP, _HTTPS) if self._tls and not self.answers_no_tls() else (_HTTP,):
+            host, asked = text(self._host.get("fqdn")), (answering(proxy, 502),)
+            yield DoorRule(proxy, opening, host, f"include-{number}", body, pointer, asked)
 
     def _asked(self, opening: Opening, proxy: Resource, route: Mapping[str, Any], pointer: Pointer) -> Iterator[Guard]:
         """Yield what is asked on a route: logins where there is TLS, addresses anywhere; those of a route win."""

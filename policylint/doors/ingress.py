@@ -348,7 +348,7 @@ class _Class:
         filters = []
         target, host = vendor.value(ingress, "rewrite-target"), vendor.value(ingress, "upstream-vhost")
         if target or host:
-            path = {"path": {"type": "ReplaceFullPath", "replaceFullPath": target}} if target else {}
+            path = {"path": self._rewritten(entry, target)} if target else {}
             filters.append(_filter("URLRewrite", {**({"hostname": host} if host else {}), **path}))
         for key in self._extensions(entry):
             if key.kind == vendor.extensions["kind"]:
@@ -370,6 +370,20 @@ class _Class:
                 references.append(self._reference(canary.ingress, canary.backend, weight))
         ends = {"backendRefs": references} if references else {}
         return {"matches": matches, "precedence": weights, "filters": filters, **ends}
+
+    def _rewritten(self, entry: _Entry, target: str) -> dict[str, Any]:
+        """Return what a path is rewritten to: `$1` is what the first group of its expression takes, or nothing.
+
+        Source: ingress-nginx, template.go, buildRewriteRules: `rewrite "(?i)PATH" TARGET break`, which takes the whole.
+        """
+        pattern = f"(?i){entry.path}"
+        if "$" not in target or expression(pattern).refusal:
+            return {"type": "ReplaceFullPath", "replaceFullPath": target}
+        by = "".join(
+            f"${{{part[0]}}}{part[1:]}" if part[:1].isdigit() else f"$${part}" for part in target.split("$")[1:]
+        )
+        by = target.split("$")[0] + by
+        return {"type": "Captured", "replaceCaptured": {"pattern": pattern, "by": by}}
 
     def _extensions(self, entry: _Entry) -> Iterator[ResourceKey]:
         """Yield the objects that act on the requests of a path: those that the Ingress names or its Service, and those

@@ -10,6 +10,7 @@ from policylint.implementations.generic.preflights import allowed_origin
 from policylint.model import Resource, ResourceKey, integer, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
 from policylint.policy.handling import Handling, Redirect
+from policylint.regex import expanded
 from policylint.trace.request import Request, split_host
 
 WELL_KNOWN = {"http": 80, "https": 443}
@@ -173,6 +174,8 @@ class Message:
         if text(modifier.get("type")) == "ReplaceFullPath":
             return text(modifier.get("replaceFullPath")) or "/"
         path = self._request.bare_path
+        if found := mapping(modifier.get("replaceCaptured")):
+            return expanded(f"^(?:{text(found.get('pattern'))}).*", path, text(found.get("by")), most=1) or "/"
         prefix = self._prefix.rstrip("/")
         rest = path[len(prefix) :]
         new = text(modifier.get("replacePrefixMatch"))

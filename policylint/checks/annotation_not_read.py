@@ -15,12 +15,14 @@ from policylint.simulation import Simulation
 from policylint.topology.ancestry import gateways_above, implementation_of
 
 RULE = "GWP114"
+_INGRESS = ("networking.k8s.io", "Ingress")
 _OF_INGRESSES = ".ingress.kubernetes.io"
 """How the prefixes of the annotations end that controllers of Ingresses read: `nginx.ingress.kubernetes.io/…`."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _without_class(simulation)
+    yield from _of_other_controllers(simulation)
     yield from _replaced(simulation)
     named = (
         (state.gateway.key, implementation_of(state, simulation.catalog)) for state in simulation.topology.gateways
@@ -66,6 +68,27 @@ def _of_ingresses(holder: Resource) -> Iterator[Finding]:
             label=f"annotations of {annotation.partition('/')[0]} are read from Ingresses alone",
             help=("fix: say it with a filter or a policy of the implementation",),
             field=annotation,
+        )
+
+
+def _of_other_controllers(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the Ingresses whose annotations are all for another controller than that of their class."""
+    if not simulation.world.of_kind(*_INGRESS):
+        return
+    from policylint.doors.annotations import foreign
+
+    for ingress, written, other, own in foreign(simulation.world):
+        more = f" (and {len(written) - 1} more)" if len(written) > 1 else ""
+        yield Finding(
+            RULE,
+            "warning",
+            f"{written[0]}{more} does nothing on {ingress.key}: {own.name} serves it",
+            ingress.location("metadata", "annotations", written[0], key=True),
+            resources=(ingress.key,),
+            label=f"{other.name} reads annotations of {other.prefix.rstrip('/')}, {own.name} those of "
+            f"{own.prefix.rstrip('/')}",
+            help=(f"fix: write what {own.name} calls it ({own.prefix}…), or name a class of {other.name}",),
+            field=written[0],
         )
 
 

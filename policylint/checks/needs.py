@@ -48,6 +48,10 @@ def redirecting_route(simulation: Simulation) -> bool:
     )
 
 
+def any_ingress(simulation: Simulation) -> bool:
+    return ("networking.k8s.io", "Ingress") in simulation.world.kinds()
+
+
 def any_gateway(simulation: Simulation) -> bool:
     return bool(simulation.topology.gateways or simulation.topology.listener_sets)
 

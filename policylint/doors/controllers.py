@@ -13,6 +13,7 @@ from policylint.model import Resource, World, mapping, text, texts
 from policylint.model.resource import value_at
 
 CLASS = "IngressClass"
+_ANNOTATION = "kubernetes.io/ingress.class"
 _DEFAULT = "ingressclass.kubernetes.io/is-default-class"
 
 
@@ -20,6 +21,11 @@ def default_class(world: World) -> str:
     """Return the class that is marked as the one of Ingresses which name none; "" without one."""
     classes = world.of_kind(INGRESS[0], CLASS)
     return next((each.key.name for each in classes if each.annotations.get(_DEFAULT) in ("true", True)), "")
+
+
+def class_of(ingress: Resource, default: str) -> str:
+    """Return the name of the class of an Ingress."""
+    return text(ingress.spec.get("ingressClassName")) or text(ingress.annotations.get(_ANNOTATION)) or default
 
 
 def classes_of_charts(world: World) -> dict[str, tuple[Vendor, bool]]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.catalog.content import places
+from policylint.doors.annotations import astray
 from policylint.doors.contour import invalid
 from policylint.doors.traefik import TRAEFIK_SERVICE, unrouted
-from policylint.doors.vendors import naming
+from policylint.doors.vendors import naming, objects_named
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, text
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, text, value_at
 
 _BY_ANNOTATION = "use-annotation"
 """The port of a Service that is the name of an action in an annotation."""
@@ -20,6 +21,8 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from invalid(world)
     yield from unrouted(world)
     yield from _without_service(world)
+    yield from _without_object(world)
+    yield from astray(world)
 
 
 def _without_service(world: World) -> Iterator[DeadEnd]:
@@ -39,6 +42,24 @@ def _without_service(world: World) -> Iterator[DeadEnd]:
                     then = "these requests are answered with an error: 404, 502 or 503"
                     place = (*pointer, "name") if isinstance(value, dict) else pointer
                     yield DeadEnd(resource, place, does, fix, (key,), then=then)
+
+
+def _without_object(world: World) -> Iterator[DeadEnd]:
+    """Yield what names an object of its controller that is missing: plugins, policies, upstreams."""
+    for entry in objects_named():
+        (group, _, kind), (of_group, _, wanted) = (text(entry[name]).rpartition("/") for name in ("kind", "names"))
+        for resource in world.of_kind(group, kind):
+            for pointer, value in places(resource.spec, text(entry["at"]), ("spec",)):
+                stated = mapping(value)
+                around = mapping(value_at(resource.body, pointer[:-1]))
+                spelled = text(stated.get("name")) if stated else text(value)
+                namespace, _, name = spelled.rpartition("/")
+                namespace = text(stated.get("namespace")) or text(around.get(text(entry.get("home")))) or namespace
+                key = ResourceKey(of_group, wanted, namespace or resource.key.namespace, name)
+                if name and not is_symbolic(spelled) and world.resolve(key).missing and not world.elsewhere(key):
+                    place = (*pointer, "name") if stated else pointer
+                    does, fix = f"names {key}, which is missing", "name one that is there"
+                    yield DeadEnd(resource, place, does, fix, (key,), then=text(entry["then"]))
 
 
 def _named(value: object, holder: Resource, *, is_address: bool) -> ResourceKey | None:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from policylint.digits import whole_number
 from policylint.documents import Pointer, read
 from policylint.doors.addresses import believed
-from policylint.doors.controllers import CLASS, classes_of_charts, default_class, of_all, settings_of
+from policylint.doors.controllers import CLASS, class_of, classes_of_charts, default_class, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
 from policylint.doors.vendors import INGRESS, Vendor, guards, vendor_of
@@ -30,7 +30,6 @@ from policylint.topology import BackendState
 
 NO_CLASS = "(default)"
 """How the class of Ingresses without one is called, where none is the default."""
-_ANNOTATION = "kubernetes.io/ingress.class"
 _HTTP, _HTTPS = Opening("http", 80), Opening("https", 443)
 _NUMBERS = {"http": 80, "https": 443}
 _FIRST, _EXACT, _BEGINS = 3, 2, 1
@@ -55,8 +54,7 @@ def ingress_doors(world: World, backends: Callable[[Resource], tuple[BackendStat
     installed = classes_of_charts(world)
     default = default_class(world) or next((name for name, (_, is_default) in installed.items() if is_default), "")
     for ingress in world.of_kind(*INGRESS):
-        name = text(ingress.spec.get("ingressClassName")) or text(ingress.annotations.get(_ANNOTATION)) or default
-        classes[name].append(ingress)
+        classes[class_of(ingress, default)].append(ingress)
     for name, ingresses in sorted(classes.items()):
         key = ResourceKey(INGRESS[0], CLASS, "", name or NO_CLASS)
         seen = world.get(key)

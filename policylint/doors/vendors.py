@@ -224,6 +224,11 @@ def naming() -> list[tuple[tuple[str, str], tuple[str, ...], bool]]:
     ]
 
 
+def objects_named() -> list[Mapping[str, Any]]:
+    """Return where objects name others than Services."""
+    return [mapping(entry) for entry in sequence(_content().get("objects"))]
+
+
 @lru_cache(maxsize=1)
 def _vendors() -> tuple[Vendor, ...]:
     return tuple(Vendor(mapping(entry)) for entry in sequence(_content().get("ingress")))

@@ -1,0 +1,121 @@
+"""What annotations of Ingresses name that is not there, or say to a controller that does not read them.
+
+Source: schemas/doors.yaml; traefik, pkg/provider/kubernetes/ingress (middlewares of a router must exist); KIC,
+internal/dataplane/kongstate (plugins that are not found are left out); ingress-nginx, template.go, buildRewriteRules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.doors.controllers import class_of, classes_of_charts, default_class
+from policylint.doors.vendors import INGRESS, Vendor, vendor_of, vendors
+from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
+
+_GROUP = Pattern(r"(?<!\\)\((?!\?(?!P?<[A-Za-z]))")
+"""How a group of an expression begins whose text is kept."""
+_REFERENCE = Pattern(r"\$\{?(\d)")
+_REWRITING = "rewrite-target"
+_ABOUT_THE_OBJECT = "class"
+
+
+class Served(NamedTuple):
+    """An Ingress with who serves it, and whether a class says so that was seen, or the chart that makes it."""
+
+    ingress: Resource
+    vendor: Vendor
+    certain: bool
+
+
+def served(world: World) -> Iterator[Served]:
+    """Yield the Ingresses with their controllers."""
+    installed = classes_of_charts(world)
+    default = default_class(world) or next((name for name, (_, is_default) in installed.items() if is_default), "")
+    for ingress in world.of_kind(*INGRESS):
+        name = class_of(ingress, default)
+        seen = world.get(ResourceKey(INGRESS[0], "IngressClass", "", name))
+        controller = "" if seen is None else text(seen.spec.get("controller"))
+        known = installed.get(name) if not controller else None
+        vendor = known[0] if known is not None else vendor_of(controller, name, ingress)
+        yield Served(ingress, vendor, bool(controller) or known is not None)
+
+
+def astray(world: World) -> Iterator[DeadEnd]:
+    """Yield what annotations of Ingresses lead to nothing by: objects that are missing, groups that a path has not."""
+    for ingress, vendor, certain in served(world):
+        if vendor.extensions and (certain or vendor.value(ingress, text(vendor.extensions.get("annotation")))):
+            yield from _missing(world, ingress, vendor)
+        target = vendor.value(ingress, _REWRITING)
+        if _REWRITING in vendor.list("expressions") and target and not is_symbolic(target.replace("$", "")):
+            yield from _without_group(ingress, vendor, target)
+
+
+def foreign(world: World) -> Iterator[tuple[Resource, list[str], Vendor, Vendor]]:
+    """Yield the Ingresses that bear annotations of another controller than their own, and none of that: with these
+    annotations, whose they are, and whose the Ingress is."""
+    for ingress, vendor, certain in served(world):
+        if not certain or not vendor.prefix or any(str(each).startswith(vendor.prefix) for each in ingress.annotations):
+            continue
+        for other in vendors():
+            written = [str(each) for each in ingress.annotations if other.prefix and str(each).startswith(other.prefix)]
+            written = [each for each in written if not each.endswith(_ABOUT_THE_OBJECT)]
+            if other.name != vendor.name and written:
+                yield ingress, written, other, vendor
+                break
+
+
+def _missing(world: World, ingress: Resource, vendor: Vendor) -> Iterator[DeadEnd]:
+    about = vendor.extensions
+    annotation = f"{vendor.prefix}{text(about.get('annotation'))}"
+    place: Pointer = ("metadata", "annotations", annotation)
+    for entry in filter(None, (each.strip() for each in text(ingress.annotations.get(annotation)).split(","))):
+        keys = [] if is_symbolic(entry) else _meant(about, entry, ingress.key.namespace)
+        if any(world.get(key) is not None for key in keys):
+            continue
+        old, then = text(about.get("formerly")), text(about.get("absent"))
+        aged = next((each for key in keys if old and (each := world.get(key._replace(group=old)))), None)
+        gone = [key for key in keys if world.resolve(key).missing and not world.elsewhere(key)]
+        if aged is not None:
+            does = f"names {aged.key}, which is only there in group {old}, which is not read any more"
+            fix = f"write it with `apiVersion: {about['group']}/v1alpha1`"
+            yield DeadEnd(ingress, place, does, fix, (aged.key,), "an older release reads that group", then)
+        elif gone:
+            what = gone[0] if len(gone) == 1 else f"{about['kind']} {entry}"
+            other = "one of another namespace" if about.get("named") else f"a {about.get('clusterKind')}"
+            ground = "" if len(gone) == len(keys) else f"it may be {other}"
+            yield DeadEnd(ingress, place, f"names {what}, which is missing", "name one that is there", (), ground, then)
+
+
+def _meant(about: Any, entry: str, home: str) -> list[ResourceKey]:
+    """Return the objects of which an entry of an annotation may be one; none where it is for another provider."""
+    group, kind, ending = text(about.get("group")), text(about.get("kind")), text(about.get("named"))
+    if ending:
+        parts = entry.removesuffix(ending).split("-") if entry.endswith(ending) else []
+        splits = (("-".join(parts[:at]), "-".join(parts[at:])) for at in range(1, len(parts)))
+        return [ResourceKey(group, kind, namespace, name) for namespace, name in splits]
+    of_all = text(about.get("clusterKind"))
+    return [ResourceKey(group, kind, home, entry), *([ResourceKey(group, of_all, "", entry)] if of_all else [])]
+
+
+def _without_group(ingress: Resource, vendor: Vendor, target: str) -> Iterator[DeadEnd]:
+    """Yield a rewriting that names a group which no path of the Ingress has: nothing comes in its place."""
+    paths = [
+        text(mapping(path).get("path"))
+        for rule in sequence(ingress.spec.get("rules"))
+        for path in sequence(mapping(mapping(rule).get("http")).get("paths"))
+    ]
+    most = max((len(_GROUP.findall(path)) for path in paths), default=0)
+    named = max((int(found) for found in _REFERENCE.findall(target)), default=0)
+    if paths and named > most and not any(map(is_symbolic, (path.replace("$", "") for path in paths))):
+        place: Pointer = ("metadata", "annotations", f"{vendor.prefix}{_REWRITING}")
+        has = f"{most} group{'' if most == 1 else 's'} in parentheses" if most else "no group in parentheses"
+        does = f"rewrites to `{target}`, and its paths have {has}"
+        gone = _REFERENCE.sub(lambda found: "" if int(found[1]) > most else found[0], target) or "/"
+        then = f"its requests are sent on as `{gone}`, whatever comes behind the path"
+        fix = f"write a path with such a group, `{paths[0].rstrip('/')}(/|$)(.*)`"
+        yield DeadEnd(ingress, place, does, fix, ground="its Service may answer everything there", then=then)

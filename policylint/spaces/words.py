@@ -164,7 +164,8 @@ def _written(predicate: Predicate) -> str:
     if predicate.is_prefix:
         return f"{predicate.value.rstrip('/')}/**"
     if predicate.is_expression:
-        return f"~{predicate.value.replace('.*(?:', '…').replace(').*', '…')}"
+        is_search = predicate.value.startswith(".*(?:") and predicate.value.endswith(").*")
+        return f"~…{predicate.value[5:-3]}…" if is_search else f"~{predicate.value}"
     match predicate.type:
         case "Present":
             return "any"

@@ -29,7 +29,8 @@ _IDLE = frozenset({
 })  # fmt: skip
 """What a Service says of who of its pods answers, not of who comes to them."""
 _SPEED = frozenset({
-    "buffer", "buffering", "buffers", "healthcheck", "interval", "log", "retries", "tags", "timeout", "timeouts",
+    "buffer", "buffering", "buffers", "cpu", "healthcheck", "image", "interval", "log", "memory", "retries", "tags",
+    "timeout", "timeouts", "version",
 })  # fmt: skip
 """Words of annotations that say how fast or how often something is done, or watched."""
 
@@ -172,6 +173,8 @@ def _gateway(spec: Mapping[str, Any]) -> dict[str, Any]:
         for each in listed
     }
     kept = {name: _plain(value) for name, value in spec.items() if name not in ("description", "listeners")}
+    infrastructure = mapping(spec.get("infrastructure"))  # its annotations are read as such
+    kept["infrastructure"] = _plain({name: infrastructure[name] for name in infrastructure if name != "annotations"})
     return {**kept, "listeners": {name: said for name, said in ends.items() if any(said)}}
 
 

@@ -135,7 +135,7 @@ def _is_unevaluated(side: Simulation, key: ResourceKey) -> bool:
     kind = side.catalog.get(*key[:2])
     if kind is not None:
         return key not in side.policies or kind.policy_class == "Other"
-    return deciding(*key[:2]) is not None or any(each.group == key.group for each in side.catalog.kinds())
+    return deciding(*key[:2]) is not None or side.catalog.knows_group(key.group)
 
 
 def _of_networks(sides: Sides) -> Iterator[tuple[Resource, tuple[str, ...]]]:

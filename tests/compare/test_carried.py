@@ -111,6 +111,8 @@ SILENT = [
     (service(more=SELECTED), service(more=f"{SELECTED}, type: ClusterIP, sessionAffinity: ClientIP")),
     (labelled("shop", "{team: shop}"), labelled("shop", "{team: shop, owner: web}")),
     (pods("checksum/config: a"), pods("checksum/config: b")),
+    (pods("config.linkerd.io/proxy-cpu-request: 1m"), pods("config.linkerd.io/proxy-cpu-request: 2m")),
+    (GATEWAY, GATEWAY.replace("addresses:", "infrastructure: {annotations: {team: edge}}, addresses:")),
     (pods("prometheus.io/scrape: 'true'"), pods("prometheus.io/scrape: 'false'")),
 ]
 

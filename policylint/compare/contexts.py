@@ -37,7 +37,7 @@ class ContextChanges(NamedTuple):
 
 def changed_contexts(before: Simulation, after: Simulation, pairing: Pairing) -> ContextChanges:
     """Return every context that is not the same on both sides, sorted by path and kind."""
-    old, new = _by_kind(before.groups), _by_kind(after.groups)
+    old, new = _by_kind(before.acting.groups), _by_kind(after.acting.groups)
     ways = Ways(before.topology, after.topology, pairing)
     changes: list[ContextChange] = []
     truncated = False

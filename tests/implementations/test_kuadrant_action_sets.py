@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.compare import compare, pair_sides
 from policylint.reach import all_ways, asked
 from policylint.report.list.listing import ListRequest, entries
 from policylint.simulation import Simulation
@@ -160,3 +161,18 @@ def test_what_acts_on_others_is_listed_there(tmp_path: Path) -> None:
     simulation = opened(tmp_path, ONE, other, login("a", "HTTPRoute/checkout", "shop"))
     rows = {row["route"]: row["acting"] for row in entries("routes", [simulation], ListRequest())}
     assert rows["HTTPRoute shop/public"] == ["AuthPolicy shop/a"]
+
+
+def test_a_diff_names_the_listener_that_meets_the_policy_of_another_one(tmp_path: Path) -> None:
+    sides = []
+    for side, more in (("before", ()), ("after", (login("a", "Gateway/edge#api"),))):
+        (tmp_path / side).mkdir()
+        sides.append(opened(tmp_path / side, ONE, *more))
+    (pair,) = pair_sides(sides[:1], sides[1:])
+    changed = {
+        node.section
+        for each in compare([pair])[0].contexts
+        for node in each.path
+        if node.key.kind == "Gateway" and node.section
+    }
+    assert changed == {"http", "api"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -245,6 +246,18 @@ def test_the_work_grows_with_the_rules_and_not_with_their_pairs(
 def test_as_markdown(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["reach", str(written(tmp_path, SHOP)), "-o", "markdown"], standalone_mode=False)
     assert "| \\*.example.com | /admin/\\*\\* | shop/app | none |" in done.stdout
+
+
+FIXTURES = sorted(place for place in (Path(__file__).parents[2] / "fixtures").iterdir() if place.is_dir())
+
+
+@pytest.mark.parametrize("fixture", FIXTURES, ids=lambda place: place.name)
+def test_markdown_says_every_word_of_the_text(fixture: Path) -> None:
+    def words(form: str) -> set[str]:
+        told = CliRunner().invoke(main, ["reach", str(fixture), "-o", form], standalone_mode=False).stdout
+        return set(re.findall(r"[\w/:%-]+", re.sub(r"[\\*]", " ", told).lower()))
+
+    assert words("text") - words("markdown") == set()
 
 
 MAKER = "\n---\napiVersion: aigateway.envoyproxy.io/v1alpha1\nkind: {}\nmetadata: {{name: chat, namespace: shop}}\n"

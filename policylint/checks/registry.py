@@ -191,6 +191,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP415": RuleEntry("dead_end", either(ways_in, any_route, has("ServiceEntry"), has("Sidecar"))),
     "GWP416": RuleEntry("route_refused", any_route),
     "GWP417": RuleEntry("name_without_record", any_route),
+    "GWP418": RuleEntry("path_without_fallback", any_route),
     "GWP501": RuleEntry("schema_violation", broken_objects),
     "GWP502": RuleEntry("deprecated_api_version"),
     "GWP503": RuleEntry("duplicate_resource", lambda simulation: bool(simulation.world.duplicates)),

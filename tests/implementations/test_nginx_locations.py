@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policylint.checks.path_without_fallback import check as path_without_fallback
 from policylint.implementations.nginx_gateway_fabric.locations import apart, read
 from policylint.matches import Match, match_of
 from policylint.reach import all_ways
@@ -146,6 +147,37 @@ def test_reach_knows_what_ends_with_404(tmp_path: Path) -> None:
     simulation = of_rules(tmp_path, rule(prefix("/api", CANARY), "new"), rule(prefix("/"), "old"))
     told = {way.requests: way.trace.outcome.status for way in all_ways(simulation) if not way.trace.outcome.backends}
     assert told == {"/api/** x-canary: not yes": 404}
+
+
+@pytest.mark.parametrize(
+    ("narrow", "told"),
+    [
+        (prefix("/api", CANARY), True),
+        (exact("/api", "queryParams: [{name: v, value: '1'}]"), True),
+        (prefix("/api", "method: POST"), True),
+        (expression("/ap.*", CANARY), True),
+        (prefix("/api", "method: GET"), False),  # what is looked at, it takes
+        (prefix("/api"), False),
+        (CANARY, False),  # it has the path of the wider rule
+    ],
+)
+def test_gwp418_tells_what_a_wider_rule_waits_for(narrow: str, told: bool, tmp_path: Path) -> None:
+    found = list(path_without_fallback(of_rules(tmp_path, rule(narrow, "new"), rule(prefix("/"), "old"))))
+    assert [each.rule for each in found] == ["GWP418"] * told
+
+
+def test_gwp418_is_about_rules_of_other_routes_too_and_about_nobody_who_waits_for_nothing(tmp_path: Path) -> None:
+    canary = route("canary", more=f"rules: [{rule(prefix('/api', CANARY), 'new')}]")
+    stable = route("stable", more=f"rules: [{rule(prefix('/'), 'old')}]")
+    both = opened(tmp_path, NGINX, gateway(), canary, stable, *SERVICES)
+    (finding,) = path_without_fallback(both)
+    assert [key.name for key in finding.resources] == ["canary", "stable"]
+    assert list(path_without_fallback(opened(tmp_path, NGINX, gateway(), canary, *SERVICES))) == []
+
+
+def test_gwp418_is_nothing_of_proxies_that_go_on(tmp_path: Path) -> None:
+    rules = rule(prefix("/api", CANARY), "new"), rule(prefix("/"), "old")
+    assert list(path_without_fallback(of_rules(tmp_path, *rules, of_class=OTHERS))) == []
 
 
 PATHS = st.sampled_from(["/", "/a", "/a/", "/a/b", "/ab", "/a/b/", "/b"])

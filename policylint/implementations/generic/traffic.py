@@ -56,6 +56,8 @@ class Traffic(Behaviour):
             listener it is attached to; of others the listener with the narrowest hostname alone serves them.
         host_first: whether the routes for the narrowest host alone take a request, so that it gets 404 where none of
             their rules does; elsewhere it goes on to routes for wider hosts.
+        ends_at_path: whether the rules with the path that fits best alone take a request, so that it gets 404 where
+            none of them does; elsewhere it goes on to rules with wider paths.
         relays: whether what routes of Services take comes to the pods from a proxy of the nodes, not from the client.
         balances_equals: whether requests are balanced over the backends of all rules with one and the same match;
             elsewhere the first of them takes all.
@@ -73,6 +75,7 @@ class Traffic(Behaviour):
     calls_by_path = False
     hosts_of_port: Set[str] = frozenset()
     host_first = False
+    ends_at_path = False
     balances_equals = False
     relays = False
     empty_delegation = 404

@@ -66,6 +66,7 @@ class NginxGatewayFabric(Implementation):
     serves_refused = SERVED
     hosts_of_port = frozenset({"http", "https"})  # its servers are those of a port (hostPathRules)
     host_first = True  # one server per hostname (state/dataplane/configuration.go, rulesPerHost)
+    ends_at_path = True  # locations.py
     calls_by_path = True  # state/graph/grpcroute.go, ConvertGRPCMatches: locations, whatever a request is
 
     def __init__(self) -> None:

@@ -79,6 +79,7 @@ def test_matches_of_one_path_share_a_location_across_routes(tmp_path: Path) -> N
     [
         ("/api", "/apis/v1", True),  # an expression is not bound at its end
         ("/api$", "/apis", False),
+        (r"/api\.*", "/api/v1", True),  # the dot is one of the text
         ("/v[0-9]", "/api/v1", False),  # but at its beginning
         ("/(cart|pay)", "/cart/a", True),
         ("/cart|/pay", "/shop/pay", True),  # `^` binds the first alternative alone

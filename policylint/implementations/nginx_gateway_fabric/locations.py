@@ -10,13 +10,14 @@ tests/witness (nginx-requests).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from policylint.matches import Match, Term, path_of
 from policylint.model import holds_variable
 from policylint.namedtuple import NamedTuple
 from policylint.regex import quoted
 from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate
+from policylint.spaces.samples import literal_start
 
 _EXACT_FIRST = 2
 """The weight of an exact path, before those of expressions and prefixes."""
@@ -53,6 +54,21 @@ class _Location(NamedTuple):
         return self.kind == other.kind == EXPRESSION and len(self.value) == len(other.value)
 
 
+class _Starts:
+    """With what the paths of locations certainly begin: most have nothing in common, which texts tell at once."""
+
+    def __init__(self, locations: Iterable[_Location]) -> None:
+        self._of = {
+            each: literal_start(each.takes.value) if each.kind == EXPRESSION else each.value.rstrip("/")
+            for each in locations
+        }
+
+    def meet(self, one: _Location, other: _Location) -> bool:
+        """Return whether two locations may have a path in common."""
+        first, second = self._of[one], self._of[other]
+        return first.startswith(second) or second.startswith(first)
+
+
 def read(match: Match) -> Match:
     """Return a match with its expressions as NGINX reads them: paths from their beginning, other values anywhere."""
     if not match.expressions:
@@ -67,12 +83,19 @@ def apart(found: Sequence[Match]) -> Iterator[tuple[int, Match]]:
     for location, match in zip(at, found, strict=True):
         asking[location] &= any(each.name != "path" for each in match.conditions)
     expressions = [each for each in asking if each.kind == EXPRESSION]
-    barred = {location: tuple(_without(location, asking)) for location in asking}
+    rivals = [other for other, is_asking in asking.items() if is_asking or other.kind == EXPRESSION]
+    starts = _Starts(asking)
+    barred = {
+        location: (*_slash(location), *(_without(location, asking, rivals, starts) if location.kind != "Exact" else ()))
+        for location in asking
+    }
     for number, (location, match) in enumerate(zip(at, map(_ranked, found), strict=True)):
         rest = tuple(each for each in match.conditions if each.name != "path")
         own = next(each for each in match.conditions if each.name == "path" and not each.negated)
         itself = Predicate("Exact", location.value)
-        splits = location.is_split and any(each.takes.takes(location.value) is not False for each in expressions)
+        splits = location.is_split and any(
+            starts.meet(each, location) and each.takes.takes(location.value) is not False for each in expressions
+        )
         if splits and _Location("Exact", location.value) not in asking:
             first = match._replace(weights=(_EXACT_FIRST, *match.weights[1:]))
             yield number, first._replace(conditions=(own._replace(predicate=itself), *rest))
@@ -82,16 +105,25 @@ def apart(found: Sequence[Match]) -> Iterator[tuple[int, Match]]:
             yield number, match._replace(conditions=(own, *barred[location], *rest))
 
 
-def _without(location: _Location, asking: dict[_Location, bool]) -> Iterator[Term]:
+def _slash(location: _Location) -> Iterator[Term]:
+    """Yield that a prefix with a slash at its end does not take the path without it."""
+    bare = location.value.rstrip("/")
+    if location.kind == PREFIX and bare and bare != location.value:
+        yield _not(Predicate("Exact", bare), f"a path below {bare}")
+
+
+def _without(
+    location: _Location, asking: Mapping[_Location, bool], rivals: Sequence[_Location], starts: _Starts
+) -> Iterator[Term]:
     """Yield what requests at a location are not: those of others that come first, and ask for more than a path.
 
     What asks for no more takes its requests by its rank, which two expressions of one length share.
+
+    Args:
+        rivals: all that ask for more, and all expressions.
     """
-    if location.kind == PREFIX and len(location.value) > 1 and location.value.endswith("/"):
-        bare = location.value.rstrip("/")
-        yield _not(Predicate("Exact", bare), f"a path below {bare}")
-    for other, is_asking in asking.items():
-        if other == location or not (is_asking or other.ties(location)):
+    for other in rivals:
+        if other == location or not (asking[other] or other.ties(location)) or not starts.meet(other, location):
             continue
         if other.comes_before(location):
             predicate = other.is_below
@@ -127,7 +159,7 @@ def _path(kind: str, value: str) -> Predicate:
         return Predicate(kind, value)  # type: ignore[arg-type]
     if "|" in _outside(value):
         return Predicate(EXPRESSION, f".*(?:^{value}).*")
-    return Predicate(EXPRESSION, value if value.endswith(".*") else f"{value}.*")
+    return Predicate(EXPRESSION, value if value.endswith(".*") and not value.endswith("\\.*") else f"{value}.*")
 
 
 def _outside(expression: str) -> str:

@@ -50,10 +50,11 @@ def _ending(tracer: Tracer, entry: EntryPoint) -> Iterator[tuple[RuleCandidate, 
     candidates = tracer.contenders(request_in(entry))
     for candidate in candidates:
         by_path[path_of(candidate.match.value)].append(candidate)
-    for (kind, value), holders in by_path.items():
+    for (_, value), holders in by_path.items():
         if not all(any(each.name != "path" for each in holder.match.conditions) for holder in holders):
             continue
-        asked = request_in(entry)._replace(path=sample(value) if kind == "RegularExpression" else value)
+        by_expression = any(each.name == "path" for each in holders[0].match.expressions)
+        asked = request_in(entry)._replace(path=sample(value) if by_expression else value)
         trace = tracer.trace(asked)
         if trace.rule is not None or trace.outcome.status != 404:
             continue

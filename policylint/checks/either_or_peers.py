@@ -9,7 +9,8 @@ from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import may_be_elsewhere, peer_places, rules
 from policylint.documents import Pointer
 from policylint.model import Finding
-from policylint.network.rules import Pods, PolicySpec, RuleSpec
+from policylint.network.rules import Peer, Pods, PolicySpec, RuleSpec
+from policylint.network.state import Network
 from policylint.simulation import Simulation
 
 RULE = "GWP614"
@@ -24,23 +25,36 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if any(_is_every_pod(peer) for peer, _ in listed):
             yield from _idle(policy, rule, listed)
             continue
-        for (spaces, _), (pods, pointer) in pairwise(listed):
-            apart = spaces.home is None and not any(spaces.pods.values()) and pods.home is not None
-            if not apart or network.universe.select(pods).maybe or may_be_elsewhere(network, pods):
-                continue
-            meant = Pods(None, spaces.namespaces, pods.pods)
-            if network.universe.select(meant).sure:
-                yield Finding(
-                    RULE,
-                    "warning",
-                    f"{policy.key} lists a namespace and pods as two peers in {rule.direction}[{rule.position}]: "
-                    "the whole namespace is let through",
-                    policy.resource.location(*pointer),
-                    resources=(policy.key,),
-                    label=f"no pod of namespace {pods.home} has these labels, pods of the other one have",
-                    help=("fix: make it one peer, with namespaceSelector and podSelector",),
-                    field=path(pointer),
-                )
+        for left, right in pairwise(listed):
+            yield from _apart(network, policy, rule, *left, *right)
+            yield from _apart(network, policy, rule, *right, *left)
+
+
+def _apart(
+    network: Network, policy: PolicySpec, rule: RuleSpec, spaces: Peer, _: Pointer, pods: Peer, pointer: Pointer
+) -> Iterator[Finding]:
+    """Yield a peer that is a namespace, and its neighbor that selects pods at home, where it finds none."""
+    if not (isinstance(spaces, Pods) and isinstance(pods, Pods)):
+        return
+    apart = spaces.home is None and not any(spaces.pods.values()) and pods.home is not None
+    if not apart or network.universe.select(pods).maybe or may_be_elsewhere(network, pods):
+        return
+    meant = Pods(None, spaces.namespaces, pods.pods)
+    is_seen = bool(network.universe.select(meant).sure)
+    if is_seen or may_be_elsewhere(network, meant):
+        yield Finding(
+            RULE,
+            "warning" if is_seen else "note",
+            f"{policy.key} lists a namespace and pods as two peers in {rule.direction}[{rule.position}]: "
+            "the whole namespace is let through",
+            policy.resource.location(*pointer),
+            resources=(policy.key,),
+            label=f"no pod of namespace {pods.home} has these labels" + ", pods of the other one have" * is_seen,
+            help=("fix: make it one peer, with namespaceSelector and podSelector",),
+            confidence="certain" if is_seen else "assumed",
+            ground="" if is_seen else "the pods of the other namespace are not here: they may have these labels",
+            field=path(pointer),
+        )
 
 
 def _is_every_pod(peer: Pods) -> bool:

@@ -52,6 +52,10 @@ def any_ingress(simulation: Simulation) -> bool:
     return ("networking.k8s.io", "Ingress") in simulation.world.kinds()
 
 
+def any_mesh(simulation: Simulation) -> bool:
+    return bool(simulation.meshes.all)
+
+
 def any_gateway(simulation: Simulation) -> bool:
     return bool(simulation.topology.gateways or simulation.topology.listener_sets)
 

@@ -1,10 +1,12 @@
-"""GWP616: network policies whose effect is not known: of other engines, or of both versions of one API."""
+"""GWP616: network policies whose effect is not known: of other engines, of both versions of one API, by release."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
 
+from policylint.checks.kit.locations import path
+from policylint.checks.kit.network import rules
 from policylint.model import Finding, Related
 from policylint.model.words import count
 from policylint.network.kinds import CLUSTER, GENERATING, SENDING, unevaluated
@@ -44,3 +46,18 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             related=(Related("the other version", second.location("apiVersion")),),
             field="versions",
         )
+    told = set()
+    for _, policy, rule in rules(simulation):
+        place = path(rule.pointer)
+        if rule.doubt and (policy.key, place) not in told:
+            told.add((policy.key, place))
+            yield Finding(
+                RULE,
+                "note",
+                f"what {place} of {policy.key} does depends on the release",
+                policy.resource.location(*rule.pointer),
+                resources=(policy.key,),
+                label=rule.doubt,
+                help=("fix: name everybody (`fromEntities: [all]`, `toEntities: [all]`) where that is meant",),
+                field=place,
+            )

@@ -21,6 +21,11 @@ _KINDS = {
     "startup": "restarts the container",
 }
 """What the kubelet does about pods of which a probe fails, by kind of probe."""
+_LETS_REQUEST = "let the probe's path in, without an identity (an HTTPRoute and a NetworkAuthentication for it)"
+_LETS_CALL = (
+    "let the addresses of nodes in at a Server of the port (an AuthorizationPolicy with a NetworkAuthentication), or "
+    "probe by HTTP, which is let in by default"
+)
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -32,37 +37,47 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for kind in WORKLOADS if asked else ():
         for workload in world.of_kind(*kind):
             for pointer, name, get in _probes(workload):
-                call = _call(workload, get)
+                is_call = pointer[-1] == "grpc"
+                call = _call(workload, _health_check(get) if is_call else get, "POST" if is_call else "GET")
                 answers = (mesh.admit_probe(call, _place(workload), groups, world) for mesh, groups in asked)
                 denied = next((each for each in answers if each is not None and each.answer == "denied"), None)
                 if denied is not None:
-                    is_bare = not (text(get.get("path")) or "/").startswith("/")
-                    yield _finding(simulation, workload, pointer, name, call, denied, is_bare=is_bare)
+                    is_bare = not is_call and not (text(get.get("path")) or "/").startswith("/")
+                    fix = _LETS_CALL if is_call else _LETS_REQUEST
+                    if is_bare:
+                        fix = f"write `path: {call.path}`: proxies let in only probes whose path begins with a slash"
+                    yield _finding(simulation, workload, pointer, name, call, denied, f"fix: {fix}")
 
 
 def _probes(workload: Resource) -> Iterator[tuple[Pointer, str, dict[str, object]]]:
-    """Yield the HTTP probes of the containers: where they stand in the pod's spec, kind and request."""
+    """Yield the probes of the containers by HTTP and gRPC: where they stand in the pod's spec, kind and request."""
     for index, container in enumerate(map(mapping, sequence(pod_spec(workload).get("containers")))):
         for name in _KINDS:
-            get = mapping(mapping(container.get(f"{name}Probe")).get("httpGet"))
-            if get:
-                yield ("containers", index, f"{name}Probe", "httpGet"), name, dict(get)
+            probe = mapping(container.get(f"{name}Probe"))
+            for by in ("httpGet", "grpc"):
+                if get := mapping(probe.get(by)):
+                    yield ("containers", index, f"{name}Probe", by), name, dict(get)
 
 
 def _place(workload: Resource) -> Checkpoint:
     return Checkpoint((whole(workload.key),), workload)
 
 
-def _call(workload: Resource, get: dict[str, object]) -> RequestFacts:
+def _health_check(probe: dict[str, object]) -> dict[str, object]:
+    """Return the call of a gRPC probe as a request."""
+    return {"path": "/grpc.health.v1.Health/Check", "port": probe.get("port")}
+
+
+def _call(workload: Resource, get: dict[str, object], method: str) -> RequestFacts:
     """Return the request of a probe: the kubelet has no identity in any mesh."""
     path = "/" + text(get.get("path")).removeprefix("/")
     headers = {
         text(mapping(each).get("name")): text(mapping(each).get("value")) for each in sequence(get.get("httpHeaders"))
     }
-    sent = request({"method": "GET", "host": "pod", "path": path, "headers": headers})
+    sent = request({"method": method, "host": "pod", "path": path, "headers": headers})
     port = container_port(workload, get.get("port"))
     lowered = {name.lower(): value for name, value in headers.items()}
-    return RequestFacts("GET", "", path, lowered, port, sender=Client(None, "", ""), taker=taker(sent, []))
+    return RequestFacts(method, "", path, lowered, port, sender=Client(None, "", ""), taker=taker(sent, []))
 
 
 def _finding(
@@ -72,8 +87,7 @@ def _finding(
     name: str,
     call: RequestFacts,
     denied: Decision,
-    *,
-    is_bare: bool,
+    fix: str,
 ) -> Finding:
     below: list[Pointer] = [
         ("spec",),
@@ -84,13 +98,10 @@ def _finding(
     place = max((deepest_written(workload.body, each) for each in places), key=len)
     by = str(denied.by.key) if denied.by is not None else "the mesh"
     is_sure = simulation.meshes.proxied(workload) is True
-    fix = "fix: let the probe's path in, without an identity (an HTTPRoute and a NetworkAuthentication for it)"
-    if is_bare:
-        fix = f"fix: write `path: {call.path}`: proxies let in only probes whose path begins with a slash"
     return Finding(
         RULE,
         "error",
-        f"{by} rejects the {name} probe GET {call.path} of {workload.key}: {denied.why}",
+        f"{by} rejects the {name} probe {call.method} {call.path} of {workload.key}: {denied.why}",
         workload.location(*place),
         resources=(workload.key, *(() if denied.by is None else (denied.by.key,))),
         label=f"the kubelet {_KINDS[name]}",

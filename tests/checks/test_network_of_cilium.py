@@ -145,3 +145,23 @@ def test_one_of_several_specs_without_rules(tmp_path: Path) -> None:
     assert only(lint(tmp_path, WEB, several), "GWP615").message.endswith("ingress: [] is no rule")
     denied = refusing("{podSelector: {}, policyTypes: [Ingress], ingress: []}", kind="NetworkPolicy")
     assert "GWP615" not in rules(lint(tmp_path, WEB, denied)), "Kubernetes' own denies everything so"
+
+
+@pytest.mark.parametrize(
+    ("spec", "places"),
+    [
+        ("{endpointSelector: {}, ingress: [{}]}", ["spec.ingress[0]"]),
+        ("{endpointSelector: {}, egress: [{toEntities: [all]}, {}]}", ["spec.egress[1]"]),
+        ("{endpointSelector: {}, ingressDeny: [{}], egress: [{}]}", ["spec.ingressDeny[0]", "spec.egress[0]"]),
+        ("{endpointSelector: {}, ingress: [{fromEntities: [all]}], egress: [{toPorts: []}]}", []),
+        ("{endpointSelector: {}, ingress: []}", []),
+    ],
+)
+def test_what_an_empty_rule_does_depends_on_the_release(tmp_path: Path, spec: str, places: list[str]) -> None:
+    said = [each for each in lint(tmp_path, WEB, refusing(spec)) if each.rule == "GWP616"]
+    assert sorted(each.message.split()[1] for each in said) == sorted(places)
+
+
+def test_an_empty_rule_of_a_network_policy_is_plain(tmp_path: Path) -> None:
+    plain = refusing("{podSelector: {}, ingress: [{}]}", kind="NetworkPolicy")
+    assert "GWP616" not in rules(lint(tmp_path, WEB, plain))

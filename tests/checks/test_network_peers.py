@@ -59,6 +59,29 @@ def test_labels_beside_every_pod_restrict_nothing(tmp_path: Path, peers: str, ex
     assert found(tmp_path, "GWP614", peers) == ([("warning", "certain")] if expected else [])
 
 
+SYSTEM = "{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: kube-system}}}"
+BY_HAND = "{namespaceSelector: {matchLabels: {name: kube-system}}}"
+OF_DNS = "{podSelector: {matchLabels: {k8s-app: kube-dns}}}"
+
+
+@pytest.mark.parametrize(
+    ("peers", "expected"),
+    [
+        (f"{SYSTEM}, {OF_DNS}", True),
+        (f"{OF_DNS}, {SYSTEM}", True),
+        (f"{OF_DNS}, {BY_HAND}", True),
+        (f"{SYSTEM}, {{podSelector: {{matchLabels: {{app: web}}}}}}", False),  # pods that are here
+        (f"{SYSTEM}, {{podSelector: {{}}}}", False),
+        (f"{SYSTEM}, {{ipBlock: {{cidr: 203.0.113.0/24}}}}", False),
+    ],
+)
+@pytest.mark.parametrize("way", ["Ingress", "Egress"])
+def test_pods_that_are_not_at_home_may_be_those_of_the_namespace_next_to_them(
+    tmp_path: Path, peers: str, expected: bool, way: str
+) -> None:
+    assert found(tmp_path, "GWP614", peers, way) == ([("note", "assumed")] if expected else [])
+
+
 @pytest.mark.parametrize(
     ("selector", "expected"),
     [

@@ -66,3 +66,40 @@ OF_GATEWAY_API = "gateway.networking.k8s.io/v1"
 )
 def test_probes_are_requests_once_a_server_has_routes(world: tuple[str, ...], turned_away: int) -> None:
     assert len(list(run(simulated(*world), select={"GWP311"}))) == turned_away
+
+
+GRPC = "livenessProbe: {grpc: {port: 8080}}"
+
+
+def namespace(default: str) -> str:
+    stated = f"annotations: {{config.linkerd.io/default-inbound-policy: {default}}}"
+    return worlds.manifest("v1", "Namespace", "shop", more=stated)
+
+
+@pytest.mark.parametrize(
+    ("probe", "default", "turned_away"),
+    [
+        (READY, "deny", 0),  # the policy controller lets the paths of probes in
+        (READY, "all-authenticated", 0),
+        (READY.replace("/ready", "ready"), "deny", 1),
+        (READY.replace("/ready", "ready"), "cluster-authenticated", 1),
+        (READY.replace("/ready", "ready"), "all-unauthenticated", 0),
+        (GRPC, "deny", 1),  # it reads no other probes
+        (GRPC, "all-authenticated", 1),
+        (GRPC, "audit", 0),
+        ("startupProbe: {grpc: {port: 8080, service: web}}", "deny", 1),
+        ("readinessProbe: {tcpSocket: {port: 8080}}", "deny", 0),
+    ],
+)
+def test_probes_without_a_server_meet_the_default_policy(probe: str, default: str, turned_away: int) -> None:
+    world = (namespace(default), pods("Deployment", probe))
+    assert len(list(run(simulated(*world), select={"GWP311"}))) == turned_away
+
+
+@pytest.mark.parametrize(
+    ("protocol", "access", "turned_away"),
+    [("gRPC", "deny", 1), ("gRPC", "all-unauthenticated", 0), ("HTTP/2", "deny", 1)],
+)
+def test_a_server_lets_no_call_in_by_default(protocol: str, access: str, turned_away: int) -> None:
+    closed = server(protocol).replace("proxyProtocol", f"accessPolicy: {access}, proxyProtocol")
+    assert len(list(run(simulated(pods("Deployment", GRPC), closed), select={"GWP311"}))) == turned_away

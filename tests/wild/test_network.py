@@ -62,4 +62,4 @@ def test_what_is_said_of_a_repository_behind_cilium() -> None:
     assert {("GWP604", "assumed", service) for service in CUT_OFF} <= said
     assert ("GWP617", "certain", "qdrant/qdrant-vector-db-access") in said
     assert ("GWP410", "assumed", "media/bazarr") in said
-    assert {finding.rule for finding in network} == {"GWP410", "GWP604", "GWP617"}
+    assert {finding.rule for finding in network} == {"GWP410", "GWP604", "GWP616", "GWP617"}

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from policylint.catalog.releases import about
 from policylint.checks.kit.locations import path
 from policylint.matches import path_of
 from policylint.model import Finding, Node, Related, ResourceKey
-from policylint.reach import EntryPoint, entries
-from policylint.reach.dimensions import request_in
 from policylint.simulation import Simulation
 from policylint.simulation.ranking import ranking
-from policylint.spaces.samples import sample
 from policylint.topology.ancestry import implementation_of
-from policylint.trace import Request, Tracer
-from policylint.trace.precedence import RuleCandidate
+
+if TYPE_CHECKING:
+    from policylint.reach import EntryPoint
+    from policylint.trace import Request, Tracer
+    from policylint.trace.precedence import RuleCandidate
 
 RULE = "GWP418"
 
@@ -27,12 +27,16 @@ RULE = "GWP418"
 def check(simulation: Simulation) -> Iterator[Finding]:
     """Yield a finding for each path whose rules leave requests to nobody that a rule for a wider one would take."""
     states = [each for each in simulation.topology.gateways if ranking(simulation, each).by.ends_at_path]
+    if not states:
+        return
+    from policylint.catalog.releases import about
+    from policylint.reach import entries
+    from policylint.trace import Tracer
+
     titles: dict[ResourceKey, str] = {}
     for state in states:
         name = implementation_of(state, simulation.catalog)
         titles[state.gateway.key] = "the proxy" if name is None else about(name).title
-    if not titles:
-        return
     tracer = Tracer(simulation, nearest=False)
     told: set[tuple[Node, Node]] = set()
     for entry in entries(tracer, titles):
@@ -46,6 +50,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 def _ending(tracer: Tracer, entry: EntryPoint) -> Iterator[tuple[RuleCandidate, RuleCandidate, Request]]:
     """Yield the first match of each path, who else would take what it leaves, and a request of that."""
+    from policylint.reach.dimensions import request_in
+    from policylint.spaces.samples import sample
+
     by_path: dict[tuple[str, str], list[RuleCandidate]] = defaultdict(list)
     candidates = tracer.contenders(request_in(entry))
     for candidate in candidates:

@@ -7,23 +7,16 @@ pushes a directory as the artifact that a cluster then pulls. And a Makefile ins
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from policylint.documents.written import written
 from policylint.model import is_symbolic
 from policylint.model.unseen import Custom
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
+from policylint.render.scripts import LONGEST, Scripts, ScriptText
 from policylint.render.tree import Tree, join
 
-_SCRIPTS = (
-    *(".sh", ".bash", ".zsh", ".fish", ".ps1", ".md", "Makefile", "makefile", ".mk", "justfile", "Justfile", ".just"),
-    *("Taskfile.yml", "Taskfile.yaml", "mise.toml", "Tiltfile"),
-)
-_WORKFLOWS = (".github/workflows/", ".gitlab-ci")
-_LONGEST = 200_000
-"""Bytes of a script that are looked through."""
-_CONTINUED = Pattern(r"\\\r?\n\s*")
 _APPLIES = Pattern(r"\b(?:kubectl|KUBECTL|oc)\b[^\n|;&#]{0,200}?\b(?:apply|create|replace)\b([^\n|;&#]{0,400})")
 _BUILDS = Pattern(r"\b(?:kustomize\s+build|kubectl\s+kustomize)\b([^\n|;&#]{0,400})\|[^\n]*\bapply\b")
 _MOVES = Pattern(r"(?:^|[\s;&|(@])(?:(?:cd|pushd)\s+|make\s+-C\s+|working-directory:\s*)[\"']?([^\s\"';&|)]+)")
@@ -99,15 +92,14 @@ _ASSIGNED = Pattern(_DECLARES + r"(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w+:-)?([a
 _VERSION_ASSIGNED = Pattern(_DECLARES + r"(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w+:-)?(v?\d[\w.+-]*)")
 
 
-def installed(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[Custom]:
+def installed(scripts: Scripts) -> Iterator[Custom]:
     """Yield the releases that scripts install, where they say into which namespace, and what else they apply."""
-    files = list(files)
-    for script, text in scripts(files, read, b"kubectl", b"oc "):
+    for script, text in scripts.naming(b"kubectl", b"oc "):
         yield from _held(script, text)
-        for command in _APPLIES.findall(text):
+        for command in (each[1] for each in text.all(_APPLIES)):
             for named, of_repository in _SAMPLES.findall(command):
                 yield Custom("", "", "", maker=f"{script}, which applies {named or of_repository},")
-    for install in installs(files, read):
+    for install in installs(scripts):
         namespace = install.options.get("-n") or install.options.get("--namespace")
         namespace = "default" if namespace is None else _meant(namespace, install.text)
         if namespace and _NAME.fullmatch(install.name):
@@ -115,37 +107,36 @@ def installed(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iter
             yield Custom("", namespace, install.name, maker=maker)
 
 
-def charts(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[tuple[str, str, str]]:
+def charts(scripts: Scripts) -> Iterator[tuple[str, str, str]]:
     """Yield script, chart and version of each chart that scripts install in a version that they state, or a file of
     variables beside them, script, repository and version of the manifests that they apply from GitHub, and script and
     command of what a program brings itself (`linkerd install --crds`), with no version."""
-    files = list(files)
-    shared = [read(path) or b"" for path in files if _OF_VARIABLES.search(path)]
-    variables = "\n".join(text[:_LONGEST].decode("utf-8", "replace") for text in shared)
-    for install in installs(files, read):
+    shared = [scripts.read(path) or b"" for path in scripts.files if _OF_VARIABLES.search(path)]
+    variables = ScriptText("\n".join(text[:LONGEST].decode("utf-8", "replace") for text in shared))
+    for install in installs(scripts):
         if stated := _version(install.options.get("--version", ""), install.text, variables):
             yield install.script, install.chart, stated
-    for script, text in scripts(files, read, b"kubectl", b"oc "):
-        for repository, *tags in _RELEASED.findall(text):
+    for script, text in scripts.naming(b"kubectl", b"oc "):
+        for repository, *tags in (each.groups("") for each in text.all(_RELEASED)):
             if stated := _version("".join(tags), text, variables):
                 yield script, repository, stated
-        for command in dict.fromkeys(_BRINGS.findall(text)):
+        for command in dict.fromkeys(each[1] for each in text.all(_BRINGS)):
             yield script, command, ""
 
 
-def _version(stated: str, *texts: str) -> str:
+def _version(stated: str, *texts: ScriptText) -> str:
     """Return a version that a command states, or the one that its variable has at first; "" where nothing says it."""
     reference = _REFERENCE.fullmatch(stated.removeprefix("v"))
     if reference is None:
         return stated
-    assigned = (each for text in texts for each in _VERSION_ASSIGNED.findall(text))
-    return next((value for name, value in assigned if name == reference[1]), "")
+    assigned = (text.first(_VERSION_ASSIGNED, reference[1]) for text in texts)
+    return next((value for value in assigned if value is not None), "")
 
 
-def started(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[tuple[str, Mapping[str, str]]]:
+def started(scripts: Scripts) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield script and labels of the pods that scripts start by hand (`kubectl run`, `kubectl create deployment`)."""
-    for script, text in scripts(files, read, b"kubectl", b"oc "):
-        for what, command in _STARTS.findall(text):
+    for script, text in scripts.naming(b"kubectl", b"oc "):
+        for what, command in (each.groups() for each in text.all(_STARTS)):
             names, options = _words(command, _WITH_VALUE | _OF_RUN)
             if names and what == "run":
                 stated = options.get("-l") or options.get("--labels") or f"run={names[0]}"
@@ -163,7 +154,7 @@ class Install(NamedTuple):
     """
 
     script: str
-    text: str
+    text: ScriptText
     command: str
     name: str
     reference: str
@@ -179,10 +170,10 @@ class Install(NamedTuple):
         return _meant(word, self.text) or word
 
 
-def installs(files: Iterable[str], read: Callable[[str], bytes | None]) -> Iterator[Install]:
+def installs(scripts: Scripts) -> Iterator[Install]:
     """Yield what scripts install with helm."""
-    for script, text in scripts(files, read, b"helm"):
-        for command in _INSTALLS.findall(text):
+    for script, text in scripts.naming(b"helm"):
+        for command in (each[1] for each in text.all(_INSTALLS)):
             names, options = _words(command, _WITH_VALUE)
             if len(names) > 1:
                 yield Install(script, text, command, names[0], names[1], options)
@@ -202,9 +193,9 @@ def _words(command: str, with_value: Collection[str]) -> tuple[list[str], dict[s
     return names, options
 
 
-def _held(script: str, text: str) -> Iterator[Custom]:
+def _held(script: str, text: ScriptText) -> Iterator[Custom]:
     """Yield the objects that stand in a script itself, which applies them."""
-    for match in _HELD.finditer(text):
+    for match in text.all(_HELD):
         if not _PIPED.search(match[0].partition("\n")[0]):
             continue
         for each in written(match["text"]):
@@ -218,18 +209,18 @@ def _held(script: str, text: str) -> Iterator[Custom]:
 def edits(path: str, content: bytes) -> list[tuple[int, str]]:
     """Return the commands of a file that change objects of a cluster beside its manifests, each with its line."""
     found = []
-    for _, text in scripts((path,), lambda _: content, b"kubectl", b"oc "):
-        for match in _EDITS.finditer(text):
-            line = text.count("\n", 0, match.start()) + 1
+    for _, script in Scripts(lambda: (path,), lambda _: content).naming(b"kubectl", b"oc "):
+        for match in script.all(_EDITS):
+            line = script.text.count("\n", 0, match.start()) + 1
             found.append((line, " ".join(match[0].split())))
     return found
 
 
-def _meant(word: str, script: str) -> str:
+def _meant(word: str, script: ScriptText) -> str:
     """Return a name that stands in a script, or the one that its variable has at first; "" where nothing says it."""
     reference = _REFERENCE.fullmatch(word)
     if reference is not None:
-        return next((value for name, value in _ASSIGNED.findall(script) if name == reference[1]), "")
+        return script.first(_ASSIGNED, reference[1]) or ""
     return word if _NAME.fullmatch(word) else ""
 
 
@@ -237,24 +228,24 @@ def applied(tree: Tree) -> dict[str, str]:
     """Return the files and directories that scripts apply, each with the script: paths as seen from where these are, or
     go, or from the top of the tree."""
     found: dict[str, str] = {}
-    for script, text in scripts(tree.files_below(""), tree.read, b"kubectl", b"oc "):
+    for script, text in tree.scripts.naming(b"kubectl", b"oc "):
         start = starts(script, text)
-        for command in _APPLIES.findall(text):
+        for command in (each[1] for each in text.all(_APPLIES)):
             for each in named_files(command, text):
                 found.update((path, script) for path in places(start, each) if path not in found)
-        for command in _BUILDS.findall(text):
+        for command in (each[1] for each in text.all(_BUILDS)):
             names, _ = _words(command, _OF_BUILD)
             found.update((path, script) for path in places(start, *names[:1]) if path not in found)
     return found
 
 
-def namespaces(files: Iterable[str], read: Callable[[str], bytes | None]) -> dict[str, str]:
+def namespaces(scripts: Scripts) -> dict[str, str]:
     """Return the files and directories that scripts apply into a namespace that they state, each with it, where all
     that apply it state the same one."""
     found: dict[str, set[str]] = {}
-    for script, text in scripts(files, read, b"kubectl", b"oc "):
+    for script, text in scripts.naming(b"kubectl", b"oc "):
         start = starts(script, text)
-        for match in _APPLIES.finditer(text):
+        for match in text.all(_APPLIES):
             stated = _INTO.search(match[0])
             namespace = _meant(stated[1], text) if stated else "default"
             for each in named_files(match[1], text):
@@ -263,18 +254,18 @@ def namespaces(files: Iterable[str], read: Callable[[str], bytes | None]) -> dic
     return {path: next(iter(known)) for path, known in found.items() if len(known) == 1 and "" not in known}
 
 
-def named_files(command: str, script: str) -> Iterator[str]:
+def named_files(command: str, script: ScriptText) -> Iterator[str]:
     """Yield the files and directories that a command of a script names with `-f` and `-k`, variables filled in."""
     for named in _FILE.findall(command):
         for each in named.split(","):
             yield _filled_in(each, script)
 
 
-def labelled(files: Iterable[str], read: Callable[[str], bytes | None]) -> dict[str, dict[str, str]]:
+def labelled(scripts: Scripts) -> dict[str, dict[str, str]]:
     """Return the labels that scripts give to namespaces, by namespace: those with one value in all scripts."""
     found: dict[str, dict[str, set[str]]] = {}
-    for _, text in scripts(files, read, b" label "):
-        for command in _LABELS.findall(text):
+    for _, text in scripts.naming(b" label "):
+        for command in (each[1] for each in text.all(_LABELS)):
             words, _ = _words(command, _WITH_VALUE)
             labels = [word.split("=") for word in words if word.count("=") == 1]
             for name in (_meant(word, text) for word in words if "=" not in word and not word.endswith("-")):
@@ -287,21 +278,18 @@ def labelled(files: Iterable[str], read: Callable[[str], bytes | None]) -> dict[
     }
 
 
-def _filled_in(path: str, script: str) -> str:
+def _filled_in(path: str, script: ScriptText) -> str:
     """Return a path with what its variables have at first in a script."""
-    assigned: dict[str, str] = {}
-    for name, value in _PATHS_ASSIGNED.findall(script) if "$" in path else ():
-        assigned.setdefault(name, value)
-    for _ in range(_DEEPEST):
-        path = _REFERENCE.sub(lambda found: assigned.get(found[1], found[0]), path)
+    for _ in range(_DEEPEST if "$" in path else 0):
+        path = _REFERENCE.sub(lambda found: script.first(_PATHS_ASSIGNED, found[1]) or found[0], path)
     return path
 
 
-def starts(script: str, text: str = "") -> tuple[str, ...]:
+def starts(script: str, text: ScriptText | None = None) -> tuple[str, ...]:
     """Return the directories as seen from which a script names files: its own, the top, and those that it goes to."""
     known = dict.fromkeys((script.rpartition("/")[0], ""))
-    for move in _MOVES.findall(text):
-        known.update(dict.fromkeys(places(tuple(known), move)))
+    for move in () if text is None else text.all(_MOVES):
+        known.update(dict.fromkeys(places(tuple(known), move[1])))
     return tuple(known)
 
 
@@ -320,8 +308,8 @@ def pushed(tree: Tree) -> dict[str, str]:
     """Return the directories that scripts push as artifacts of OCI, by the name of the artifact; what several
     directories are pushed as, or a variable names, is left out."""
     found: dict[str, set[str]] = {}
-    for script, text in scripts(tree.files_below(""), tree.read, b"flux "):
-        for command in _PUSHES.findall(text):
+    for script, text in tree.scripts.naming(b"flux "):
+        for command in (each[1] for each in text.all(_PUSHES)):
             artifact, held = _ARTIFACT.search(command), _PATH.search(command)
             if artifact is not None and held is not None and not is_symbolic(held[1]):
                 places = (join(place, held[1]) for place in ("", script.rpartition("/")[0]))
@@ -329,20 +317,3 @@ def pushed(tree: Tree) -> dict[str, str]:
                 if path is not None and not is_symbolic(artifact[1]):
                     found.setdefault(artifact[1], set()).add(path)
     return {name: next(iter(paths)) for name, paths in found.items() if len(paths) == 1}
-
-
-def is_script(path: str) -> bool:
-    """Tell whether a file, by path below the root, may hold commands."""
-    if path.startswith(_WORKFLOWS):
-        return True
-    return path.endswith(_SCRIPTS) and "/." not in f"/{path}" and "node_modules/" not in path
-
-
-def scripts(files: Iterable[str], read: Callable[[str], bytes | None], *tools: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the scripts that name one of some tools, continued lines joined."""
-    for path in files:
-        if not is_script(path):
-            continue
-        content = read(path)
-        if content is not None and any(tool in content for tool in tools):
-            yield path, _CONTINUED.sub(" ", content[:_LONGEST].decode("utf-8", "replace"))

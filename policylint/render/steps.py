@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from policylint.model import Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.render.by_hand import named_files, places, scripts, starts
+from policylint.render.by_hand import named_files, places, starts
 from policylint.render.live import lessons
+from policylint.render.scripts import Scripts, ScriptText
 
 _COMMANDS = Pattern(r"\b(?:kubectl|KUBECTL|oc)\b[^\n|;&#]{0,200}?\b(apply|create|replace|delete)\b([^\n|;&#]{0,400})")
 _COMMENT = Pattern(r"(?m)^[ \t]*(?:#|//)")
@@ -84,8 +85,7 @@ class Steps(NamedTuple):
 def steps(
     resources: Sequence[Resource],
     relative: Mapping[str, str],
-    files: Iterable[str],
-    read: Callable[[str], bytes | None],
+    scripts: Scripts,
 ) -> Steps:
     """Return what scripts say of the order in which they apply objects of plain files.
 
@@ -94,18 +94,17 @@ def steps(
     Args:
         resources: of plain files.
         relative: the paths below the root, by the paths that findings show.
-        files: those of the tree, below the root.
+        scripts: those of the tree.
     """
     known = _Known(resources, relative)
-    files = list(files)
     paths = {each.key: relative.get(each.document.file, each.document.file) for each in resources}
-    lesson_of = {path: lesson for lesson, own in _lessons({*files, *paths.values()}).items() for path in own}
+    lesson_of = {path: lesson for lesson, own in _lessons({*scripts.files, *paths.values()}).items() for path in own}
     lessons = {key: (lesson_of[path], path) for key, path in paths.items() if path in lesson_of}
     found: dict[frozenset[ResourceKey], str] = {}
     together: list[frozenset[ResourceKey]] = []
     aside: dict[ResourceKey, str] = {}
     applied: set[ResourceKey] = set()
-    for script, text in scripts(files, read, b"kubectl", b"oc "):
+    for script, text in scripts.naming(b"kubectl", b"oc "):
         commands = list(_commands(text))
         start = starts(script, text) if commands else ()
         taken = [_Step(each.deletes, frozenset(_meant(known, each, text, start))) for each in commands if each.runs]
@@ -170,16 +169,15 @@ class _Known:
         return next((keys for each in singular if (keys := self._by_name.get((each, name)))), set())
 
 
-def _commands(text: str) -> Iterator[_Command]:
+def _commands(script: ScriptText) -> Iterator[_Command]:
     """Yield the commands of a script that apply or delete something, in their order."""
-    for number, match in enumerate(_COMMANDS.finditer(text)):
-        if number > _MOST:
-            return
+    text = script.text
+    for match in script.all(_COMMANDS)[: _MOST + 1]:
         line = text.rfind("\n", 0, match.start()) + 1
         yield _Command(match[1] == "delete", match[2], not _COMMENT.match(text, line), bool(_BARE.match(text, line)))
 
 
-def _meant(known: _Known, command: _Command, text: str, start: tuple[str, ...]) -> set[ResourceKey]:
+def _meant(known: _Known, command: _Command, text: ScriptText, start: tuple[str, ...]) -> set[ResourceKey]:
     """Return the objects of plain files that a command applies or deletes."""
     objects = set(_of_files(known, command.words, text, start))
     if command.deletes and not objects:
@@ -187,7 +185,7 @@ def _meant(known: _Known, command: _Command, text: str, start: tuple[str, ...]) 
     return objects
 
 
-def _of_files(known: _Known, command: str, text: str, start: tuple[str, ...]) -> Iterator[ResourceKey]:
+def _of_files(known: _Known, command: str, text: ScriptText, start: tuple[str, ...]) -> Iterator[ResourceKey]:
     for path in named_files(command, text):
         for place in places(start, path):
             yield from known.of_path(place)

@@ -24,6 +24,7 @@ from policylint.model.resource import Spot
 from policylint.render.inline import Texts
 from policylint.render.live import Live
 from policylint.render.provenance import Manifest, Provenance, entries
+from policylint.render.scripts import Scripts
 from policylint.sources import Source, SourceError
 from policylint.sources.skipping import HELM_CHART
 
@@ -214,7 +215,8 @@ class Tree:
         fetched._listed = listed
         fetched.files, fetched.directories = defaultdict(list), defaultdict(list)
         fetched._known, fetched._sorted, fetched._looked_at = {""}, {}, set()
-        fetched.__dict__.pop("takers", None)
+        for known in ("takers", "scripts"):
+            fetched.__dict__.pop(known, None)
         for directory, names in self.files.items():
             for name in names:
                 if not lacks(inside(directory, name)):
@@ -308,6 +310,11 @@ class Tree:
         if self._everything is None:
             self._everything = self._source.files_below("")
         return self._everything
+
+    @cached_property
+    def scripts(self) -> Scripts:
+        """The scripts of the tree."""
+        return Scripts(lambda: self.files_below(""), self.read)
 
     def holding(self, name: str) -> list[str]:
         """Return the directories that hold a file of a name and have YAML in or below them, sorted."""

@@ -276,7 +276,7 @@ class DiffSides:
     @cached_property
     def _aside(self) -> tuple[dict[str, str], dict[str, str]]:
         """For each side the templates and scripts: path → the id of the content."""
-        from policylint.render.by_hand import is_script
+        from policylint.render.scripts import is_script
 
         def of(source: Source) -> dict[str, str]:
             paths = [path for paths in source.skipped.values() for path in paths]

@@ -34,6 +34,7 @@ from policylint.workspace.templates import Templates
 from policylint.workspace.worlds import NOTHING_GIVEN, ReadTree
 
 if TYPE_CHECKING:
+    from policylint.render.scripts import Scripts
     from policylint.render.shared import Shared
     from policylint.workspace.scope import ReportScope, WorldScope
 
@@ -260,17 +261,19 @@ def open_workspace(
     definitions = Definitions(source, loaded)
     others = languages(source, loaded.skipped)
     templates = Templates(source, charts=render != "helm")
+    scripts = cache(partial(_scripts, source))
     pods = PodsElsewhere(
         source,
         charts=render != "helm",
         groups=partial(_third_parties, loaded),
-        started=cache(partial(_started, source)),
+        started=cache(partial(_started, scripts)),
     )
     tree = ReadTree(
         *(source, loaded, definitions, LeftUnread(loaded.unread, definitions.read), groups, cluster_scoped, given),
         *(semantics, snapshot, dump, shared, others, templates, pods),
-        installed=cache(partial(_installed, source)),
-        by_hand=cache(partial(_charts, source)),
+        installed=cache(partial(_installed, scripts)),
+        by_hand=cache(partial(_charts, scripts)),
+        scripts=scripts,
         kustomizations=naming(loaded.documents, loaded.files) if loaded.places else (),
     )
     budget, faults = Budget(len(loaded.documents)), list(loaded.faults)
@@ -315,29 +318,30 @@ def _not_deployed(coverage: Coverage, simulations: Sequence[Simulation]) -> str:
     return f"what deploys {count(number, 'object')}: no Flux, Argo CD or kustomize root references {what}"
 
 
-def _installed(source: Source) -> Sequence[Custom]:
+def _installed(scripts: Callable[[], Scripts]) -> Sequence[Custom]:
     """Return the releases that scripts of a tree install."""
     from policylint.render.by_hand import installed
 
-    return list(installed(*_files(source)))
+    return list(installed(scripts()))
 
 
-def _charts(source: Source) -> Sequence[tuple[str, str, str]]:
+def _charts(scripts: Callable[[], Scripts]) -> Sequence[tuple[str, str, str]]:
     """Return script, chart and version of what scripts of a tree install."""
     from policylint.render.by_hand import charts
 
-    return list(charts(*_files(source)))
+    return list(charts(scripts()))
 
 
-def _started(source: Source) -> Sequence[tuple[str, Mapping[str, str]]]:
+def _started(scripts: Callable[[], Scripts]) -> Sequence[tuple[str, Mapping[str, str]]]:
     """Return script and labels of the pods that scripts of a tree start."""
     from policylint.render.by_hand import started
 
-    return list(started(*_files(source)))
+    return list(started(scripts()))
 
 
-def _files(source: Source) -> tuple[Iterable[str], Callable[[str], bytes | None]]:
-    """Return all files of a source, and what reads one; None for one that cannot be."""
+def _scripts(source: Source) -> Scripts:
+    """Return the scripts of a source."""
+    from policylint.render.scripts import Scripts
 
     def read(path: str) -> bytes | None:
         try:
@@ -345,7 +349,7 @@ def _files(source: Source) -> tuple[Iterable[str], Callable[[str], bytes | None]
         except SourceError:
             return None
 
-    return source.files_below(""), read
+    return Scripts(partial(source.files_below, ""), read)
 
 
 def _third_parties(loaded: Loaded) -> frozenset[str]:

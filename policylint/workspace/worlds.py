@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from policylint.budget import Cut
     from policylint.render.environments import Environment
     from policylint.render.lone_charts import LoneChart
+    from policylint.render.scripts import Scripts
     from policylint.render.shared import Shared
     from policylint.render.steps import Steps
     from policylint.workspace.scope import ReportScope
@@ -93,6 +94,7 @@ class ReadTree(NamedTuple):
     pods: PodsElsewhere
     installed: Callable[[], Sequence[Custom]]
     by_hand: Callable[[], Sequence[tuple[str, str, str]]]
+    scripts: Callable[[], Scripts]
     kustomizations: tuple[Naming, ...]
 
     def rendered(
@@ -300,10 +302,8 @@ class ReadTree(NamedTuple):
         @cache
         def known() -> Steps:
             from policylint.render.steps import steps
-            from policylint.render.tree import Tree
 
-            tree = Tree(self.source, self.loaded, self.cluster_scoped, self.shared)
-            return steps(objects, self._relative(), tree.files_below(""), tree.read)
+            return steps(objects, self._relative(), self.scripts())
 
         def reason(keys: Iterable[ResourceKey], are_rivals: bool) -> str:
             several = tuple(dict.fromkeys(keys))
@@ -329,10 +329,8 @@ class ReadTree(NamedTuple):
         if not unplaced or self.source.named or self.source.root is None:
             return objects
         from policylint.render.by_hand import namespaces
-        from policylint.render.tree import Tree
 
-        tree = Tree(self.source, self.loaded, self.cluster_scoped, self.shared)
-        into, relative = namespaces(tree.files_below(""), tree.read), self._relative()
+        into, relative = namespaces(self.scripts()), self._relative()
         moved: dict[int, Resource] = {}
         for each in unplaced if into else ():
             path = relative.get(each.document.file, "")
@@ -346,10 +344,8 @@ class ReadTree(NamedTuple):
         if self.source.named or self.source.root is None:
             return {}
         from policylint.render.by_hand import labelled
-        from policylint.render.tree import Tree
 
-        tree = Tree(self.source, self.loaded, self.cluster_scoped, self.shared)
-        return labelled(tree.files_below(""), tree.read)
+        return labelled(self.scripts())
 
     def _lone_charts(self, render: str, deployed: Collection[str] = ()) -> list[LoneChart]:
         """Return the charts of the tree, which nothing installs; what that takes is not imported for trees without.

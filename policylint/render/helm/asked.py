@@ -117,7 +117,7 @@ def _resolved(tree: Tree, by: str, wanted: _Wanted) -> ChartRequest | None:
 
 
 def _by_scripts(tree: Tree) -> Iterator[tuple[str, _Wanted]]:
-    for install in installs(tree.files_below(""), tree.read):
+    for install in installs(tree.scripts):
         if install.script.endswith(".md"):
             continue
         settings = tuple((flag, value.strip("\"'")) for flag, value in _SET.findall(install.command))

@@ -274,6 +274,7 @@ def open_workspace(
         installed=cache(partial(_installed, scripts)),
         by_hand=cache(partial(_charts, scripts)),
         scripts=scripts,
+        relative=cache(lambda: {file.path: file.relative for file in loaded.files}),
         kustomizations=naming(loaded.documents, loaded.files) if loaded.places else (),
     )
     budget, faults = Budget(len(loaded.documents)), list(loaded.faults)

@@ -76,7 +76,11 @@ def _check_names(env: Sequence[str], known: Sequence[str]) -> None:
 
 
 class ReadTree(NamedTuple):
-    """A tree that was read, with the arguments of `open_workspace` that simulations depend on."""
+    """A tree that was read, with the arguments of `open_workspace` that simulations depend on.
+
+    Args:
+        relative: returns the paths of the files below the root, by the paths that findings show.
+    """
 
     source: Source
     loaded: Loaded
@@ -95,6 +99,7 @@ class ReadTree(NamedTuple):
     installed: Callable[[], Sequence[Custom]]
     by_hand: Callable[[], Sequence[tuple[str, str, str]]]
     scripts: Callable[[], Scripts]
+    relative: Callable[[], Mapping[str, str]]
     kustomizations: tuple[Naming, ...]
 
     def rendered(
@@ -143,7 +148,7 @@ class ReadTree(NamedTuple):
             return None
         _check_names(env, [environment.name for environment in known])
         shared = self.shared or (Shared() if len(known) > 1 else None)
-        relative, simulations = self._relative(), []
+        relative, simulations = self.relative(), []
         alone: list[LoneChart] = []
         if self.source.skipped.get(HELM_CHART):
             from policylint.workspace.charts_beside import beside, deployed, joining, placed
@@ -303,7 +308,7 @@ class ReadTree(NamedTuple):
         def known() -> Steps:
             from policylint.render.steps import steps
 
-            return steps(objects, self._relative(), self.scripts())
+            return steps(objects, self.relative(), self.scripts())
 
         def reason(keys: Iterable[ResourceKey], are_rivals: bool) -> str:
             several = tuple(dict.fromkeys(keys))
@@ -330,7 +335,7 @@ class ReadTree(NamedTuple):
             return objects
         from policylint.render.by_hand import namespaces
 
-        into, relative = namespaces(self.scripts()), self._relative()
+        into, relative = namespaces(self.scripts()), self.relative()
         moved: dict[int, Resource] = {}
         for each in unplaced if into else ():
             path = relative.get(each.document.file, "")
@@ -371,7 +376,7 @@ class ReadTree(NamedTuple):
             return {DEFAULT: objects}, {}
         from policylint.workspace.examples import apart
 
-        relative = {**self._relative(), **{file: path for chart in charts for file, path in chart.paths.items()}}
+        relative = {**self.relative(), **{file: path for chart in charts for file, path in chart.paths.items()}}
         paths = {file: relative[file] for file in counting if file in relative}
         return apart(objects, paths, self.source.given, (self.source.root or "").rpartition(os.sep)[2])
 
@@ -390,10 +395,6 @@ class ReadTree(NamedTuple):
                     name = f"{group}/{variant.name}"
                 elsewhere = Others(everything, known, variant.elsewhere)
                 yield variant._replace(name=name, elsewhere=elsewhere)
-
-    def _relative(self) -> Mapping[str, str]:
-        """The paths of the files below the root, by the paths that findings show."""
-        return {file.path: file.relative for file in self.loaded.files}
 
     def _world(self, name: str, objects: list[Resource], unseen: Unseen, **details: Any) -> World:
         world = World(
@@ -441,14 +442,14 @@ class ReadTree(NamedTuple):
     def _home(self, name: str, files: Iterable[str]) -> str:
         """Return the directory below the root that an alternative of some name is, with a slash at its end; "" where
         its name is that of none."""
-        marked, relative = f"/{name}/", self._relative()
+        marked, relative = f"/{name}/", self.relative()
         paths = (f"/{relative.get(file, '')}" for file in files)
         return next((path[1 : path.index(marked) + len(marked)] for path in paths if marked in path), "")
 
     def _definitions(self, home: str, homes: Iterable[str]) -> Callable[[str, str], Sequence[Document]]:
         """Return what finds the CRDs that define a kind for one of several alternatives: none of the other ones'."""
         others = tuple(each for each in homes if each and not home.startswith(each))
-        relative = self._relative()
+        relative = self.relative()
 
         def found(group: str, kind: str) -> list[Document]:
             paths = ((each, relative.get(each.file, "")) for each in self.definitions(group, kind))

@@ -14,7 +14,7 @@ from policylint.model import is_symbolic
 from policylint.model.unseen import Custom
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.render.scripts import LONGEST, Scripts, ScriptText
+from policylint.render.scripts import Scripts, ScriptText
 from policylint.render.tree import Tree, join
 
 _APPLIES = Pattern(r"\b(?:kubectl|KUBECTL|oc)\b[^\n|;&#]{0,200}?\b(?:apply|create|replace)\b([^\n|;&#]{0,400})")
@@ -84,8 +84,6 @@ _INTO = Pattern(r"(?:^|\s)(?:-n\s*|--namespace[\s=]\s*)[\"']?([^\s\"']+)")
 _DECLARES = r"(?m)^[ \t]*(?:(?:export|declare|readonly|local|typeset)[ \t]+(?:-\w+[ \t]+)*)?"
 """What may stand before the name of a variable that a line of a script or Makefile assigns."""
 _PATHS_ASSIGNED = Pattern(_DECLARES + r"(\w+)[ \t]*[:?]?=[ \t]*[\"']?((?:\$[({]\w+[)}]/)?[\w./-]*\w)[\"']?[ \t]*$")
-_OF_VARIABLES = Pattern(r"(?:\.env|[^/]*(?:env|versions?|vars|variables|common)(?:\.(?:sh|bash|mk|env))?)$")
-"""Files of variables, which other scripts take in."""
 _DEEPEST = 3
 """Variables that stand for variables, and how often."""
 _ASSIGNED = Pattern(_DECLARES + r"(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w+:-)?([a-z0-9][a-z0-9-]*)")
@@ -111,26 +109,25 @@ def charts(scripts: Scripts) -> Iterator[tuple[str, str, str]]:
     """Yield script, chart and version of each chart that scripts install in a version that they state, or a file of
     variables beside them, script, repository and version of the manifests that they apply from GitHub, and script and
     command of what a program brings itself (`linkerd install --crds`), with no version."""
-    shared = [scripts.read(path) or b"" for path in scripts.files if _OF_VARIABLES.search(path)]
-    variables = ScriptText("\n".join(text[:LONGEST].decode("utf-8", "replace") for text in shared))
     for install in installs(scripts):
-        if stated := _version(install.options.get("--version", ""), install.text, variables):
+        if stated := _version(install.options.get("--version", ""), install.text, scripts):
             yield install.script, install.chart, stated
     for script, text in scripts.naming(b"kubectl", b"oc "):
         for repository, *tags in (each.groups("") for each in text.all(_RELEASED)):
-            if stated := _version("".join(tags), text, variables):
+            if stated := _version("".join(tags), text, scripts):
                 yield script, repository, stated
         for command in dict.fromkeys(each[1] for each in text.all(_BRINGS)):
             yield script, command, ""
 
 
-def _version(stated: str, *texts: ScriptText) -> str:
-    """Return a version that a command states, or the one that its variable has at first; "" where nothing says it."""
+def _version(stated: str, text: ScriptText, scripts: Scripts) -> str:
+    """Return a version that a command states, or the one that its variable has at first, there or in a file that the
+    script takes in; "" where nothing says it."""
     reference = _REFERENCE.fullmatch(stated.removeprefix("v"))
     if reference is None:
         return stated
-    assigned = (text.first(_VERSION_ASSIGNED, reference[1]) for text in texts)
-    return next((value for value in assigned if value is not None), "")
+    own = text.first(_VERSION_ASSIGNED, reference[1])
+    return (scripts.variables.first(_VERSION_ASSIGNED, reference[1]) or "") if own is None else own
 
 
 def started(scripts: Scripts) -> Iterator[tuple[str, Mapping[str, str]]]:

@@ -19,8 +19,10 @@ _SCRIPTS = (
 _WORKFLOWS = (".github/workflows/", ".gitlab-ci")
 _TOOLS = (b"kubectl", b"oc ", b"helm", b"flux ", b" label ")
 """Those of which a question is asked; texts that name none of them are not kept."""
-LONGEST = 200_000
+_LONGEST = 200_000
 """Bytes of a script that are looked through."""
+_OF_VARIABLES = Pattern(r".*(?:env|versions?|vars|variables|common)(?:\.(?:sh|bash|mk|env))?")
+"""Names of files of variables, which other scripts take in."""
 _CONTINUED = Pattern(r"\\\r?\n\s*")
 
 
@@ -68,6 +70,17 @@ class Scripts:
         """All files of the tree, scripts or not."""
         return tuple(self._listed())
 
+    @cached_property
+    def variables(self) -> ScriptText:
+        """What files of variables say that scripts take in, all of them together."""
+        texts = (self.read(path) or b"" for path in self.files if _OF_VARIABLES.fullmatch(path.rpartition("/")[2]))
+        return ScriptText("\n".join(text[:_LONGEST].decode("utf-8", "replace") for text in texts))
+
+    @cached_property
+    def directories(self) -> Sequence[str]:
+        """The directories that hold files, each with a slash at its end; they are few where files are many."""
+        return tuple(dict.fromkeys(path[: path.rfind("/") + 1] for path in self.files))
+
     def naming(self, *tools: bytes) -> Iterator[tuple[str, ScriptText]]:
         """Yield path and text of the scripts that name one of some tools."""
         wanted = frozenset(tools)
@@ -82,7 +95,7 @@ class Scripts:
             if content is None or not (named := frozenset(tool for tool in _TOOLS if tool in content)):
                 continue
             if content not in known:
-                text = _CONTINUED.sub(" ", content[:LONGEST].decode("utf-8", "replace"))
+                text = _CONTINUED.sub(" ", content[:_LONGEST].decode("utf-8", "replace"))
                 known[content] = (named, ScriptText(text))
             found.append((path, *known[content]))
         return found

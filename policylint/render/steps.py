@@ -98,7 +98,9 @@ def steps(
     """
     known = _Known(resources, relative)
     paths = {each.key: relative.get(each.document.file, each.document.file) for each in resources}
-    lesson_of = {path: lesson for lesson, own in _lessons({*scripts.files, *paths.values()}).items() for path in own}
+    lesson_of = {
+        path: lesson for lesson, own in _lessons({*scripts.directories, *paths.values()}).items() for path in own
+    }
     lessons = {key: (lesson_of[path], path) for key, path in paths.items() if path in lesson_of}
     found: dict[frozenset[ResourceKey], str] = {}
     together: list[frozenset[ResourceKey]] = []
@@ -131,7 +133,11 @@ def steps(
 
 def _lessons(files: set[str]) -> dict[str, set[str]]:
     """Return the files of each directory that is tried by itself: those that are called so, and numbered ones side by
-    side at the top (`01-install`, `02-policies`, `03-login`)."""
+    side at the top (`01-install`, `02-policies`, `03-login`).
+
+    Args:
+        files: posix; a directory, with a slash at its end, stands for what it holds.
+    """
     numbered = {top for file in files if _NUMBERED.match(top := file.partition("/")[0]) and "/" in file}
     found = lessons(files)
     taken = set().union(*found.values())

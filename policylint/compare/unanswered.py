@@ -7,7 +7,8 @@ beside them is a row, unless an answer, a setting or a finding tells of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from policylint.catalog.weakenings import access, common_weaknesses, deciding
@@ -68,27 +69,23 @@ def untold_subjects(
     shown = set(_shown(requests))
     for context in contexts:
         shown |= {each.key for side in (context.before, context.after) if side is not None for each in side.stack}
-    rows = {
-        new.key: SubjectChange(sides.after.world.name, new.key, "unknown", new.name_location, reason=reason)
-        for old, new in (*edited_unevaluated(sides), *decided_otherwise(sides), *_of_known_groups(sides))
-        if new.key not in shown and (reason := _reason(sides, old, new))
-    }
-    for resource, fields in (*carried_otherwise(sides), *_of_networks(sides)):
-        if resource.key not in shown:
-            row = SubjectChange(
-                sides.after.world.name,
-                resource.key,
-                "unknown",
-                resource.name_location,
-                reason=f"{_changes(fields)}, {_NOT_EVALUATED}",
-            )
-            rows.setdefault(resource.key, row)
-    for resource, change in _come_or_gone(sides):
-        if resource.key not in shown:
-            reason = f"{change}, {_NOT_EVALUATED}"
-            row = SubjectChange(sides.after.world.name, resource.key, "unknown", resource.name_location, reason=reason)
-            rows.setdefault(resource.key, row)
+    environment = sides.after.world.name
+    rows: dict[ResourceKey, SubjectChange] = {}
+    for each, reason in _untold(sides, shown):
+        if each.key not in rows:
+            rows[each.key] = SubjectChange(environment, each.key, "unknown", each.name_location, reason=reason)
     return [rows[key] for key in sorted(rows)][:_MOST]
+
+
+def _untold(sides: Sides, shown: Container[ResourceKey]) -> Iterator[tuple[Resource, str]]:
+    """Yield the objects beside those that are shown that say something else, or come or go, each with what of it."""
+    for old, new in (*edited_unevaluated(sides), *decided_otherwise(sides), *_of_known_groups(sides)):
+        if new.key not in shown and (reason := _reason(sides, old, new)):
+            yield new, reason
+    changes = ((each, _changes(fields)) for each, fields in (*carried_otherwise(sides), *_of_networks(sides)))
+    for each, change in chain(changes, _come_or_gone(sides)):
+        if each.key not in shown:
+            yield each, f"{change}, {_NOT_EVALUATED}"
 
 
 def _shown(requests: RequestChanges | None) -> Iterator[ResourceKey]:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.doors.controllers import class_of, classes_of_charts, default_class
-from policylint.doors.vendors import INGRESS, Vendor, vendor_of, vendors
+from policylint.doors.controllers import Classes
+from policylint.doors.vendors import INGRESS, Vendor, vendors
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
@@ -34,15 +34,9 @@ class Served(NamedTuple):
 
 def served(world: World) -> Iterator[Served]:
     """Yield the Ingresses with their controllers."""
-    installed = classes_of_charts(world)
-    default = default_class(world) or next((name for name, (_, is_default) in installed.items() if is_default), "")
+    classes = Classes(world)
     for ingress in world.of_kind(*INGRESS):
-        name = class_of(ingress, default)
-        seen = world.get(ResourceKey(INGRESS[0], "IngressClass", "", name))
-        controller = "" if seen is None else text(seen.spec.get("controller"))
-        known = installed.get(name) if not controller else None
-        vendor = known[0] if known is not None else vendor_of(controller, name, ingress)
-        yield Served(ingress, vendor, bool(controller) or known is not None)
+        yield Served(ingress, *classes.vendor(ingress, classes.name(ingress)))
 
 
 def astray(world: World) -> Iterator[DeadEnd]:

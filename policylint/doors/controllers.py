@@ -7,9 +7,9 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.lowered import Guard
-from policylint.doors.vendors import INGRESS, Vendor, vendors
+from policylint.doors.vendors import INGRESS, Vendor, vendor_of, vendors
 from policylint.load.charts import values_of
-from policylint.model import Resource, World, mapping, text, texts
+from policylint.model import Resource, ResourceKey, World, mapping, text, texts
 from policylint.model.resource import value_at
 
 CLASS = "IngressClass"
@@ -17,18 +17,40 @@ _ANNOTATION = "kubernetes.io/ingress.class"
 _DEFAULT = "ingressclass.kubernetes.io/is-default-class"
 
 
-def default_class(world: World) -> str:
+class Classes:
+    """The classes of Ingresses, and who serves them, as IngressClasses and the charts of controllers say."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._installed = _of_charts(world)
+        of_chart = next((name for name, (_, is_default) in self._installed.items() if is_default), "")
+        self._default = _default_class(world) or of_chart
+
+    def name(self, ingress: Resource) -> str:
+        """Return the name of the class of an Ingress, "" where it has none and none is the default."""
+        stated = text(ingress.spec.get("ingressClassName")) or text(ingress.annotations.get(_ANNOTATION))
+        return stated or self._default
+
+    def controller(self, name: str) -> str:
+        """Return the controller that a class names, "" where the class was not seen."""
+        seen = self._world.get(ResourceKey(INGRESS[0], CLASS, "", name))
+        return "" if seen is None else text(seen.spec.get("controller"))
+
+    def vendor(self, ingress: Resource, name: str) -> tuple[Vendor, bool]:
+        """Return who serves an Ingress of a class, and whether the class says so, or the chart that makes it."""
+        controller = self.controller(name)
+        known = self._installed.get(name) if not controller else None
+        vendor = known[0] if known is not None else vendor_of(controller, name, ingress)
+        return vendor, bool(controller) or known is not None
+
+
+def _default_class(world: World) -> str:
     """Return the class that is marked as the one of Ingresses which name none; "" without one."""
     classes = world.of_kind(INGRESS[0], CLASS)
     return next((each.key.name for each in classes if each.annotations.get(_DEFAULT) in ("true", True)), "")
 
 
-def class_of(ingress: Resource, default: str) -> str:
-    """Return the name of the class of an Ingress."""
-    return text(ingress.spec.get("ingressClassName")) or text(ingress.annotations.get(_ANNOTATION)) or default
-
-
-def classes_of_charts(world: World) -> dict[str, tuple[Vendor, bool]]:
+def _of_charts(world: World) -> dict[str, tuple[Vendor, bool]]:
     """Return the classes that charts of controllers make, each with whose it is, and whether it is the default."""
     found: dict[str, tuple[Vendor, bool]] = {}
     for vendor in vendors():

@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 from policylint.digits import whole_number
 from policylint.documents import Pointer, read
 from policylint.doors.addresses import believed
-from policylint.doors.controllers import CLASS, class_of, classes_of_charts, default_class, of_all, settings_of
+from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
-from policylint.doors.vendors import INGRESS, Vendor, guards, vendor_of
+from policylint.doors.vendors import INGRESS, Vendor, guards
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.resource import value_at
@@ -50,27 +50,23 @@ class _Entry(NamedTuple):
 
 def ingress_doors(world: World, backends: Callable[[Resource], tuple[BackendState, ...]]) -> Iterator[Door]:
     """Yield a door for each class of Ingresses."""
-    classes: dict[str, list[Resource]] = defaultdict(list)
-    installed = classes_of_charts(world)
-    default = default_class(world) or next((name for name, (_, is_default) in installed.items() if is_default), "")
+    classes, by_class = Classes(world), defaultdict[str, list[Resource]](list)
     for ingress in world.of_kind(*INGRESS):
-        classes[class_of(ingress, default)].append(ingress)
-    for name, ingresses in sorted(classes.items()):
+        by_class[classes.name(ingress)].append(ingress)
+    for name, ingresses in sorted(by_class.items()):
         key = ResourceKey(INGRESS[0], CLASS, "", name or NO_CLASS)
         seen = world.get(key)
-        controller = "" if seen is None else text(seen.spec.get("controller"))
         first = ingresses[0]
         place: Pointer = ("spec", "ingressClassName") if first.spec.get("ingressClassName") else ("metadata", "name")
         holder = seen if seen is not None else made_of(first, {}, {("metadata", "name"): place}, key)
         by_vendor: dict[str, tuple[Vendor, list[Resource]]] = {}
         for ingress in ingresses:
-            known = installed.get(name) if not controller else None
-            vendor = known[0] if known is not None else vendor_of(controller, name, ingress)
+            vendor, _ = classes.vendor(ingress, name)
             by_vendor.setdefault(vendor.name, (vendor, []))[1].append(ingress)
         read = [_Class(world, vendor, own) for vendor, own in by_vendor.values()]
         rules = [rule for each in read for rule in each.rules()]
         unseen = next((each.unseen for each in read if each.unseen), "")
-        yield door(holder, controller, rules, guards(), backends, (_HTTP, _HTTPS), unseen)
+        yield door(holder, classes.controller(name), rules, guards(), backends, (_HTTP, _HTTPS), unseen)
 
 
 class _Class:

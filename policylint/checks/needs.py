@@ -48,10 +48,6 @@ def redirecting_route(simulation: Simulation) -> bool:
     )
 
 
-def any_ingress(simulation: Simulation) -> bool:
-    return ("networking.k8s.io", "Ingress") in simulation.world.kinds()
-
-
 def any_mesh(simulation: Simulation) -> bool:
     return bool(simulation.meshes.all)
 

@@ -15,7 +15,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.simulation.ranking import Ranking, standing
 from policylint.simulation.ranking import ranked as ranked_matches
 from policylint.topology.delegated_matches import below
-from policylint.topology.hostnames import patterns, widest_written
+from policylint.topology.hostnames import patterns, specificity, widest_written
 from policylint.topology.routes import Rule, rules
 from policylint.trace.hosts import serves
 from policylint.trace.request import Request
@@ -92,6 +92,16 @@ def matches_at(
             further = narrowing(route, rule) if narrowing is not None else ()
             for match in ranked_matches(rule.body, ranking, grpc=grpc, narrowing=further):
                 yield RuleCandidate(route, rule, match, hostname, (), ranked)
+
+
+def together(found: Sequence[RuleCandidate], ranking: Ranking) -> list[RuleCandidate]:
+    """Return all matches for one host as they count together: where routes for the narrowest name alone take its
+    requests these, and each as its proxy reads it beside the others."""
+    if ranking.by.host_first and found:
+        narrowest = max(specificity(each.hostname) for each in found)
+        found = [each for each in found if specificity(each.hostname) == narrowest]
+    read = ranking.by.at_host([each.match for each in found])
+    return [found[number]._replace(match=match) for number, match in read]
 
 
 def _narrowest(routes: Iterable[tuple[Resource, Sequence[str]]], host: str) -> list[tuple[Resource, Sequence[str]]]:

@@ -41,7 +41,7 @@ from policylint.trace.hosts import may_be, serves
 from policylint.trace.listeners import Selection, select
 from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_rules
 from policylint.trace.policies import Policies, facts
-from policylint.trace.precedence import RuleCandidate, doubt, matches_at, ordered, rule_candidates, tried
+from policylint.trace.precedence import RuleCandidate, doubt, matches_at, ordered, rule_candidates, together, tried
 from policylint.trace.request import Request, RequestError
 from policylint.trace.result import Met, Outcome, Share, Trace
 from policylint.trace.unserved import unserved
@@ -50,9 +50,9 @@ _SPEAKING = {"HTTP": "HTTPRoute", "HTTPS": "HTTPRoute", "TLS": "TLSRoute", "TCP"
 """As which kind of route the rules of a door count at a port of it."""
 _MOST_SERVED = 8
 _MOST_DELEGATED = 10_000
+"""Matches of delegated routes of one host that requests are told apart by."""
 _NOTHING = (-1, 0)
 """Less than the specificity of any hostname."""
-"""Matches of delegated routes of one host that requests are told apart by."""
 
 
 class _Served(NamedTuple):
@@ -199,11 +199,8 @@ class Tracer:
                 calls = self._at_host(listener, "GRPCRoute", host)
                 doubtful |= calls.doubtful
                 found += calls.matches
-            if ranked.by.host_first:
-                narrowest = max((specificity(each.hostname) for each in found), default=_NOTHING)
-                found = [each for each in found if specificity(each.hostname) == narrowest]
-            read = ranked.by.at_host([each.match for each in found])
-            found = [found[number]._replace(match=match) for number, match in read]
+            if kind == "HTTPRoute" or not ranked.by.calls_by_path:  # else it is read with all others
+                found = together(found, ranked)
             self._served[place] = _Served(routes, doubtful, found)
         return self._served[place]
 

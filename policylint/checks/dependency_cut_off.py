@@ -17,7 +17,6 @@ from policylint.network.cilium import LETS_API_SERVER
 from policylint.network.cilium_installed import installed
 from policylint.network.endpoints import Endpoint
 from policylint.network.kinds import CILIUM, NETWORK_POLICY
-from policylint.network.ports import PortSpec
 from policylint.network.rules import Block, Entity, Peer, Pods, PolicySpec, RuleSpec
 from policylint.network.selecting import Labels
 from policylint.network.walk import Entry
@@ -136,7 +135,9 @@ def _opens_api_server(rule: RuleSpec, *, by_identity: bool) -> bool:
         return True
     outside = [peer for peer in alternatives if not isinstance(peer, Pods)]
     single = any(isinstance(peer, Block) and peer.cidr.endswith(("/32", "/128")) for peer in outside)
-    return bool(outside) and (single or rule.ports is None or any(_may_be(port, _API_PORTS) for port in rule.ports))
+    return bool(outside) and (
+        single or rule.ports is None or any(port.may_be("TCP", _API_PORTS) for port in rule.ports)
+    )
 
 
 def _is_api_server(peer: Peer) -> bool:
@@ -152,7 +153,7 @@ def _is_api_server(peer: Peer) -> bool:
 def _opens(rule: RuleSpec, port: int, namespace: str) -> bool:
     """Return whether a rule may open a port of pods of a namespace; one that names the port means them."""
     if rule.ports is not None:
-        fitting = [each for each in rule.ports if _may_be(each, (port,))]
+        fitting = [each for each in rule.ports if each.may_be("TCP", (port,))]
         if not fitting:
             return False
         if any(each.low == each.high == port or each.name or not each.certain for each in fitting):
@@ -163,12 +164,6 @@ def _opens(rule: RuleSpec, port: int, namespace: str) -> bool:
         for peers, _ in rule.peers
         for peer in peers
     )
-
-
-def _may_be(port: PortSpec, numbers: tuple[int, ...]) -> bool:
-    if port.protocol not in ("", "TCP"):
-        return False
-    return bool(port.name) or not port.certain or any(port.low <= number <= port.high for number in numbers)
 
 
 def _finding(

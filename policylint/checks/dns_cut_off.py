@@ -118,7 +118,4 @@ def _of_product(rule: RuleSpec) -> DnsPods | None:
 
 
 def _is_dns(port: PortSpec, protocol: str, own: DnsPods | None) -> bool:
-    if port.protocol not in ("", protocol):
-        return False
-    numbers = [pods.port for pods in (dns_pods() if own is None else (own,))]
-    return bool(port.name) or not port.certain or any(port.low <= number <= port.high for number in numbers)
+    return port.may_be(protocol, [pods.port for pods in (dns_pods() if own is None else (own,))])

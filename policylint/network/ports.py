@@ -29,6 +29,12 @@ class PortSpec(NamedTuple):
     name: str = ""
     certain: bool = True
 
+    def may_be(self, protocol: str, numbers: Iterable[int]) -> bool:
+        """Return whether it may be one of some ports: a name, or what is not known, may be any."""
+        if self.protocol not in ("", protocol):
+            return False
+        return bool(self.name) or not self.certain or any(self.low <= number <= self.high for number in numbers)
+
 
 class PortSpace:
     """The pieces that all port specs in use cut the axis into, numbered by protocol and port."""

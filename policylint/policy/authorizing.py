@@ -14,7 +14,7 @@ from policylint.model import Node, Resource, sequence, text
 from policylint.model.ternary import every, negated, some
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
-from policylint.spaces.addresses import EVERYBODY, address_set, number_of
+from policylint.spaces.addresses import address_set, means_everybody, number_of
 from policylint.spaces.predicates import Predicate, containing, ending, starting
 
 Answer = Literal["allowed", "denied", "depends"]
@@ -153,7 +153,7 @@ class RequestFacts(NamedTuple):
     def is_from(self, networks: Iterable[str]) -> bool | None:
         """Return whether the client's address is in one of some networks; 0.0.0.0/0 is taken for everybody."""
         texts = tuple(networks)
-        if any(network in EVERYBODY for network in texts):
+        if means_everybody(texts):
             return True
         within = address_set(texts)
         if not within.ranges and not within.doubtful:

@@ -49,6 +49,11 @@ EVERYBODY = ("0.0.0.0/0", "::/0")
 EVERYWHERE = AddressSet((Range(0, END[6]),))
 
 
+def means_everybody(networks: Iterable[str]) -> bool:
+    """Return whether one of some networks stands for every client, whatever the family of its address."""
+    return any(network in EVERYBODY for network in networks)
+
+
 @lru_cache(maxsize=4096)
 def cidr(text: str) -> Range | None:
     """Return the addresses of a CIDR, None where it is none. Bits of the host are ignored, as Go's ParseCIDR does."""

@@ -155,11 +155,7 @@ class ReadTree(NamedTuple):
 
             alone = beside(self._lone_charts(render, deployed(known, relative)), known)
         labels = cache(self._labels)
-        homes = {
-            self._home(each.name, {resource.document.file for resource in each.resources})
-            for each in known
-            if each.alternative_of
-        }
+        homes = self._homes(each for each in known if each.alternative_of)
         for environment in known:
             if (env and environment.name not in env) or not self._may_have_part(scope, environment):
                 continue
@@ -274,8 +270,7 @@ class ReadTree(NamedTuple):
         ]
         simulations = []
         apart = self._never_together(objects)
-        several = worlds if len(worlds) > 1 else []
-        homes = {self._home(each.name, {resource.document.file for resource in each.resources}) for each in several}
+        homes = self._homes(worlds if len(worlds) > 1 else ())
         for name, own, elsewhere, is_alternative in worlds:
             if env and name not in env:
                 continue
@@ -445,6 +440,11 @@ class ReadTree(NamedTuple):
         marked, relative = f"/{name}/", self.relative()
         paths = (f"/{relative.get(file, '')}" for file in files)
         return next((path[1 : path.index(marked) + len(marked)] for path in paths if marked in path), "")
+
+    def _homes(self, alternatives: Iterable[Environment | Alternative]) -> set[str]:
+        """Return the directories that several alternatives are, "" for one that is none."""
+        files = ((each.name, {resource.document.file for resource in each.resources}) for each in alternatives)
+        return {self._home(name, its_files) for name, its_files in files}
 
     def _definitions(self, home: str, homes: Iterable[str]) -> Callable[[str, str], Sequence[Document]]:
         """Return what finds the CRDs that define a kind for one of several alternatives: none of the other ones'."""

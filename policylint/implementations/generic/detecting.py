@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from policylint.namedtuple import NamedTuple
-from policylint.spaces.addresses import EVERYBODY, address_set, number_of
+from policylint.spaces.addresses import address_set, means_everybody, number_of
 
 FORWARDED = "x-forwarded-for"
 _UNSTATED = "that of who connects, which is not stated (--from)"
@@ -79,7 +79,7 @@ def detected(detection: Detection | None, peer: str, headers: Mapping[str, str])
 def _past_networks(detection: Detection, peer: str, listed: list[str], unbelieved: str) -> Detected:
     """Return the last address that is no trusted proxy's, where a trusted one connects."""
     trusted = address_set(detection.networks)
-    everyone = any(network in EVERYBODY for network in detection.networks)
+    everyone = means_everybody(detection.networks)
     number = number_of(peer) if peer else None
     if number is None and not (everyone and listed):
         why = f"whether X-Forwarded-For is believed depends on who connects (--from): {detection.field}"

@@ -13,7 +13,7 @@ from policylint.load.charts import values_of
 from policylint.model import World, integer, mapping, texts
 from policylint.patterns import Pattern
 from policylint.policy.authorizing import RequestFacts
-from policylint.spaces.addresses import EVERYBODY, address_set, number_of
+from policylint.spaces.addresses import EVERYBODY, address_set, means_everybody, number_of
 
 _FORWARDED = "x-forwarded-for"
 _TRUSTED = Pattern(r"--entrypoints\.([^.=]+)\.forwardedheaders\.trustedips=(.*)$")
@@ -67,7 +67,7 @@ def address_by(strategy: Mapping[str, Any], message: RequestFacts, networks: tup
     if not networks:
         return "", f"its entry points believe no X-Forwarded-For (forwardedHeaders), so {words} finds no address"
     number = number_of(message.peer) if message.peer else None
-    if not any(each in EVERYBODY for each in networks):
+    if not means_everybody(networks):
         if number is None:
             return "", _WHO_CONNECTS
         if not address_set(networks).holds(number):

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 from policylint.catalog.annotations import readers, replacing
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding, Related, Resource
+from policylint.model.kinds import INGRESS
 from policylint.model.words import count, listing
 from policylint.simulation import Simulation
 from policylint.topology.ancestry import gateways_above, implementation_of
 
 RULE = "GWP114"
-_INGRESS = ("networking.k8s.io", "Ingress")
 _OF_INGRESSES = ".ingress.kubernetes.io"
 """How the prefixes of the annotations end that controllers of Ingresses read: `nginx.ingress.kubernetes.io/…`."""
 
@@ -73,7 +73,7 @@ def _of_ingresses(holder: Resource) -> Iterator[Finding]:
 
 def _of_other_controllers(simulation: Simulation) -> Iterator[Finding]:
     """Yield the Ingresses whose annotations are all for another controller than that of their class."""
-    if not simulation.world.of_kind(*_INGRESS):
+    if not simulation.world.of_kind(*INGRESS):
         return
     from policylint.doors.annotations import foreign
 

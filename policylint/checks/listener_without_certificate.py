@@ -16,6 +16,7 @@ from policylint.checks.kit.locations import at
 from policylint.checks.kit.routing import grade, listeners
 from policylint.load.charts import values_of
 from policylint.model import Finding, Resource, ResourceKey, mapping, sequence, text, texts
+from policylint.model.kinds import INGRESS
 from policylint.simulation import Simulation
 from policylint.simulation.serving import without_tls
 from policylint.topology import ListenerState
@@ -77,7 +78,7 @@ def _ingresses(simulation: Simulation) -> Iterator[Finding]:
     Source: cert-manager pkg/controller/certificate-shim/sync.go, validateIngressTLSBlock: it takes the names and the
     Secret of a certificate from `tls`.
     """
-    for ingress in simulation.world.of_kind("networking.k8s.io", "Ingress"):
+    for ingress in simulation.world.of_kind(*INGRESS):
         annotation = next((each for each in (*CERT_MANAGER, _OLD) if ingress.annotations.get(each)), "")
         blocks = list(map(mapping, sequence(ingress.spec.get("tls"))))
         lacking = next((name for name in ("hosts", "secretName") for each in blocks if not each.get(name)), "")

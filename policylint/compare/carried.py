@@ -14,15 +14,14 @@ from policylint.catalog.weakenings import access, table, words_of
 from policylint.compare.pairing import Sides
 from policylint.doors import published_as, with_doors
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, mapping, sequence, text, texts, value_at
-from policylint.model.kinds import OPENSHIFT_ROUTE
+from policylint.model.kinds import INGRESS, OPENSHIFT_ROUTE
 from policylint.namedtuple import NamedTuple
 from policylint.topology.workloads import WORKLOADS
 
-_INGRESS = ("networking.k8s.io", "Ingress")
 _SERVICE = ("", "Service")
 _NAMESPACE = ("", "Namespace")
 _GATEWAYS = frozenset({(GATEWAY_GROUP, "Gateway"), (GATEWAY_GROUP, "ListenerSet"), (GATEWAY_GROUP, "GatewayClass")})
-_OTHERS = frozenset({_INGRESS, _SERVICE, _NAMESPACE, OPENSHIFT_ROUTE})
+_OTHERS = frozenset({INGRESS, _SERVICE, _NAMESPACE, OPENSHIFT_ROUTE})
 _IDLE = frozenset({
     "clusterIP", "clusterIPs", "healthCheckNodePort", "internalTrafficPolicy", "ipFamilies", "ipFamilyPolicy",
     "publishNotReadyAddresses", "sessionAffinity", "sessionAffinityConfig", "trafficDistribution",
@@ -135,7 +134,7 @@ def _said(old: Resource, new: Resource) -> Iterator[str]:
         filters = _filters(old.spec), _filters(new.spec)
         yield from (name for name in filters[0] if filters[0][name] != filters[1][name])
         return
-    reading = _ingress if new.key[:2] == _INGRESS else _service if new.key[:2] == _SERVICE else _gateway
+    reading = _ingress if new.key[:2] == INGRESS else _service if new.key[:2] == _SERVICE else _gateway
     if reading is not _gateway or new.key[:2] in _GATEWAYS:
         was, now = reading(old.spec), reading(new.spec)
         yield from (f"spec.{name}" for name in dict.fromkeys((*was, *now)) if was.get(name) != now.get(name))

@@ -11,9 +11,10 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.controllers import Classes
-from policylint.doors.vendors import INGRESS, Vendor, vendors
+from policylint.doors.vendors import Vendor, vendors
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.model.kinds import INGRESS
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.lowered import Guard
-from policylint.doors.vendors import INGRESS, Vendor, vendor_of, vendors
+from policylint.doors.vendors import Vendor, vendor_of, vendors
 from policylint.load.charts import values_of
 from policylint.model import Resource, ResourceKey, World, mapping, text, texts
+from policylint.model.kinds import INGRESS
 from policylint.model.resource import value_at
 
 CLASS = "IngressClass"

@@ -17,9 +17,10 @@ from policylint.doors.addresses import believed
 from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
-from policylint.doors.vendors import INGRESS, Vendor, guards
+from policylint.doors.vendors import Vendor, guards
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model.kinds import INGRESS
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern

@@ -10,10 +10,9 @@ from typing import Any
 from policylint.documents import read
 from policylint.doors import DOOR_GUARDS
 from policylint.model import PolicyKind, Resource, mapping, sequence, text, texts
+from policylint.model.kinds import INGRESS
 from policylint.model.policy_kind import policy_kind
 from policylint.model.shipped import shipped_data
-
-INGRESS = ("networking.k8s.io", "Ingress")
 
 
 class Vendor:

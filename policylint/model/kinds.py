@@ -168,6 +168,7 @@ MESH_ROUTE = ("policy.linkerd.io", "HTTPRoute")
 """What is an HTTPRoute of Gateway API where its parent is a Service, in a group of its own."""
 VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")
 """What routes requests inside a mesh, and is not evaluated there."""
+INGRESS = ("networking.k8s.io", "Ingress")
 OPENSHIFT_ROUTE = ("route.openshift.io", "Route")
 MESHES = ("cilium", "istio", "kuma", "linkerd")
 """Implementations whose policies also act on traffic that no Gateway takes."""

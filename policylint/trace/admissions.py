@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from policylint.doors import PUBLISHED, is_door, proxies
-from policylint.doors.vendors import INGRESS, vendor_of
+from policylint.doors.vendors import vendor_of
 from policylint.model import Resource, ResourceKey, mapping, sequence, text
+from policylint.model.kinds import INGRESS
 from policylint.policy.authorizing import (
     Checkpoint,
     Client,

@@ -24,8 +24,9 @@ from policylint.compare.requests.kept import CERTIFICATE, Kept, gone
 from policylint.compare.requests.words import difference_in_words, doors_in_words, example_in_words, sets_in_words
 from policylint.compare.subjects import subject_of
 from policylint.documents import Pointer
-from policylint.doors.vendors import INGRESS, closest
+from policylint.doors.vendors import closest
 from policylint.model import ROUTE_KINDS, SEVERITIES, Finding, Location, Node, Related, ResourceKey, Severity
+from policylint.model.kinds import INGRESS
 from policylint.model.words import count, listing, verb
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import TurnedAway, asks

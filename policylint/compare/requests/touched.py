@@ -8,10 +8,9 @@ from policylint.compare.change import ContextChange
 from policylint.compare.pairing import Sides
 from policylint.compare.requests.named import naming
 from policylint.doors import PUBLISHED
-from policylint.doors.vendors import INGRESS
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey, texts
 from policylint.model.hosts import names_service
-from policylint.model.kinds import VIRTUAL_SERVICE
+from policylint.model.kinds import INGRESS, VIRTUAL_SERVICE
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import KINDS, has_policies
 from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_at_pods, entries_inside

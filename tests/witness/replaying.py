@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from functools import cache, partial
 from math import floor
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 from tests.witness import (
@@ -54,6 +55,11 @@ DEPLOYERS: Mapping[str, tuple[Callable[[str, int], list[Manifest]], deployed.Wit
     "kustomize": (kustomize_trees.tree, kustomize, "deployers"),
 }
 """The grammar of trees for each deployer, who asks about them, and the program that is asked."""
+PROXIES: Mapping[str, tuple[ModuleType, str]] = {
+    "kgateway-requests": (kgateway_requests, "kgateway"),
+    "nginx-requests": (nginx_requests, "nginx_gateway_fabric"),
+}
+"""Who asks the proxy that a controller sets up, and the program that is asked for its configuration."""
 KNOWN = Path(__file__).with_name("known.toml")
 PREDICTED = Path(__file__).with_name("predicted.md")
 """What the page says of worlds that people predicted, and no program was asked about."""
@@ -91,15 +97,16 @@ def replayed(record: Path) -> Tally:
         "api-server": api_server_objects.world,
         "istio-connections": istio_connections.world,
         "istio-requests": istio_requests.world,
-        "kgateway-requests": kgateway_requests.world,
         "kuadrant": kuadrant.world,
         "network": network_worlds.world,
-        "nginx-requests": nginx_requests.world,
     }
     made = grammars.get(record.stem, world)
     deployer = DEPLOYERS.get(record.stem)
     if deployer is not None:
         made = deployer[0]
+    proxies, _ = PROXIES.get(record.stem, (None, ""))
+    if proxies is not None:
+        made = proxies.world
     dialect = gateway_api.DIALECTS.get(record.stem)
     if dialect is not None:
         made = partial(gateway_api.world, record.stem)
@@ -124,13 +131,9 @@ def replayed(record: Path) -> Tally:
         elif record.stem == "istio-requests":
             asked = istio_requests.requests(answer.seed, answer.number)
             tally.add(name, objects, answer.facts, istio_requests.our_answers(objects, answer.refused, asked))
-        elif record.stem == "kgateway-requests":
-            asked = kgateway_requests.requests(answer.seed, answer.number, objects)
-            ours = kgateway_requests.our_answers(objects, answer.refused, asked, answer.facts)
-            tally.add(name, objects, answer.facts, ours)
-        elif record.stem == "nginx-requests":
-            asked = nginx_requests.requests(answer.seed, answer.number, objects)
-            ours = nginx_requests.our_answers(objects, answer.refused, asked, answer.facts)
+        elif proxies is not None:
+            asked = proxies.requests(answer.seed, answer.number, objects)
+            ours = proxies.our_answers(objects, answer.refused, asked, answer.facts)
             tally.add(name, objects, answer.facts, ours)
         elif record.stem == "kuadrant":
             tally.add(name, objects, answer.facts, kuadrant.our_facts(objects, answer.refused))

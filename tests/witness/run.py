@@ -23,18 +23,16 @@ from tests.witness import (
     gateway_api,
     istio_connections,
     istio_requests,
-    kgateway_requests,
     kuadrant,
     network,
     network_worlds,
-    nginx_requests,
 )
 from tests.witness.envoy_gateway_wider import world
 from tests.witness.facts import Difference, differences
 from tests.witness.grammar import Manifest, digest, name_of
 from tests.witness.programs import Program, built, certificate, installed_envoy
 from tests.witness.recording import RECORDED, Answer, written
-from tests.witness.replaying import DEPLOYERS, REQUESTS, replayed
+from tests.witness.replaying import DEPLOYERS, PROXIES, REQUESTS, replayed
 from tests.witness.shrinking import shrunk
 from tests.witness.tally import Tally
 
@@ -54,10 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "network": of_network,
         "istio-connections": of_istio_connections,
         "istio-requests": of_istio_requests,
-        "kgateway-requests": of_kgateway_requests,
         "kuadrant": of_kuadrant,
-        "nginx-requests": of_nginx_requests,
         **dict.fromkeys(DEPLOYERS, of_deployers),
+        **dict.fromkeys(PROXIES, of_proxies),
         **dict.fromkeys(gateway_api.DIALECTS, of_gateway_api),
     }
     parser = argparse.ArgumentParser(description=__doc__)
@@ -197,42 +194,23 @@ def of_istio_connections(options: argparse.Namespace) -> int:
     return _kept(options, istio_connections.head(), answers, tally)
 
 
-def of_kgateway_requests(options: argparse.Namespace) -> int:
-    """Requests to the proxy that kgateway sets up."""
-    tally, answers = Tally(), []
+def of_proxies(options: argparse.Namespace) -> int:
+    """Requests to the proxy that a controller sets up."""
+    tally, answers, (witness, program) = Tally(), [], PROXIES[options.witness]
     with (
         TemporaryDirectory() as place,
-        kgateway_requests.Asking(built("kgateway"), *certificate(Path(place)), Path(place)) as asking,
+        witness.Asking(built(program), *certificate(Path(place)), Path(place)) as asking,
         envoy.Stubs() as stubs,
         api_server.Server(built("api_server"), api_server.crds(options.crds)) as server,
     ):
         for number in range(options.first, options.first + options.worlds):
-            objects = kgateway_requests.world(options.seed, number)
-            asked = kgateway_requests.requests(options.seed, number, objects)
+            objects = witness.world(options.seed, number)
+            asked = witness.requests(options.seed, number, objects)
             real, refused = asking.told(objects, server.fates(objects), asked, stubs)
             answers.append(Answer(options.seed, number, digest(objects), real, refused))
-            ours = kgateway_requests.our_answers(objects, refused, asked, real)
+            ours = witness.our_answers(objects, refused, asked, real)
             tally.add(f"{options.seed}/{number}", objects, real, ours)
-    return _kept(options, kgateway_requests.head(), answers, tally)
-
-
-def of_nginx_requests(options: argparse.Namespace) -> int:
-    """Requests to the proxy that NGINX Gateway Fabric sets up."""
-    tally, answers = Tally(), []
-    with (
-        TemporaryDirectory() as place,
-        nginx_requests.Asking(built("nginx_gateway_fabric"), *certificate(Path(place)), Path(place)) as asking,
-        envoy.Stubs() as stubs,
-        api_server.Server(built("api_server"), api_server.crds(options.crds)) as server,
-    ):
-        for number in range(options.first, options.first + options.worlds):
-            objects = nginx_requests.world(options.seed, number)
-            asked = nginx_requests.requests(options.seed, number, objects)
-            real, refused = asking.told(objects, server.fates(objects), asked, stubs)
-            answers.append(Answer(options.seed, number, digest(objects), real, refused))
-            ours = nginx_requests.our_answers(objects, refused, asked, real)
-            tally.add(f"{options.seed}/{number}", objects, real, ours)
-    return _kept(options, nginx_requests.head(), answers, tally)
+    return _kept(options, witness.head(), answers, tally)
 
 
 def of_kuadrant(options: argparse.Namespace) -> int:

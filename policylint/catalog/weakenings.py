@@ -15,7 +15,7 @@ from policylint.model.weakness import Weakness, weakness
 from policylint.namedtuple import NamedTuple
 
 _MOST_PATHS = 4_000
-_LINE = re.compile(r" *- \{groups: \[([^]]+)\], kind: '?(.+?)'?(?:, (?:guards|spares|with|changes): \w+)*\}$")
+_LINE = re.compile(r" *- \{groups: \[([^]]+)\], kind: '?(.+?)'?(?:, (?:guards|spares|with|changes|settings): \w+)*\}$")
 _WRAPPER = re.compile(r"(?:(?:from|to|rules)\.\*\.)?(?:defaults?|overrides?)\.(?=.)")
 """What holds the settings of a policy and says nothing of them."""
 _Steps = tuple[str, ...]
@@ -57,12 +57,14 @@ class Deciding(NamedTuple):
         holding: a field that an object of the kind must have below its spec.
         changing: the field, of a rule or `true` by itself, with which it rewrites or deletes what others apply; `any`
             where all of them do.
+        settings: whether it states settings of something that goes on without it, as its defaults have it.
     """
 
     guards: bool
     spares: bool
     holding: str
     changing: str = ""
+    settings: bool = False
 
 
 class Access(NamedTuple):
@@ -143,7 +145,7 @@ def deciding(group: str, kind: str) -> Deciding | None:
     for of_kind, entry in _deciding():
         if group in entry["groups"] and of_kind.fullmatch(kind):
             named = (text(entry.get("with")), text(entry.get("changes")))
-            return Deciding(bool(entry.get("guards")), bool(entry.get("spares")), *named)
+            return Deciding(bool(entry.get("guards")), bool(entry.get("spares")), *named, bool(entry.get("settings")))
     return None
 
 

@@ -209,6 +209,7 @@ def removed_protections(
             from policylint.compare.bypassed import logins_bypassed
             from policylint.compare.ends import ends_changed
             from policylint.compare.exchanged import others_named
+            from policylint.compare.missed import definitions_gone
             from policylint.compare.peers import peers_widened
             from policylint.compare.statements import statements_lost
             from policylint.compare.withdrawn import grants_withdrawn
@@ -221,6 +222,7 @@ def removed_protections(
                 findings += others_named(pair)
                 findings += statements_lost(pair)
                 findings += grants_withdrawn(pair)
+                findings += definitions_gone(pair)
         if "GWP620" in rules:
             from policylint.compare.connections import isolation_removed
 

@@ -15,6 +15,7 @@ from policylint.catalog.weakenings import access, common_weaknesses, deciding
 from policylint.checks.kit.locations import path
 from policylint.compare.carried import carried_otherwise
 from policylint.compare.change import ContextChange, EnvironmentChange, SubjectChange
+from policylint.compare.missed import missed_objects
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.anywhere import decided_otherwise, edited_beside
 from policylint.compare.protection.extensions import acts_alone, edited_unevaluated, said_by, stands_nowhere
@@ -83,7 +84,7 @@ def _untold(sides: Sides, shown: Container[ResourceKey]) -> Iterator[tuple[Resou
         if new.key not in shown and (reason := _reason(sides, old, new)):
             yield new, reason
     changes = ((each, _changes(fields)) for each, fields in (*carried_otherwise(sides), *_of_networks(sides)))
-    for each, change in chain(changes, _come_or_gone(sides)):
+    for each, change in chain(changes, missed_objects(sides), _come_or_gone(sides)):
         if each.key not in shown:
             yield each, f"{change}, {_NOT_EVALUATED}"
 
@@ -170,8 +171,8 @@ def _of_known_groups(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
 
 
 def without_told(environments: Iterable[EnvironmentChange], findings: Iterable[Finding]) -> list[EnvironmentChange]:
-    """Leave out the rows of objects of which a finding tells."""
-    told = {key for finding in findings for key in finding.resources}
+    """Leave out the rows of objects of which a finding tells; those that nobody is shown unasked tell nothing."""
+    told = {key for finding in findings if finding.confidence != "unknown" for key in finding.resources}
     return [
         environment._replace(subjects=tuple(each for each in environment.subjects if not _is_told(each, told)))
         for environment in environments

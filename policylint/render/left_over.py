@@ -17,7 +17,7 @@ from policylint.render.overlays import IsSubject, overlays
 from policylint.render.provenance import Manifest, identity, manifests_of
 from policylint.render.tree import Tree
 
-_MAKERS = frozenset(
+MAKERS = frozenset(
     {
         *(("argoproj.io", kind) for kind in ("Application", "ApplicationSet")),
         *(("fluxcd.controlplane.io", "ResourceSet"), ("kustomize.toolkit.fluxcd.io", "Kustomization")),
@@ -77,7 +77,7 @@ def _counted(objects: Iterable[Manifest], groups: frozenset[str]) -> set[object]
     return {
         identity(each)
         for each in objects
-        if each.group in groups or (each.group, each.kind) in WAYS_IN or (each.group, each.kind) in _MAKERS
+        if each.group in groups or (each.group, each.kind) in WAYS_IN or (each.group, each.kind) in MAKERS
     }
 
 

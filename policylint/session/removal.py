@@ -17,14 +17,14 @@ from policylint.session.staged import changed_files, compared, former_listing, g
 
 if TYPE_CHECKING:
     from policylint.compare import Sides
-    from policylint.model import Finding, ResourceKey
+    from policylint.model import Finding, ResourceKey, Severity
     from policylint.session.diff import DiffSides
     from policylint.session.settings import Setup
     from policylint.simulation import Simulation
     from policylint.workspace import Workspace
 
-RULES = frozenset({"GWP101", "GWP401", "GWP406"})
-"""Rules about one object that a reference names: the last of a finding's resources."""
+RULES: Mapping[str, Severity] = {"GWP101": "error", "GWP401": "error", "GWP406": "error", "GWP409": "warning"}
+"""Rules about one object that a reference names, the last of a finding's resources; how grave its removal is."""
 MOST_FILES = 200
 """Changes of more files are not looked through."""
 Gone = Mapping[str, "Mapping[ResourceKey, ResourceKey]"]
@@ -57,7 +57,7 @@ def escalate_staged(findings: list[Finding], setup: Setup, workspace: Workspace)
 
 def escalate_changed(findings: list[Finding], pairs: Sequence[Sides], sides: DiffSides) -> list[Finding]:
     """Return the findings of the later side of a diff, those that were uncertain and are about what the change removes
-    as errors."""
+    as errors, or as what it is to remove that."""
     gone = {pair.after.world.name: {key: key for key in pair.pairing.removed} | pair.pairing.renamed for pair in pairs}
     told = [_without_guess(finding) if _names_removed(finding, gone) else finding for finding in findings]
     return escalate_removed(told, gone, "change", lambda: _may_come_otherwise(sides))
@@ -125,7 +125,7 @@ def _missing(finding: Finding, removed: Gone, event: str) -> Finding:
     known = finding.message.removesuffix(", which is not among these manifests")
     unseen = known != finding.message
     return finding._replace(
-        severity="error",
+        severity=RULES[finding.rule],
         confidence="assumed",
         ground=f"nothing else in the tree makes {key.kind} {key.name}",
         message=f"{known}, which this {event} {action}" if unseen else f"{known}: this {event} {action} {key}",

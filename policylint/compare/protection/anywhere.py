@@ -30,6 +30,7 @@ from policylint.model import (
     text,
 )
 from policylint.model.weakness import Weakness
+from policylint.render.left_over import MAKERS
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.topology.workloads import WORKLOADS, pod_spec
@@ -43,6 +44,7 @@ _ELSEWHERE = frozenset(
 )  # fmt: skip
 """Groups of kinds that have no such fields, or are compared elsewhere."""
 _CONFIG_MAP = ("", "ConfigMap")
+_NAMESPACE = ("", "Namespace")
 _EXPORTED = "it can be reached from elsewhere"
 _FIELDS = {("", "ServiceAccount"): ("automountServiceAccountToken",), ("", "Service"): ("externalTrafficPolicy",)}
 """What objects of Kubernetes say that means the same by its name alone."""
@@ -54,11 +56,13 @@ _OF_SCALING = frozenset({"", "apps", "batch", "autoscaling", "apiextensions.k8s.
 
 def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
     """Yield causes with the objects themselves."""
-    for old, new in edited_beside(sides):
+    for old, new in (*edited_beside(sides), *emptied_beside(sides)):
         decides = deciding(*new.key[:2]) is not None
         for weakening, certain in directed_changes(new.key[:2], said_beside(old), said_beside(new)):
             cause = weakened(weakening, old, new, "keep it as it was, or say what takes its place")
             kept = cause if decides or certain else cause._replace(severity="note")
+            if new.key in sides.pairing.removed:
+                kept = kept._replace(location=None)
             yield kept._replace(own=True), "", (whole(new.key),)
     for change, resource, says in (
         *(("is gone", each, "what it rejected passes") for each in _of(sides.before, sides.pairing.removed, "guards")),
@@ -145,6 +149,21 @@ def edited_beside(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
     for key, was, now in undeployed(sides):
         if now is not None and is_beside(sides, *key[:2]):
             yield was, now
+
+
+def emptied_beside(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
+    """Yield settings that are gone while what they were for stays, as they were and with nothing in them: what holds
+    by default is in force then. With an application its own go, and what comes beside them may take their place."""
+    taken = {(key.kind, key.namespace) for key in sides.pairing.added}
+    left = {key.namespace for key in sides.pairing.removed if key[:2] in WORKLOADS or key[:2] in MAKERS}
+    left |= {key.name for key in sides.pairing.removed if key[:2] == _NAMESPACE}
+    for key in sorted(sides.pairing.removed):
+        entry = deciding(*key[:2])
+        if key[:2] == _CONFIG_MAP or (entry is not None and entry.settings):
+            old = sides.before.world.get(key)
+            if old is not None and (key.kind, key.namespace) not in taken and key.namespace not in {*left} - {""}:
+                fields = ("data", "binaryData") if key[:2] == _CONFIG_MAP else ("spec", "config")
+                yield old, old.replaced(body={**old.body, **{field: {} for field in fields if field in old.body}})
 
 
 def decides_beside(sides: Sides) -> bool:
@@ -256,6 +275,7 @@ __all__ = [
     "decided_otherwise",
     "decides_beside",
     "edited_beside",
+    "emptied_beside",
     "is_beside",
     "said_beside",
     "weakened_anywhere",

@@ -12,7 +12,7 @@ from policylint.catalog.directions import sense_of
 from policylint.catalog.weakenings import Access, access, deciding, words_of
 from policylint.checks.kit.locations import path, value_at
 from policylint.compare.pairing import Sides
-from policylint.compare.protection.anywhere import edited_beside, is_beside, said_beside, words_on
+from policylint.compare.protection.anywhere import edited_beside, emptied_beside, is_beside, said_beside, words_on
 from policylint.compare.protection.cause import RULE
 from policylint.compare.protection.extensions import nearest
 from policylint.compare.protection.selected import selected_otherwise
@@ -130,6 +130,9 @@ def changes_beside(sides: Sides) -> Iterator[Unjudged]:
                 left = [each for each in one.pointers if not (made[0].has(old, each) or made[1].has(new, each))]
                 if left:
                     yield one._replace(pointers=tuple(left))
+    for old, empty in emptied_beside(sides):
+        for one in _changed(words, empty, (said_beside(old), said_beside(empty)), whole=bool(deciding(*old.key[:2]))):
+            yield one._replace(resource=old, change="is gone, with")
     yield from _known(sides, words)
     yield from _not_served(sides)
     yield from _labelled(sides, words)

@@ -19,6 +19,8 @@ from policylint.render.tree import Tree, join
 
 _APPLIES = Pattern(r"\b(?:kubectl|KUBECTL|oc)\b[^\n|;&#]{0,200}?\b(?:apply|create|replace)\b([^\n|;&#]{0,400})")
 _BUILDS = Pattern(r"\b(?:kustomize\s+build|kubectl\s+kustomize)\b([^\n|;&#]{0,400})\|[^\n]*\bapply\b")
+_BEARINGS = 8
+"""From how many directories a move is followed."""
 _MOVES = Pattern(r"(?:^|[\s;&|(@])(?:(?:cd|pushd)\s+|make\s+-C\s+|working-directory:\s*)[\"']?([^\s\"';&|)]+)")
 """Commands that say as seen from where the paths after them are."""
 HOME = Pattern(r"^\$(?:\w+|\{\w+\}|\(\w+\))/")
@@ -283,10 +285,14 @@ def _filled_in(path: str, script: ScriptText) -> str:
 
 
 def starts(script: str, text: ScriptText | None = None) -> tuple[str, ...]:
-    """Return the directories as seen from which a script names files: its own, the top, and those that it goes to."""
-    known = dict.fromkeys((script.rpartition("/")[0], ""))
-    for move in () if text is None else text.all(_MOVES):
-        known.update(dict.fromkeys(places(tuple(known), move[1])))
+    """Return the directories as seen from which a script names files: its own, the top, and those that it goes to, from
+    there or from where it went before."""
+    home = tuple(dict.fromkeys((script.rpartition("/")[0], "")))
+    known, here = dict.fromkeys(home), home
+    for move in () if text is None else dict.fromkeys(move[1] for move in text.all(_MOVES)):
+        # Not from everywhere that it ever was: a guide that changes directory thirty times would be at 2^30 places.
+        here = tuple(dict.fromkeys(places((*home, *here), move)))[:_BEARINGS]
+        known.update(dict.fromkeys(here))
     return tuple(known)
 
 

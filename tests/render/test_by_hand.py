@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from policylint.render.by_hand import starts
+from policylint.render.scripts import ScriptText
 from tests.workspace.test_alternatives import GATEWAY, ROUTE, SERVICE, tree
 
 FILES = {
@@ -94,6 +96,14 @@ PUSHED = {
 def routes(root: Path, path: str, files: dict[str, str]) -> list[str]:
     workspace = tree(root, {**PUSHED, "clusters/main/all.yaml": SOURCE % path, **files})
     return [key.path for each in workspace.simulations for key in each.world.resources if key.kind == "HTTPRoute"]
+
+
+def test_a_guide_that_changes_directory_many_times_is_read_at_once() -> None:
+    """Each move may be from where the last one led, or from the start: not from everywhere that it ever was."""
+    moves = "\n".join(f"cd step-{number}\nkubectl apply -f here.yaml" for number in range(60))
+    known = starts("guides/all.md", ScriptText(f"cd lab/one\n{moves}\n"))
+    assert len(known) < 600
+    assert {"lab/one", "guides/lab/one", "lab/one/step-0", "step-59", "guides/step-59"} <= set(known)
 
 
 @pytest.mark.parametrize("path", ["./", "./web", "web/"])

@@ -196,3 +196,64 @@ def test_applications_of_other_namespaces(tmp_path: Path, stated: str, is_refuse
     files = {**FILES, "argo/shop.yaml": FILES["argo/shop.yaml"].replace("namespace: argocd", "namespace: team-a", 1)}
     said = ["Applications of namespace team-a (`sourceNamespaces`)"] if is_refused else []
     assert refused(tmp_path, {**files, **project(sourceNamespaces=stated)}) == said
+
+
+def secret(kind: str, entries: str, *, make: str = "Secret") -> dict[str, str]:
+    """A repository or cluster as Argo CD keeps it: the entries of a Secret, or what another controller makes it of."""
+    labels = f"labels: {{argocd.argoproj.io/secret-type: {kind}}}"
+    template = f"template: {{metadata: {{{labels}}}, {entries}}}"
+    held = {
+        "Secret": f"metadata: {{name: entry, {labels}}}\n{entries}",
+        "SealedSecret": f"metadata: {{name: entry}}\nspec:\n  template: {{metadata: {{{labels}}}}}\n  {entries}",
+        "ExternalSecret": f"metadata: {{name: entry}}\nspec:\n  target: {{{template}}}",
+    }
+    return {"argo/entry.yaml": f"apiVersion: v1\nkind: {make}\n{held[make]}\n"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "entry"),
+    [
+        ("sourceRepos", secret("repository", "stringData: {project: team, url: 'https://git.example.com/platform'}")),
+        (
+            "sourceRepos",
+            secret("repository", "data: {project: dGVhbQ==, url: aHR0cHM6Ly9naXQuZXhhbXBsZS5jb20vcGxhdGZvcm0uZ2l0}"),
+        ),
+        ("sourceRepos", secret("repository", "encryptedData: {project: AgBx, url: AgBy}", make="SealedSecret")),
+        (
+            "sourceRepos",
+            secret("repository", "data: {project: team, url: '{{ .url }}'}", make="ExternalSecret"),
+        ),
+        ("destinations", secret("cluster", "stringData: {project: team, server: 'https://kubernetes.default.svc'}")),
+        (
+            "destinations",
+            secret(
+                "cluster",
+                "stringData: {project: team, server: 'https://kubernetes.default.svc', namespaces: 'api, web'}",
+            ),
+        ),
+    ],
+)
+def test_what_a_secret_gives_to_a_project_is_permitted(tmp_path: Path, fields: str, entry: dict[str, str]) -> None:
+    """argoproj/argo-cd util/argo/argo.go, GetAppProjectByName: repositories and clusters of Secrets with `project`."""
+    assert refused(tmp_path / "before", {**FILES, **project(**{fields: "[]"})}) != []
+    assert refused(tmp_path / "after", {**FILES, **project(**{fields: "[]"}), **entry}) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "entry"),
+    [
+        ("sourceRepos", secret("repository", "stringData: {project: other, url: 'https://git.example.com/platform'}")),
+        ("sourceRepos", secret("repository", "stringData: {url: 'https://git.example.com/platform'}")),
+        ("sourceRepos", secret("repo-creds", "stringData: {project: team, url: 'https://git.example.com/platform'}")),
+        ("sourceRepos", secret("repository", "stringData: {project: team, url: 'https://git.example.com/another'}")),
+        ("sourceRepos", secret("repository", "encryptedData: {url: AgBy}", make="SealedSecret")),
+        (
+            "destinations",
+            secret("cluster", "stringData: {project: team, server: 'https://kubernetes.default.svc', namespaces: api}"),
+        ),
+    ],
+)
+def test_what_a_secret_does_not_give_to_a_project_stays_refused(
+    tmp_path: Path, fields: str, entry: dict[str, str]
+) -> None:
+    assert refused(tmp_path, {**FILES, **project(**{fields: "[]"}), **entry}) != []

@@ -6,17 +6,20 @@ one that holds a single object which it does not permit.
 A project counts where the tree says that it is applied: by an Application, by a script, or beside one of its own
 Applications. Others may have been replaced in the cluster long ago.
 
+A repository or a cluster whose Secret names a project is permitted to it, whatever the project itself lists.
+
 Source: argoproj/argo-cd `pkg/apis/application/v1alpha1/app_project_types.go` (IsSourcePermitted,
-IsDestinationPermitted, IsGroupKindPermitted), `util/argo/argo.go` (ValidatePermissions, GetGlobalProjects),
-`controller/sync.go` (WithPermissionValidator).
+IsDestinationPermitted, IsGroupKindPermitted), `util/argo/argo.go` (ValidatePermissions, GetGlobalProjects,
+GetAppProjectByName), `controller/sync.go` (WithPermissionValidator).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, partial
 from typing import Any
 
+from policylint.documents import read
 from policylint.model import GATEWAY_GROUP, is_symbolic, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
 from policylint.render.by_hand import applied
@@ -31,6 +34,8 @@ _GLOBAL = b"globalProjects"
 """The entry of `argocd-cm` by which projects permit what others permit, too."""
 _OF_NAMESPACES = frozenset({"", "apps", "autoscaling", "batch", GATEWAY_GROUP, "policy", "rbac.authorization.k8s.io"})
 """Groups of whose kinds without a namespace none is unknown."""
+_TYPE = "argocd.argoproj.io/secret-type"
+"""The label by which Argo CD takes a Secret for a repository or a cluster."""
 HERE, LOCAL = "https://kubernetes.default.svc", "in-cluster"
 """The address and the name of the cluster in which an Argo CD runs."""
 
@@ -40,6 +45,20 @@ class Forbidden(NamedTuple):
 
     why: str
     place: Provenance
+
+
+class Scoped(NamedTuple):
+    """A Secret of Argo CD that belongs to a project.
+
+    Attributes:
+        kind: what it is of, by its label: `repository`, `cluster`.
+        project: None where the tree does not say which.
+        values: its entries, as far as they can be read.
+    """
+
+    kind: str
+    project: str | None
+    values: Mapping[str, str]
 
 
 class Projects:
@@ -71,6 +90,17 @@ class Projects:
     def _has_global(self) -> bool:
         return any(_GLOBAL in (self._tree.read(path) or b"") for path in self._tree.files_below(""))
 
+    @cached_property
+    def _scoped(self) -> Sequence[Scoped]:
+        return list(scoped(self._tree))
+
+    def _scoped_to(self, project: str, kind: str) -> tuple[list[Mapping[str, str]], bool]:
+        """Return the repositories or clusters that Secrets give to a project, and whether there may be others: those
+        of Secrets whose project or address is not in the tree."""
+        given = [each for each in self._scoped if each.kind == kind and each.project in (project, None)]
+        known = [each.values for each in given if each.project and _address(each.values)]
+        return known, len(known) < len(given)
+
     def known(self, manifests: Iterable[Manifest]) -> Iterator[Manifest]:
         """Yield the objects, as they are written, of which it is known whether they have a namespace."""
         for manifest in manifests:
@@ -101,13 +131,15 @@ class Projects:
         if home and own not in ("", home) and not is_symbolic(own) and not _is_namespace(spec, own):
             why = f"project {name} does not permit Applications of namespace {own} (`sourceNamespaces`)"
             return Forbidden(why, application.origin.at("metadata", "namespace"))
+        repositories, others = self._scoped_to(name, "repository")
+        permitted = [*texts(spec.get("sourceRepos")), *(each["url"] for each in repositories)]
         for source, place in sources:
             address = text(source.get("repoURL"))
-            if address and not is_symbolic(address) and not _permits(texts(spec.get("sourceRepos")), _of_git(address)):
+            if address and not others and not is_symbolic(address) and not _permits(permitted, _of_git(address)):
                 return Forbidden(f"project {name} does not permit the repository {address}", place.child("repoURL"))
         destination = mapping(application.spec.get("destination"))
         namespace = text(destination.get("namespace"))
-        if namespace and not self._is_destination(spec, destination, namespace):
+        if namespace and not self._is_destination(name, spec, destination, namespace):
             cluster = text(destination.get("name")) or text(destination.get("server"))
             where = namespace if cluster in (HERE, LOCAL) else f"{namespace} on {cluster}"
             place = application.origin.at("spec", "destination", "namespace")
@@ -124,21 +156,31 @@ class Projects:
             scope = "cluster" if is_of_cluster else "namespace"
             if not _is_listed(spec, scope, manifest):
                 return Forbidden(f"project {name} does not permit {manifest}", manifest.origin.at("kind"))
-            if not is_of_cluster and not self._is_destination(spec, destination, manifest.namespace):
+            if not is_of_cluster and not self._is_destination(name, spec, destination, manifest.namespace):
                 place = manifest.origin.at("metadata", "namespace")
                 return Forbidden(f"project {name} does not permit the namespace of {manifest}", place)
         return None
 
-    def _is_destination(self, spec: Mapping[str, Any], destination: Mapping[str, Any], namespace: str) -> bool:
+    def _is_destination(
+        self, project: str, spec: Mapping[str, Any], destination: Mapping[str, Any], namespace: str
+    ) -> bool:
         """Return whether a project permits a namespace of a cluster, or may: a cluster has an address and a name, of
         which an Application says one."""
+        clusters, others = self._scoped_to(project, "cluster")
+        if others:
+            return True
         server, name = text(destination.get("server")), text(destination.get("name"))
         if HERE in server or name == LOCAL:
             server, name = HERE, LOCAL
         if is_symbolic(namespace) or is_symbolic(server) or is_symbolic(name):
             return True
         permitted = False
-        for each in map(mapping, sequence(spec.get("destinations"))):
+        of_clusters = [
+            {"server": cluster["server"], "namespace": inside.strip()}
+            for cluster in clusters
+            for inside in (cluster.get("namespaces") or "*").split(",")
+        ]
+        for each in (*map(mapping, sequence(spec.get("destinations"))), *of_clusters):
             stated = [(text(each.get("server")), server), (text(each.get("name")), name)]
             is_there = _is_meant(text(each.get("namespace")), namespace)
             if is_there and any(not value or _is_meant(pattern, value) for pattern, value in stated if pattern):
@@ -148,6 +190,54 @@ class Projects:
             if any(pattern.startswith(_NOT) and value and not _is_meant(pattern, value) for pattern, value in stated):
                 return False
         return permitted
+
+
+def scoped(tree: Tree) -> Iterator[Scoped]:
+    """Yield the repositories and clusters whose Secrets name a project.
+
+    Source: argoproj/argo-cd util/db (secretToRepository, SecretToCluster), util/settings (ByProjectRepoIndexer).
+    """
+    for path in tree.with_secrets:
+        data = tree.read(path) or b""
+        if _TYPE.encode() not in data or b"project" not in data or not tree.is_live(path):
+            continue
+        for document in read(data, tree.shown(path)).documents:
+            body = mapping(document.value)
+            spec, kind = mapping(body.get("spec")), body.get("kind")
+            made = {"SealedSecret": spec, "ExternalSecret": mapping(spec.get("target"))}.get(text(kind))
+            template = body if made is None else mapping(made.get("template"))
+            labels = mapping(mapping(template.get("metadata")).get("labels"))
+            values = {key: text(value) for key, value in mapping(template.get("data")).items()}
+            if kind == "Secret":
+                values = {key: _decoded(value) for key, value in values.items()}
+                values.update((key, text(value)) for key, value in mapping(body.get("stringData")).items())
+            fetched = {*mapping(spec.get("encryptedData"))}
+            fetched.update(text(mapping(each).get("secretKey")) for each in sequence(spec.get("data")))
+            project = values.get("project") or ("${project}" if "project" in fetched or spec.get("dataFrom") else "")
+            if project:
+                name = None if _is_unreadable(project) else project
+                yield Scoped(text(labels.get(_TYPE)), name, values)
+
+
+def _decoded(value: str) -> str:
+    """Return an entry of `data` as it is meant, one that is no base64 as it is: encrypted, or a placeholder."""
+    from base64 import b64decode
+
+    try:
+        return b64decode(value, validate=True).decode("utf-8", "replace")
+    except ValueError:
+        return value
+
+
+def _is_unreadable(value: str) -> bool:
+    """Return whether a value is filled in later, or encrypted."""
+    return is_symbolic(value) or value.startswith("ENC[")
+
+
+def _address(values: Mapping[str, str]) -> str:
+    """Return the address of a repository or cluster, "" where it is not in the tree."""
+    address = values.get("url", "") or values.get("server", "")
+    return "" if _is_unreadable(address) else address
 
 
 def _is_namespace(spec: Mapping[str, Any], namespace: str) -> bool:

@@ -80,7 +80,8 @@ def test_fields_and_values_are_those_of_the_crd(
 BESIDE = {
     "configPatches.*.patch.operation": {
         *("INVALID", "MERGE", "ADD", "REMOVE", "REPLACE", "MERGE_AND_REPLACE_LIST"),
-    }
+    },
+    "kube.service.type": {"ExternalName"},
 }
 """Values that no order holds: what puts a filter nowhere is neither weaker nor stronger than what does."""
 

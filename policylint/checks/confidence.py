@@ -25,8 +25,10 @@ _DEPLOYED = ("GWP1", "GWP2", "GWP4")
 """Families of rules on objects that are deployed together."""
 _AMONG_OTHERS = ("GWP1", "GWP2", "GWP3", "GWP4", "GWP6")
 """Families of rules on what objects mean for others: all but those on the form of one."""
-_OF_RIVALS = frozenset({"GWP202", "GWP206", "GWP213", "GWP407", "GWP408"})
+_OF_RIVALS = frozenset({"GWP202", "GWP203", "GWP206", "GWP211", "GWP213", "GWP407", "GWP408", "GWP602", "GWP606"})
 """Rules on objects that are at odds because both are there."""
+_OF_RIVALS_OF_A_KIND = frozenset({"GWP415"})
+"""Rules of which that holds where what they are about is of one kind."""
 _ON_BEHAVIOUR = frozenset({"GWP102", "GWP103", "GWP104", "GWP201", "GWP202", "GWP203", "GWP204", "GWP205", "GWP206"})
 """Rules that rest on what a policy's kind may target, and on how two policies of it combine."""
 
@@ -46,7 +48,7 @@ def settled(
                 if simulation.world.rivals:
                     written = {**simulation.world.rewritten, **provisional}
                     variants = _variants(finding, simulation)
-                variants = variants or simulation.world.apart(finding.resources, finding.rule in _OF_RIVALS)
+                variants = variants or simulation.world.apart(finding.resources, _is_of_rivals(finding))
             open_key = next((key for key in finding.resources if key in written), None)
             ground = _assumed(finding, simulation) if finding.confidence == "certain" else ""
             if open_key is not None:
@@ -59,6 +61,12 @@ def settled(
         if finding.confidence == "assumed" and finding.severity == "error":
             finding = finding._replace(severity="warning")
         yield finding
+
+
+def _is_of_rivals(finding: Finding) -> bool:
+    """Return whether a finding is that objects are at odds because both are there."""
+    is_of_a_kind = finding.rule in _OF_RIVALS_OF_A_KIND and len({key[:2] for key in finding.resources}) == 1
+    return is_of_a_kind or finding.rule in _OF_RIVALS
 
 
 def _variants(finding: Finding, simulation: Simulation) -> str:

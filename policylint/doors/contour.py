@@ -59,11 +59,13 @@ def invalid(world: World) -> Iterator[DeadEnd]:
             if fault := _fault(world, proxy):
                 pointer, reason = fault
                 then = "Contour serves nothing of it: its host is answered with 404, or not at all"
+                rival = _rival(world, proxy) if pointer[-1] == "fqdn" else None
                 yield DeadEnd(
                     proxy,
                     pointer,
                     f"is invalid: {reason}",
                     "take out what contradicts, or add what it lacks",
+                    () if rival is None else (rival,),
                     then=then,
                 )
             elif _Root(world, proxy).answers_no_tls():

@@ -15,7 +15,7 @@ from policylint.model.unseen import Custom
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.scripts import Scripts, ScriptText
-from policylint.render.tree import Tree, join
+from policylint.render.tree import Tree, directories_above, join
 
 _APPLIES = Pattern(r"\b(?:kubectl|KUBECTL|oc)\b[^\n|;&#]{0,200}?\b(?:apply|create|replace)\b([^\n|;&#]{0,400})")
 _BUILDS = Pattern(r"\b(?:kustomize\s+build|kubectl\s+kustomize)\b([^\n|;&#]{0,400})\|[^\n]*\bapply\b")
@@ -23,8 +23,11 @@ _BEARINGS = 8
 """From how many directories a move is followed."""
 _MOVES = Pattern(r"(?:^|[\s;&|(@])(?:(?:cd|pushd)\s+|make\s+-C\s+|working-directory:\s*)[\"']?([^\s\"';&|)]+)")
 """Commands that say as seen from where the paths after them are."""
-HOME = Pattern(r"^\$(?:\w+|\{\w+\}|\(\w+\))/")
-"""A variable at the start of a path: of the directory that the script is in, or of the top of the tree."""
+_MOST_STARTS = 200
+"""Directories as seen from which the files of one script are looked for, at most."""
+HOME = Pattern(r"^(?:\$(?:\w+|\{\w+\}|\(\w+\))|/\w+)/")
+"""A variable at the start of a path, or where a machine of one's own mounts the tree: the directory that the script is
+in, one above that, or the top."""
 _EDITS = Pattern(
     r"\b(?:kubectl|oc)\b[^\n|;&#]{0,200}?\b(?:patch|delete|label|annotate)\b[^\n|;&#]{0,120}?"
     r"(?:polic|auth|role|binding|gateway|route|ingress|namespace|\bns\b|\bcrd|webhook|constraint)[^\n|;&#]{0,400}"
@@ -45,6 +48,8 @@ _SAMPLES = Pattern(
     r"|github(?:usercontent)?\.com/[^\s\"'/]+/([^\s\"'/]*(?:demo|sample|example)[^\s\"'/]*/[^\s\"']*\.ya?ml)"
 )
 """Manifests of applications to try something with: those of controllers and CRDs make no Services of one's own."""
+_REMOTE = Pattern(r"https?://(?:raw\.)?github(?:usercontent)?\.com/([\w.-]+/[\w.-]+)/[^\s\"']+\.ya?ml")
+"""Manifests of another repository."""
 
 _INSTALLS = Pattern(r"\b(?:helm|HELM)[)}]?\s+(?:install|upgrade)\s([^\n|;&#`]{0,600})")
 _WITH_VALUE = frozenset(
@@ -96,9 +101,13 @@ def installed(scripts: Scripts) -> Iterator[Custom]:
     """Yield the releases that scripts install, where they say into which namespace, and what else they apply."""
     for script, text in scripts.naming(b"kubectl", b"oc "):
         yield from _held(script, text)
-        for command in (each[1] for each in text.all(_APPLIES)):
-            for named, of_repository in _SAMPLES.findall(command):
+        for match in text.all(_APPLIES):
+            for named, of_repository in _SAMPLES.findall(match[1]):
                 yield Custom("", "", "", maker=f"{script}, which applies {named or of_repository},")
+            stated = _INTO.search(match[0])
+            into = _meant(stated[1], text) if stated else ""
+            for repository in _REMOTE.findall(match[1]) if into else ():
+                yield Custom("", into, "", maker=f"{script}, which applies manifests of {repository} there,")
     for install in installs(scripts):
         namespace = install.options.get("-n") or install.options.get("--namespace")
         namespace = "default" if namespace is None else _meant(namespace, install.text)
@@ -290,6 +299,8 @@ def starts(script: str, text: ScriptText | None = None) -> tuple[str, ...]:
     home = tuple(dict.fromkeys((script.rpartition("/")[0], "")))
     known, here = dict.fromkeys(home), home
     for move in () if text is None else dict.fromkeys(move[1] for move in text.all(_MOVES)):
+        if len(known) > _MOST_STARTS:
+            break
         # Not from everywhere that it ever was: a guide that changes directory thirty times would be at 2^30 places.
         here = tuple(dict.fromkeys(places((*home, *here), move)))[:_BEARINGS]
         known.update(dict.fromkeys(here))
@@ -297,11 +308,13 @@ def starts(script: str, text: ScriptText | None = None) -> tuple[str, ...]:
 
 
 def places(start: Collection[str], *named: str) -> Iterator[str]:
-    """Yield what a path may be that a script names: below a directory that a variable stands for, too."""
+    """Yield what a path may be that a script names: below a directory that a variable stands for, too, most often one
+    above the script."""
     for each in named:
         plain = HOME.sub("", each)
+        begins = [*start, *directories_above(next(iter(start), ""))] if plain != each else start
         plain = plain.rpartition("/")[0] if "*" in plain.rpartition("/")[2] else plain
-        for place in () if is_symbolic(plain) or "://" in plain else start:
+        for place in () if is_symbolic(plain) or "://" in plain else begins:
             path = join(place, plain)
             if path:
                 yield path

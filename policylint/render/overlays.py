@@ -16,12 +16,13 @@ from policylint.load.objects import is_kustomization_file
 from policylint.model import ResourceKey, text
 from policylint.model.keys import UNKNOWN_NAMESPACE
 from policylint.namedtuple import NamedTuple
+from policylint.render.by_hand import applied
 from policylint.render.fleet import bundles
 from policylint.render.flux.deployment import Build, Deployed, is_kustomization
 from policylint.render.flux.roots import cluster_name
 from policylint.render.kustomize.build import Built, Kustomizer
 from policylint.render.kustomize.refusals import is_hollow
-from policylint.render.live import ENVIRONMENT_MARKERS, lessons
+from policylint.render.live import ENVIRONMENT_MARKERS, ENVIRONMENTS, lessons
 from policylint.render.provenance import Manifest, entries, identity, manifests_of
 from policylint.render.tree import Tree, directories_above, join
 from policylint.render.variants import variants
@@ -154,7 +155,7 @@ def tops(tree: Tree) -> list[str]:
     nobody builds its directory, it is applied as it is. Nobody builds an empty one: it keeps a place.
 
     An example or a test does not count, unless it puts together several that would be tops otherwise: then it shows how
-    they are meant to be installed.
+    they are meant to be installed. What a script applies by itself is a top, whoever takes it in elsewhere.
     """
     takes: dict[str, set[str]] = {}
     candidates = []
@@ -172,6 +173,8 @@ def tops(tree: Tree) -> list[str]:
             candidates.append(directory)
     live = {directory for directory in takes if tree.is_live(f"{directory}/")}
     taken = set().union(*(takes[directory] for directory in live))
+    if not taken.isdisjoint(candidates):
+        taken.difference_update(applied(tree))
     live_tops = [directory for directory in candidates if directory in live and directory not in taken]
     composers = {
         directory
@@ -183,9 +186,11 @@ def tops(tree: Tree) -> list[str]:
 
 
 def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the top-level directories of each environment."""
+    """Return the top-level directories of each environment: of those that rival others, each with what it rivals not,
+    as long as that does not exclude each other, and is not called as an environment is."""
     makers: dict[_Key, list[str]] = defaultdict(list)
     rivals: set[str] = set()
+    against: dict[str, set[str]] = defaultdict(set)
     is_within = False  # whether two of one group are rivals
     for directory, output in built.items():
         for key in {identity(manifest) for manifest in output.manifests}:
@@ -195,6 +200,8 @@ def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]
     for directories in makers.values():
         if len(directories) > 1:
             rivals.update(directories)
+            for directory in directories:
+                against[directory].update(directories)
             is_within = is_within or len({names[directory] for directory in directories}) < len(directories)
     if not rivals:
         return {"default": sorted(built)}
@@ -205,7 +212,23 @@ def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]
     if is_within:
         groups = {directory or "default": [directory] for directory in sorted(rivals)}
     shared = [directory for directory in sorted(built) if directory not in rivals]
-    return {name: [*directories, *shared] for name, directories in sorted(groups.items())}
+    free = [directory for directory in sorted(rivals) if _is_of_no_environment(directory)]
+    known: set[frozenset[str]] = set()
+    found: dict[str, list[str]] = {}
+    for name, directories in sorted(groups.items()):
+        others = [each for each in free if each not in directories and against[each].isdisjoint(directories)]
+        joining = [each for each in others if len(against[each].intersection(others)) < 2] if others else []
+        if set(directories).issubset(free) and joining:
+            directories = [*directories, *joining]
+        if (together := frozenset(directories)) not in known:
+            known.add(together)
+            found[name] = [*directories, *shared]
+    return found
+
+
+def _is_of_no_environment(directory: str) -> bool:
+    """Return whether the name of a directory says of no environment that it is for that one alone."""
+    return ENVIRONMENTS.isdisjoint(steps := directory.split("/")) and not set(steps).intersection(ENVIRONMENT_MARKERS)
 
 
 def _alternatives(built: Mapping[str, Built], rivals: Collection[str]) -> set[str]:

@@ -13,8 +13,9 @@ from functools import cached_property
 from policylint.patterns import Pattern
 
 _SCRIPTS = (
-    *(".sh", ".bash", ".zsh", ".fish", ".ps1", ".md", "Makefile", "makefile", ".mk", "justfile", "Justfile", ".just"),
-    *("Taskfile.yml", "Taskfile.yaml", "mise.toml", "Tiltfile"),
+    *(".sh", ".bash", ".zsh", ".fish", ".ps1", "Makefile", "makefile", ".mk", "justfile", "Justfile", ".just"),
+    *("Taskfile.yml", "Taskfile.yaml", "mise.toml", "Tiltfile", "Vagrantfile", "Jenkinsfile", "Earthfile"),
+    *(_TEXTS := (".md", ".mdx", ".adoc", ".asciidoc", ".rst")),
 )
 _WORKFLOWS = (".github/workflows/", ".gitlab-ci")
 _TOOLS = (b"kubectl", b"oc ", b"helm", b"flux ", b" label ")
@@ -106,3 +107,8 @@ def is_script(path: str) -> bool:
     if path.startswith(_WORKFLOWS):
         return True
     return path.endswith(_SCRIPTS) and "/." not in f"/{path}" and "node_modules/" not in path
+
+
+def is_prose(path: str) -> bool:
+    """Tell whether the commands of a script stand in a text for people, who may or may not run them."""
+    return path.endswith(_TEXTS)

@@ -2,7 +2,8 @@
 
 The steps of a walkthrough share a cluster and not a moment: `kubectl delete httproute simple`, then `kubectl apply -f
 weighted.yaml`. What a script applies in a comment only is instead of something else: an image for a slow network. And
-in a directory that is a lesson of a tutorial, two files that are at odds are most often tried one after the other.
+in a directory that is a lesson of a tutorial, or whose files a script applies by their names, two files that are at
+odds are most often tried one after the other.
 """
 
 from __future__ import annotations
@@ -58,18 +59,24 @@ class Steps(NamedTuple):
         apart: the pairs of objects that never stand together, each with the reason.
         together: the objects that a script applies without deleting any of them, by script.
         lessons: the directory of a tutorial in which an object lies, and its file.
+        applied: the objects that a script applies, by script.
+        files: the files in which the objects lie.
+        one_by_one: the directories of which a script applies a file by its name, each with the script.
     """
 
     apart: Mapping[frozenset[ResourceKey], str]
     together: Sequence[frozenset[ResourceKey]]
     lessons: Mapping[ResourceKey, tuple[str, str]]
+    applied: Sequence[frozenset[ResourceKey]]
+    files: Mapping[ResourceKey, str]
+    one_by_one: Mapping[str, str]
 
     def reason(self, keys: Iterable[ResourceKey], *, are_rivals: bool) -> str:
         """Return why two of some objects never stand together, "" if they may.
 
         Args:
-            are_rivals: whether they are at odds because both are there: in a lesson nothing says that they are but a
-                script that applies both.
+            are_rivals: whether they are at odds because both are there: in a lesson, and in a directory whose files are
+                applied one by one, nothing says that they are but a script that applies both.
         """
         for pair in map(frozenset, combinations(dict.fromkeys(keys), 2)):
             if found := self.apart.get(pair):
@@ -79,7 +86,19 @@ class Steps(NamedTuple):
             if is_lesson and not any(pair <= each for each in self.together):
                 (lesson, one), (_, other) = sorted(places)
                 return f"{one} and {other} may be two steps in {lesson}/: no script applies both"
+            if are_rivals and (reason := self._one_by_one(pair)):
+                return reason
         return ""
+
+    def _one_by_one(self, pair: frozenset[ResourceKey]) -> str:
+        """Return why nothing says that two objects of one sort are applied both, "" where something does."""
+        files = sorted({self.files[key] for key in pair if key in self.files})
+        if len(files) < len(pair) or len({"Route" if "Route" in key.kind else key.kind for key in pair}) > 1:
+            return ""
+        script = next((found for each in files if (found := self.one_by_one.get(each.rpartition("/")[0]))), "")
+        if not script or any(pair <= each for each in self.applied):
+            return ""
+        return f"{script} applies the files one by one, and no script applies both {' and '.join(files)}"
 
 
 def steps(
@@ -105,14 +124,20 @@ def steps(
     found: dict[frozenset[ResourceKey], str] = {}
     together: list[frozenset[ResourceKey]] = []
     aside: dict[ResourceKey, str] = {}
+    one_by_one: dict[str, str] = {}
     applied: set[ResourceKey] = set()
+    by_script: list[frozenset[ResourceKey]] = []
     for script, text in scripts.naming(b"kubectl", b"oc "):
         commands = list(_commands(text))
         start = starts(script, text) if commands else ()
+        for path in _named(commands, text, start):
+            if known.is_file(path):
+                one_by_one.setdefault(path.rpartition("/")[0], script)
         taken = [_Step(each.deletes, frozenset(_meant(known, each, text, start))) for each in commands if each.runs]
         deleted = frozenset[ResourceKey]().union(*(step.objects for step in taken if step.deletes))
         put = frozenset[ResourceKey]().union(*(step.objects for step in taken if not step.deletes))
         applied |= put
+        by_script.append(put)
         together.append(put - deleted)
         for pair, reason in _in_turn(taken, script):
             found.setdefault(pair, reason)
@@ -122,13 +147,13 @@ def steps(
                     reason = f"{script} applies it in a comment only"
                     aside.update((key, reason) for key in _meant(known, each, text, start))
         if len(found) > _MOST_PAIRS:
-            return Steps({}, together, lessons)
+            return Steps({}, together, lessons, by_script, paths, one_by_one)
     found = {pair: reason for pair, reason in found.items() if not any(pair <= each for each in together)}
     for key, reason in aside.items():
         if key not in applied:
             for other in applied:
                 found.setdefault(frozenset((key, other)), f"{key}: {reason}")
-    return Steps(found, [each for each in together if each], lessons)
+    return Steps(found, [each for each in together if each], lessons, by_script, paths, one_by_one)
 
 
 def _lessons(files: set[str]) -> dict[str, set[str]]:
@@ -159,6 +184,10 @@ class _Known:
             self._by_name[each.key.kind.lower(), each.key.name].add(each.key)
         self._files = sorted(self._by_file)
 
+    def is_file(self, path: str) -> bool:
+        """Return whether a path is that of a file with objects."""
+        return path in self._by_file
+
     def of_path(self, path: str) -> Iterator[ResourceKey]:
         """Yield the objects of a file, or of all files of a directory."""
         yield from self._by_file.get(path, ())
@@ -183,6 +212,13 @@ def _commands(script: ScriptText) -> Iterator[_Command]:
         yield _Command(match[1] == "delete", match[2], not _COMMENT.match(text, line), bool(_BARE.match(text, line)))
 
 
+def _named(commands: Iterable[_Command], text: ScriptText, start: tuple[str, ...]) -> Iterator[str]:
+    """Yield what the paths may be that commands name, as far as they run and apply something."""
+    for each in commands:
+        if each.runs and not each.deletes:
+            yield from places(start, *named_files(each.words, text))
+
+
 def _meant(known: _Known, command: _Command, text: ScriptText, start: tuple[str, ...]) -> set[ResourceKey]:
     """Return the objects of plain files that a command applies or deletes."""
     objects = set(_of_files(known, command.words, text, start))
@@ -192,9 +228,8 @@ def _meant(known: _Known, command: _Command, text: ScriptText, start: tuple[str,
 
 
 def _of_files(known: _Known, command: str, text: ScriptText, start: tuple[str, ...]) -> Iterator[ResourceKey]:
-    for path in named_files(command, text):
-        for place in places(start, path):
-            yield from known.of_path(place)
+    for place in places(start, *named_files(command, text)):
+        yield from known.of_path(place)
 
 
 def _of_words(known: _Known, command: str) -> Iterator[ResourceKey]:

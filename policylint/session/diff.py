@@ -276,11 +276,11 @@ class DiffSides:
     @cached_property
     def _aside(self) -> tuple[dict[str, str], dict[str, str]]:
         """For each side the templates and scripts: path → the id of the content."""
-        from policylint.render.scripts import is_script
+        from policylint.render.scripts import is_prose, is_script
 
         def of(source: Source) -> dict[str, str]:
             paths = [path for paths in source.skipped.values() for path in paths]
-            paths += [path for path in source.files_below("") if is_script(path) and not path.endswith(".md")]
+            paths += [path for path in source.files_below("") if is_script(path) and not is_prose(path)]
             return {path: _content_id(source, path) for path in paths}
 
         return of(self.sources[0]), of(self.sources[1])

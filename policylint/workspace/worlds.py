@@ -69,6 +69,19 @@ def _is_among(entries: Mapping[str, Collection[str]], relative: Mapping[str, str
     return any(path in deployed for deployed in entries.values())
 
 
+def _loose(objects: Iterable[Resource], is_deployed: Callable[[Written], bool]) -> list[Resource]:
+    """Return the objects of plain files, which a deployer leaves alone."""
+    known: dict[str, bool] = {}
+    found = []
+    for each in objects:
+        file = each.document.file
+        if file not in known:
+            known[file] = is_deployed(each.document)
+        if not known[file]:
+            found.append(each)
+    return found
+
+
 def _check_names(env: Sequence[str], known: Sequence[str]) -> None:
     for name in env:
         if name not in known:
@@ -166,7 +179,8 @@ class ReadTree(NamedTuple):
             objects, catalog = self._completed(own, its_faults)
             if alone:
                 objects = placed(objects)
-            objects = _once(without_repeats(objects), shared)
+            is_deployed = partial(_is_among, environment.entries, relative)
+            objects = self._applied_into(_once(without_repeats(objects), shared), is_deployed)
             made_elsewhere = Unseen(self.given.all_here(catalog))
             for gap in environment.gaps:
                 if gap.key is not None:
@@ -191,9 +205,8 @@ class ReadTree(NamedTuple):
             )
             if environment.alternative_of:
                 world.definitions = self._definitions(self._home(environment.name, world.files), homes)
-            world.is_deployed = partial(_is_among, environment.entries, relative)
-            if _is_by_hand(world):
-                world.apart = self._never_together(objects)
+            world.is_deployed = is_deployed
+            world.apart = self._never_together(objects if _is_by_hand(world) else _loose(objects, is_deployed))
             if scope is None or scope.of(world).has_part():
                 simulations.append(simulate(world, self._judged(world, catalog)))
         return simulations
@@ -234,7 +247,7 @@ class ReadTree(NamedTuple):
             left_out=patch_files(documents) if movable else frozenset(),
             known=None if self.shared is None else self.shared.of_documents(self.cluster_scoped, movable),
         )
-        objects = _labelled(objects if movable else self._applied_into(objects), self._labels)
+        objects = _labelled(objects if movable else self._applied_into(objects, lambda _: False), self._labels)
         alone = self._lone_charts(render) if cut is None else []
         objects = [*_at_origins(objects, self.source), *(each for chart in alone for each in chart.resources)]
         objects, catalog = self._completed(objects, faults)
@@ -296,7 +309,7 @@ class ReadTree(NamedTuple):
 
     def _never_together(self, objects: Sequence[Resource]) -> Callable[[Iterable[ResourceKey], bool], str]:
         """Return what tells of objects of plain files why two of them stand together at no time, "" if they may."""
-        if self.source.named or self.source.root is None:
+        if self.source.named or self.source.root is None or not objects:
             return lambda keys, are_rivals: ""  # noqa: ARG005
 
         @cache
@@ -323,9 +336,10 @@ class ReadTree(NamedTuple):
             return any(line.startswith("apiVersion:") for line in lines)
         return any(map(_OF_MANIFESTS.match, lines)) and not any(map(_OF_A_SHELL.match, lines))
 
-    def _applied_into(self, objects: list[Resource]) -> list[Resource]:
-        """Return objects of plain files in the namespaces into which scripts apply them, where they state none."""
+    def _applied_into(self, objects: list[Resource], is_deployed: Callable[[Written], bool]) -> list[Resource]:
+        """Return objects; those of plain files that state no namespace lie in the one into which scripts apply them."""
         unplaced = [each for each in objects if each.key.namespace == "default" and not each.metadata.get("namespace")]
+        unplaced = _loose(unplaced, is_deployed)
         if not unplaced or self.source.named or self.source.root is None:
             return objects
         from policylint.render.by_hand import namespaces

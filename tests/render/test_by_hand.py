@@ -47,6 +47,8 @@ def missing(root: Path, files: dict[str, str]) -> list[str]:
         ("Makefile", "up:\n\t@cd bootstrap && kubectl apply -f gateway.yaml"),
         ("Makefile", "KUBECTL ?= kubectl\nup:\n\t$(KUBECTL) apply -f bootstrap/gateway.yaml"),
         ("hack/up.sh", 'kubectl apply -f "${ROOT}/bootstrap/gateway.yaml"'),
+        ("deploy/scripts/up.sh", 'kubectl apply -f "$ROOT/bootstrap/gateway.yaml"'),
+        ("Vagrantfile", "kubectl apply -f /vagrant/bootstrap/gateway.yaml"),
         ("up.sh", "kubectl apply -f a.yaml,bootstrap/gateway.yaml"),
         ("up.sh", "kubectl apply -f bootstrap/*.yaml"),
         ("up.sh", "kustomize build --load-restrictor LoadRestrictionsNone bootstrap | kubectl apply -f -"),
@@ -202,6 +204,13 @@ QUICKSTART = "https://example.com/releases/download/v1.5.0"
         ),
         ("README.md", "kubectl apply -f https://github.com/acme/examples/raw/main/a/all.yaml", "unknown"),
         ("README.md", "kubectl apply -f https://raw.githubusercontent.com/acme/shop/main/deploy/all.yaml", "certain"),
+        (
+            "README.md",
+            "kubectl apply -n shop -f https://raw.githubusercontent.com/acme/shop/main/deploy/all.yaml",
+            "unknown",
+        ),
+        ("up.sh", "NS=shop\nkubectl -n $NS apply -f https://github.com/acme/shop/raw/main/deploy/all.yaml", "unknown"),
+        ("up.sh", "kubectl -n pay apply -f https://github.com/acme/shop/raw/main/deploy/all.yaml", "certain"),
         # another name, another kind, nobody applies it, a controller's own manifests
         ("up.sh", f"cat <<EOF | kubectl apply -f -\n{HELD.replace('checkout', 'payment')}EOF\n", "certain"),
         ("up.sh", f"cat <<EOF | kubectl apply -f -\n{HELD.replace('Service', 'Secret')}EOF\n", "certain"),
@@ -215,3 +224,11 @@ def test_a_service_that_a_script_holds_or_brings_is_not_missing(
     script: str, command: str, found: str, tmp_path: Path
 ) -> None:
     assert missing_beside(tmp_path, script, command) == [found]
+
+
+def test_a_script_that_goes_from_one_directory_to_another_a_thousand_times(tmp_path: Path) -> None:
+    """Each move could begin wherever any one before it ended."""
+    moves = "".join(f"cd dir-{number}\ncd ..\ncd $ROOT/dir-{number}\n" for number in range(1_000))
+    script = f"cd bootstrap\nkubectl apply -f gateway.yaml\n{moves}"
+    assert missing(tmp_path, {**FILES, "up.sh": script}) == ["unknown"]
+    assert len(starts("up.sh", ScriptText(moves))) <= 300

@@ -457,3 +457,38 @@ def test_what_a_file_states_counts_before_the_command(tmp_path: Path) -> None:
     files = {"route.yaml": OF_NOBODY.replace("name: web}", "name: web, namespace: own}", 1)}
     (simulation,) = tree(tmp_path, {**files, "up.sh": "kubectl apply -n shop -f route.yaml\n"}).simulations
     assert [key.namespace for key in simulation.world.resources] == ["own"]
+
+
+def test_what_a_script_applies_of_one_kustomization_is_deployed_with_what_does_not_rival_it(tmp_path: Path) -> None:
+    """The base stands by itself, too, and nothing is missing beside it that another edition brings along."""
+    shipper = SERVICE.replace("checkout", "shipper")
+    files = {
+        "app/kustomization.yaml": "resources: [service.yaml, gateway.yaml]\n",
+        "app/service.yaml": SERVICE,
+        "app/gateway.yaml": GATEWAY.format(listener="http"),
+        "logs/v5/kustomization.yaml": "resources: [shipper.yaml, ../../app]\n",
+        "logs/v5/shipper.yaml": shipper,
+        "logs/v6/kustomization.yaml": "resources: [shipper.yaml]\n",
+        "logs/v6/shipper.yaml": shipper,
+        "routes/kustomization.yaml": "resources: [route.yaml]\n",
+        "routes/route.yaml": ROUTE.format(section=""),
+    }
+    alone = tree(tmp_path / "a", files)
+    assert names(alone) == ["v5", "v6"]
+    files["scripts/up.sh"] = "kubectl apply -k app\nkubectl apply -k routes\n"
+    workspace = tree(tmp_path / "b", files)
+    assert names(workspace) == ["cluster", "v5"]
+    assert all(len(simulation.topology.routes) == 1 for simulation in workspace.simulations)
+    assert loud(workspace) == []
+
+
+def test_overlays_of_two_environments_are_never_one(tmp_path: Path) -> None:
+    gateway = GATEWAY.format(listener="http")
+    files = {}
+    for app, stages in {"edge": ("dev", "prod"), "pay": ("dev", "qa")}.items():
+        for stage in stages:
+            files[f"{app}/overlays/{stage}/kustomization.yaml"] = "resources: [gateway.yaml]\n"
+            files[f"{app}/overlays/{stage}/gateway.yaml"] = gateway.replace("name: edge", f"name: {app}")
+    assert {
+        simulation.world.name: len(simulation.topology.gateways) for simulation in tree(tmp_path, files).simulations
+    } == {"dev": 2, "prod": 1, "qa": 1}

@@ -253,3 +253,64 @@ def test_policies_of_a_lesson_may_be_two_steps_and_references_are_none(tmp_path:
     assert doubtful(tmp_path / "a", files, "GWP202") == [True]
     files["labs/one/simple.yaml"] = (ROUTE % "simple").replace("name: edge", "name: edge, sectionName: none")
     assert doubtful(tmp_path / "b", files, "GWP402") == [False]
+
+
+SINGLY = {"shop/edge.yaml": EDGE, "shop/simple.yaml": ROUTE % "simple", "shop/weighted.yaml": ROUTE % "weighted"}
+FIRST, SECOND = (
+    "kubectl apply -f shop/edge.yaml\nkubectl apply -f shop/simple.yaml\n",
+    "oc apply -f shop/weighted.yaml\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("scripts", "is_doubtful"),
+    [
+        ({"README.md": FIRST}, True),
+        ({"README.md": FIRST, "docs/weights.md": SECOND}, True),
+        ({"README.md": FIRST, "Makefile": f"weights:\n\t{SECOND}"}, True),
+        ({"README.md": "kubectl delete -f shop/simple.yaml\n"}, False),
+        ({"README.md": FIRST + SECOND}, False),
+        ({"README.md": f"{FIRST}{SECOND}kubectl delete -f shop/simple.yaml\n"}, False),  # cleans up
+        ({"README.md": FIRST, "all.sh": "kubectl apply -f shop/\n"}, False),
+        ({"README.md": "kubectl apply -f shop/\n"}, False),
+        ({"README.md": "kubectl apply -f other/edge.yaml\n"}, False),
+        ({}, False),
+    ],
+)
+def test_what_is_at_odds_among_files_that_are_applied_one_by_one_may_be_two_steps(
+    tmp_path: Path, scripts: dict[str, str], is_doubtful: bool
+) -> None:
+    assert doubtful(tmp_path, {**SINGLY, **scripts}, "GWP408") == [is_doubtful]
+
+
+def test_files_that_are_applied_one_by_one_hide_no_reference(tmp_path: Path) -> None:
+    files = {**SINGLY, "README.md": FIRST}
+    files["shop/weighted.yaml"] = (ROUTE % "weighted").replace("name: edge", "name: edge, sectionName: none")
+    assert doubtful(tmp_path, files, "GWP402") == [False]
+
+
+PROXY = """apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: %s, namespace: shop}
+spec:
+  virtualhost: {fqdn: shop.example.com}
+  routes: [{conditions: [{prefix: /}], services: [{name: web, port: 80}]}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "files"),
+    [
+        ("GWP202", {"one.yaml": POLICY % ("one", "a"), "two.yaml": POLICY % ("two", "b"), "r.yaml": ROUTE % "simple"}),
+        ("GWP415", {"one.yaml": PROXY % "one", "two.yaml": PROXY % "two"}),
+    ],
+)
+@pytest.mark.parametrize(("second", "is_doubtful"), [("", True), ("kubectl apply -f shop/two.yaml\n", False)])
+def test_policies_and_proxies_that_are_applied_one_by_one(
+    tmp_path: Path, rule: str, files: dict[str, str], second: str, is_doubtful: bool
+) -> None:
+    held = {"edge.yaml": EDGE, **files}
+    scripts = {"README.md": f"kubectl apply -f shop/edge.yaml -f shop/one.yaml\n{second}"}
+    found = doubtful(tmp_path, {**{f"shop/{name}": text for name, text in held.items()}, **scripts}, rule)
+    assert found
+    assert set(found) == {is_doubtful}

@@ -19,6 +19,7 @@ from policylint.patterns import Pattern
 from policylint.render.by_hand import HOME, installs, places, starts
 from policylint.render.helm.value_places import HelmValues
 from policylint.render.provenance import Provenance
+from policylint.render.scripts import is_prose
 from policylint.render.tree import Tree, inside
 
 _VALUES = Pattern(r"(?:^|\s)(?:-f|--values)(?:\s+|=)[\"']?([^\s\"']+)")
@@ -118,7 +119,7 @@ def _resolved(tree: Tree, by: str, wanted: _Wanted) -> ChartRequest | None:
 
 def _by_scripts(tree: Tree) -> Iterator[tuple[str, _Wanted]]:
     for install in installs(tree.scripts):
-        if install.script.endswith(".md"):
+        if is_prose(install.script):
             continue
         settings = tuple((flag, value.strip("\"'")) for flag, value in _SET.findall(install.command))
         files = tuple(_VALUES.findall(install.command))

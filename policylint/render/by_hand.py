@@ -23,7 +23,7 @@ _BEARINGS = 8
 """From how many directories a move is followed."""
 _MOVES = Pattern(r"(?:^|[\s;&|(@])(?:(?:cd|pushd)\s+|make\s+-C\s+|working-directory:\s*)[\"']?([^\s\"';&|)]+)")
 """Commands that say as seen from where the paths after them are."""
-_MOST_STARTS = 200
+_MOST_STARTS = 600
 """Directories as seen from which the files of one script are looked for, at most."""
 HOME = Pattern(r"^(?:\$(?:\w+|\{\w+\}|\(\w+\))|/\w+)/")
 """A variable at the start of a path, or where a machine of one's own mounts the tree: the directory that the script is

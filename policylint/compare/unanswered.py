@@ -19,11 +19,12 @@ from policylint.compare.missed import missed_objects
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.anywhere import decided_otherwise, edited_beside
 from policylint.compare.protection.extensions import acts_alone, edited_unevaluated, said_by, stands_nowhere
-from policylint.compare.protection.spec import unmoved
+from policylint.compare.protection.spec import unmoved, weakenings
 from policylint.compare.requests import RequestChanges
 from policylint.documents import Pointer
 from policylint.doors.peculiar import ENTRIES
 from policylint.model import GATEWAY_GROUP, Finding, PolicyKind, Resource, ResourceKey
+from policylint.model.weakness import Weakness
 from policylint.model.words import listing
 from policylint.network.kinds import EVALUATED as NETWORK_POLICIES
 from policylint.policy.results import Effective
@@ -189,6 +190,7 @@ def _reason(sides: Sides, old: Resource, new: Resource) -> str:
     above = "spec." if "spec" in new.body else ""
     before, after = said_by(old), said_by(new)
     differing = list(_differing(before, after, (), decides=deciding(*new.key[:2]) is not None))
+    meant: list[Weakness] = []
     if differing:
         kind = sides.after.catalog.get(*new.key[:2])
         meant = [*(() if kind is None else kind.weaker), *common_weaknesses(new.key.kind, before, after, kind)]
@@ -197,14 +199,25 @@ def _reason(sides: Sides, old: Resource, new: Resource) -> str:
     fields = dict.fromkeys(f"{above}{path(each[:_DEEPEST])}" for each in differing)
     if not fields:
         return ""
-    changes = _changes(fields)
+    changes = _changes(fields, stricter=_is_stricter(meant, before, after, differing))
     if not stands_nowhere(sides, new):
         return f"{changes}, {_NOT_EVALUATED}"
     return f"{changes} {_REFUSED if sides.after.policies[new.key].invalid_code else _NOWHERE}"
 
 
-def _changes(fields: Collection[str]) -> str:
-    return f"{listing(list(fields), most=3)} {'changes' if len(fields) == 1 else 'change'}"
+def _is_stricter(
+    meant: Iterable[Weakness], before: Mapping[str, Any], after: Mapping[str, Any], differing: Iterable[Pointer]
+) -> bool:
+    """Tell whether each difference goes the way of a weakening, backwards."""
+    ordered = [weak for weak in meant if not weak.anchor]
+    places = [pointer for each in weakenings(ordered, after, before) for pointer in (each.before, each.after)]
+    return all(any(each[: len(place)] == place for place in places) for each in differing)
+
+
+def _changes(fields: Collection[str], *, stricter: bool = False) -> str:
+    one = len(fields) == 1
+    verb = ("gets stricter" if one else "get stricter") if stricter else "changes" if one else "change"
+    return f"{listing(list(fields), most=3)} {verb}"
 
 
 def _differing(old: Any, new: Any, above: Pointer, *, decides: bool = False) -> Iterator[Pointer]:

@@ -201,6 +201,16 @@ ROUTED = [
             id="a kind of a family that the catalog knows as a whole",
         ),
         pytest.param(
+            manifest(
+                "networking.istio.io/v1", "Sidecar", "s", "shop", "spec: {outboundTrafficPolicy: {mode: ALLOW_ANY}}"
+            ),
+            manifest(
+                "networking.istio.io/v1", "Sidecar", "s", "shop", "spec: {outboundTrafficPolicy: {mode: REGISTRY_ONLY}}"
+            ),
+            "spec.outboundTrafficPolicy.mode gets stricter, and what that does is not evaluated",
+            id="what goes the other way than a weakening",
+        ),
+        pytest.param(
             manifest("networking.istio.io/v1", "DestinationRule", "d", "shop", "spec: {host: a, replicas: 1}"),
             manifest("networking.istio.io/v1", "DestinationRule", "d", "shop", "spec: {host: a, replicas: 2}"),
             "",

@@ -6,15 +6,14 @@ a Gateway changes its class, or a Namespace is targeted for the first time.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import islice, pairwise
 from typing import Any, Literal
 
 from policylint.compare.change import ContextChange
 from policylint.compare.pairing import Pairing
+from policylint.compare.sameness import same_value
 from policylint.model import GATEWAY_GROUP, Node
 from policylint.namedtuple import NamedTuple
 from policylint.policy.effective import ContextPaths
@@ -99,12 +98,6 @@ def equal(before: Effective, after: Effective, pairing: Pairing) -> bool:
         return True
     owners = {pointer: pairing.key(owner) for pointer, owner in before.owners.items()}
     return owners == dict(after.owners) and same_value(before.spec, after.spec)
-
-
-def same_value(left: Any, right: Any) -> bool:
-    """Return whether two values are equal as JSON has it: `1` is not `true`."""
-    encoded = partial(json.dumps, sort_keys=True, default=str)
-    return bool(left == right) and encoded(left) == encoded(right)
 
 
 def _by_kind(groups: Sequence[Group]) -> dict[tuple[str, str], list[Group]]:

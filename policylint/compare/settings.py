@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from policylint.checks.kit.locations import target_at
 from policylint.compare.change import Responsible, SettingChange, SettingChangeKind
-from policylint.compare.contexts import same_value
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.spec import weakenings
+from policylint.compare.sameness import same_value
 from policylint.model import PolicyKind, ResourceKey
 from policylint.policy.results import Effective
 

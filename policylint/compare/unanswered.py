@@ -21,6 +21,7 @@ from policylint.compare.protection.anywhere import decided_otherwise, edited_bes
 from policylint.compare.protection.extensions import acts_alone, edited_unevaluated, said_by, stands_nowhere
 from policylint.compare.protection.spec import unmoved, weakenings
 from policylint.compare.requests import RequestChanges
+from policylint.compare.sameness import same_value
 from policylint.documents import Pointer
 from policylint.doors.peculiar import ENTRIES
 from policylint.model import GATEWAY_GROUP, Finding, PolicyKind, Resource, ResourceKey
@@ -237,7 +238,7 @@ def _differing(old: Any, new: Any, above: Pointer, *, decides: bool = False) -> 
         for number, (one, other) in enumerate(zip(old, new, strict=True)):
             if one != other:
                 yield from _differing(one, other, (*above, number), decides=decides)
-    else:
+    elif not same_value(old, new):
         yield above
 
 

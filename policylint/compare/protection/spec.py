@@ -13,6 +13,7 @@ from typing import Any
 
 from policylint.checks.kit.locations import value_at
 from policylint.compare.protection.embedded import configuration
+from policylint.compare.sameness import same_value
 from policylint.documents import Pointer
 from policylint.model import mapping, sequence
 from policylint.model.embedded import json_in
@@ -250,7 +251,7 @@ def _exchange(weak: Weakness, before: Any, after: Any) -> str:
         if was == now:  # another realm of the same server has other users
             was, now = _realm(before), _realm(after)
         return f"goes from {was} to {now}" if was and now and was != now else ""
-    if before == after or (isinstance(before, (list, dict)) and not _is_mixed(before, after)):
+    if same_value(before, after) or (isinstance(before, (list, dict)) and not _is_mixed(before, after)):
         return ""  # of a list, or labels, that only gain or lose entries other words speak
     documents = _held(before), _held(after)
     if None not in documents and (documents[0] == documents[1] or _is_stricter(weak, *documents)):

@@ -17,12 +17,12 @@ from policylint.compare.protection.cause import RULE
 from policylint.compare.protection.extensions import nearest
 from policylint.compare.protection.selected import selected_otherwise
 from policylint.compare.protection.spec import ranked, weakenings
+from policylint.compare.sameness import same_addresses
 from policylint.documents import Pointer
 from policylint.model import Finding, Location, Resource, ResourceKey, World, mapping
 from policylint.model.weakness import Weakness
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
-from policylint.spaces.addresses import cidr, joined
 from policylint.topology.workloads import WORKLOADS
 
 NOT_JUDGED = "it may bear on who gets in"
@@ -310,16 +310,8 @@ def _is_same(old: Any, new: Any) -> bool:
     if isinstance(old, str) and isinstance(new, str):
         return bool(_plain(old) == _plain(new)) or _is_expression(old, new)
     if isinstance(old, list) and isinstance(new, list):
-        return sorted(map(_text, old)) == sorted(map(_text, new)) or _are_the_same_addresses(old, new)
+        return sorted(map(_text, old)) == sorted(map(_text, new)) or same_addresses(old, new)
     return False
-
-
-def _are_the_same_addresses(old: list[Any], new: list[Any]) -> bool:
-    """Tell whether two lists of networks hold the same addresses."""
-    if not (old and new and all(isinstance(each, str) and "/" in each for each in (*old, *new))):
-        return False
-    was, now = ([cidr(each) for each in listed] for listed in (old, new))
-    return None not in was and None not in now and joined(filter(None, was)) == joined(filter(None, now))
 
 
 def _is_expression(old: str, new: str) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from policylint.compare.protection.spec import weakenings
+from policylint.compare.sameness import encoded, meaning
 from policylint.documents import Pointer
 from policylint.doors import is_door
 from policylint.doors.vendors import protection_name
@@ -336,7 +336,7 @@ def _without(value: Any, steps: list[str]) -> Any:
 
 
 def _text(value: object) -> str:
-    return json.dumps(value, sort_keys=True, default=str)
+    return encoded(meaning(value))
 
 
 def _end(trace: Trace) -> tuple[object, ...]:

@@ -1,0 +1,72 @@
+"""What is written otherwise and says the same is no change, neither of a setting nor of an answer nor of a text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from policylint.compare import compare, pair_sides, removed_protections
+from policylint.compare.sameness import same_value
+from tests.worlds import gateway, gateway_class, labelled, manifest, route, service, simulated
+
+SAME: list[tuple[Any, Any]] = [
+    ("60s", "1m"),
+    ("1h30m", "90m"),
+    ({"rates": [{"limit": 5, "window": "60s"}]}, {"rates": [{"window": "1m", "limit": 5}]}),
+    (["10.0.0.0/8"], ["10.0.0.0/9", "10.128.0.0/9"]),
+    (["10.0.0.0/8", "10.1.0.0/16"], ["10.0.0.0/8"]),
+    (["2001:db8::/32"], ["2001:db8:8000::/33", "2001:db8::/33"]),
+    ("allow { x }", "allow { x }\n"),
+    ("a\n  b\n", "a  \n  b"),
+]
+OTHER: list[tuple[Any, Any]] = [
+    (1, True),
+    ("60s", "60"),
+    ("60s", "60m"),
+    (["10.0.0.0/8"], ["10.0.0.0/9"]),
+    (["a/b", "c/d"], ["c/d", "a/b"]),
+    ([], ["10.0.0.0/8"]),
+    ("a\n  b", "a\nb"),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), SAME)
+def test_it_says_the_same(left: Any, right: Any) -> None:
+    assert same_value(left, right)
+    assert same_value({"a": [left]}, {"a": [right]})
+
+
+@pytest.mark.parametrize(("left", "right"), OTHER)
+def test_it_says_something_else(left: Any, right: Any) -> None:
+    assert not same_value(left, right)
+
+
+WORLD = [
+    labelled("infra"),
+    labelled("shop"),
+    gateway_class("any", "istio.io/gateway-controller"),
+    gateway(),
+    route(more="rules: [{backendRefs: [{name: checkout, port: 80}]}]"),
+    service(),
+]
+TARGET = "targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}"
+LIMIT = "limits: {a: {rates: [{limit: 5, window: %s}]}}"
+REGO = 'rules: {authorization: {a: {opa: {rego: "allow { input.x }%s"}}}}'
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after"),
+    [("RateLimitPolicy", LIMIT % "60s", LIMIT % "1m"), ("AuthPolicy", REGO % "", REGO % "\\n")],
+)
+def test_nothing_is_told_of_it(kind: str, before: str, after: str) -> None:
+    def world(said: str) -> Any:
+        return simulated(*WORLD, manifest("kuadrant.io/v1", kind, "p", "shop", f"spec: {{{TARGET}, {said}}}"))
+
+    pairs = pair_sides([world(before)], [world(after)])
+    (environment,) = compare(pairs)
+    assert not environment.contexts
+    assert not environment.unknown
+    assert not removed_protections(pairs, [environment])
+    assert environment.requests is None or not environment.requests.changes

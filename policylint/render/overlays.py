@@ -10,7 +10,8 @@ The same holds for what another deployer of the tree leaves over (left_over.py).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import takewhile
 
 from policylint.load.objects import is_kustomization_file
 from policylint.model import ResourceKey, text
@@ -31,6 +32,8 @@ _STEPS = 10
 """What it costs to put an object into an environment."""
 MOST_LESSONS = 50
 """Environments that a lesson makes with those of the tree; where there would be more, each stands by itself."""
+_MOST_RIVALS = 1_000
+"""Kustomizations that exclude others of which is asked which do not exclude each other."""
 _Key = tuple[str, str, str, str]
 IsSubject = Callable[[str, str], bool]
 
@@ -74,10 +77,10 @@ def overlays(
     apart.update(*alternatives.values())
     everywhere = _Part([], [entry for entry in plain_manifests if entry[0] not in apart])
     lasting = {directory: output for directory, output in built.items() if f"{directory}/" not in apart}
-    groups = _grouped(lasting, kustomizer.cluster_scoped) if lasting or everywhere.plain else {}
+    groups, are_pieces = _grouped(lasting, kustomizer.cluster_scoped) if lasting or everywhere.plain else ({}, False)
     environments = {
         name: _deployed(tree, name, built, [everywhere._replace(directories=directories)])._replace(
-            alternative_of=name if alternatives else ""
+            alternative_of=name if alternatives else "default" if are_pieces else ""
         )
         for name, directories in groups.items()
     }
@@ -96,7 +99,7 @@ def overlays(
         )
         for name, directories in groups.items() or [("", [])]:
             known_as = f"{name}/{lesson}" if len(groups) > 1 else lesson
-            of_group = (name or "default") if alternatives else ""
+            of_group = (name or "default") if alternatives else "default" if are_pieces else ""
             parts = [own, everywhere._replace(directories=directories)] if groups else [own]
             environments[known_as] = _deployed(tree, known_as, built, parts)._replace(alternative_of=of_group)
     return environments
@@ -185,9 +188,9 @@ def tops(tree: Tree) -> list[str]:
     return sorted({*live_tops, *composers} - taken)
 
 
-def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the top-level directories of each environment: of those that rival others, each with what it rivals not,
-    as long as that does not exclude each other, and is not called as an environment is."""
+def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]) -> tuple[dict[str, list[str]], bool]:
+    """Return the top-level directories of each environment, and whether these are but pieces of environments: of those
+    that rival others, each with what lies beside it, where their names do not say what is deployed together."""
     makers: dict[_Key, list[str]] = defaultdict(list)
     rivals: set[str] = set()
     against: dict[str, set[str]] = defaultdict(set)
@@ -203,8 +206,20 @@ def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]
             for directory in directories:
                 against[directory].update(directories)
             is_within = is_within or len({names[directory] for directory in directories}) < len(directories)
+    for directory, output in built.items():
+        for taken in output.reached.intersection(built):
+            if taken != directory:  # a script builds it by itself, too
+                rivals.update((directory, taken))
+                against[directory].update((directory, taken))
+                against[taken].update((directory, taken))
     if not rivals:
-        return {"default": sorted(built)}
+        return {"default": sorted(built)}, False
+    anywhere: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    for (group, kind, _, name), directories in makers.items():
+        anywhere[group, kind, name].update(directories)
+    for (group, kind, namespace, name), directories in makers.items():
+        for directory in directories if not namespace else ():  # `kubectl apply -n` says where it lands
+            against[directory] |= anywhere[group, kind, name]
     rivals |= _alternatives(built, rivals)
     groups: dict[str, list[str]] = defaultdict(list)
     for directory in sorted(rivals):
@@ -212,23 +227,37 @@ def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]
     if is_within:
         groups = {directory or "default": [directory] for directory in sorted(rivals)}
     shared = [directory for directory in sorted(built) if directory not in rivals]
-    free = [directory for directory in sorted(rivals) if _is_of_no_environment(directory)]
     known: set[frozenset[str]] = set()
     found: dict[str, list[str]] = {}
     for name, directories in sorted(groups.items()):
-        others = [each for each in free if each not in directories and against[each].isdisjoint(directories)]
-        joining = [each for each in others if len(against[each].intersection(others)) < 2] if others else []
-        if set(directories).issubset(free) and joining:
-            directories = [*directories, *joining]
+        if len(rivals) <= _MOST_RIVALS:
+            directories = [*directories, *_neighbours(directories, rivals, against)]
         if (together := frozenset(directories)) not in known:
             known.add(together)
             found[name] = [*directories, *shared]
-    return found
+    return found, is_within
 
 
-def _is_of_no_environment(directory: str) -> bool:
-    """Return whether the name of a directory says of no environment that it is for that one alone."""
-    return ENVIRONMENTS.isdisjoint(steps := directory.split("/")) and not set(steps).intersection(ENVIRONMENT_MARKERS)
+def _neighbours(group: Collection[str], rivals: Iterable[str], against: Mapping[str, Collection[str]]) -> list[str]:
+    """Return what is deployed beside a group: the nearest ones, as far as they exclude neither it nor each other. What
+    is called as an environment is stands beside what is called so, too.
+
+    Args:
+        against: what each directory excludes, itself among it.
+    """
+    own = set(group)
+    first = next(iter(group)).split("/")
+    levels: dict[int, set[str]] = defaultdict(set)
+    for directory in rivals:
+        steps = directory.split("/")
+        depth = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, steps, strict=False)))
+        is_marked = bool(depth) and steps[depth - 1] in ENVIRONMENT_MARKERS
+        is_of_another = is_marked or not ENVIRONMENTS.isdisjoint({*steps[depth:], *first[depth:]})
+        is_apart = not own.isdisjoint(against[directory]) or any(directory in against[each] for each in own)
+        if directory not in own and not is_apart and not is_of_another:
+            levels[depth].add(directory)
+    nearest = levels[max(levels)] if levels else set()
+    return sorted(each for each in nearest if len(nearest.intersection(against[each])) < 2)
 
 
 def _alternatives(built: Mapping[str, Built], rivals: Collection[str]) -> set[str]:

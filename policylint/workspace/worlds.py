@@ -69,6 +69,11 @@ def _is_among(entries: Mapping[str, Collection[str]], relative: Mapping[str, str
     return any(path in deployed for deployed in entries.values())
 
 
+def _leaves_all(document: Written) -> bool:  # noqa: ARG001
+    """Return that a document is not deployed, where people and scripts apply everything."""
+    return False
+
+
 def _loose(objects: Iterable[Resource], is_deployed: Callable[[Written], bool]) -> list[Resource]:
     """Return the objects of plain files, which a deployer leaves alone."""
     known: dict[str, bool] = {}
@@ -180,7 +185,9 @@ class ReadTree(NamedTuple):
             if alone:
                 objects = placed(objects)
             is_deployed = partial(_is_among, environment.entries, relative)
-            objects = self._applied_into(_once(without_repeats(objects), shared), is_deployed)
+            no_deployer = all(each.key.group not in _DEPLOYERS for each in objects)
+            objects = _once(without_repeats(objects), shared)
+            objects = self._applied_into(objects, _leaves_all if no_deployer else is_deployed)
             made_elsewhere = Unseen(self.given.all_here(catalog))
             for gap in environment.gaps:
                 if gap.key is not None:
@@ -247,7 +254,7 @@ class ReadTree(NamedTuple):
             left_out=patch_files(documents) if movable else frozenset(),
             known=None if self.shared is None else self.shared.of_documents(self.cluster_scoped, movable),
         )
-        objects = _labelled(objects if movable else self._applied_into(objects, lambda _: False), self._labels)
+        objects = _labelled(objects if movable else self._applied_into(objects, _leaves_all), self._labels)
         alone = self._lone_charts(render) if cut is None else []
         objects = [*_at_origins(objects, self.source), *(each for chart in alone for each in chart.resources)]
         objects, catalog = self._completed(objects, faults)
@@ -337,7 +344,7 @@ class ReadTree(NamedTuple):
         return any(map(_OF_MANIFESTS.match, lines)) and not any(map(_OF_A_SHELL.match, lines))
 
     def _applied_into(self, objects: list[Resource], is_deployed: Callable[[Written], bool]) -> list[Resource]:
-        """Return objects; those of plain files that state no namespace lie in the one into which scripts apply them."""
+        """Return objects; those that no deployer applies and that state no namespace are in the one of scripts."""
         unplaced = [each for each in objects if each.key.namespace == "default" and not each.metadata.get("namespace")]
         unplaced = _loose(unplaced, is_deployed)
         if not unplaced or self.source.named or self.source.root is None:

@@ -14,7 +14,7 @@ from policylint.model import is_symbolic
 from policylint.model.unseen import Custom
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.render.scripts import Scripts, ScriptText
+from policylint.render.scripts import Scripts, ScriptText, is_prose
 from policylint.render.tree import Tree, directories_above, join
 
 _APPLIES = Pattern(r"\b(?:kubectl|KUBECTL|oc)\b[^\n|;&#]{0,200}?\b(?:apply|create|replace)\b([^\n|;&#]{0,400})")
@@ -33,6 +33,10 @@ _EDITS = Pattern(
     r"(?:polic|auth|role|binding|gateway|route|ingress|namespace|\bns\b|\bcrd|webhook|constraint)[^\n|;&#]{0,400}"
 )
 """Commands that change what stands between requests and pods."""
+_PATCHES = Pattern(
+    r"\b(?:kubectl|KUBECTL|oc)\b[^\n|;&#]{0,200}?\bpatch\s+(?:-\S+\s+)*([a-zA-Z][\w.]*)(?:\s+|/)[\"']?([^\s\"';|&]+)"
+)
+"""Commands that change an object of the cluster: its kind as kubectl takes it, and its name."""
 _PUSHES = Pattern(r"\bflux\s+push\s+artifact\b([^\n|;&#]{0,800})")
 _ARTIFACT = Pattern(r"oci://[^\s\"']*?([^\s\"'/:@]+)(?:[:@][^\s\"'/]*)?[\"']?(?:\s|$)")
 _PATH = Pattern(r"(?:^|\s)(?:--path|-f)(?:\s+|=)[\"']?([^\s\"']+)")
@@ -284,6 +288,22 @@ def labelled(scripts: Scripts) -> dict[str, dict[str, str]]:
         for name, labels in found.items()
         if name
     }
+
+
+def patched(scripts: Scripts) -> dict[tuple[str, str], str]:
+    """Return the objects that scripts patch, by kind (in lower case, in the singular) and name, each with the script. A
+    text for people shows how one could."""
+    found: dict[tuple[str, str], str] = {}
+    for script, text in scripts.naming(b"kubectl", b"oc "):
+        for each in () if is_prose(script) else text.all(_PATCHES):
+            found.update(((kind, _meant(each[2], text)), script) for kind in singular(each[1]))
+    return found
+
+
+def singular(kind: str) -> tuple[str, ...]:
+    """Return what a kind may be called in the singular that a command names: `httproutes`, `Kind.group`."""
+    kind = kind.partition(".")[0].lower()
+    return (kind, kind.removesuffix("s"), kind.removesuffix("es"), f"{kind.removesuffix('ies')}y")
 
 
 def _filled_in(path: str, script: ScriptText) -> str:

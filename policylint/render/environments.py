@@ -55,7 +55,7 @@ class Environment(NamedTuple):
         stopping: files, as shown, that this environment deploys and that are no YAML → what that takes away: the
             whole build fails.
         entries: where its deployments begin, and what each of them deploys (`Deployed.entries`).
-        alternative_of: see `Deployed`.
+        alternative_of, is_piece: see `Deployed`.
         charts: the directories of the charts that something installs in some environment.
     """
 
@@ -70,6 +70,7 @@ class Environment(NamedTuple):
     stopping: dict[str, tuple[str, ...]]
     entries: Mapping[str, Collection[str]]
     alternative_of: str
+    is_piece: bool
     charts: frozenset[str] = frozenset()
 
 
@@ -144,16 +145,18 @@ def environments(
 
 
 def _with_alternatives(known: Sequence[Environment]) -> Iterator[Environment]:
-    """Yield environments, those that are alternatives with what others have: nothing that these have is missing."""
+    """Yield environments, those that are alternatives, or pieces, with what others have: nothing that these have is
+    missing."""
     of_all: dict[str, dict[ResourceKey, Resource]] = defaultdict(dict)
-    for environment in known:
-        if environment.alternative_of:
-            of_all[environment.alternative_of].update((resource.key, resource) for resource in environment.resources)
-    for environment in known:
-        own = {resource.key for resource in environment.resources} if environment.alternative_of else set()
+    of_which = [environment.alternative_of or ("/" if environment.is_piece else "") for environment in known]
+    for of, environment in zip(of_which, known, strict=True):
+        if of:
+            of_all[of].update((resource.key, resource) for resource in environment.resources)
+    for of, environment in zip(of_which, known, strict=True):
+        own = {resource.key for resource in environment.resources} if of else set()
         elsewhere = [
             Gap(f"{resource.document.file} has it, which is an alternative to these", key=key)
-            for key, resource in of_all.get(environment.alternative_of, {}).items()
+            for key, resource in of_all.get(of, {}).items()
             if key not in own and not ACTS.search(key.kind)  # a policy of another one acts on nothing here
         ]
         yield environment._replace(gaps=[*environment.gaps, *elsewhere])
@@ -299,6 +302,7 @@ def _environment(
         stopped.files,
         deployed.entries,
         deployed.alternative_of,
+        deployed.is_piece,
         frozenset() if charts is None else charts.installed,
     )
 

@@ -80,7 +80,7 @@ def overlays(
     groups, are_pieces = _grouped(lasting, kustomizer.cluster_scoped) if lasting or everywhere.plain else ({}, False)
     environments = {
         name: _deployed(tree, name, built, [everywhere._replace(directories=directories)])._replace(
-            alternative_of=name if alternatives else "default" if are_pieces else ""
+            alternative_of=name if alternatives else "", is_piece=are_pieces
         )
         for name, directories in groups.items()
     }
@@ -99,7 +99,7 @@ def overlays(
         )
         for name, directories in groups.items() or [("", [])]:
             known_as = f"{name}/{lesson}" if len(groups) > 1 else lesson
-            of_group = (name or "default") if alternatives else "default" if are_pieces else ""
+            of_group = (name or "default") if alternatives else ""
             parts = [own, everywhere._replace(directories=directories)] if groups else [own]
             environments[known_as] = _deployed(tree, known_as, built, parts)._replace(alternative_of=of_group)
     return environments

@@ -16,7 +16,7 @@ from itertools import combinations
 from policylint.model import Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.render.by_hand import named_files, places, starts
+from policylint.render.by_hand import named_files, places, singular, starts
 from policylint.render.live import lessons
 from policylint.render.scripts import Scripts, ScriptText
 
@@ -199,9 +199,7 @@ class _Known:
 
     def named(self, kind: str, name: str) -> set[ResourceKey]:
         """Return the objects of a kind and name, as a command writes them: `httproute`, `httproutes`, `Kind.group`."""
-        kind = kind.partition(".")[0].lower()
-        singular = [kind, kind.removesuffix("s"), kind.removesuffix("es"), f"{kind.removesuffix('ies')}y"]
-        return next((keys for each in singular if (keys := self._by_name.get((each, name)))), set())
+        return next((keys for each in singular(kind) if (keys := self._by_name.get((each, name)))), set())
 
 
 def _commands(script: ScriptText) -> Iterator[_Command]:

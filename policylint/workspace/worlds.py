@@ -360,6 +360,19 @@ class ReadTree(NamedTuple):
                 moved[id(each)] = each.replaced(key=each.key._replace(namespace=namespace))
         return [moved.get(id(each), each) for each in objects]
 
+    def _patched(self) -> Callable[[ResourceKey], str]:
+        """Return what tells which script patches an object of Gateway API or of an extension of Kubernetes."""
+        if self.source.named or self.source.root is None:
+            return lambda key: ""  # noqa: ARG005
+
+        @cache
+        def known() -> Mapping[tuple[str, str], str]:
+            from policylint.render.by_hand import patched
+
+            return patched(self.scripts())
+
+        return lambda key: known().get((key.kind.lower(), key.name), "") if "." in key.group else ""
+
     def _labels(self) -> Mapping[str, Mapping[str, str]]:
         """Return the labels that scripts give to namespaces."""
         if self.source.named or self.source.root is None:
@@ -426,6 +439,7 @@ class ReadTree(NamedTuple):
         world.definitions, world.lines, world.network = self.definitions, self.source.text, self.given.network
         world.templated = self.templates.reason
         world.pods_elsewhere = self.pods.of(world)
+        world.patched = self._patched()
         if not self.source.named and self.source.root is not None:
             world.unseen.look_last(self.installed)
         world.unread = self.left_unread.reason

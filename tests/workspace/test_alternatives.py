@@ -482,6 +482,35 @@ def test_what_a_script_applies_of_one_kustomization_is_deployed_with_what_does_n
     assert loud(workspace) == []
 
 
+def test_pieces_of_a_catalog_stand_beside_what_lies_beside_them(tmp_path: Path) -> None:
+    """Each directory of the catalog has a Gateway of its own, and routes in a kustomization beside it."""
+    files = {}
+    for demo in ("bots", "shop", "pay"):
+        files[f"catalog/{demo}/edge/base/kustomization.yaml"] = "resources: [gateway.yaml, service.yaml]\n"
+        files[f"catalog/{demo}/edge/base/gateway.yaml"] = GATEWAY.format(listener="http")
+        files[f"catalog/{demo}/edge/base/service.yaml"] = SERVICE
+        files[f"catalog/{demo}/routes/base/kustomization.yaml"] = "resources: [route.yaml]\n"
+        files[f"catalog/{demo}/routes/base/route.yaml"] = ROUTE.format(section="")
+    workspace = tree(tmp_path / "a", files)
+    assert len(workspace.simulations) == 3
+    assert all(len(simulation.topology.routes) == 1 for simulation in workspace.simulations)
+    assert loud(workspace) == []
+    files["catalog/pay/routes/base/route.yaml"] = ROUTE.format(section=", sectionName: none")
+    assert [(each.rule, each.confidence) for each in loud(tree(tmp_path / "b", files))] == [("GWP402", "certain")]
+
+
+def test_what_another_piece_has_is_not_missing(tmp_path: Path) -> None:
+    files = {}
+    for demo in ("bots", "shop"):
+        place = f"catalog/{demo}/edge/base"
+        files[f"{place}/kustomization.yaml"] = "resources: [gateway.yaml, service.yaml, route.yaml]\n"
+        files[f"{place}/gateway.yaml"] = GATEWAY.format(listener="http").replace("name: edge", f"name: {demo}")
+        files[f"{place}/service.yaml"] = SERVICE
+        files[f"{place}/route.yaml"] = ROUTE.format(section="").replace("name: edge", "name: shop")
+    found = [each for each in tree(tmp_path, files).findings() if each.rule == "GWP401"]
+    assert [each.confidence for each in found] == ["unknown"]
+
+
 def test_overlays_of_two_environments_are_never_one(tmp_path: Path) -> None:
     gateway = GATEWAY.format(listener="http")
     files = {}

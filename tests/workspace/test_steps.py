@@ -314,3 +314,26 @@ def test_policies_and_proxies_that_are_applied_one_by_one(
     found = doubtful(tmp_path, {**{f"shop/{name}": text for name, text in held.items()}, **scripts}, rule)
     assert found
     assert set(found) == {is_doubtful}
+
+
+@pytest.mark.parametrize(
+    ("scripts", "is_doubtful"),
+    [
+        ({"up.sh": 'kubectl patch gateway edge -n shop --type json -p "$(cat listener.json)"\n'}, True),
+        (
+            {"Makefile": "K ?= kubectl\nup:\n\tkubectl -n shop patch gateways.gateway.networking.k8s.io/edge -p x\n"},
+            True,
+        ),
+        ({"up.sh": "oc patch --type=merge gateway/edge -p x\n"}, True),
+        ({"up.sh": "kubectl patch gateway other -p x\n"}, False),
+        ({"up.sh": "kubectl patch service edge -p x\n"}, False),
+        ({"README.md": "kubectl patch gateway edge -p x\n"}, False),  # how one could
+        ({}, False),
+    ],
+)
+def test_what_a_script_patches_is_not_as_it_is_written(
+    tmp_path: Path, scripts: dict[str, str], is_doubtful: bool
+) -> None:
+    route = (ROUTE % "simple").replace("name: edge", "name: edge, sectionName: https")
+    files = {"shop/edge.yaml": EDGE, "shop/simple.yaml": route, **scripts}
+    assert doubtful(tmp_path, files, "GWP402") == [is_doubtful]

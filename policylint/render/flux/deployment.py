@@ -65,6 +65,7 @@ class Deployed(NamedTuple):
             deploys: Kustomizations, Applications, synced directories, kustomizations that no other one takes in.
         builds: what is applied whole or not at all.
         alternative_of: of one of several alternatives, what they have in common; "" where it is none.
+        is_piece: whether it is a piece of an environment, of which nothing says which other pieces it stands with.
     """
 
     manifests: list[Manifest]
@@ -73,6 +74,7 @@ class Deployed(NamedTuple):
     entries: dict[str, set[str]]
     builds: list[Build]
     alternative_of: str = ""
+    is_piece: bool = False
 
     @classmethod
     def empty(cls) -> Deployed:

@@ -56,7 +56,8 @@ def overlays(
     built: dict[str, Built] = {}
     of_fleet = bundles(tree)
     patching = frozenset[str]().union(*(bundle.patching for bundle in of_fleet))
-    for directory in tops(tree):
+    roots, taken_elsewhere = tops(tree)
+    for directory in roots:
         if directory in patching or directory in elsewhere or tree.kustomization_file(directory) in elsewhere:
             continue
         with tree.budget.bounded("this kustomization", tree.kustomization(directory)[1]):  # type: ignore[index]
@@ -77,7 +78,9 @@ def overlays(
     apart.update(*alternatives.values())
     everywhere = _Part([], [entry for entry in plain_manifests if entry[0] not in apart])
     lasting = {directory: output for directory, output in built.items() if f"{directory}/" not in apart}
-    groups, are_pieces = _grouped(lasting, kustomizer.cluster_scoped) if lasting or everywhere.plain else ({}, False)
+    groups, are_pieces = (
+        _grouped(lasting, kustomizer.cluster_scoped, taken_elsewhere) if lasting or everywhere.plain else ({}, False)
+    )
     environments = {
         name: _deployed(tree, name, built, [everywhere._replace(directories=directories)])._replace(
             alternative_of=name if alternatives else "", is_piece=are_pieces
@@ -151,8 +154,9 @@ def _deployed(tree: Tree, name: str, built: Mapping[str, Built], parts: Sequence
     return deployed
 
 
-def tops(tree: Tree) -> list[str]:
-    """Return the directories whose kustomization no other one takes in, components left out, sorted.
+def tops(tree: Tree) -> tuple[list[str], set[str]]:
+    """Return the directories whose kustomization no other one takes in, components left out, sorted; and those of them
+    that another one takes in all the same.
 
     What Flux calls a Kustomization is an object, though its file may have the name that kustomize looks for: where
     nobody builds its directory, it is applied as it is. Nobody builds an empty one: it keeps a place.
@@ -176,8 +180,10 @@ def tops(tree: Tree) -> list[str]:
             candidates.append(directory)
     live = {directory for directory in takes if tree.is_live(f"{directory}/")}
     taken = set().union(*(takes[directory] for directory in live))
-    if not taken.isdisjoint(candidates):
-        taken.difference_update(applied(tree))
+    by_hand = taken.intersection(candidates)
+    if by_hand:
+        by_hand &= applied(tree).keys()
+        taken -= by_hand
     live_tops = [directory for directory in candidates if directory in live and directory not in taken]
     composers = {
         directory
@@ -185,12 +191,18 @@ def tops(tree: Tree) -> list[str]:
         if directory not in live and len(takes[directory].intersection(live_tops)) > 1
     }
     taken = set().union(*(takes[directory] for directory in composers))
-    return sorted({*live_tops, *composers} - taken)
+    return sorted({*live_tops, *composers} - taken), by_hand
 
 
-def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]) -> tuple[dict[str, list[str]], bool]:
+def _grouped(
+    built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]], taken_elsewhere: Collection[str]
+) -> tuple[dict[str, list[str]], bool]:
     """Return the top-level directories of each environment, and whether these are but pieces of environments: of those
-    that rival others, each with what lies beside it, where their names do not say what is deployed together."""
+    that rival others, each with what lies beside it, where their names do not say what is deployed together.
+
+    Args:
+        taken_elsewhere: those that scripts build by themselves, though others take them in.
+    """
     makers: dict[_Key, list[str]] = defaultdict(list)
     rivals: set[str] = set()
     against: dict[str, set[str]] = defaultdict(set)
@@ -207,8 +219,8 @@ def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]
                 against[directory].update(directories)
             is_within = is_within or len({names[directory] for directory in directories}) < len(directories)
     for directory, output in built.items():
-        for taken in output.reached.intersection(built):
-            if taken != directory:  # a script builds it by itself, too
+        for taken in output.reached.intersection(taken_elsewhere):
+            if taken != directory and taken in built:
                 rivals.update((directory, taken))
                 against[directory].update((directory, taken))
                 against[taken].update((directory, taken))

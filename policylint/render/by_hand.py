@@ -7,6 +7,7 @@ pushes a directory as the artifact that a cluster then pulls. And a Makefile ins
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from policylint.documents.written import written
@@ -252,8 +253,8 @@ def applied(tree: Tree) -> dict[str, str]:
 
 
 def namespaces(scripts: Scripts) -> dict[str, str]:
-    """Return the files and directories that scripts apply into a namespace that they state, each with it, where all
-    that apply it state the same one."""
+    """Return the files and directories that scripts apply into a namespace that they state, each with it. Of several it
+    is the one into which most of what lies beside it goes; none where two are equal."""
     found: dict[str, set[str]] = {}
     for script, text in scripts.naming(b"kubectl", b"oc "):
         start = starts(script, text)
@@ -263,7 +264,16 @@ def namespaces(scripts: Scripts) -> dict[str, str]:
             for each in named_files(match[1], text):
                 for path in places(start, each):
                     found.setdefault(path, set()).add(namespace)
-    return {path: next(iter(known)) for path, known in found.items() if len(known) == 1 and "" not in known}
+    counted: dict[str, Counter[str]] = {}
+    for path, known in found.items():
+        counted.setdefault(path.rpartition("/")[0], Counter()).update(known)
+    chosen = {}
+    for path, known in found.items():
+        beside = counted[path.rpartition("/")[0]]
+        first, *others = sorted(known, key=lambda name: -beside[name])
+        if first and all(beside[first] > beside[other] for other in others):
+            chosen[path] = first
+    return chosen
 
 
 def named_files(command: str, script: ScriptText) -> Iterator[str]:

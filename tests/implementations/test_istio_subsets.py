@@ -9,6 +9,7 @@ import pytest
 from policylint.checks import run
 from tests import worlds
 from tests.checks.linting import lint
+from tests.workspace.test_alternatives import tree
 
 MESH = "networking.istio.io/v1"
 
@@ -157,3 +158,35 @@ def test_a_rule_of_clients_takes_the_place_of_the_services(tmp_path: Path, rules
     found = said(tmp_path, *theirs, CLIENT, *rules)
     assert found == ([("error", "certain", message)] if told else [])
     assert said(tmp_path, *theirs, *rules) == []  # nothing there calls it
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ((RULE % ("details", "version: v1")).replace(", namespace: shop", ""), False),
+        ((RULE % ("other", "version: v1")).replace(", namespace: shop", ""), True),
+        (RULE % ("other", "version: v1"), True),
+    ],
+)
+@pytest.mark.parametrize(
+    "scripts", [{}, {"up.sh": "kubectl apply -n a -f m/rule.yaml\nkubectl apply -n b -f m/rule.yaml\n"}]
+)
+def test_a_rule_that_may_land_anywhere_defines_it_as_likely_as_not(
+    tmp_path: Path, rule: str, told: bool, scripts: dict[str, str]
+) -> None:
+    files = {
+        "m/virtual.yaml": virtual(),
+        "m/rule.yaml": rule,
+        "app/app.yaml": f"{SERVICE}---\n{PODS % 'v1'}",
+        **scripts,
+    }
+    found = [each for each in tree(tmp_path, files).findings() if each.rule == "GWP415"]
+    assert bool(found) == told
+
+
+def test_a_rule_that_may_land_anywhere_takes_the_place_of_none(tmp_path: Path) -> None:
+    everything = (RULE % ("'*.local'", "")).replace(", namespace: shop", "").replace("name: v1", "name: other")
+    clients = (PODS % "v1").replace("namespace: shop", "namespace: default").replace("details", "client")
+    own = f"{virtual(host='details.shop.svc.cluster.local')}---\n{RULE % ('details', 'version: v1')}---\n{SERVICE}"
+    files = {"m/off.yaml": everything, "app/app.yaml": f"{own}---\n{PODS % 'v1'}", "clients/app.yaml": clients}
+    assert [each.message for each in tree(tmp_path, files).findings() if each.rule == "GWP415"] == []

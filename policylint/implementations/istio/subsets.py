@@ -30,7 +30,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
             service = next((each for each in services if names_service(host, virtual.key.namespace, each.key)), None)
             if not name or is_symbolic(name) or host.startswith("*") or service is None:
                 continue
-            about = [rule for rule in rules if _is_about(rule, service)]
+            about = [rule for rule in rules if _is_about(rule, service) or _may_be_about(rule, service, world)]
             subsets = [mapping(subset) for rule in about for subset in sequence(rule.spec.get("subsets"))]
             names = [text(subset.get("name")) for subset in subsets]
             place = (*pointer, "subset")
@@ -78,6 +78,8 @@ def _rules_of_clients(world: World, service: Resource) -> dict[str, list[Resourc
         client = rule.key.namespace
         has_clients = any(world.in_namespace(*kind, client) for kind in WORKLOADS)
         if client != service.key.namespace and has_clients and _is_about(rule, service):
+            if world.lands_anywhere(rule):  # with the Service, as likely as not
+                continue
             found.setdefault(client, []).append(rule)
     return {
         client: rules for client, rules in found.items() if not any(each.spec.get("workloadSelector") for each in rules)
@@ -87,6 +89,11 @@ def _rules_of_clients(world: World, service: Resource) -> dict[str, list[Resourc
 def _is_about(rule: Resource, service: Resource) -> bool:
     host = text(rule.spec.get("host"))
     return is_symbolic(host) or names_service(host, rule.key.namespace, service.key)
+
+
+def _may_be_about(rule: Resource, service: Resource, world: World) -> bool:
+    """Return whether a DestinationRule, of which nothing tells where it lands, is for a Service if it lands there."""
+    return text(rule.spec.get("host")) == service.key.name and world.lands_anywhere(rule)
 
 
 def _destinations(virtual: Resource) -> Iterator[tuple[Mapping[str, Any], Pointer]]:

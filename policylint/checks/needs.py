@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from policylint.model import mapping, sequence, text
-from policylint.model.kinds import WAYS_IN
+from policylint.model.kinds import DEFINITION, WAYS_IN
 
 if TYPE_CHECKING:
     from policylint.policy.results import PolicyState, Target
@@ -71,7 +71,7 @@ def any_note(simulation: Simulation) -> bool:
 
 
 def any_crd(simulation: Simulation) -> bool:
-    return bool(simulation.world.of_kind("apiextensions.k8s.io", "CustomResourceDefinition"))
+    return bool(simulation.world.of_kind(*DEFINITION))
 
 
 def policies_and_gateways(simulation: Simulation) -> bool:

@@ -14,13 +14,16 @@ def of_foreign(protocol: str) -> tuple[str, ...] | None:
     return ROUTE_KINDS if "/" in protocol or protocol == "HBONE" else None
 
 
+DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
+
+
 CLUSTER_SCOPED = frozenset(
     {
         ("", "Namespace"),
         ("", "Node"),
         ("", "PersistentVolume"),
         (GATEWAY_GROUP, "GatewayClass"),
-        ("apiextensions.k8s.io", "CustomResourceDefinition"),
+        DEFINITION,
         ("rbac.authorization.k8s.io", "ClusterRole"),
         ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
         ("storage.k8s.io", "StorageClass"),

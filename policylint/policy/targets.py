@@ -22,7 +22,7 @@ from policylint.model import (
     text,
 )
 from policylint.model.keys import is_symbolic
-from policylint.model.kinds import CLUSTER_SCOPED
+from policylint.model.kinds import CLUSTER_SCOPED, DEFINITION
 from policylint.model.policy_kind import Reference, TargetKind
 from policylint.policy.results import Target, TargetProblem
 from policylint.topology import Topology, whole
@@ -189,7 +189,7 @@ def _is_virtual(kind: PolicyKind, group: str, name: str, world: World) -> bool:
         return False
     served = [
         (text(each.spec.get("group")), text(mapping(each.spec.get("names")).get("kind")))
-        for each in world.of_kind("apiextensions.k8s.io", "CustomResourceDefinition")
+        for each in world.of_kind(*DEFINITION)
     ]
     if group == kind.group:
         return (group, name) not in served

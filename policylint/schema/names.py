@@ -10,6 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 from policylint.model import Resource, is_symbolic
+from policylint.model.definitions import name_of_definition
+from policylint.model.kinds import DEFINITION
 
 if TYPE_CHECKING:
     from policylint.schema.explain import Violation
@@ -29,6 +31,7 @@ BUILT_IN = _LABELLED | {
     ("batch", "CronJob"),
     ("batch", "Job"),
     ("networking.k8s.io", "NetworkPolicy"),
+    DEFINITION,
 }
 """Kinds of Kubernetes itself that matter to requests."""
 _LONGEST, _LONGEST_LABEL = 253, 63
@@ -44,6 +47,8 @@ def stands_for_another(value: str) -> bool:
 def misnamed(resource: Resource) -> Violation | None:
     """Return what is wrong with an object's name, None where nothing is or where a variable stands in it."""
     name = resource.metadata.get("name")
+    if resource.key[:2] == DEFINITION and isinstance(name, str):
+        return _misnamed_definition(resource, name)
     is_label = resource.key[:2] in _LABELLED
     if isinstance(name, str) and (not name or _fits(name, is_label=is_label) or is_symbolic(name) or "{{" in name):
         return None
@@ -60,6 +65,17 @@ def misnamed(resource: Resource) -> Violation | None:
     instead = f", such as {name.lower()}" if _fits(name.lower(), is_label=is_label) else ""
     wanted = f"lower case letters, digits and - are allowed{'' if is_label else ', and . between them'}{instead}"
     return Violation("name", PLACE, (), f'is called "{name}", which no API server takes', wanted, name)
+
+
+def _misnamed_definition(definition: Resource, name: str) -> Violation | None:
+    """Return what is wrong with the name of a CRD, which says what it defines (ValidateCustomResourceDefinition)."""
+    wanted = name_of_definition(definition.spec)
+    if wanted in ("", name) or is_symbolic(name) or is_symbolic(wanted) or "{{" in name + wanted:
+        return None
+    from policylint.schema.explain import Violation
+
+    says = f'is called "{name}", which no API server takes'
+    return Violation("name", PLACE, (), says, f"{wanted} is wanted: names.plural and group", name)
 
 
 def filled_in(name: str) -> str:

@@ -20,6 +20,7 @@ from policylint.load.objects import patch_files, resources
 from policylint.load.reading import Loaded
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World
 from policylint.model.faults import NOT_OURS, Fault, fault_of
+from policylint.model.kinds import DEFINITION
 from policylint.model.resource import Written
 from policylint.model.unseen import Custom, Unseen, UnseenSource
 from policylint.model.words import count, leading
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from policylint.workspace.scope import ReportScope
 
 _NAMESPACE = ("", "Namespace")
-_CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _ORIGIN = "config.kubernetes.io/origin"
 NOTHING_GIVEN = Assumptions()
 _OF_MANIFESTS = Pattern(r"[-\s{,]*[\"']?(?:apiVersion|kind)\b")
@@ -566,7 +566,7 @@ def _catalog(objects: Iterable[Resource], semantics: str, given: Assumptions, fa
     for resource in objects:
         by_kind[resource.key.group, resource.key.kind].append(resource)
     groups = {group for group, _ in by_kind}
-    crds = by_kind.get(_CRD, [])
+    crds = by_kind.get(DEFINITION, [])
     try:
         return load_catalog(
             groups,

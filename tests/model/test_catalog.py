@@ -314,7 +314,7 @@ def test_configuration_beats_catalog_beats_crd() -> None:
     crd = """\
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: x, labels: {gateway.networking.k8s.io/policy: Direct}}
+metadata: {name: x.kuadrant.io, labels: {gateway.networking.k8s.io/policy: Direct}}
 spec:
   group: kuadrant.io
   scope: Cluster

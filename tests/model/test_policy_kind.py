@@ -193,7 +193,7 @@ def test_merging_by_named_rules_comes_from_the_entry_of_the_group() -> None:
         {
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
-            "metadata": {"name": "x", "labels": {"gateway.networking.k8s.io/policy": "inherited"}},
+            "metadata": {"name": "hues.kuadrant.io", "labels": {"gateway.networking.k8s.io/policy": "inherited"}},
             "spec": {"group": "kuadrant.io", "scope": "Namespaced", "names": {"kind": "HuePolicy", "plural": "hues"}},
         }
     )

@@ -74,3 +74,50 @@ def test_a_service_is_not_known(tmp_path: Path) -> None:
     for name in ("Checkout", "check.out", "c" * 64):
         found = about_names(shop(tmp_path, of_service=name))
         assert found == [f'GWP501 error Service shop/{name} is called "{name}", which no API server takes']
+
+
+DEFINITION = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %s, labels: {gateway.networking.k8s.io/policy: Inherited}}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: WaitPolicy, plural: waitpolicies}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              properties:
+                targetRefs: {type: array, items: {type: object, properties: {kind: {type: string, enum: [%s]}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "is_taken"),
+    [
+        ("waitpolicies.example.com", True),
+        ("waitpolicies.example.com-2", False),
+        ("waitpolicy.example.com", False),
+        ("'${PLURAL}.example.com'", True),
+    ],
+)
+def test_a_definition_is_called_by_what_it_defines(tmp_path: Path, name: str, is_taken: bool) -> None:
+    found = about_names(worlds.opened(tmp_path, DEFINITION % (name, "Gateway")))
+    assert [each.split()[:2] for each in found] == ([] if is_taken else [["GWP501", "error"]])
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_definition_that_no_api_server_takes_defines_nothing(tmp_path: Path, is_first: bool) -> None:
+    manifests = [DEFINITION % ("waitpolicies.example.com", "Gateway"), DEFINITION % ("other.example.com", "HTTPRoute")]
+    wait = worlds.manifest("example.com/v1", "WaitPolicy", "wait", "shop", "spec: {targetRefs: []}")
+    simulation = worlds.opened(tmp_path, *(manifests if is_first else manifests[::-1]), wait)
+    kind = simulation.catalog.get("example.com", "WaitPolicy")
+    assert kind is not None
+    assert [each.kind for each in kind.targets] == ["Gateway"]

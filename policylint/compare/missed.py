@@ -38,25 +38,46 @@ _MEANT = {"certificateref": "secret", "cacertificateref": "configmap", "credenti
 
 
 def missed_objects(sides: Sides) -> Iterator[tuple[Resource, str]]:
-    """Yield the objects that are gone, or lack what they held, while something depends on them: each with that."""
-    lost: dict[ResourceKey, tuple[Resource, str]] = {}
-    for key in sorted(sides.pairing.removed):
-        old = sides.before.world.get(key)
-        if old is not None and not (key.group == GATEWAY_GROUP and key.kind.endswith("Route")):
-            lost[key] = old, "is gone"
+    """Yield the objects that are gone, or lack what they held, while something depends on them, and those that are new
+    while something did already: each with that."""
+    lost = dict.fromkeys(sides.pairing.removed, "is gone while {} depends on it")
+    yield from _of_one_side(sides, lost, sides.before, sides.after)
+    emptied: dict[ResourceKey, str] = {}
     for kind in _HOLDERS:
         for old, new in sides.edited(*kind):
             if missing := sorted(_entries(old) - _entries(new)):
-                lost[new.key] = new, f"lacks {missing[0]}, which it had,"
-    if not lost:
+                emptied[new.key] = f"lacks {missing[0]}, which it had, while {{}} depends on it"
+    yield from _of_one_side(sides, emptied, sides.after, sides.after)
+    come = dict.fromkeys(sides.pairing.added, "is new, and {} depended on it before")
+    yield from _of_one_side(sides, come, sides.after, sides.before)
+
+
+def _of_one_side(
+    sides: Sides, keys: Mapping[ResourceKey, str], having: Simulation, lacking: Simulation
+) -> Iterator[tuple[Resource, str]]:
+    """Yield the objects that one side has and on which something depends on the side that lacks them.
+
+    Args:
+        keys: the objects, each with what becomes of it in words, with a place for what depends on it.
+    """
+    objects = {key: having.world.resources[key] for key in sorted(keys) if key in having.world.resources}
+    objects = {key: each for key, each in objects.items() if not _is_route(key)}
+    if not objects:
         return
-    after = _Dependants(sides.after)
-    named = after.of(old for old, _ in lost.values())
-    of_pods = dict(_without_pods(sides, after))
-    for key, (resource, what) in lost.items():
-        holder = named.get(key) or of_pods.get(key) or (_left_in(sides.after, key) if key[:2] == _NAMESPACE else None)
-        if holder is not None:
-            yield resource, f"{what} while {holder} depends on it"
+    dependants = _Dependants(lacking)
+    named = dependants.of(objects.values())
+    of_pods = dict(_without_pods(objects, having, lacking, dependants))
+    for key, resource in objects.items():
+        says = resource.labels or resource.annotations or having is sides.before
+        left = _left_in(lacking, key) if key[:2] == _NAMESPACE and says else None
+        holder = named.get(key) or of_pods.get(key) or left
+        kept = holder is not None and (lacking is sides.after or sides.pairing.key(holder) in having.world.resources)
+        if holder is not None and kept:
+            yield resource, keys[key].format(holder)
+
+
+def _is_route(key: ResourceKey) -> bool:
+    return key.group == GATEWAY_GROUP and key.kind.endswith("Route")
 
 
 def definitions_gone(sides: Sides) -> Iterator[Finding]:
@@ -86,16 +107,17 @@ def _entries(resource: Resource) -> set[str]:
     return {str(name) for field in _CONTENTS for name in mapping(resource.body.get(field))}
 
 
-def _without_pods(sides: Sides, after: _Dependants) -> Iterator[tuple[ResourceKey, ResourceKey]]:
-    """Yield the workloads and EndpointSlices behind which a Service is left with nothing, each with the Service."""
-    gone = [key for key in sides.pairing.removed if key[:2] in WORKLOADS or key[:2] == _SLICE]
-    places = {key.namespace for key in gone}
-    for service in sides.after.world.of_kind(*_SERVICE) if gone else ():
-        former = sides.before.world.get(sides.pairing.was(service.key))
-        if former is None or service.key.namespace not in places or not after.matters(service):
+def _without_pods(
+    objects: Mapping[ResourceKey, Resource], having: Simulation, lacking: Simulation, dependants: _Dependants
+) -> Iterator[tuple[ResourceKey, ResourceKey]]:
+    """Yield the workloads and EndpointSlices without which a Service has nothing behind it, each with the Service."""
+    places = {key.namespace for key in objects if key[:2] in WORKLOADS or key[:2] == _SLICE}
+    for service in lacking.world.of_kind(*_SERVICE) if places else ():
+        other = having.world.get(service.key)
+        if other is None or service.key.namespace not in places or not dependants.matters(service):
             continue
-        if not _behind(sides.after.world, service):
-            for key in _behind(sides.before.world, former):
+        if not _behind(lacking.world, service):
+            for key in _behind(having.world, other):
                 yield key, service.key
 
 

@@ -113,6 +113,31 @@ def test_what_nothing_depends_on_is_not(gone: str) -> None:
     assert (rows, findings) == ({}, [])
 
 
+@pytest.mark.parametrize(
+    ("new", "kept", "name", "by"),
+    [
+        pytest.param(PROXY, BEHIND, "EnvoyProxy infra/p", EDGE, id="parameters"),
+        pytest.param(WORLD[1], [*WORLD[2:], *BEHIND], "GatewayClass any", EDGE, id="a class"),
+        pytest.param(certificate("c", "web"), BEHIND, "Certificate infra/c", EDGE, id="what makes a Secret"),
+        pytest.param(PODS, BEHIND[:2], "Deployment shop/checkout", SHOP, id="pods"),
+    ],
+)
+def test_what_was_depended_on_before_it_came_may_change_what_was_there(
+    new: str, kept: list[str], name: str, by: str
+) -> None:
+    world = kept if kept[0] == WORLD[2] else [*WORLD, *kept]
+    rows, _, same = told(world, [*world, new])
+    assert rows[name] == f"is new, and {by} depended on it before"
+    assert not same
+
+
+def test_what_comes_with_what_depends_on_it_is_no_row() -> None:
+    rows, _, _ = told([*WORLD[:2]], [*WORLD, *BEHIND, PROXY, certificate("c", "web")])
+    assert not any(each.startswith("is new, and") for each in rows.values())
+    rows, _, _ = told([*WORLD, *BEHIND], [*WORLD, *BEHIND, labelled("other"), certificate("c", "database")])
+    assert rows == {}
+
+
 def test_what_takes_its_place_is_no_loss() -> None:
     secret = manifest("v1", "Secret", "web", "infra", "data: {tls.crt: '', tls.key: ''}")
     rows, _, _ = told([*WORLD, *BEHIND, certificate("c", "web")], [*WORLD, *BEHIND, secret])

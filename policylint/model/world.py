@@ -157,6 +157,8 @@ class World:
         """The CRDs of the tree that define a kind, deployed here or not; the workspace fills it in."""
         self.is_deployed: Callable[[Written], bool] = lambda document: True  # noqa: ARG005
         """Whether the file of a document is among what is deployed here; the workspace fills it in."""
+        self.by_deployer = False
+        """Whether Flux, Argo CD or the configuration alone say what is deployed here; the workspace fills it in."""
         self.templated: Callable[[ResourceKey], str] = lambda key: ""  # noqa: ARG005
         """Why a template that nobody rendered may make an object, "" if none does; the workspace fills it in."""
         self.pods_elsewhere: Callable[[Mapping[str, Any], str], str] = lambda selector, namespace: ""  # noqa: ARG005

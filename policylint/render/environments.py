@@ -57,6 +57,7 @@ class Environment(NamedTuple):
         entries: where its deployments begin, and what each of them deploys (`Deployed.entries`).
         alternative_of, is_piece: see `Deployed`.
         charts: the directories of the charts that something installs in some environment.
+        by_deployer: whether Flux, Argo CD or the configuration alone say what is deployed.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Environment(NamedTuple):
     alternative_of: str
     is_piece: bool
     charts: frozenset[str] = frozenset()
+    by_deployer: bool = False
 
 
 def environments(
@@ -86,6 +88,7 @@ def environments(
     budget: Budget | None = None,
     rendered: str = "",
     alternatives: bool = True,
+    leftovers: bool = True,
 ) -> list[Environment]:
     """Return the environments of what was read, sorted by name; none where nothing says what is deployed where.
 
@@ -101,6 +104,7 @@ def environments(
         shared: the share of another tree of the same run.
         rendered: the directory of charts that were rendered before; "" for none.
         alternatives: whether plain directories that write the same objects exclude each other.
+        leftovers: whether what Flux or Argo CD leave over is arranged as if they were not there, where it is more.
     """
     tree = Tree(source, loaded, cluster_scoped, shared, budget, rendered)
     unread = frozenset((document.api_version.rpartition("/")[0], document.kind) for document in loaded.unread)
@@ -113,10 +117,10 @@ def environments(
     kustomizer = Kustomizer(tree, cluster_scoped, unread, own, charts)
     patches = patch_files(loaded.documents)
     groups = policy_groups | {GATEWAY_GROUP}
-    clusters, others = (
-        (_stated(tree, kustomizer, stated), set())
+    clusters, others, by_deployer = (
+        (_stated(tree, kustomizer, stated), set(), True)
         if stated
-        else _deployed(tree, kustomizer, charts, patches, groups, alternatives=alternatives)
+        else _deployed(tree, kustomizer, charts, patches, groups, alternatives=alternatives, leftovers=leftovers)
     )
     if not clusters:
         tree.budget.cut = tree.budget.cut or tree.placing.cut
@@ -139,7 +143,7 @@ def environments(
         known.append(
             _environment(name, deployed, tree, charts, orphans, roots, met, left_out, groups, stopped[name], by_hand)
         )
-    known = list(_with_alternatives(known))
+    known = [each._replace(by_deployer=by_deployer) for each in _with_alternatives(known)]
     cut = tree.budget.cut = tree.budget.cut or tree.placing.cut
     return known if cut is None else [_incomplete(environment, cut) for environment in known]
 
@@ -183,9 +187,11 @@ def _deployed(
     groups: frozenset[str],
     *,
     alternatives: bool,
-) -> tuple[dict[str, Deployed], set[str]]:
-    """Return what lands where, by the first style that the tree follows: Flux, Argo CD, kustomize overlays; and other
-    directories at which Flux or Argo CD may begin. What Flux or Argo CD leaves over is beside it."""
+    leftovers: bool,
+) -> tuple[dict[str, Deployed], set[str], bool]:
+    """Return what lands where, by the first style that the tree follows: Flux, Argo CD, kustomize overlays; other
+    directories at which Flux or Argo CD may begin; and whether these two alone say what is deployed. What they leave
+    over is beside it."""
 
     def is_subject(group: str, kind: str) -> bool:
         return group in groups or (group, kind) == ("", "Service")
@@ -198,9 +204,15 @@ def _deployed(
             root.name: Cluster(tree, kustomizer, root.prefix, root.name).deploy(root.directories, root.syncs)
             for root in roots
         }
-        return left_over(tree, clusters, kustomizer, patches, groups, evidence), others
-    clusters = left_over(tree, Argo(tree, kustomizer, charts).deploy(), kustomizer, patches, groups, evidence)
-    return clusters or overlays(tree, kustomizer, patches, evidence), others
+    else:
+        clusters = Argo(tree, kustomizer, charts).deploy()
+    if not clusters:
+        return overlays(tree, kustomizer, patches, evidence), others, False
+    if not leftovers:
+        return clusters, others, True
+    arranged = left_over(tree, clusters, kustomizer, patches, groups, evidence)
+    is_alone = arranged.keys() == clusters.keys() and all(arranged[name] is clusters[name] for name in clusters)
+    return arranged, others, is_alone
 
 
 def _is_application(document: Document) -> bool:

@@ -227,10 +227,17 @@ class DiffSides:
         both["picking"] = None if everything or self.scope is None else self._touched(self.scope)
         setup, live = self.request.setup, self.request.options.live
         if live is None:
-            return [
-                open_workspace_of(setup._replace(options=options), source=source, **both)
-                for source, options in zip(self.sources, _by_side(setup.options), strict=True)
+            setups = [setup._replace(options=options) for options in _by_side(setup.options)]
+            opened = [
+                open_workspace_of(each, source=source, **both)
+                for each, source in zip(setups, self.sources, strict=True)
             ]
+            # What Flux or Argo CD deploy on one side and do not take in on the other is not there on that one, however
+            # much of it is left over beside them.
+            for side, workspace in enumerate(opened):
+                if opened[1 - side].by_deployer and not workspace.by_deployer:
+                    opened[side] = open_workspace_of(setups[side], source=self.sources[side], **both, leftovers=False)
+            return opened
         from policylint.session.live import beside, cluster, of_environment
 
         before, after = self.sources

@@ -83,6 +83,7 @@ def open_workspace_of(
     shared_facts: SharedFacts | None = None,
     shared: Shared | None = None,
     alternatives: bool = True,
+    leftovers: bool = True,
     undeployed: bool = True,
     all_environments: bool = False,
     picking: ReportScope | None = None,
@@ -96,6 +97,7 @@ def open_workspace_of(
         shared_facts: what is known of contents from another workspace of the run.
         shared: what was rendered for another workspace.
         alternatives: whether plain directories that write the same objects are environments of their own.
+        leftovers: as of `open_workspace`.
         undeployed: whether files are taken as they are where nothing of what is to be checked is deployed.
         all_environments: whether environments that have no part in the scope are simulated as well.
         picking: as of `open_workspace`.
@@ -108,7 +110,7 @@ def open_workspace_of(
 
     options, settings = setup.options, setup.settings
     more: dict[str, Any] = {"given": setup.assumptions, "source": source, "shared": shared, "env": options.environments}
-    more |= {"alternatives": alternatives, "undeployed": undeployed}
+    more |= {"alternatives": alternatives, "leftovers": leftovers, "undeployed": undeployed}
     more |= {"scope": scope, "all_environments": all_environments, "picking": picking, "edited": edited}
     if renderer := setup.renderer:
         more["render"] = renderer

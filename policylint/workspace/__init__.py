@@ -74,6 +74,11 @@ class Workspace:
         self.mentioning = mentioning
 
     @property
+    def by_deployer(self) -> bool:
+        """Whether Flux, Argo CD or the configuration alone say what is deployed in its environments."""
+        return any(simulation.world.by_deployer for simulation in self.simulations)
+
+    @property
     def root(self) -> str | None:
         """The git root, or the directory given; None for stdin."""
         return self._source.root
@@ -207,6 +212,7 @@ def open_workspace(
     shared: Shared | None = None,
     settings: Mapping[str, Mapping[str, object]] | None = None,
     alternatives: bool = True,
+    leftovers: bool = True,
     undeployed: bool = False,
     scope: ReportScope | None = None,
     all_environments: bool = False,
@@ -232,6 +238,7 @@ def open_workspace(
         settings: of controllers that stand in no manifest, by implementation and name (docs/implementations.md); they
             win over those of `given`.
         alternatives: whether plain directories that write the same objects are environments of their own.
+        leftovers: whether what Flux or Argo CD leave over is arranged as if they were not there, where it is more.
         undeployed: whether files are taken as they are where nothing of what is to be checked is deployed.
         scope: what findings are to concern.
         all_environments: whether environments in which nothing concerns the scope are simulated as well.
@@ -283,7 +290,9 @@ def open_workspace(
         None
         if render == "off"
         else tree.rendered(
-            *(env, stated, render, budget, faults, picking or picked, rendered), alternatives=alternatives
+            *(env, stated, render, budget, faults, picking or picked, rendered),
+            alternatives=alternatives,
+            leftovers=leftovers,
         )
     )
     beside: list[Simulation] = []

@@ -131,6 +131,7 @@ class ReadTree(NamedTuple):
         charts: str,
         *,
         alternatives: bool,
+        leftovers: bool,
     ) -> list[Simulation] | None:
         """Simulate each environment that Flux, Argo CD or kustomize make of the tree; None where none of them does.
 
@@ -140,6 +141,7 @@ class ReadTree(NamedTuple):
             scope: only environments that have a part in it.
             charts: the directory of those that were rendered before.
             alternatives: whether plain directories that write the same objects are environments of their own.
+            leftovers: whether what Flux or Argo CD leave over is arranged as if they were not there, where it is more.
         """
         if not stated and not self.loaded.places:
             return None
@@ -156,6 +158,7 @@ class ReadTree(NamedTuple):
                 budget=budget,
                 rendered=charts,
                 alternatives=alternatives,
+                leftovers=leftovers,
             )
         except NOT_OURS:
             raise
@@ -212,6 +215,7 @@ class ReadTree(NamedTuple):
             )
             if environment.alternative_of:
                 world.definitions = self._definitions(self._home(environment.name, world.files), homes)
+            world.by_deployer = environment.by_deployer
             world.is_deployed = is_deployed
             world.apart = self._never_together(objects if _is_by_hand(world) else _loose(objects, is_deployed))
             if scope is None or scope.of(world).has_part():

@@ -16,10 +16,14 @@ from tests.render.test_argo import application
 from tests.render.trees import ROUTE, SERVICE
 
 APPS = {
-    f"apps/{name}/{file}": text.replace("namespace: web", f"namespace: {name}")
+    f"apps/{name}/{file}": text.format(name=name)
     for name in ("shop", "blog")
-    for file, text in (("route.yaml", ROUTE), ("service.yaml", SERVICE))
-} | {f"apps/{name}/kustomization.yaml": "resources: [route.yaml, service.yaml]\n" for name in ("shop", "blog")}
+    for file, text in (
+        ("route.yaml", ROUTE),
+        ("service.yaml", SERVICE),
+        ("kustomization.yaml", "namespace: {name}\nresources: [route.yaml, service.yaml]\n"),
+    )
+}
 
 
 def of_flux(name: str, path: str) -> str:

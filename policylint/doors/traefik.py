@@ -78,7 +78,7 @@ def unrouted(world: World) -> Iterator[DeadEnd]:
                     does = f"names {key}, which is only there in group {_OLD_GROUP}, which Traefik 3 does not read"
                     fix = f"write it with `apiVersion: {KIND[0]}/v1alpha1`"
                     yield DeadEnd(ingress, place, does, fix, (key,), _OLDER, _UNROUTED)
-                elif key is not None and world.get(key) is None and not world.elsewhere(key):
+                elif key is not None and world.resolve(key).missing and not world.elsewhere(key):
                     place = (*pointer, "middlewares", index)
                     yield DeadEnd(
                         ingress,

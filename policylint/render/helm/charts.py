@@ -14,6 +14,8 @@ from policylint.model import GATEWAY_GROUP, mapping, sequence, text
 from policylint.model.unseen import UnseenSource
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
+from policylint.render.helm import dependencies
+from policylint.render.helm.layers import merged
 from policylint.render.helm.program import HelmError, Rendered, template
 from policylint.render.helm.value_places import HelmValues, Template, placed
 from policylint.render.journal import LOST, Journal
@@ -88,8 +90,10 @@ class Charts:
         """Return what an installation makes, in its own namespace; None, noted, if that cannot be had."""
         directory, place = installation.directory, installation.place
         own_values = inside(directory, "values.yaml")
+        fetched: list[dependencies.Fetched] = []
         try:
             files = self._files(directory)
+            fetched = self._stood_in(directory, files)
             if directory not in self._known:
                 self._known.add(directory)
                 self._budget.grant(STEPS_FOR_A_BYTE * sum(map(len, files.values())))
@@ -100,7 +104,8 @@ class Charts:
             what = (files, directory, installation.name, installation.namespace or "default", layers)
             rendered = render(*what, installation.settings, self.by_program, budget=self._budget)
         except HelmError as error:
-            return self._stand_in(installation, journal, str(error), "chart")
+            why = f"found in Chart.yaml, but missing in charts/ directory: {fetched[0].name}" if fetched else str(error)
+            return self._stand_in(installation, journal, why, "chart")
         except ExhaustedError:
             return self._stand_in(installation, journal, "it takes too much work", CUT_OFF)
         former = self._former(installation, rendered)
@@ -115,7 +120,29 @@ class Charts:
             reason = f"template {file} may create it"
             journal.gap(reason, installation.namespace or "default", gateway_api=makes_routes, source=source)
             made += _left_open(lost, f"template {file} is not rendered any more")
+        if fetched:
+            parent = self._parent(installation)
+            for each in fetched:
+                made += dependencies.made(each, parent, journal, place, self._budget)
         return made
+
+    def _stood_in(self, directory: str, files: dict[str, bytes]) -> list[dependencies.Fetched]:
+        """Put an empty chart in each place of one that is fetched, and return these; none where one has no place."""
+        found = list(dependencies.fetched(self._about(directory), files, directory))
+        empty = [dependencies.stand_in(each) for each in found]
+        if not all(empty):
+            return []
+        for each, about in zip(found, empty, strict=True):
+            files[inside(directory, f"charts/{each.name}/Chart.yaml")] = about or b""
+        return found
+
+    def _parent(self, installation: Installation) -> dependencies.Parent:
+        directory = installation.directory
+        own = [] if installation.bare else self.values(inside(directory, "values.yaml"))
+        layers = [(each.values, each.origin) for each in (*own, *installation.layers) if isinstance(each.values, dict)]
+        values, origin = merged(layers or [({}, installation.place)], self._budget)
+        where = (f"chart {directory}", installation.name, installation.namespace)
+        return dependencies.Parent(*where, values, origin, is_whole=not installation.settings)
 
     def _stand_in(self, installation: Installation, journal: Journal, why: str, code: str) -> list[Manifest] | None:
         """Return what the other side of a diff has of a chart that cannot be rendered; None, noted, if nothing."""

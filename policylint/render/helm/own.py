@@ -200,7 +200,7 @@ def _loaded(files: Mapping[str, bytes], count: list[int]) -> _Chart:
         stated = mapping(_yaml(files["requirements.yaml"], "requirements.yaml"))
         about = {**about, "dependencies": sequence(stated.get("dependencies"))}
     wanted = text(about.get("kubeVersion"))
-    if wanted and not _is_compatible(wanted, ".".join(KUBERNETES)):
+    if wanted and not is_compatible(wanted, ".".join(KUBERNETES)):
         raise HelmError(f"chart requires kubeVersion: {wanted}")
     ignored = files.get(".helmignore", b"").decode("utf-8", "replace")
     files = {path: data for path, data in files.items() if not _is_ignored(path, f"{ignored}\ntemplates/.?*")}
@@ -282,7 +282,8 @@ def _set(values: dict[str, Any], flag: str, pair: str) -> None:
     values[last] = written
 
 
-def _is_compatible(wanted: str, version: str) -> bool:
+def is_compatible(wanted: str, version: str) -> bool:
+    """Return whether a version is among those that a chart asks for."""
     try:
         return compared(wanted, version) if wanted else True
     except SemverError:
@@ -299,7 +300,7 @@ def _enabled(chart: _Chart, given: dict[str, Any], path: str) -> _Chart:
         for each in chart.charts
         if not any(
             text(entry.get("name")) == each.name
-            and _is_compatible(text(entry.get("version")), str(each.about["version"]))
+            and is_compatible(text(entry.get("version")), str(each.about["version"]))
             for entry in stated
         )
     ]
@@ -310,18 +311,24 @@ def _enabled(chart: _Chart, given: dict[str, Any], path: str) -> _Chart:
         fitting = (
             each
             for each in chart.charts
-            if each.name == entry.get("name") and _is_compatible(text(entry.get("version")), str(each.about["version"]))
+            if each.name == entry.get("name") and is_compatible(text(entry.get("version")), str(each.about["version"]))
         )
         found = next(fitting, None)
         if found is not None:
             charts.append(found._replace(name=name, about={**found.about, "name": name}))
     chart = chart._replace(charts=charts)
     values = _coalesced(chart, copy.deepcopy(given))
-    kept = [each for each in charts if each.name not in entries or _is_on(entries[each.name], values, path)]
+    kept = [each for each in charts if each.name not in entries or is_on(entries[each.name], values, path)]
     return chart._replace(charts=[_enabled(each, values, f"{path}{each.name}.") for each in kept])
 
 
-def _is_on(entry: Any, values: dict[str, Any], path: str) -> bool:
+def is_on(entry: Any, values: dict[str, Any], path: str) -> bool:
+    """Return whether tags and conditions switch a dependency on.
+
+    Args:
+        values: of the topmost chart.
+        path: by which these hold those of the chart that depends on it, with a dot at its end.
+    """
     tags = mapping(values.get("tags"))
     stated = [tags[tag] for tag in map(text, sequence(entry.get("tags"))) if isinstance(tags.get(tag), bool)]
     is_on = any(stated) or not stated

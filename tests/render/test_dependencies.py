@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.render.helm.dependencies import Fetched, stand_in
+from policylint.render.helm.dependencies import Dependency, stand_in
 from policylint.workspace import Workspace
 from tests.render.test_argo import application
 from tests.render.trees import deployed, workspace
@@ -114,4 +114,4 @@ def test_where_the_chart_cannot_be_had_without_it(tmp_path: Path, dependency: st
     "version", ["1.2.3", "v1.2.3", "^1.2", "~2", "1.x", ">= 1.2 < 3", "1.2 - 2.0", "*", "", "2.0.0-rc.1"]
 )
 def test_a_version_that_fits(version: str) -> None:
-    assert stand_in(Fetched({"version": version}, "engine", "engine")) is not None
+    assert stand_in(Dependency({"version": version}, "engine", "engine")) is not None

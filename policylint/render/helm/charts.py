@@ -90,7 +90,7 @@ class Charts:
         """Return what an installation makes, in its own namespace; None, noted, if that cannot be had."""
         directory, place = installation.directory, installation.place
         own_values = inside(directory, "values.yaml")
-        fetched: list[dependencies.Fetched] = []
+        fetched: list[dependencies.Dependency] = []
         try:
             files = self._files(directory)
             fetched = self._stood_in(directory, files)
@@ -126,7 +126,7 @@ class Charts:
                 made += dependencies.made(each, parent, journal, place, self._budget)
         return made
 
-    def _stood_in(self, directory: str, files: dict[str, bytes]) -> list[dependencies.Fetched]:
+    def _stood_in(self, directory: str, files: dict[str, bytes]) -> list[dependencies.Dependency]:
         """Put an empty chart in each place of one that is fetched, and return these; none where one has no place."""
         found = list(dependencies.fetched(self._about(directory), files, directory))
         empty = [dependencies.stand_in(each) for each in found]
@@ -136,13 +136,13 @@ class Charts:
             files[inside(directory, f"charts/{each.name}/Chart.yaml")] = about or b""
         return found
 
-    def _parent(self, installation: Installation) -> dependencies.Parent:
+    def _parent(self, installation: Installation) -> dependencies.Dependent:
         directory = installation.directory
         own = [] if installation.bare else self.values(inside(directory, "values.yaml"))
         layers = [(each.values, each.origin) for each in (*own, *installation.layers) if isinstance(each.values, dict)]
         values, origin = merged(layers or [({}, installation.place)], self._budget)
         where = (f"chart {directory}", installation.name, installation.namespace)
-        return dependencies.Parent(*where, values, origin, is_whole=not installation.settings)
+        return dependencies.Dependent(*where, values, origin, is_whole=not installation.settings)
 
     def _stand_in(self, installation: Installation, journal: Journal, why: str, code: str) -> list[Manifest] | None:
         """Return what the other side of a diff has of a chart that cannot be rendered; None, noted, if nothing."""

@@ -27,7 +27,7 @@ _NUMBER = Pattern(r"\d+(?:\.\d+){0,2}")
 _NAME = Pattern(r"[A-Za-z0-9][\w.-]*")
 
 
-class Fetched(NamedTuple):
+class Dependency(NamedTuple):
     """A dependency that is not in the tree.
 
     Args:
@@ -41,7 +41,7 @@ class Fetched(NamedTuple):
     key: str
 
 
-class Parent(NamedTuple):
+class Dependent(NamedTuple):
     """The release of the chart that depends on others.
 
     Args:
@@ -59,7 +59,7 @@ class Parent(NamedTuple):
     is_whole: bool
 
 
-def fetched(about: Mapping[str, Any], files: Mapping[str, bytes], directory: str) -> Iterator[Fetched]:
+def fetched(about: Mapping[str, Any], files: Mapping[str, bytes], directory: str) -> Iterator[Dependency]:
     """Yield the dependencies of a chart that a deployer fetches, as they are not among its files."""
     below = f"{directory}/charts/" if directory else "charts/"
     held = {path[len(below) :].partition("/")[0] for path in files if path.startswith(below)}
@@ -67,10 +67,10 @@ def fetched(about: Mapping[str, Any], files: Mapping[str, bytes], directory: str
         name = text(entry.get("name"))
         is_held = any(each == name or (each.startswith(f"{name}-") and each.endswith(".tgz")) for each in held)
         if _NAME.fullmatch(name) and not is_held and text(entry.get("repository")).startswith(_FETCHED):
-            yield Fetched(entry, name, text(entry.get("alias")) or name)
+            yield Dependency(entry, name, text(entry.get("alias")) or name)
 
 
-def stand_in(dependency: Fetched) -> bytes | None:
+def stand_in(dependency: Dependency) -> bytes | None:
     """Return the Chart.yaml of an empty chart in place of a dependency; None where no version of it is known to fit."""
     wanted = text(dependency.about.get("version"))
     for found in [*_NUMBER.findall(wanted), "1"]:
@@ -85,7 +85,9 @@ def _is_version(text_of: str) -> bool:
     return text_of.count(".") >= 2 and text_of[:1].isdigit() and not any(each in text_of for each in " <>=|,*xX^~")
 
 
-def made(dependency: Fetched, parent: Parent, journal: Journal, place: Provenance, budget: Budget) -> list[Manifest]:
+def made(
+    dependency: Dependency, parent: Dependent, journal: Journal, place: Provenance, budget: Budget
+) -> list[Manifest]:
     """Return what is known of the objects that a dependency makes; what may be missing is noted, and a gap."""
     from policylint.render.flux.helm_releases import speaks_of_routes
 

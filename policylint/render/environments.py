@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 UNRESOLVED = "GWP912"
 _FOR_AN_OBJECT = 100
 """Steps of work that it costs to judge an object in an environment, beside what its values cost."""
+_BY_REFERENCE = frozenset({"ConfigMap", "CustomResourceDefinition"})
+"""Kinds whose content is not looked through once for each environment, however long it is: dashboards, schemas."""
 _VARIABLE = Pattern(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
 
 
@@ -299,7 +301,7 @@ def _environment(
     with tree.placing.bounded(f"environment {name}", place) as at:
         for manifest in manifests:
             at.place = manifest.origin
-            tree.placing.spend(_FOR_AN_OBJECT + 2 * manifest.weight)
+            tree.placing.spend(_FOR_AN_OBJECT + (0 if manifest.kind in _BY_REFERENCE else 2 * manifest.weight))
             resources += resources_of(manifest, tree.cluster_scoped)
     notes += _unresolved(resources, groups)
     return Environment(

@@ -18,6 +18,8 @@ from policylint.trace.hosts import may_be
         *("$GATEWAY", "web.$DOMAIN", "$(NAMESPACE)", "@GATEWAY@", "@@GATEWAY@@", "__GATEWAY__", "web.__domain__"),
         *("%GATEWAY%", "[[ .Gateway ]]", "REPLACE_ME", "gke-CHANGE_ME", "YOUR_DOMAIN", "DOMAIN_HERE"),
         *("{GATEWAY}", "web-{THREAD_ID}"),
+        "service_name",
+        "httproute_address",
     ],
 )
 def test_symbolic(text: str) -> None:

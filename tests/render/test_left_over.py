@@ -135,3 +135,14 @@ def test_the_configuration_has_the_last_word(tmp_path: Path) -> None:
     workspace(tmp_path, files)
     found = open_workspace([str(tmp_path)], stated={"here": ["apps/demo"]})
     assert deployed(found) == {"here": routes("demo")}
+
+
+def test_a_long_text_is_part_of_many_environments_at_no_cost(tmp_path: Path) -> None:
+    """Dashboards of a few megabytes beside twenty ways to arrange the rest: nothing looks through them twenty times."""
+    generated = "resources: [route.yaml]\nconfigMapGenerator: [{name: board, files: [board.json]}]\n"
+    boards = {"apps/demo/kustomization.yaml": KUSTOMIZATION + generated, "apps/demo/board.json": "x" * 2_500_000}
+    overlay = KUSTOMIZATION + "resources: [../../config]\n"
+    ways = {f"overlays/{number}/kustomization.yaml": overlay for number in range(20)}
+    found = workspace(tmp_path, {**DEMO, **boards, **BASE, **ways})
+    assert len(found.simulations) == 20
+    assert not found.coverage.cut_off

@@ -188,7 +188,9 @@ RULES: dict[str, RuleEntry] = {
     "GWP412": RuleEntry("listener_without_certificate", either(any_gateway, has("Ingress"))),
     "GWP413": RuleEntry("rule_without_backend", any_route),
     "GWP414": RuleEntry("no_node_port", any_route),
-    "GWP415": RuleEntry("dead_end", either(ways_in, any_route, has("ServiceEntry"), has("Sidecar"))),
+    "GWP415": RuleEntry(
+        "dead_end", either(ways_in, any_route, has("ServiceEntry"), has("Sidecar"), has("DestinationRule"))
+    ),
     "GWP416": RuleEntry("route_refused", any_route),
     "GWP417": RuleEntry("name_without_record", any_route),
     "GWP418": RuleEntry("path_without_fallback", any_route),

@@ -6,16 +6,17 @@ tls-termination, client-authorization, jwt-verification, ip-filtering.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.addresses import SETTING, counted, unseen
+from policylint.doors.contour_conditions import fault_of_conditions, faults_of_providers
 from policylint.doors.extensions import answering
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts, value_at
 from policylint.policy.results import FailingSetting
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
@@ -114,7 +115,7 @@ def _faults_of_includes(proxy: Resource) -> dict[int, str]:
         match, _ = _match(tuple(conditions))
         if whole:
             faults[number] = f"an include takes no `{whole}`"
-        elif fault := _fault_of_paths(conditions):
+        elif fault := fault_of_conditions(conditions):
             faults[number] = f"an include has {fault}"
         elif match != {"path": {"type": PREFIX, "value": "/"}}:
             first = seen.setdefault(_spelled(match), number)
@@ -126,15 +127,6 @@ def _faults_of_includes(proxy: Resource) -> dict[int, str]:
 def _spelled(match: Mapping[str, Any]) -> str:
     """Return a match whose conditions may stand in any order."""
     return str({name: sorted(map(str, value)) if isinstance(value, list) else value for name, value in match.items()})
-
-
-def _fault_of_paths(conditions: Sequence[Mapping[str, Any]]) -> str:
-    """Return what is wrong with the paths of a block of conditions (pathMatchConditionsValid); "" where nothing is."""
-    paths = [text(each[name]) for each in conditions for name in ("prefix", "exact", "regex") if each.get(name)]
-    if len(paths) > 1:
-        return "more than one path (`prefix`, `exact`, `regex`)"
-    odd = next((each for each in paths if not each.startswith("/") and not is_symbolic(each)), "")
-    return f"a path that does not begin with a slash (`{odd}`)" if odd else ""
 
 
 def _includes(proxy: Resource) -> Iterator[tuple[Pointer, Mapping[str, Any]]]:
@@ -184,7 +176,7 @@ def _fault_of_routes(proxy: Resource) -> tuple[Pointer, str] | None:
         if route.get("ipAllowPolicy") and route.get("ipDenyPolicy"):
             return (*place, "ipDenyPolicy"), "`ipAllowPolicy` and `ipDenyPolicy` together"
         stated = [mapping(each) for each in sequence(route.get("conditions"))]
-        if fault := _fault_of_paths(stated):
+        if fault := fault_of_conditions(stated):
             return (*place, "conditions"), f"a route has {fault}"
         whole = [name for condition in stated for name in ("exact", "regex") if condition.get(name)]
         if whole and mapping(route.get("pathRewritePolicy")).get("replacePrefix"):
@@ -206,7 +198,6 @@ def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:
     rival = _rival(world, proxy)
     tls, secret = mapping(host.get("tls")), text(mapping(host.get("tls")).get("secretName"))
     passes = tls.get("passthrough") is True
-    namespace, _, name = secret.rpartition("/")
     faults: tuple[tuple[object, Pointer, str], ...] = (
         (
             not any(spec.get(each) for each in ("routes", "includes", "tcpproxy")),
@@ -215,6 +206,7 @@ def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:
         ),
         (rival, (*at, "fqdn"), f"{rival} is for the same host, and Contour serves neither"),
         (host.get("jwtProviders") and not secret, (*at, "jwtProviders"), "`jwtProviders` where no TLS ends"),
+        *faults_of_providers(host, at),
         (host.get("authorization") and "tls" not in host, (*at, "authorization"), "`authorization` without `tls`"),
         (
             host.get("ipAllowPolicy") and host.get("ipDenyPolicy"),
@@ -241,11 +233,7 @@ def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:
                 (host.get("jwtProviders"), "`enableFallbackCertificate` and `jwtProviders` together"),
             )
         ),
-        (
-            namespace and not _is_delegated(world, proxy, namespace, name),
-            (*at, "tls", "secretName"),
-            f"no TLSCertificateDelegation of {namespace} gives it Secret {secret}",
-        ),
+        *_undelegated(world, proxy, host),
         (_incomplete(world, proxy, secret), (*at, "tls", "secretName"), _incomplete(world, proxy, secret)),
         (spec.get("tcpproxy") and "tls" not in host, ("spec", "tcpproxy"), "`tcpproxy` without `tls`"),
     )
@@ -281,9 +269,21 @@ def _incomplete(world: World, proxy: Resource, secret: str) -> str:
     return f"{key} has no {lacking[0]}" if lacking else ""
 
 
+def _undelegated(world: World, proxy: Resource, host: Mapping[str, Any]) -> Iterator[tuple[bool, Pointer, str]]:
+    """Yield the Secrets of other namespaces that the TLS of a host names: whether nothing gives them, where, which."""
+    for inner in (("secretName",), ("clientValidation", "caSecret"), ("clientValidation", "crlSecret")):
+        secret = text(value_at(host, ("tls", *inner)))
+        namespace, _, name = secret.rpartition("/")
+        if namespace and not is_symbolic(secret):
+            reason = f"no TLSCertificateDelegation of {namespace} gives it Secret {secret}"
+            yield not _is_delegated(world, proxy, namespace, name), ("spec", "virtualhost", "tls", *inner), reason
+
+
 def _is_delegated(world: World, proxy: Resource, namespace: str, name: str) -> bool:
-    """Return whether a Secret of another namespace may be used, or is given elsewhere."""
-    if namespace == proxy.key.namespace or world.elsewhere(ResourceKey(KIND[0], _DELEGATION, namespace, "")):
+    """Return whether a Secret of another namespace may be used, or is given elsewhere: not where the Secret is here."""
+    is_here = world.get(ResourceKey("", "Secret", namespace, name)) is not None
+    elsewhere = not is_here and world.elsewhere(ResourceKey(KIND[0], _DELEGATION, namespace, ""))
+    if namespace == proxy.key.namespace or elsewhere:
         return True
     for delegation in world.in_namespace(KIND[0], _DELEGATION, namespace):
         for each in map(mapping, sequence(delegation.spec.get("delegations"))):

@@ -1,4 +1,4 @@
-"""GWP415: ServiceEntries and Sidecars that Istio refuses (pkg/config/validation/validation.go), and short names."""
+"""GWP415: objects that Istio refuses (pkg/config/validation: validation.go, virtualservice.go), and short names."""
 
 from __future__ import annotations
 
@@ -78,3 +78,84 @@ def test_a_sidecar(tmp_path: Path, spec: str, about: str) -> None:
     found = said(tmp_path, "Sidecar", spec)
     assert about in found
     assert bool(found) is bool(about)
+
+
+SIMPLE = "tls: {mode: SIMPLE, credentialName: cert}"
+
+
+def server(more: str = "", protocol: str = "HTTP", name: str = "web", hosts: str = "['*']") -> str:
+    port = f"port: {{number: 80, name: {name}, protocol: {protocol}}}"
+    return f"{{hosts: {hosts}, {port}{', ' if more else ''}{more}}}"
+
+
+@pytest.mark.parametrize(
+    ("servers", "about"),
+    [
+        ("", "no server"),
+        (server(), ""),
+        (server(protocol="HTTPS"), "HTTPS without `tls`"),
+        (server(protocol="TLS"), "TLS without `tls`"),
+        (server(SIMPLE, "HTTPS"), ""),
+        (server(SIMPLE), "TLS settings for a server of HTTP"),
+        (server("tls: {httpsRedirect: true}"), ""),
+        (server(hosts="[]"), "without hosts"),
+        (server() + ", " + server(), "two servers with a port called web"),
+        (server() + ", " + server(name="other"), ""),
+        (server("tls: {mode: ISTIO_MUTUAL, credentialName: cert}", "HTTPS"), "ISTIO_MUTUAL"),
+        (server("tls: {mode: ISTIO_MUTUAL}", "HTTPS"), ""),
+        (server("tls: {mode: SIMPLE, credentialName: a, credentialNames: [b]}", "HTTPS"), "from two places"),
+    ],
+)
+def test_a_gateway(tmp_path: Path, servers: str, about: str) -> None:
+    found = said(tmp_path, "Gateway", f"selector: {{istio: ingressgateway}}, servers: [{servers}]")
+    assert about in found
+    assert bool(found) is bool(about)
+
+
+WEB = "destination: {host: web.shop.svc.cluster.local}"
+ROUTED = f"http: [{{route: [{{{WEB}}}]}}]"
+
+
+@pytest.mark.parametrize(
+    ("spec", "about"),
+    [
+        (f"hosts: [web], {ROUTED}", ""),
+        ("hosts: [web]", "no rule"),
+        ("hosts: [web], http: [{match: [{uri: {prefix: /}}]}]", "nothing to send requests to in http[0]"),
+        (f"hosts: ['*'], {ROUTED}", "`*` for clients in the mesh"),
+        (f"hosts: ['*'], gateways: [edge], {ROUTED}", ""),
+        (
+            f"hosts: [a.example.com, '*.example.com'], gateways: [edge], {ROUTED}",
+            "hosts a.example.com and *.example.com",
+        ),
+        (f"hosts: [a.example.com, '*.a.example.com'], gateways: [edge], {ROUTED}", ""),
+        (
+            f"hosts: [web], http: [{{route: [{{{WEB}, weight: 0}}, {{{WEB}, weight: 0}}]}}]",
+            "2 destinations of no weight",
+        ),
+        (f"hosts: [web], http: [{{route: [{{{WEB}, weight: 0}}, {{{WEB}, weight: 1}}]}}]", ""),
+        (f"hosts: [web], tcp: [{{route: [{{{WEB}, weight: 0}}, {{{WEB}, weight: 0}}]}}]", "of no weight in tcp[0]"),
+        (f"hosts: [web], tls: [{{route: [{{{WEB}}}]}}]", "no match in tls[0]"),
+        (f"hosts: [web], http: [{{route: [{{{WEB}}}], redirect: {{uri: /b}}}}]", "both `route` and `redirect`"),
+        ("hosts: [web], http: [{redirect: {uri: /b}, rewrite: {uri: /c}}]", "`rewrite` beside `redirect`"),
+        ("hosts: [web], http: [{directResponse: {status: 200}}]", ""),
+        ("hosts: [web], http: [{delegate: {name: other}}]", ""),
+        (
+            f"hosts: [web], http: [{{delegate: {{name: other}}, route: [{{{WEB}}}]}}]",
+            "delegates in http[0] beside a `route`",
+        ),
+        (ROUTED, ""),
+        (f"gateways: [edge], {ROUTED}", "has no hosts"),
+        ("http: [{delegate: {name: other}}]", "what was delegated to it"),
+    ],
+)
+def test_a_virtual_service(tmp_path: Path, spec: str, about: str) -> None:
+    found = said(tmp_path, "VirtualService", spec)
+    assert about in found
+    assert bool(found) is bool(about)
+
+
+def test_a_destination_rule(tmp_path: Path) -> None:
+    subset = "{name: v1, labels: {version: v1}}"
+    assert "two subsets called v1" in said(tmp_path, "DestinationRule", f"host: web, subsets: [{subset}, {subset}]")
+    assert not said(tmp_path, "DestinationRule", f"host: web, subsets: [{subset}]")

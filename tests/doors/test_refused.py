@@ -15,6 +15,7 @@ from tests.worlds import manifest, service, simulated
 SHOP = "https://shop.example.com/"
 TO_WEB = "services: [{name: web, port: 80}]"
 HOST = "fqdn: shop.example.com"
+KEYS = "remoteJWKS: {uri: 'https://id.example/jwks'}"
 
 
 def traefik(argument: str = "") -> str:
@@ -111,6 +112,69 @@ def told(*objects: str) -> list[tuple[str, str]]:
             ),
             "is invalid: no TLSCertificateDelegation of certs gives it Secret certs/cert",
         ),
+        *(
+            (
+                (proxy(f"virtualhost: {{{HOST}, tls: {{secretName: cert}}, {of_host}}}, routes: [{{{TO_WEB}}}]"),),
+                f"is invalid: {fault}",
+            )
+            for of_host, fault in (
+                (f"jwtProviders: [{{name: a, {KEYS}}}, {{name: a, {KEYS}}}]", "two providers of tokens are called a"),
+                (
+                    f"jwtProviders: [{{name: a, default: true, {KEYS}}}, {{name: b, default: true, {KEYS}}}]",
+                    "providers a and b are both the default",
+                ),
+                ("jwtProviders: [{name: a}]", "provider a has no keys (`remoteJWKS` or `localJWKS`)"),
+                (
+                    f"jwtProviders: [{{name: a, {KEYS}, localJWKS: {{secretName: keys}}}}]",
+                    "provider a has both `remoteJWKS` and `localJWKS`",
+                ),
+                (
+                    "jwtProviders: [{name: a, remoteJWKS: {uri: 'id.example/jwks'}}]",
+                    "the keys of provider a are at no URL of http or https",
+                ),
+            )
+        ),
+        (
+            (
+                delegation("other"),
+                proxy(
+                    f"virtualhost: {{{HOST}, tls: {{secretName: cert, clientValidation: {{caSecret: certs/ca}}}}}}, "
+                    f"routes: [{{{TO_WEB}}}]"
+                ),
+            ),
+            "is invalid: no TLSCertificateDelegation of certs gives it Secret certs/ca",
+        ),
+        (
+            (
+                manifest(
+                    "v1", "Secret", "cert", "certs", "type: kubernetes.io/tls\nstringData: {tls.crt: a, tls.key: b}"
+                ),
+                proxy(f"virtualhost: {{{HOST}, tls: {{secretName: certs/cert}}}}, routes: [{{{TO_WEB}}}]"),
+            ),
+            "is invalid: no TLSCertificateDelegation of certs gives it Secret certs/cert",
+        ),
+        *(
+            (
+                (proxy(f"virtualhost: {{{HOST}}}, routes: [{{{TO_WEB}, conditions: [{conditions}]}}]"),),
+                f"is invalid: a route has {fault}",
+            )
+            for conditions, fault in (
+                ("{header: {name: A, exact: b}}, {header: {name: a, exact: c}}", "two exact values for header a"),
+                (
+                    "{header: {name: a, notexact: b}}, {header: {name: a, exact: b}}",
+                    "both `exact` and `notexact` for header a",
+                ),
+                (
+                    "{header: {name: a, present: true}}, {header: {name: a, notpresent: true}}",
+                    "both `present` and `notpresent` for header a",
+                ),
+                (
+                    "{queryParameter: {name: a, exact: b}}, {queryParameter: {name: a, exact: c}}",
+                    "two exact values for query parameter a",
+                ),
+                ("{queryParameter: {name: a, exact: b, prefix: c}}", "`exact` and `prefix` for query parameter a"),
+            )
+        ),
         (
             (traefik(), of_kind("IngressRoute", "tls: {options: {name: o, namespace: proxy}}", "Host")),
             "names TLSOption proxy/o of another namespace, which Traefik refuses",
@@ -123,7 +187,7 @@ def told(*objects: str) -> list[tuple[str, str]]:
             for field, of_tls, beside in (
                 ("clientValidation", ", clientValidation: {caSecret: ca}", ""),
                 ("authorization", "", ", authorization: {extensionRef: {name: a}}"),
-                ("jwtProviders", "", ", jwtProviders: [{name: a}]"),
+                ("jwtProviders", "", f", jwtProviders: [{{name: a, {KEYS}}}]"),
             )
         ),
         *(
@@ -293,7 +357,7 @@ def test_a_host_of_two_httpproxies_is_served_by_neither(host: str, more: str, to
 
 def test_a_route_that_asks_for_tokens_of_nobody() -> None:
     """Envoy's jwt_authn knows no such requirement, and refuses its requests."""
-    host = f"virtualhost: {{{HOST}, tls: {{secretName: cert}}, jwtProviders: [{{name: corp}}]}}"
+    host = f"virtualhost: {{{HOST}, tls: {{secretName: cert}}, jwtProviders: [{{name: corp, {KEYS}}}]}}"
     undefined = "asks for tokens of provider crop, which `jwtProviders` does not have"
     for name, said in (("corp", []), ("crop", [undefined])):
         root = proxy(f"{host}, routes: [{{{TO_WEB}, jwtVerificationPolicy: {{require: {name}}}}}]")

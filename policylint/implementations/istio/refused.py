@@ -1,4 +1,4 @@
-"""ServiceEntries and Sidecars that the webhook of Istio refuses, and hosts of Sidecars that are those of nothing.
+"""Objects of Istio's networking that its webhook refuses, and hosts of Sidecars that are those of nothing.
 
 Source: pkg/config/validation/validation.go, ValidateServiceEntry and ValidateSidecar (1.30);
 pilot/pkg/model/sidecar.go, selectServices, which compares whole names.
@@ -10,24 +10,28 @@ from collections.abc import Callable, Iterator
 
 from policylint.documents import Pointer
 from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.implementations.istio.own_gateways import OWN_GATEWAY
+from policylint.implementations.istio.refused_routing import Fault, of_destination_rule, of_gateway, of_virtual_service
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
-from policylint.model.kinds import SIDECAR
+from policylint.model.kinds import SIDECAR, VIRTUAL_SERVICE
 
+_DESTINATION_RULE = ("networking.istio.io", "DestinationRule")
 SERVICE_ENTRY = ("networking.istio.io", "ServiceEntry")
 _BY_DNS = ("DNS", "DNS_ROUND_ROBIN")
 _TOLD_APART = ("HTTP", "HTTP2", "GRPC", "GRPC-WEB", "HTTPS", "TLS", "HTTP_PROXY")
 """Protocols of which a connection tells the host: by its requests, or by the server name of TLS."""
 _LOCAL = ("", "127.0.0.1", "0.0.0.0", "[::1]", "[::]")
 _THEN = "Istio refuses the object: what it holds stays as it was, and a new one is not there at all"
-_Fault = tuple[Pointer, str, str]
-"""Where it stands, what is wrong, and what to write."""
 
 
 def refused(world: World) -> Iterator[DeadEnd]:
-    """Yield what is wrong with ServiceEntries and Sidecars; what a variable fills in may be right."""
-    checks: tuple[tuple[tuple[str, str], Callable[[Resource], Iterator[_Fault]]], ...] = (
+    """Yield what is wrong with each object first; what a variable fills in may be right."""
+    checks: tuple[tuple[tuple[str, str], Callable[[Resource], Iterator[Fault]]], ...] = (
         (SERVICE_ENTRY, _of_entry),
         (SIDECAR, _of_sidecar),
+        (OWN_GATEWAY, of_gateway),
+        (VIRTUAL_SERVICE, of_virtual_service),
+        (_DESTINATION_RULE, of_destination_rule),
     )
     for kind, faults in checks:
         for holder in world.of_kind(*kind):
@@ -37,7 +41,7 @@ def refused(world: World) -> Iterator[DeadEnd]:
         yield from _short(sidecar, world)
 
 
-def _of_entry(entry: Resource) -> Iterator[_Fault]:
+def _of_entry(entry: Resource) -> Iterator[Fault]:
     hosts, endpoints = texts(entry.spec.get("hosts")), sequence(entry.spec.get("endpoints"))
     resolution = text(entry.spec.get("resolution")) or "NONE"
     addresses = texts(entry.spec.get("addresses"))
@@ -71,7 +75,7 @@ def _of_entry(entry: Resource) -> Iterator[_Fault]:
     yield from _ports_of_entry(entry, resolution, hosts)
 
 
-def _ports_of_entry(entry: Resource, resolution: str, hosts: list[str]) -> Iterator[_Fault]:
+def _ports_of_entry(entry: Resource, resolution: str, hosts: list[str]) -> Iterator[Fault]:
     seen: set[object] = set()
     for number, port in enumerate(map(mapping, sequence(entry.spec.get("ports")))):
         place: Pointer = ("ports", number)
@@ -86,7 +90,7 @@ def _ports_of_entry(entry: Resource, resolution: str, hosts: list[str]) -> Itera
             yield (*place, "protocol"), does, "write a ServiceEntry for each host, or a protocol that names the host"
 
 
-def _of_sidecar(sidecar: Resource) -> Iterator[_Fault]:
+def _of_sidecar(sidecar: Resource) -> Iterator[Fault]:
     fields = ("egress", "ingress", "outboundTrafficPolicy", "inboundConnectionPool")
     if not any(sidecar.spec.get(field) for field in fields):
         yield (), "is empty", f"state one of {', '.join(fields)}"

@@ -150,7 +150,7 @@ def _without_class(simulation: Simulation) -> Iterator[Finding]:
     """Yield what a controller reads only where its class is the default of the cluster, as no annotation names one."""
     for key in simulation.world.kinds():
         kind = simulation.catalog.get(*key)
-        if kind is None or not kind.read_with or not kind.targets:
+        if kind is None or not kind.read_with:
             continue
         for resource in simulation.world.of_kind(*key):
             if not resource.annotations.get(kind.read_with):

@@ -6,7 +6,7 @@ internal/dataplane/kongstate (plugins that are not found are left out); ingress-
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
@@ -43,8 +43,9 @@ def served(world: World) -> Iterator[Served]:
 def astray(world: World) -> Iterator[DeadEnd]:
     """Yield what annotations of Ingresses lead to nothing by: objects that are missing, groups that a path has not."""
     for ingress, vendor, certain in served(world):
-        if vendor.extensions and (certain or vendor.value(ingress, text(vendor.extensions.get("annotation")))):
-            yield from _missing(world, ingress, vendor)
+        for about in (vendor.extensions, *vendor.names):
+            if about and (certain or vendor.value(ingress, text(about.get("annotation")))):
+                yield from _missing(world, ingress, vendor, about)
         target = vendor.value(ingress, _REWRITING)
         if _REWRITING in vendor.list("expressions") and target and not is_symbolic(target.replace("$", "")):
             yield from _without_group(ingress, vendor, target)
@@ -64,8 +65,7 @@ def foreign(world: World) -> Iterator[tuple[Resource, list[str], Vendor, Vendor]
                 break
 
 
-def _missing(world: World, ingress: Resource, vendor: Vendor) -> Iterator[DeadEnd]:
-    about = vendor.extensions
+def _missing(world: World, ingress: Resource, vendor: Vendor, about: Mapping[str, Any]) -> Iterator[DeadEnd]:
     annotation = f"{vendor.prefix}{text(about.get('annotation'))}"
     place: Pointer = ("metadata", "annotations", annotation)
     for entry in filter(None, (each.strip() for each in text(ingress.annotations.get(annotation)).split(","))):
@@ -98,19 +98,21 @@ def _meant(about: Any, entry: str, home: str) -> list[ResourceKey]:
 
 
 def _without_group(ingress: Resource, vendor: Vendor, target: str) -> Iterator[DeadEnd]:
-    """Yield a rewriting that names a group which no path of the Ingress has: nothing comes in its place."""
+    """Yield a rewriting that names a group which a path of the Ingress lacks: nothing comes in its place."""
     paths = [
         text(mapping(path).get("path"))
         for rule in sequence(ingress.spec.get("rules"))
         for path in sequence(mapping(mapping(rule).get("http")).get("paths"))
     ]
-    most = max((len(_GROUP.findall(path)) for path in paths), default=0)
     named = max((int(found) for found in _REFERENCE.findall(target)), default=0)
-    if paths and named > most and not any(map(is_symbolic, (path.replace("$", "") for path in paths))):
+    lacking = [path for path in paths if named > len(_GROUP.findall(path))]
+    if lacking and not any(map(is_symbolic, (path.replace("$", "") for path in paths))):
+        most = max(len(_GROUP.findall(path)) for path in lacking)
         place: Pointer = ("metadata", "annotations", f"{vendor.prefix}{_REWRITING}")
         has = f"{most} group{'' if most == 1 else 's'} in parentheses" if most else "no group in parentheses"
-        does = f"rewrites to `{target}`, and its paths have {has}"
+        whose = "its paths have" if len(lacking) == len(paths) else f"its path `{lacking[0]}` has"
+        does = f"rewrites to `{target}`, and {whose} {has}"
         gone = _REFERENCE.sub(lambda found: "" if int(found[1]) > most else found[0], target) or "/"
         then = f"its requests are sent on as `{gone}`, whatever comes behind the path"
-        fix = f"write a path with such a group, `{paths[0].rstrip('/')}(/|$)(.*)`"
+        fix = f"write a path with such a group, `{lacking[0].rstrip('/')}(/|$)(.*)`"
         yield DeadEnd(ingress, place, does, fix, ground="its Service may answer everything there", then=then)

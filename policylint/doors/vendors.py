@@ -109,6 +109,11 @@ class Vendor:
         return mapping(self._entry.get("extensions"))
 
     @property
+    def names(self) -> Sequence[Mapping[str, Any]]:
+        """What else its annotations name, with the words of `extensions`."""
+        return [mapping(each) for each in sequence(self._entry.get("names"))]
+
+    @property
     def specific(self) -> str:
         """What a path of type ImplementationSpecific means."""
         return text(self._entry.get("specific"), "text")

@@ -442,7 +442,8 @@ class World:
         placed = self._deployed(key.group, key.kind)
         if key.namespace in placed.namespaces or key.name in placed.names:
             return ""
-        return f"no {key.kind} of namespace {key.namespace} is in the tree, so they come from elsewhere"
+        place = f" of namespace {key.namespace}" if key.namespace else ""
+        return f"no {key.kind}{place} is in the tree, so they come from elsewhere"
 
     def doubt(self, key: ResourceKey) -> str:
         """Return why a missing object may come from outside this tree all the same; "" where it would be here.

@@ -194,7 +194,7 @@ WORLDS = {
         "allowed, key-auth not required", base=BY_LOGIN),
     "whether a consumer without a class is read is not known": Predicted(
         "classes", (GUESTS, STOP, consumer("guest", "stop", of_class="")), "allowed, key-auth not required",
-        base=BY_LOGIN),
+        base=BY_LOGIN, lint=("GWP114",)),
     "what turns guests away is switched off": Predicted(
         "authentication", (GUESTS, plugin("stop", "request-termination", "disabled: true"), consumer("guest", "stop")),
         "allowed, key-auth not required", base=BY_LOGIN),

@@ -118,7 +118,8 @@ def test_each_of_two_extensions_asks_by_itself(tmp_path: Path) -> None:
 
 
 def test_contour_takes_tokens_of_its_issuers(tmp_path: Path) -> None:
-    tls = "tls: {secretName: cert}, jwtProviders: [{name: corp, default: true, issuer: id}]"
+    provider = "{name: corp, default: true, issuer: id, remoteJWKS: {uri: 'https://id.example/jwks'}}"
+    tls = f"tls: {{secretName: cert}}, jwtProviders: [{provider}]"
     to_web = "routes: [{services: [{name: web, port: 80}]}]"
     spec = f"spec: {{virtualhost: {{fqdn: a.example, {tls}}}, {to_web}}}"
     objects = (manifest("projectcontour.io/v1", "HTTPProxy", "web", "shop", spec), service("web"))

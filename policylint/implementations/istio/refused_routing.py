@@ -41,7 +41,7 @@ def of_gateway(gateway: Resource) -> Iterator[Fault]:
             fix = "add `tls` with a mode and a `credentialName`, or take protocol HTTP"
             yield (*place, "port", "protocol"), f"has a server of {protocol} without `tls`", fix
         elif protocol in _IN_PLAIN_TEXT and text(tls.get("mode")) not in _PASSED and not is_symbolic(protocol):
-            does = f"has TLS settings for a server of {protocol}, of which `httpsRedirect` alone is accepted"
+            does = f"has TLS settings for a server of {protocol}, and Istio accepts `httpsRedirect` alone there"
             yield (*place, "tls", "mode"), does, "take protocol HTTPS, or leave `mode` out"
         sources = [field for field in ("credentialName", "credentialNames", "tlsCertificates") if tls.get(field)]
         sources += ["serverCertificate"] if tls.get("serverCertificate") and tls.get("privateKey") else []
@@ -90,7 +90,7 @@ def _of_rule(rule: Mapping[str, Any], place: Pointer, *, is_delegate: bool) -> I
     where = f"{place[0]}[{place[1]}]"
     if rule.get("delegate") and not is_delegate:
         if beside := next((field for field in ends if field != "directResponse"), ""):
-            yield (*place, beside), f"delegates in {where} beside a `{beside}`", f"leave `{beside}` out"
+            yield (*place, beside), f"has both `delegate` and `{beside}` in {where}", f"leave `{beside}` out"
         return
     if rule.get("delegate"):
         yield (*place, "delegate"), f"delegates in {where} what was delegated to it", "state a `route`"
@@ -102,7 +102,7 @@ def _of_rule(rule: Mapping[str, Any], place: Pointer, *, is_delegate: bool) -> I
         yield (*place, ends[1]), does, "keep one of them, and write a rule of its own for the other"
     for field in _NOT_TOGETHER if ends and ends[0] != "route" else ():
         if rule.get(field):
-            yield (*place, field), f"has `{field}` beside `{ends[0]}` in {where}", f"leave `{field}` out"
+            yield (*place, field), f"has both `{field}` and `{ends[0]}` in {where}", f"leave `{field}` out"
     if rule.get("mirror") and rule.get("mirrors"):
         yield (*place, "mirror"), f"has both `mirror` and `mirrors` in {where}", "keep `mirrors`"
     yield from _weighed(rule, place)

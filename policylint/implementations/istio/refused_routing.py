@@ -70,7 +70,7 @@ def of_virtual_service(service: Resource) -> Iterator[Fault]:
         if earlier and not is_symbolic(host + earlier):
             yield (
                 ("hosts", number),
-                f"has hosts {earlier} and {host}, of which one takes the other's requests",
+                f"has hosts {earlier} and {host}, and one takes the other's requests",
                 "keep one",
             )
     for number, rule in enumerate(rules):

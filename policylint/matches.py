@@ -293,8 +293,8 @@ def _also(entry: Any) -> Term:
 def by_path(call: Match) -> Match:
     """Return a match on calls as one on the paths of requests, for proxies that do not tell calls from requests.
 
-    Source: Envoy Gateway's internal/gatewayapi/route.go @ v1.9.1, processGRPCRouteMethod{Exact,RegularExpression}. Of a
-    method without a service it counts a header; what HTTPRoutes match equally goes to them.
+    It ranks as one of an HTTPRoute with that path. Source: Envoy Gateway's internal/gatewayapi/route.go @ v1.9.1,
+    processGRPCRouteMethod{Exact,RegularExpression}.
     """
     method = mapping(call.value.get("method"))
     service, name = text(method.get("service")), text(method.get("method"))
@@ -303,10 +303,13 @@ def by_path(call: Match) -> Match:
         kind, value = EXPRESSION, f"/{service or _ANY_SERVICE}/{name or _ANY_METHOD}"
     elif service:
         kind, value = ("Exact", f"/{service}/{name}") if name else (PREFIX, f"/{service}")
-    weights = (_ORDER[kind], len(value), 0, call.weights[-1], -1)
-    if name and value == "/":
+    elif name:
         kind, value = EXPRESSION, f".*/{quoted(name)}"
-        weights = (*weights[:3], weights[3] + 1, -1)
+    return on_path(call, kind, value, (_ORDER[kind], len(value), 0, call.weights[-1], 0))
+
+
+def on_path(call: Match, kind: str, value: str, weights: tuple[int, ...]) -> Match:
+    """Return a match on calls as one on a path, with its rank among those of HTTPRoutes."""
     path = Term("path", read(kind, value, PATH_TYPES), f"{'path' if kind == 'Exact' else kind} {value}")
     rest = (each for each in call.conditions if each.name not in ("service", "call"))
     return call._replace(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.implementations import implementation
 from policylint.implementations.generic import Traffic
-from policylint.matches import Match, by_path, matches
+from policylint.matches import Match, matches
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.topology import GatewayState
@@ -98,7 +98,7 @@ def ranked(
         if order.stated:
             yield match._replace(weights=rule["precedence"])
         else:
-            yield by_path(match) if grpc and order.by.calls_by_path else match
+            yield order.by.of_call(match) if grpc and order.by.calls_by_path else match
 
 
 def narrowing(simulation: Simulation, route: Resource, rule: Rule) -> Sequence[Mapping[str, Any]]:

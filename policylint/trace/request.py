@@ -10,6 +10,7 @@ from policylint.errors import UsageError
 from policylint.model import integer, mapping, text
 from policylint.model.spelling import same_kind, spelling
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.spaces.addresses import number_of
 from policylint.topology.workloads import WORKLOADS
 
@@ -34,6 +35,7 @@ FIELDS = (
     "expect",
 )
 _PORTS = {"http": 80, "https": 443}
+_CALLS = Pattern(r"application/grpc(\+[\w.-]+)?\s*(;.*)?")
 
 
 class RequestError(UsageError):
@@ -163,13 +165,19 @@ def request(value: object) -> Request:
         service=text(value.get("service")),
         pod=text(value.get("pod")),
         sni=text(value.get("sni")),
-        grpc=text(value.get("protocol")).lower() == "grpc",
+        grpc=text(value.get("protocol")).lower() == "grpc" or _is_call(value),
         client_certificate=text(value.get("clientCertificate")),
         backend_headers=_headers(value.get("backendSetsHeaders"), "backendSetsHeaders"),
         given={name: entry for name, entry in value.items() if name != "expect"},
         address=_address(value.get("address")),
         claims=None if value.get("claims") is None else _headers(value["claims"], "claims"),
     )
+
+
+def _is_call(value: Mapping[str, Any]) -> bool:
+    """Return whether a request is a gRPC call by its media type, which that of gRPC-Web is not."""
+    headers = {str(name).lower(): text(said).lower() for name, said in mapping(value.get("headers")).items()}
+    return text(value.get("method")).upper() == "POST" and _CALLS.fullmatch(headers.get("content-type", "")) is not None
 
 
 def from_url(

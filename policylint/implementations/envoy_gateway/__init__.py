@@ -344,6 +344,14 @@ class EnvoyGateway(Implementation):
         """Return no matches of a rule of which one holds an expression that is none (processHTTPRouteRule)."""
         return () if len(found) > 1 and any(match.refusal for match in found) else found
 
+    def of_call(self, call: Match) -> Match:
+        """Return a match on calls as one on paths: equal ones of HTTPRoutes come first, and a method without a service
+        counts as a header (processGRPCRouteMethodExact)."""
+        made, method = super().of_call(call), mapping(call.value.get("method"))
+        if method.get("method") and not method.get("service") and method.get("type") != "RegularExpression":
+            return made._replace(weights=(0, 1, 0, call.weights[-1] + 1, -1))
+        return made._replace(weights=(*made.weights[:-1], -1))
+
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions with Envoy Gateway's own reasons (§2)."""
         from policylint.implementations.envoy_gateway.overlaps import condition, overlaps

@@ -159,6 +159,12 @@ class Traffic(Behaviour):
         """
         return found
 
+    def of_call(self, call: Match) -> Match:
+        """Return a match on calls as one on paths, ranked among those of HTTPRoutes, where `calls_by_path`."""
+        from policylint.matches import by_path
+
+        return by_path(call)
+
     def at_host(self, found: Sequence[Match]) -> Iterable[tuple[int, Match]]:
         """Return the matches of all rules that serve one host as they count together, each with its number among them.
 

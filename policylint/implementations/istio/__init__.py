@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from policylint.implementations.generic.control_plane import ControlPlane
     from policylint.implementations.generic.dead_ends import DeadEnd
     from policylint.implementations.generic.detecting import Detection
+    from policylint.matches import Match
     from policylint.model import Location
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
@@ -102,6 +103,7 @@ class Istio(Implementation):
     judges_core_kinds = True
     host_first = True  # one virtual host per hostname (pilot/pkg/networking/core/gateway.go, vHostDedupMap)
     hosts_of_port = frozenset({"http"})  # servers of a port without TLS share a route config (gateway.go)
+    calls_by_path = True  # pilot/pkg/config/kube/gateway/conversion.go, createGRPCURIMatch
     is_mesh = True
     _groups: Sequence[Group] = ()
     _at: dict[tuple[Node, ...], dict[str, Group]]
@@ -134,6 +136,12 @@ class Istio(Implementation):
     def _providers(self) -> Mapping[str, Any]:
         """Return meshConfig.defaultProviders."""
         return mapping(self.settings.get("defaultProviders", DEFAULT_PROVIDERS))
+
+    def of_call(self, call: Match) -> Match:
+        """Return a match on calls as one on paths, where Istio's own order has it."""
+        from policylint.implementations.istio.calls import of_call
+
+        return of_call(call)
 
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
         """Resolve targetRefs; without any the selected workloads, else the namespace (§0)."""

@@ -89,7 +89,7 @@ def apart(found: Sequence[Match]) -> Iterator[tuple[int, Match]]:
         location: (*_slash(location), *(_without(location, asking, rivals, starts) if location.kind != "Exact" else ()))
         for location in asking
     }
-    for number, (location, match) in enumerate(zip(at, map(_ranked, found), strict=True)):
+    for number, (location, match) in enumerate(zip(at, found, strict=True)):
         rest = tuple(each for each in match.conditions if each.name != "path")
         own = next(each for each in match.conditions if each.name == "path" and not each.negated)
         itself = Predicate("Exact", location.value)
@@ -133,12 +133,6 @@ def _without(
             continue
         if predicate.overlaps(location.takes) is not False:
             yield _not(predicate, f"a path that {other.kind} {other.value} does not take")
-
-
-def _ranked(match: Match) -> Match:
-    """Return a match that comes neither before nor after others for its kind of route (sortMatchRules)."""
-    *weights, queries = match.weights
-    return match if queries >= 0 else match._replace(weights=(*weights, 0))
 
 
 def _not(predicate: Predicate, needs: str) -> Term:

@@ -45,6 +45,7 @@ from policylint.policy.results import (
     Target,
 )
 from policylint.policy.validity import SWITCHED_OFF
+from policylint.spaces.predicates import EXPRESSION
 from policylint.topology import Condition, GatewayState, ListenerSetState, ParentState, RouteState, Topology, whole
 from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants
@@ -348,7 +349,7 @@ class EnvoyGateway(Implementation):
         """Return a match on calls as one on paths: equal ones of HTTPRoutes come first, and a method without a service
         counts as a header (processGRPCRouteMethodExact)."""
         made, method = super().of_call(call), mapping(call.value.get("method"))
-        if method.get("method") and not method.get("service") and method.get("type") != "RegularExpression":
+        if method.get("method") and not method.get("service") and method.get("type") != EXPRESSION:
             return made._replace(weights=(0, 1, 0, call.weights[-1] + 1, -1))
         return made._replace(weights=(*made.weights[:-1], -1))
 

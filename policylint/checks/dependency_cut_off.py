@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from policylint.checks.kit.locations import at
+from policylint.checks.kit.network import names_api_server
 from policylint.documents import Pointer
 from policylint.model import Finding, Related, Resource, ResourceKey, integer, mapping, sequence, text, value_at
 from policylint.model.words import leading
@@ -142,12 +143,7 @@ def _opens_api_server(rule: RuleSpec, *, by_identity: bool) -> bool:
 
 def _is_api_server(peer: Peer) -> bool:
     """Return whether labels name the API server: where it runs as pods of its own network, these are selected."""
-    if isinstance(peer, Entity):
-        return peer == _API_SERVER
-    labels = (
-        (mapping(each.get("matchLabels")) for each in (peer.namespaces, peer.pods)) if isinstance(peer, Pods) else ()
-    )
-    return any("apiserver" in text(value) for each in labels for value in each.values())
+    return peer == _API_SERVER if isinstance(peer, Entity) else isinstance(peer, Pods) and names_api_server(peer)
 
 
 def _opens(rule: RuleSpec, port: int, namespace: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from policylint.catalog.clusters import DnsPods, dns_pods
-from policylint.checks.kit.network import is_nobody
+from policylint.checks.kit.network import is_nobody, names_api_server
 from policylint.model import Finding, ResourceKey, is_symbolic, mapping, text
 from policylint.model.words import leading
 from policylint.network.ports import PortSpec
@@ -79,10 +79,7 @@ def _is_api_server(ports: Sequence[PortSpec] | None) -> bool:
 def _are_looked_up(peer: object) -> bool:
     """Return whether a peer is pods that are asked for by name: clients in the cluster find the API server, which runs
     as pods, by the address in their environment (https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/)."""
-    if not isinstance(peer, Pods):
-        return False
-    labels = (mapping(each.get("matchLabels")) for each in (peer.namespaces, peer.pods))
-    return not any(text(value).endswith("kube-apiserver") for each in labels for value in each.values())
+    return isinstance(peer, Pods) and not names_api_server(peer)
 
 
 def opens_dns(network: Network, entry: Entry, protocol: str) -> bool:

@@ -76,6 +76,12 @@ def said(folder: Path, *manifests: str) -> list[str]:
         (OUT % "{to: [{ipBlock: {cidr: 10.0.0.0/8}}], ports: [{port: 6443}]}", False),
         (OUT % "{to: [{ipBlock: {cidr: 10.0.0.7/32}}], ports: [{port: 7443}]}", False),
         (OUT % "{to: [{namespaceSelector: {}, podSelector: {matchLabels: {component: kube-apiserver}}}]}", False),
+        (OUT % "{to: [{namespaceSelector: {}, podSelector: {matchLabels: {app: keda-metrics-apiserver}}}]}", True),
+        (OUT % "{to: [{namespaceSelector: {matchLabels: {app: openshift-kube-apiserver}}}]}", False),
+        (
+            OUT % "{to: [{podSelector: {matchExpressions: [{key: app, operator: In, values: [kube-apiserver]}]}}]}",
+            False,
+        ),
         (OUT % "{to: [{podSelector: {}}]}" + OUT.replace("name: out", "name: more") % "{ports: [{port: 6443}]}", False),
         (CILIUM % "{toEndpoints: [{}]}", True),
         (CILIUM % "{toEndpoints: [{matchLabels: {component: kube-apiserver}}]}", True),

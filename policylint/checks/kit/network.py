@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.checks.kit.wording import near
 from policylint.documents import Pointer
-from policylint.model import Location, ResourceKey, mapping, sequence
+from policylint.model import Location, ResourceKey, mapping, sequence, text
 from policylint.model.resource import value_at
 from policylint.model.selectors import matches
 from policylint.network.rules import Peer, Pods, PolicySpec, RuleSpec
@@ -43,6 +43,16 @@ def stretches(network: Network, number: int, rule: RuleSpec) -> Iterator[tuple[i
     for subject in numbers_of(network.subjects[number].maybe):
         for stretch in network.meaning.parts(rule, subject):
             yield subject, stretch
+
+
+def names_api_server(peer: Pods) -> bool:
+    """Return whether labels name the API server, where it runs as pods: not one that extends it (`keda-apiserver`)."""
+    stated: list[Any] = []
+    for selector in map(mapping, (peer.namespaces, peer.pods)):
+        stated += mapping(selector.get("matchLabels")).values()
+        for each in map(mapping, sequence(selector.get("matchExpressions"))):
+            stated += sequence(each.get("values"))
+    return any(value == "apiserver" or text(value).endswith("kube-apiserver") for value in stated)
 
 
 def subject_place(policy: PolicySpec) -> Location:

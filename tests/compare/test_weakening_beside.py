@@ -290,3 +290,29 @@ def test_rules_of_requests_in_policies_of_cilium(tmp_path: Path, before: str, af
     found = changed(tmp_path, (SERVICE, cilium(before)), (SERVICE, cilium(after)))
     assert len(found) == bool(expected), found
     assert expected in "".join(message for _, _, message in found)
+
+
+OF_LINKERD = """
+apiVersion: policy.linkerd.io/v1beta3
+kind: HTTPRoute
+metadata: {name: own, namespace: shop}
+spec:
+  parentRefs: [{group: core, kind: %s, name: checkout}]
+  rules: [{matches: [{path: {value: %s}}], filters: [%s]}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("parent", "before", "after", "is_told"),
+    [
+        ("Service", ("/a", ""), ("/b", ""), False),  # requests tell it
+        ("Service", ("/a", request("remove: [x-user]")), ("/a", request("remove: [x-team]")), True),
+        ("Server", ("/a", ""), ("/b", ""), True),
+    ],
+)
+def test_routes_of_a_mesh_are_read_once(
+    tmp_path: Path, parent: str, before: tuple[str, str], after: tuple[str, str], is_told: bool
+) -> None:
+    states = [OF_LINKERD % (parent, *each) for each in (before, after)]
+    found = changed(tmp_path, (SERVICE, states[0]), (SERVICE, states[1]))
+    assert bool(found) is is_told, found

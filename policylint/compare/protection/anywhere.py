@@ -140,10 +140,14 @@ def _exports(sides: Sides) -> Iterator[Resource]:
 
 
 def edited_beside(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
-    """Yield the objects that are compared by words alone."""
+    """Yield the objects that are compared by words alone: not what both sides have for routes, by which requests go."""
+    routed = (sides.before.topology.route, sides.after.topology.route)
     for group, name in sides.after.world.kinds():
         if is_beside(sides, group, name):
-            yield from sides.edited(group, name)
+            pairs = sides.edited(group, name)
+            yield from (
+                pair for pair in pairs if not all(route(each.key) for route, each in zip(routed, pair, strict=True))
+            )
         elif (entry := deciding(group, name)) is not None and entry.holding:
             yield from (pair for pair in sides.edited(group, name) if all(_applies(entry, each) for each in pair))
     for key, was, now in undeployed(sides):

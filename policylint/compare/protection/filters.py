@@ -11,6 +11,7 @@ from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, WeakenedWay
 from policylint.documents import Pointer
 from policylint.model import GATEWAY_GROUP, Resource, mapping, sequence, text, texts
+from policylint.model.kinds import MESH_ROUTE
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.topology import whole
@@ -18,7 +19,7 @@ from policylint.topology.routes import Rule, rules
 
 _ENDLESS = ("", "0s", "0ms", "0m", "0h")
 """Timeouts of a request that bound nothing."""
-_KINDS = ("HTTPRoute", "GRPCRoute")
+_KINDS = ((GATEWAY_GROUP, "HTTPRoute"), (GATEWAY_GROUP, "GRPCRoute"), MESH_ROUTE)
 _SAFEGUARDS = frozenset(
     {
         "content-security-policy",
@@ -47,7 +48,7 @@ class _Filters(NamedTuple):
 def filters_weakened(sides: Sides) -> Iterator[WeakenedWay]:
     """Yield causes with the rules that both sides have and whose filters keep less of what clients send."""
     for kind in _KINDS:
-        for old, new in sides.edited(GATEWAY_GROUP, kind):
+        for old, new in sides.edited(*kind):
             for was, now in _pairs(rules(old), rules(new)):
                 limit, left = (text(mapping(each.body.get("timeouts")).get("request")) for each in (was, now))
                 if limit not in _ENDLESS and left in _ENDLESS:

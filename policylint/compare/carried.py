@@ -165,16 +165,19 @@ def _service(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _gateway(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a Gateway says beside what its routes show: of listeners their TLS, and which namespaces may join."""
-    listed = map(mapping, sequence(spec.get("listeners")))
-    ends = {
-        text(each.get("name")): _plain([each.get("tls"), value_at(each, ("allowedRoutes", "namespaces", "selector"))])
-        for each in listed
-    }
+    """Return what a Gateway says beside what its routes show: of listeners their TLS, and who may join."""
+    ends = {text(each.get("name")): _end(each) for each in map(mapping, sequence(spec.get("listeners")))}
     kept = {name: _plain(value) for name, value in spec.items() if name not in ("description", "listeners")}
     infrastructure = mapping(spec.get("infrastructure"))  # its annotations are read as such
     kept["infrastructure"] = _plain({name: infrastructure[name] for name in infrastructure if name != "annotations"})
     return {**kept, "listeners": {name: said for name, said in ends.items() if any(said)}}
+
+
+def _end(listener: Mapping[str, Any]) -> list[Any]:
+    """Return what a listener says of TLS, and of the namespaces and kinds of routes that may join."""
+    allowed = mapping(listener.get("allowedRoutes"))
+    kinds = sorted(text(each.get("kind")) for each in map(mapping, sequence(allowed.get("kinds"))))
+    return [*_plain([listener.get("tls"), value_at(allowed, ("namespaces", "selector"))]), kinds]
 
 
 def _plain(value: Any) -> Any:

@@ -24,6 +24,12 @@ ORDER: Final = (
     "objects",
 )
 """The lists that matter most, the first before the others; the others follow as they come."""
+LOGINS: Final = {
+    "asked": "with a login",
+    "optional": "with an optional login",
+    "open": "without a login",
+    "unknown": "with an unknown login",
+}
 INNER: Final = (50, 20, 10, 5, 3, 1)
 """How many entries of the lists inside of an entry are kept, where one alone is longer than the room."""
 
@@ -136,11 +142,10 @@ def _of_findings(document: Mapping[str, Any]) -> str:
 
 
 def _of_ways(ways: list[Mapping[str, Any]]) -> str:
-    words = {"asked": "with a login", "open": "without a login", "unknown": "with an unknown login"}
     logins = Counter(
         way["asked"]["authentication"]["state"] for way in ways if "authentication" in (way["asked"] or {})
     )
-    counted = [f"{number} {words.get(state, state)}" for state, number in logins.most_common()]
+    counted = [f"{number} {LOGINS[state]}" for state, number in logins.most_common()]
     if counted and (others := len(ways) - sum(logins.values())):
         counted.append(f"{others} that reach no backend or are passed through")
     return f"{len(ways)} ways in: {', '.join(counted)}" if counted else f"{len(ways)} ways in"

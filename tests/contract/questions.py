@@ -15,6 +15,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from policylint.assistant.answers import LOGINS
+from policylint.assistant.answers import answer as to_assistant
 from policylint.compare import Comparison
 from policylint.compare.change import FindingChange
 from policylint.compare.requests import RequestChange
@@ -46,17 +48,20 @@ from policylint.report.graph.details import details
 from policylint.report.graph.exposure import exposures
 from policylint.report.kit.display import Paint
 from policylint.report.list.listing import ListRequest, entries
-from policylint.report.reach import ending
+from policylint.report.reach import Found, Question, ending
+from policylint.report.reach import find as find_ways
+from policylint.report.reach import write as write_reach
 from policylint.report.trace.text import result
 from policylint.report.trace.trace_v1 import entry as trace_entry
 from policylint.session.lint import LintResult
+from policylint.session.session import Session
 from policylint.simulation import Simulation, simulate
 from policylint.spaces.addresses import address_set
 from policylint.spaces.boxes import meetings
 from policylint.topology import ListenerState, RouteState, whole
 from policylint.topology.routes import rules
 from policylint.topology.workloads import is_workload
-from policylint.trace import Trace
+from policylint.trace import Request, Trace
 from policylint.trace import request as as_request
 from policylint.trace.policies import facts
 from tests.contract.environment import MOST_WAYS, Answers, Change, Environment, bare, named
@@ -68,6 +73,9 @@ _MOST_ENDS = 12
 _MOST_OBJECTS = 60
 _SCHEMES = {"HTTP": "http", "HTTPS": "https", "TLS": "tls", "TCP": "tcp", "UDP": "udp"}
 _FORMS = ("text", "json")
+_LITTLE_ROOM = 2_000
+"""Characters for an assistant, in which few answers are whole."""
+_MOST_ASKED = 30
 _HBONE = 15008
 """The port of what ambient proxies send to each other."""
 
@@ -118,6 +126,46 @@ def _arrives_by_gwp604(world: Environment) -> Answers:
     return told
 
 
+def _arrives_by_python(world: Environment) -> Answers:
+    """A session asks by words, as a command does; what it hands out is printed here as trace prints it."""
+    told = {}
+    for way in world.taken[:_MOST_ASKED]:
+        asked_for = way.trace.request
+        plain = asked_for.gateway and not (asked_for.service or asked_for.pod or asked_for.client_certificate)
+        if asked_for.scheme in ("http", "https") and plain and asked_for.claims is None and not asked_for.address:
+            headers = [f"{name}: {value}" for name, value in asked_for.headers]
+            (traced,) = _session(world).trace(*_words(asked_for), headers=headers, gateway=asked_for.gateway)
+            told[named(asked_for)] = _serves(result(traced.trace, world.names), traced.trace)
+    return {subject: answer for subject, answer in told.items() if answer is not None}
+
+
+def _arrives_by_assistant(world: Environment) -> Answers:
+    """An assistant gets a trace in JSON, cut to the room that it has."""
+    told = {}
+    for way in world.taken[:_MOST_ASKED]:
+        trace = world.traced(way.trace.request)
+        document = json.dumps({"version": "1", "requests": [trace_entry(trace, world.names)]})
+        (entry,) = json.loads(to_assistant(document, room=_LITTLE_ROOM)[1])["requests"]
+        if not entry["outcome"].get("unknown") and _serves(result(trace, world.names), trace) in ("yes", "no"):
+            gets_there = "backends" in entry["outcome"] and not entry["outcome"].get("refused")
+            told[named(way.trace.request)] = "yes" if gets_there else "no"
+    return told
+
+
+def _session(world: Environment) -> Session:
+    opened: Any = SimpleNamespace(simulations=[world.simulation])
+    unset: Any = None
+    return Session(unset, opened)
+
+
+def _words(asked_for: Request) -> tuple[str, str]:
+    """Return a request as somebody types it: a method and a URL."""
+    scheme = asked_for.scheme if not asked_for.grpc else {"http": "grpc", "https": "grpcs"}[asked_for.scheme]
+    host = asked_for.host or "x"
+    place = host if ":" in host or asked_for.port is None else f"{host}:{asked_for.port}"
+    return asked_for.method, f"{scheme}://{place}{asked_for.path}"
+
+
 def _of_routes(world: Environment, finding: Finding) -> Iterator[WayIn]:
     """Yield the ways of the routes that a finding is about."""
     for way in world.taken:
@@ -136,6 +184,22 @@ def _login_by_reach(world: Environment) -> Answers:
             if given.state != "unknown":
                 told[named(way.trace.request)] = "asked" if given.state == "asked" else "not asked"
     return told
+
+
+def _counted_by_reach(world: Environment) -> Answers:
+    states = Counter(row.answers["authentication"].state for row in _found(world).rows if row.serves)
+    return {LOGINS[state]: str(number) for state, number in states.items()}
+
+
+def _counted_by_assistant(world: Environment) -> Answers:
+    """An assistant is told in a sentence what a document comes to."""
+    document = "".join(write_reach("json", _found(world), Paint(on=False)))
+    sentence = to_assistant(document, room=_LITTLE_ROOM)[0].partition("\n")[0]
+    return {words: number for words in LOGINS.values() for number in re.findall(rf"\b(\d+) {words}", sentence)}
+
+
+def _found(world: Environment) -> Found:
+    return find_ways([world.simulation], Question())
 
 
 def _login_by_trace(world: Environment) -> Answers:
@@ -549,7 +613,7 @@ def _unseen_by_explain(world: Environment) -> Answers:
     for state in world.simulation.topology.routes[:_MOST_OBJECTS]:
         subject = Subject(world.simulation, state.route.key, whole(state.route.key))
         explained = [(explain(subject), None)]
-        text, data = ("".join(write(form, explained, world.names, Paint(False), 2000, "")) for form in _FORMS)
+        text, data = ("".join(write(form, explained, world.names, Paint(on=False), 2000, "")) for form in _FORMS)
         said = re.search(r"^no policy [^;]*?\bacts (on it|here)(?!: no request)(;?)", text, re.MULTILINE)
         if said is not None:
             in_data = any(each.get("mayAct") for each in json.loads(data)["explanations"])
@@ -944,7 +1008,10 @@ QUESTIONS: dict[str, Mapping[str, Callable[[Environment], Answers]]] = {
         "reach": _arrives_by_reach,
         "guardrail": _arrives_by_guardrail,
         "GWP604": _arrives_by_gwp604,
+        "Python": _arrives_by_python,
+        "assistant": _arrives_by_assistant,
     },
+    "how many ways have a login": {"reach": _counted_by_reach, "assistant": _counted_by_assistant},
     "is a login asked": {
         "trace": _login_by_trace,
         "reach": _login_by_reach,

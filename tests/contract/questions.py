@@ -61,7 +61,7 @@ from policylint.spaces.boxes import meetings
 from policylint.topology import ListenerState, RouteState, whole
 from policylint.topology.routes import rules
 from policylint.topology.workloads import is_workload
-from policylint.trace import Request, Trace
+from policylint.trace import Request, Trace, from_url
 from policylint.trace import request as as_request
 from policylint.trace.policies import facts
 from tests.contract.environment import MOST_WAYS, Answers, Change, Environment, bare, named
@@ -131,11 +131,12 @@ def _arrives_by_python(world: Environment) -> Answers:
     told = {}
     for way in world.taken[:_MOST_ASKED]:
         asked_for = way.trace.request
-        plain = asked_for.gateway and not (asked_for.service or asked_for.pod or asked_for.client_certificate)
-        if asked_for.scheme in ("http", "https") and plain and asked_for.claims is None and not asked_for.address:
+        if asked_for.scheme in ("http", "https") and asked_for.gateway:
             headers = [f"{name}: {value}" for name, value in asked_for.headers]
-            (traced,) = _session(world).trace(*_words(asked_for), headers=headers, gateway=asked_for.gateway)
-            told[named(asked_for)] = _serves(result(traced.trace, world.names), traced.trace)
+            in_words = from_url(*_words(asked_for), headers, gateway=asked_for.gateway)
+            if in_words._replace(given=asked_for.given) == asked_for:
+                (traced,) = _session(world).trace(*_words(asked_for), headers=headers, gateway=asked_for.gateway)
+                told[named(asked_for)] = _serves(result(traced.trace, world.names), traced.trace)
     return {subject: answer for subject, answer in told.items() if answer is not None}
 
 

@@ -9,19 +9,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.matches import Match, Miss
+from policylint.matches import Match, Miss, path_of
 from policylint.model import Resource, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.simulation.ranking import Ranking, standing
 from policylint.simulation.ranking import ranked as ranked_matches
+from policylint.spaces.predicates import PREFIX
 from policylint.topology.delegated_matches import below
 from policylint.topology.hostnames import patterns, specificity, widest_written
 from policylint.topology.routes import Rule, rules
 from policylint.trace.hosts import serves
 from policylint.trace.request import Request
 
-_HTTP = ("exact hostname", "hostname", "path type", "path length", "method", "headers", "queries")
-_GRPC = ("exact hostname", "hostname", "service", "grpc method", "headers")
+_HTTP = ("exact hostname", "hostname", "set", "path type", "path length", "method", "headers", "queries")
+_GRPC = ("exact hostname", "hostname", "set", "service", "grpc method", "headers")
 _PLAIN = Ranking()
 _REST = ("age", "name", "rule", "match")
 Narrowing = Callable[[Resource, Rule], Sequence[Mapping[str, Any]]]
@@ -34,6 +35,7 @@ class RuleCandidate(NamedTuple):
         hostname: the narrowest hostname of route and listener that the host falls under, "" for every host.
         misses: the conditions that the request does not satisfy; () where it takes the request.
         ranked: the hostname that counts for precedence: this one, or that of the route from which it comes.
+        place: of the set of routes to which this one belongs, where sets count as a whole (`sets_by_name`).
     """
 
     route: Resource
@@ -42,6 +44,7 @@ class RuleCandidate(NamedTuple):
     hostname: str
     misses: tuple[Miss, ...]
     ranked: str
+    place: int = 0
 
     @property
     def pointer(self) -> Pointer:
@@ -52,7 +55,7 @@ class RuleCandidate(NamedTuple):
     def order(self) -> tuple[object, ...]:
         """A sort key, the highest precedence first."""
         exact = 0 if self.ranked.startswith("*") else len(self.ranked)
-        return (-exact, -len(self.ranked), *standing(self.route, self.rule.number, self.match))
+        return (-exact, -len(self.ranked), self.place, *standing(self.route, self.rule.number, self.match))
 
 
 def rule_candidates(
@@ -100,8 +103,29 @@ def together(found: Sequence[RuleCandidate], ranking: Ranking) -> list[RuleCandi
     if ranking.by.host_first and found:
         narrowest = max(specificity(each.hostname) for each in found)
         found = [each for each in found if specificity(each.hostname) == narrowest]
+    if ranking.by.sets_by_name:
+        found = list(_in_sets(found))
     read = ranking.by.at_host([each.match for each in found])
     return [found[number]._replace(match=match) for number, match in read]
+
+
+def _in_sets(found: Sequence[RuleCandidate]) -> Iterator[RuleCandidate]:
+    """Yield the matches of sets of routes that count as a whole, each with the place of its set: what takes every
+    request comes after all sets, and ends its own."""
+    sets: dict[str, list[RuleCandidate]] = {}
+    for each in found:
+        written = patterns(sequence(each.route.spec.get("hostnames")))
+        sets.setdefault((written and widest_written(each.hostname, written)) or "*", []).append(each)
+    places = sorted((min(each.route.age[0] for each in own), name) for name, own in sets.items())
+    if len(places) < 2:
+        yield from found
+        return
+    for place, (_, name) in enumerate(places):
+        for each in sorted(sets[name], key=lambda each: each.order):
+            takes_all = path_of(each.match.value) == (PREFIX, "/") and len(each.match.conditions) == 1
+            yield each._replace(place=place + takes_all * len(places))
+            if takes_all:
+                break
 
 
 def _narrowest(routes: Iterable[tuple[Resource, Sequence[str]]], host: str) -> list[tuple[Resource, Sequence[str]]]:
@@ -123,8 +147,8 @@ def child_candidates(above: RuleCandidate, child: Resource, request: Request) ->
 
 def tried(candidates: Iterable[RuleCandidate], request: Request) -> Iterator[RuleCandidate]:
     """Yield candidates of the same host with what a request does not satisfy."""
-    for route, rule, match, hostname, _, ranked in candidates:
-        yield RuleCandidate(route, rule, match, hostname, tuple(match.misses(request)), ranked)
+    for each in candidates:
+        yield each._replace(misses=tuple(each.match.misses(request)))
 
 
 def ordered(candidates: Iterable[RuleCandidate]) -> list[RuleCandidate]:
@@ -159,6 +183,8 @@ def because(winner: RuleCandidate, loser: RuleCandidate) -> str:
     match criterion(winner, loser):
         case "exact hostname" | "hostname":
             return f"hostname {loser.ranked or '(every host)'} is less specific than {winner.ranked}"
+        case "set":
+            return "routes of its hostname come after those of another one, where the oldest is"
         case "path type":
             return f"{loser.match.path} comes after {winner.match.path.partition(' ')[0]}"
         case "path length":

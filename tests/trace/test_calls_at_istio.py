@@ -1,6 +1,9 @@
-"""Istio takes calls by their paths, among the matches of HTTPRoutes, whatever kind of request comes.
+"""Istio takes calls by their paths, among the matches of HTTPRoutes, whatever kind of request comes; routes with one
+hostname of their own are a set, and sets stand one behind the other.
 
-Predicted from istio/istio, pilot/pkg/config/kube/gateway/conversion.go: createGRPCURIMatch, sortHTTPRoutes.
+Predicted from istio/istio, pilot/pkg/config/kube/gateway/conversion.go: createURIMatch, createGRPCURIMatch,
+sortHTTPRoutes; sets seen by tests/witness (istio-routes), route_collections.go: mergeHTTPRoutes, core/route/route.go:
+SortVHostRoutes.
 """
 
 from __future__ import annotations
@@ -14,9 +17,11 @@ ISTIO = gateway_class("any", "istio.io/gateway-controller")
 CALLED, OTHER = "http://a.test/p.A/Get", "http://a.test/p.A/Put"
 
 
-def routes(kind: str, name: str, *matches: str) -> str:
+def routes(kind: str, name: str, *matches: str, hosts: str = "", created: str = "") -> str:
     stated = f"matches: [{', '.join(matches)}], " if matches else ""
-    return route(name, kind=kind, more=f"rules: [{{{stated}backendRefs: [{{name: {name}, port: 80}}]}}]")
+    named = f"hostnames: [{hosts}], " if hosts else ""
+    rules = f"rules: [{{{stated}backendRefs: [{{name: {name}, port: 80}}]}}]"
+    return route(name, kind=kind, more=named + rules, created=created)
 
 
 def calls(name: str, *matches: str) -> str:
@@ -86,6 +91,43 @@ def test_calls_rank_among_requests(called: str, asked: str, expected: str) -> No
 )
 def test_requests_at_the_path_of_a_call(called: str, url: str, expected: str) -> None:
     assert end("GET", url, calls("calls", *([called] if called else []))) == expected
+
+
+OLD, NEW = "2020-01-01T00:00:00Z", "2021-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "ages", "matches", "expected"),
+    [
+        # one set: the longer path
+        (("'*.test'", "'*.test'"), (OLD, NEW), (path("PathPrefix", "/p.A"), path("PathPrefix", "/p.A/Get")), "plain"),
+        # two sets at a listener for *.test: the older one, whatever it matches
+        (("'*.test'", ""), (OLD, NEW), (path("PathPrefix", "/p.A"), path("PathPrefix", "/p.A/Get")), "calls"),
+        (("'*.test'", ""), (NEW, OLD), (path("Exact", "/p.A/Get"), path("PathPrefix", "/p.A")), "plain"),
+        # what takes every request comes behind both
+        (("'*.test'", ""), (OLD, NEW), (path("PathPrefix", "/"), path("PathPrefix", "/p.A")), "plain"),
+        (("'*.test'", ""), (OLD, NEW), (path("PathPrefix", "/"), path("PathPrefix", "/")), "calls"),
+        # of one age: every host first
+        (("'*.test'", ""), (OLD, OLD), (path("PathPrefix", "/p.A"), path("PathPrefix", "/p.A")), "plain"),
+    ],
+)
+def test_sets_of_routes(hosts: tuple[str, str], ages: tuple[str, str], matches: tuple[str, str], expected: str) -> None:
+    named = "[{name: http, hostname: '*.test', port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]"
+    objects = [
+        routes("HTTPRoute", name, match, hosts=own, created=age)
+        for name, match, own, age in zip(("calls", "plain"), matches, hosts, ages, strict=True)
+    ]
+    everywhere = (ISTIO, gateway(listeners=named), service("calls"), service("plain"))
+    trace = Tracer(simulated(*everywhere, *objects)).trace(from_url("GET", CALLED))
+    assert [each.name for each in trace.outcome.backends] == [expected]
+
+
+def test_the_slash_at_the_end_of_a_prefix_does_not_count() -> None:
+    both = (
+        routes("HTTPRoute", "calls", path("PathPrefix", "/p.A"), created=OLD),
+        routes("HTTPRoute", "plain", path("PathPrefix", "/p.A/"), created=NEW),
+    )
+    assert end("GET", CALLED, *both) == "calls"
 
 
 @pytest.mark.parametrize(

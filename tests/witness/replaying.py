@@ -30,6 +30,7 @@ from tests.witness import (
     helm_charts,
     istio_connections,
     istio_requests,
+    istio_routes,
     kgateway_requests,
     kuadrant,
     kustomize,
@@ -56,10 +57,11 @@ DEPLOYERS: Mapping[str, tuple[Callable[[str, int], list[Manifest]], deployed.Wit
 }
 """The grammar of trees for each deployer, who asks about them, and the program that is asked."""
 PROXIES: Mapping[str, tuple[ModuleType, str]] = {
+    "istio-routes": (istio_routes, "istio ./routes"),
     "kgateway-requests": (kgateway_requests, "kgateway"),
     "nginx-requests": (nginx_requests, "nginx_gateway_fabric"),
 }
-"""Who asks the proxy that a controller sets up, and the program that is asked for its configuration."""
+"""Who asks the proxy that a controller sets up, and the program (and package) that is asked for its configuration."""
 KNOWN = Path(__file__).with_name("known.toml")
 PREDICTED = Path(__file__).with_name("predicted.md")
 """What the page says of worlds that people predicted, and no program was asked about."""

@@ -199,7 +199,7 @@ def of_proxies(options: argparse.Namespace) -> int:
     tally, answers, (witness, program) = Tally(), [], PROXIES[options.witness]
     with (
         TemporaryDirectory() as place,
-        witness.Asking(built(program), *certificate(Path(place)), Path(place)) as asking,
+        witness.Asking(built(*program.split()), *certificate(Path(place)), Path(place)) as asking,
         envoy.Stubs() as stubs,
         api_server.Server(built("api_server"), api_server.crds(options.crds)) as server,
     ):

@@ -58,6 +58,8 @@ class Traffic(Behaviour):
             their rules does; elsewhere it goes on to routes for wider hosts.
         ends_at_path: whether the rules with the path that fits best alone take a request, so that it gets 404 where
             none of them does; elsewhere it goes on to rules with wider paths.
+        sets_by_name: whether all routes with one hostname of their own come before all with another one that serves the
+            same host at a listener: those of the set with the oldest route first.
         relays: whether what routes of Services take comes to the pods from a proxy of the nodes, not from the client.
         balances_equals: whether requests are balanced over the backends of all rules with one and the same match;
             elsewhere the first of them takes all.
@@ -77,6 +79,7 @@ class Traffic(Behaviour):
     host_first = False
     ends_at_path = False
     balances_equals = False
+    sets_by_name = False
     relays = False
     empty_delegation = 404
     flat_delegation = False

@@ -104,6 +104,7 @@ class Istio(Implementation):
     host_first = True  # one virtual host per hostname (pilot/pkg/networking/core/gateway.go, vHostDedupMap)
     hosts_of_port = frozenset({"http"})  # servers of a port without TLS share a route config (gateway.go)
     calls_by_path = True  # pilot/pkg/config/kube/gateway/conversion.go, createGRPCURIMatch
+    sets_by_name = True  # a VirtualService each (route_collections.go, mergeHTTPRoutes), one behind the other by age
     is_mesh = True
     _groups: Sequence[Group] = ()
     _at: dict[tuple[Node, ...], dict[str, Group]]
@@ -136,6 +137,12 @@ class Istio(Implementation):
     def _providers(self) -> Mapping[str, Any]:
         """Return meshConfig.defaultProviders."""
         return mapping(self.settings.get("defaultProviders", DEFAULT_PROVIDERS))
+
+    def reads(self, rule: Mapping[str, Any], found: Sequence[Match], *, grpc: bool) -> Sequence[Match]:  # noqa: ARG002
+        """Return matches of which the slash at the end of a prefix does not count (createURIMatch)."""
+        from policylint.implementations.istio.calls import without_slash
+
+        return found if grpc else list(map(without_slash, found))
 
     def of_call(self, call: Match) -> Match:
         """Return a match on calls as one on paths, where Istio's own order has it."""

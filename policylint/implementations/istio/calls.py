@@ -1,12 +1,12 @@
-"""GRPCRoutes as routes of requests: Istio matches calls by their path, and ranks them among the matches of HTTPRoutes.
+"""How Istio ranks matches: calls by their path among those of HTTPRoutes, prefixes without the slash at their end.
 
-Source: pilot/pkg/config/kube/gateway/conversion.go: createGRPCURIMatch, sortHTTPRoutes. Seen by tests/witness
-(istio-routes).
+Source: pilot/pkg/config/kube/gateway/conversion.go: createURIMatch, createGRPCURIMatch, sortHTTPRoutes. Seen by
+tests/witness (istio-routes).
 """
 
 from __future__ import annotations
 
-from policylint.matches import Match, on_path
+from policylint.matches import Match, on_path, path_of
 from policylint.model import mapping, text
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 
@@ -28,3 +28,12 @@ def of_call(call: Match) -> Match:
         kind, value = ("Exact", value) if name else (PREFIX, f"/{service}")
         length = len(f"/{service}/{name}")
     return on_path(call, kind, value, (_RANKS[kind], length, 0, call.weights[-1], 0))
+
+
+def without_slash(match: Match) -> Match:
+    """Return a match with the rank of its prefix without a slash at the end."""
+    kind, value = path_of(match.value)
+    if kind != PREFIX or value == "/" or not value.endswith("/"):
+        return match
+    order, length, *rest = match.weights
+    return match._replace(weights=(order, length - 1, *rest))

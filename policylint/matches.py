@@ -20,10 +20,8 @@ from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate, matching
 
 PATH_TYPES: Final = ("Exact", PREFIX, EXPRESSION)
 VALUE_TYPES: Final = ("Exact", EXPRESSION)
-_ORDER: Final = {"Exact": 2, EXPRESSION: 1, PREFIX: 0}
+ORDER: Final = {"Exact": 2, EXPRESSION: 1, PREFIX: 0}
 _ORDER_OF_EXPRESSIONS_LAST: Final = {"Exact": 2, PREFIX: 1, EXPRESSION: 0}
-_ANY_SERVICE: Final = r"(?i)\.?[a-z_][a-z_0-9]*(\.[a-z_][a-z_0-9]*)*"
-_ANY_METHOD: Final = "[A-Za-z_][A-Za-z_0-9]*"
 _LONG: Final = " " * 4_096
 FOREIGN: Final = "${an expression of another engine}"
 """The type of an expression that a proxy understands and RE2 does not: what it matches is not known."""
@@ -275,7 +273,7 @@ def match_of(
     method = text(entry.get("method"))
     methods = (Term("method", Predicate("Exact", method), f"method {method}"),) if method else ()
     queries = list(_conditions(entry.get("queryParams"), "query"))
-    order = (_ORDER_OF_EXPRESSIONS_LAST if regex_last else _ORDER).get(kind, -1)
+    order = (_ORDER_OF_EXPRESSIONS_LAST if regex_last else ORDER).get(kind, -1)
     weights = (order, len(value), len(methods), len(headers), len(queries))
     also = tuple(map(_also, sequence(entry.get("also")))) if "also" in entry else ()
     return Match(number, (path, *methods, *headers, *cookies, *queries, *also), weights, entry)
@@ -288,39 +286,6 @@ def _also(entry: Any) -> Term:
     sign = "~" if kind == EXPRESSION else ":"
     fault = "" if kind in PATH_TYPES else kind
     return Term(name, read(kind, value, PATH_TYPES), f"{'no ' if negated else ''}{name}{sign} {value}", fault, negated)
-
-
-def by_path(call: Match) -> Match:
-    """Return a match on calls as one on the paths of requests, for proxies that do not tell calls from requests.
-
-    It ranks as one of an HTTPRoute with that path. Source: Envoy Gateway's internal/gatewayapi/route.go @ v1.9.1,
-    processGRPCRouteMethod{Exact,RegularExpression}.
-    """
-    method = mapping(call.value.get("method"))
-    service, name = text(method.get("service")), text(method.get("method"))
-    kind, value = PREFIX, "/"
-    if text(method.get("type")) == EXPRESSION and (service or name):
-        kind, value = EXPRESSION, f"/{service or _ANY_SERVICE}/{name or _ANY_METHOD}"
-    elif service:
-        kind, value = ("Exact", f"/{service}/{name}") if name else (PREFIX, f"/{service}")
-    elif name:
-        kind, value = EXPRESSION, f".*/{quoted(name)}"
-    return on_path(call, kind, value, (_ORDER[kind], len(value), 0, call.weights[-1], 0))
-
-
-def on_path(call: Match, kind: str, value: str, weights: tuple[int, ...]) -> Match:
-    """Return a match on calls as one on a path, with its rank among those of HTTPRoutes."""
-    path = Term("path", read(kind, value, PATH_TYPES), f"{'path' if kind == 'Exact' else kind} {value}")
-    rest = (each for each in call.conditions if each.name not in ("service", "call"))
-    return call._replace(
-        conditions=(path, *rest), weights=weights, grpc=False, value=_as_written(call.value, kind, value)
-    )
-
-
-def _as_written(entry: Mapping[str, Any], kind: str, value: str) -> Mapping[str, Any]:
-    """Return the entry of a GRPCRoute as an HTTPRoute would have it."""
-    rest = {name: part for name, part in entry.items() if name != "method"}
-    return {"path": {"type": kind, "value": value}, **rest}
 
 
 def read(kind: str, value: str, known: Sequence[str] = VALUE_TYPES) -> Predicate:

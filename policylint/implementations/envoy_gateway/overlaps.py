@@ -12,7 +12,8 @@ from itertools import chain, islice
 from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.listener_faults import PARTLY
 from policylint.implementations.envoy_gateway.rule_faults import drops, named_filter
-from policylint.matches import Asked, by_path, matches
+from policylint.implementations.generic.calls import by_path
+from policylint.matches import Asked, matches
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence
 from policylint.topology import Condition, ListenerState, ParentState, Topology
 from policylint.topology.routes import Rule, rules

@@ -164,7 +164,7 @@ class Traffic(Behaviour):
 
     def of_call(self, call: Match) -> Match:
         """Return a match on calls as one on paths, ranked among those of HTTPRoutes, where `calls_by_path`."""
-        from policylint.matches import by_path
+        from policylint.implementations.generic.calls import by_path
 
         return by_path(call)
 

@@ -6,7 +6,8 @@ tests/witness (istio-routes).
 
 from __future__ import annotations
 
-from policylint.matches import Match, on_path, path_of
+from policylint.implementations.generic.calls import on_path
+from policylint.matches import Match, path_of
 from policylint.model import mapping, text
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 

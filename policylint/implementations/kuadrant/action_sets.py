@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress, count, groupby
 
+from policylint.implementations.generic.calls import by_path
 from policylint.implementations.kuadrant.patterns import anywhere
-from policylint.matches import Match, Term, by_path, matches
+from policylint.matches import Match, Term, matches
 from policylint.model import Node, ResourceKey, holds_variable
 from policylint.model.ternary import every
 from policylint.namedtuple import NamedTuple

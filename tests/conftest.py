@@ -3,12 +3,13 @@ line at the end that says what was skipped and why."""
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
 from policylint.model import faults
+from policylint.schema import broken
 from tests.nightly import NIGHTLY, examples
 
 if TYPE_CHECKING:
@@ -47,6 +49,17 @@ if (
 yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[assignment, misc]
 
 Golden = Callable[[str, str], None]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect with the collector of garbage off: 30,000 tests stay until the end, and it would visit them each time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -104,6 +117,14 @@ def errors_of_ours_are_raised() -> Iterator[None]:
     """No guard hides an error of ours from a test."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(faults, "described", _raise)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def schemas_are_kept() -> Iterator[None]:
+    """A `lint` gives the shipped schemas back, as the last thing that its process does: here the next test has them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(broken, "forget_shipped", lambda: None)
         yield
 
 

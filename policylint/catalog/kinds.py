@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from policylint.documents import read
@@ -70,7 +70,7 @@ class Catalog:
         self._configured = configured
         self._derived = derived
         self._groups = None if groups is None else frozenset(groups)
-        self._by_group: dict[str, dict[str, PolicyKind]] = {}
+        self._kinds: tuple[PolicyKind, ...] | None = None
         self._by_class: dict[str, str | None] = {}
         self._by_controller: dict[str, str | None] = {}
         self._enrolling: Mapping[str, str] | None = None
@@ -146,13 +146,16 @@ class Catalog:
 
     def kinds(self) -> list[PolicyKind]:
         """Return every kind (of the chosen groups), `*` entries included, by implementation, group and name."""
-        known: dict[Key, PolicyKind] = dict(self._derived)
-        for file in self._files:
-            if self._groups is None or any(file.mentions(group) for group in self._groups):
-                known.update(((kind.group, kind.kind), kind) for kind in file.kinds())
-        known.update(self._configured)
-        listed = (kind for kind in known.values() if self._groups is None or kind.group in self._groups)
-        return sorted(listed, key=lambda kind: (kind.implementation, kind.group, kind.kind))
+        if self._kinds is None:
+            known: dict[Key, PolicyKind] = dict(self._derived)
+            written = None if self._groups is None else {_written(group) for group in self._groups}
+            for file in self._files:
+                if written is None or not written.isdisjoint(file.groups()):
+                    known.update(((kind.group, kind.kind), kind) for kind in file.kinds())
+            known.update(self._configured)
+            listed = (kind for kind in known.values() if self._groups is None or kind.group in self._groups)
+            self._kinds = tuple(sorted(listed, key=lambda kind: (kind.implementation, kind.group, kind.kind)))
+        return list(self._kinds)
 
     def of_all_groups(self) -> list[PolicyKind]:
         """Return every kind, of groups that were not chosen, too; all files are parsed."""
@@ -397,10 +400,19 @@ class Catalog:
 
     def _shipped(self, group: str) -> dict[str, PolicyKind]:
         """Return the shipped kinds of a group by name."""
-        if group not in self._by_group:
-            kinds = (kind for file in self._files if file.mentions(group) for kind in file.kinds())
-            self._by_group[group] = {kind.kind: kind for kind in kinds if kind.group == group}
-        return self._by_group[group]
+        return _of_group(self._files, group)
+
+
+@lru_cache(maxsize=1024)
+def _of_group(files: tuple[ShippedFile, ...], group: str) -> dict[str, PolicyKind]:
+    """Return the kinds of a group in some files by name, the same for the catalogs of all environments."""
+    kinds = (kind for file in files if file.mentions(group) for kind in file.kinds())
+    return {kind.kind: kind for kind in kinds if kind.group == group}
+
+
+def _written(group: str) -> bytes:
+    """Return a group as entries have it."""
+    return (group or '""').encode()
 
 
 def _within(release: tuple[int, ...], bounds: Mapping[str, Any]) -> bool:
@@ -476,7 +488,7 @@ class ShippedFile:
 
     def mentions(self, group: str) -> bool:
         """Return whether an entry of the file is of this group. Entries start with their group, as a test requires."""
-        return (group or '""').encode() in self.groups()
+        return _written(group) in self.groups()
 
     def groups(self) -> frozenset[bytes]:
         """Return the groups of its entries, as they are written."""

@@ -25,12 +25,17 @@ Evaluate = Callable[[list[Any]], Any]
 
 
 class Fuel:
-    """The steps that evaluating may take, about a tenth of a microsecond each; one for all rules of untrusted CRDs."""
+    """The steps that evaluating may take, about a tenth of a microsecond each; one for all rules of untrusted CRDs.
 
-    __slots__ = ("left",)
+    Attributes:
+        compiled: the rules of the nodes of schemas that it pays for, by the node's identity, with the node.
+    """
+
+    __slots__ = ("compiled", "left")
 
     def __init__(self, steps: float = float("inf")) -> None:
         self.left = steps
+        self.compiled: dict[int, tuple[Any, Any]] = {}
 
     def spend(self, steps: int) -> None:
         """Take steps from those that are left.

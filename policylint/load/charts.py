@@ -18,9 +18,8 @@ _OTHER_VALUES = frozenset({"valueFiles", "parameters", "fileParameters"})
 
 def installed(world: World, chart: str) -> Iterator[str]:
     """Yield the namespaces in which something installs a chart."""
-    for release in world.of_kind(*RELEASE):
-        if chart in charts_of(world, release):
-            yield text(release.spec.get("targetNamespace")) or release.key.namespace
+    for release in world.once(_releases).get(chart, ()):
+        yield text(release.spec.get("targetNamespace")) or release.key.namespace
     for application in world.of_kind(*APPLICATION):
         sources = [application.spec.get("source"), *sequence(application.spec.get("sources"))]
         names = (text(mapping(source).get("chart")).rpartition("/")[2] for source in sources)
@@ -34,10 +33,9 @@ def installed(world: World, chart: str) -> Iterator[str]:
 
 def values_of(world: World, chart: str) -> Iterator[tuple[Resource, Mapping[str, Any], bool]]:
     """Yield what installs a chart, with the values that it states, and whether these are all that are set."""
-    for release in world.of_kind(*RELEASE):
-        if chart in charts_of(world, release):
-            is_whole = not (release.spec.get("valuesFrom") or release.provisional)
-            yield release, mapping(release.spec.get("values")), is_whole
+    for release in world.once(_releases).get(chart, ()):
+        is_whole = not (release.spec.get("valuesFrom") or release.provisional)
+        yield release, mapping(release.spec.get("values")), is_whole
     for application in world.of_kind(*APPLICATION):
         for source in (application.spec.get("source"), *sequence(application.spec.get("sources"))):
             if text(mapping(source).get("chart")).rpartition("/")[2] == chart:
@@ -57,6 +55,15 @@ def _written(values: object) -> Mapping[str, Any]:
     """Return values that stand in a text."""
     documents = read(text(values).encode(), "values").documents
     return mapping(documents[0].value) if documents else {}
+
+
+def _releases(world: World) -> dict[str, list[Resource]]:
+    """Return the HelmReleases by each name that their charts may have."""
+    found: dict[str, list[Resource]] = {}
+    for release in world.of_kind(*RELEASE):
+        for chart in dict.fromkeys(charts_of(world, release)):
+            found.setdefault(chart, []).append(release)
+    return found
 
 
 def charts_of(world: World, release: Resource) -> Iterator[str]:

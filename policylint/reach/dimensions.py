@@ -180,15 +180,20 @@ def is_possible(dimensions: Sequence[Dimension], box: Box) -> bool:
     )
 
 
-def box_of(match: Match, dimensions: Sequence[Dimension]) -> Box:
-    """Return the requests that a match takes, and those of which it is not known whether it does."""
-    masks: dict[str, int] = {}
-    for condition in match.conditions:
-        name = condition.name
-        dimension = next(dimension for dimension in dimensions if dimension.name == name)
-        own = dimension.all if is_symbolic(condition.fault) else dimension.masks[condition.predicate]
-        masks[name] = masks.get(name, dimension.all) & (dimension.all & ~own if condition.negated else own)
-    return tuple(masks.get(dimension.name, dimension.all) for dimension in dimensions)
+def boxes_of(matches: Iterable[Match], dimensions: Sequence[Dimension]) -> list[Box]:
+    """Return for each match the requests that it takes, and those of which it is not known whether it does."""
+    numbers = {dimension.name: number for number, dimension in enumerate(dimensions)}
+    everything = [dimension.all for dimension in dimensions]
+    found = []
+    for match in matches:
+        box = everything.copy()
+        for condition in match.conditions:
+            number = numbers[condition.name]
+            whole = everything[number]
+            own = whole if is_symbolic(condition.fault) else dimensions[number].masks[condition.predicate]
+            box[number] &= whole & ~own if condition.negated else own
+        found.append(tuple(box))
+    return found
 
 
 def request_in(

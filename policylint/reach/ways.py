@@ -14,7 +14,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import CLAIM, CLIENT, PRINCIPAL, RequestQuestion
 from policylint.reach.dimensions import (
     Stated,
-    box_of,
+    boxes_of,
     dimensions_of,
     divides,
     is_grpc,
@@ -315,7 +315,7 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         universe = tuple(dimension.all for dimension in dimensions)
         tracer.contended += len(candidates)
         spent = spent or len(candidates) * len(dimensions) > _MOST_CELLS
-        boxes = [] if spent else [box_of(candidate.match, dimensions) for candidate in candidates]
+        boxes = [] if spent else boxes_of((candidate.match for candidate in candidates), dimensions)
         takers: list[RuleCandidate | None] = list(candidates)
         if entry.inside and known and not spent:
             number = next(number for number, dimension in enumerate(dimensions) if dimension.name == PRINCIPAL)

@@ -18,11 +18,17 @@ from policylint.patterns import Pattern
 from policylint.render.scripts import Scripts, ScriptText, is_prose
 from policylint.render.tree import Tree, directories_above, join
 
-_APPLIES = Pattern(r"\b(?:kubectl|KUBECTL|oc)\b[^\n|;&#]{0,200}?\b(?:apply|create|replace)\b([^\n|;&#]{0,400})")
-_BUILDS = Pattern(r"\b(?:kustomize\s+build|kubectl\s+kustomize)\b([^\n|;&#]{0,400})\|[^\n]*\bapply\b")
+_KUBECTL = r"(?:k(?<=\bk)ubectl|K(?<=\bK)UBECTL|o(?<=\bo)c)"
+"""The program that asks a cluster, as scripts and Makefiles call it, tried at its first letters alone."""
+_APPLIES = Pattern(_KUBECTL + r"\b[^\n|;&#]{0,200}?\b(?:apply|create|replace)\b([^\n|;&#]{0,400})")
+_BUILDS = Pattern(r"k(?<=\bk)(?:ustomize\s+build|ubectl\s+kustomize)\b([^\n|;&#]{0,400})\|[^\n]*\bapply\b")
 _BEARINGS = 8
 """From how many directories a move is followed."""
-_MOVES = Pattern(r"(?:^|[\s;&|(@])(?:(?:cd|pushd)\s+|make\s+-C\s+|working-directory:\s*)[\"']?([^\s\"';&|)]+)")
+_AFTER = r"(?<![^\s;&|(@].)"
+"""What stands behind the first letter of a command: the letter starts a word of a shell, or of a Makefile."""
+_MOVES = Pattern(
+    rf"(?:(?:c{_AFTER}d|p{_AFTER}ushd|m{_AFTER}ake\s+-C)\s+|w{_AFTER}orking-directory:\s*)[\"']?([^\s\"';&|)]+)"
+)
 """Commands that say as seen from where the paths after them are."""
 _MOST_STARTS = 600
 """Directories as seen from which the files of one script are looked for, at most."""
@@ -56,7 +62,7 @@ _SAMPLES = Pattern(
 _REMOTE = Pattern(r"https?://(?:raw\.)?github(?:usercontent)?\.com/([\w.-]+/[\w.-]+)/[^\s\"']+\.ya?ml")
 """Manifests of another repository."""
 
-_INSTALLS = Pattern(r"\b(?:helm|HELM)[)}]?\s+(?:install|upgrade)\s([^\n|;&#`]{0,600})")
+_INSTALLS = Pattern(r"(?:h(?<=\bh)elm|H(?<=\bH)ELM)[)}]?\s+(?:install|upgrade)\s([^\n|;&#`]{0,600})")
 _WITH_VALUE = frozenset(
     {
         *(

@@ -44,13 +44,24 @@ def lessons(files: Iterable[str]) -> dict[str, set[str]]:
         files: posix.
     """
     below: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    of_directories: dict[str, tuple[str, str] | None] = {"": None}
     for file in files:
-        steps = ["", *file.split("/")]
-        tried = (at for at in range(len(steps) - 3, -1, -1) if steps[at] in TUTORIALS or _LESSON.match(steps[at + 1]))
-        depth = next(tried, None)
-        if depth is not None:
-            below["/".join(steps[1 : depth + 1])]["/".join(steps[1 : depth + 2])].add(file)
+        directory = file.rpartition("/")[0]
+        if directory not in of_directories:
+            of_directories[directory] = _tried(directory)
+        place = of_directories[directory]
+        if place is not None:
+            below[place[0]][place[1]].add(file)
     return {lesson: own for several in below.values() if len(several) > 1 for lesson, own in several.items()}
+
+
+def _tried(directory: str) -> tuple[str, str] | None:
+    """Return the innermost directory on the way that is tried by itself, after the one that it is in."""
+    steps = ["", *directory.split("/")]
+    for at in range(len(steps) - 2, -1, -1):
+        if steps[at] in TUTORIALS or _LESSON.match(steps[at + 1]):
+            return "/".join(steps[1 : at + 1]), "/".join(steps[1 : at + 2])
+    return None
 
 
 def is_out_of_use(path: str) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from weakref import WeakKeyDictionary, ref
 
 from policylint.patterns import Pattern
+from policylint.sources import Source, SourceError
 
 _SCRIPTS = (
     *(".sh", ".bash", ".zsh", ".fish", ".ps1", "Makefile", "makefile", ".mk", "justfile", "Justfile", ".just"),
@@ -100,6 +102,30 @@ class Scripts:
                 known[content] = (named, ScriptText(text))
             found.append((path, *known[content]))
         return found
+
+
+_KEPT: WeakKeyDictionary[Source, Scripts] = WeakKeyDictionary()
+
+
+def scripts_of(source: Source) -> Scripts:
+    """Return the scripts of a source, the same for all who ask."""
+    found = _KEPT.get(source)
+    if found is None:
+        known = ref(source)  # what is kept must not keep the source
+
+        def listed() -> Iterable[str]:
+            here = known()
+            return () if here is None else here.files_below("")
+
+        def read(path: str) -> bytes | None:
+            here = known()
+            try:
+                return None if here is None else here.at(path, path).read()
+            except SourceError:
+                return None
+
+        found = _KEPT[source] = Scripts(listed, read)
+    return found
 
 
 def is_script(path: str) -> bool:

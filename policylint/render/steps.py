@@ -20,7 +20,10 @@ from policylint.render.by_hand import named_files, places, singular, starts
 from policylint.render.live import lessons
 from policylint.render.scripts import Scripts, ScriptText
 
-_COMMANDS = Pattern(r"\b(?:kubectl|KUBECTL|oc)\b[^\n|;&#]{0,200}?\b(apply|create|replace|delete)\b([^\n|;&#]{0,400})")
+_COMMANDS = Pattern(
+    r"(?:k(?<=\bk)ubectl|K(?<=\bK)UBECTL|o(?<=\bo)c)"  # as in by_hand
+    r"\b[^\n|;&#]{0,200}?\b(apply|create|replace|delete)\b([^\n|;&#]{0,400})"
+)
 _COMMENT = Pattern(r"(?m)^[ \t]*(?:#|//)")
 _BARE = Pattern(r"(?m)^[ \t]*#+[ \t]*(?:kubectl|oc)\b")
 """A command that a comment takes out, rather than one that explains another."""

@@ -24,7 +24,7 @@ from policylint.model.resource import Spot
 from policylint.render.inline import Texts
 from policylint.render.live import Live
 from policylint.render.provenance import Manifest, Provenance, entries
-from policylint.render.scripts import Scripts
+from policylint.render.scripts import Scripts, scripts_of
 from policylint.sources import Source, SourceError
 from policylint.sources.skipping import HELM_CHART
 
@@ -314,6 +314,8 @@ class Tree:
     @cached_property
     def scripts(self) -> Scripts:
         """The scripts of the tree."""
+        if self._lacks is None:
+            return scripts_of(self._source)
         return Scripts(lambda: self.files_below(""), self.read)
 
     def holding(self, name: str) -> list[str]:

@@ -63,7 +63,7 @@ def errors(schema: Mapping[str, Any], value: Any, path: Pointer = ()) -> Iterato
                     if name not in value:
                         yield Error(keyword, argument, value, path, schema)
         elif keyword in ("anyOf", "oneOf", "allOf", "not", "uniqueItems"):
-            if not Checker({keyword: argument}).is_valid(value):
+            if not _of(keyword, argument).is_valid(value):
                 raise NotPlainError(keyword)
         elif keyword == KEYS:
             second = second_of(schema, value) if isinstance(value, list) else None
@@ -71,10 +71,24 @@ def errors(schema: Mapping[str, Any], value: Any, path: Pointer = ()) -> Iterato
                 yield Error(keyword, argument, value[second], (*path, second), schema)
         elif keyword in _OF_VALUES:
             # The checker says null is no value where it is not wanted; here it stands where a value must.
-            if not Checker({keyword: argument}).is_valid(value):
+            if not _of(keyword, argument).is_valid(value):
                 yield Error(keyword, argument, value, path, schema)
         elif keyword not in _SILENT and not keyword.startswith("x-"):
             raise NotPlainError(keyword)
+
+
+_CHECKERS: dict[tuple[str, int], tuple[Any, Checker]] = {}
+_MOST_CHECKERS: Final = 500
+
+
+def _of(keyword: str, argument: Any) -> Checker:
+    """Return the checker of one keyword: a schema is asked of every object that breaks it."""
+    known = _CHECKERS.get((keyword, id(argument)))
+    if known is None:
+        if len(_CHECKERS) >= _MOST_CHECKERS:
+            _CHECKERS.clear()
+        known = _CHECKERS[keyword, id(argument)] = (argument, Checker({keyword: argument}))  # kept: so is its id
+    return known[1]
 
 
 def _additional(schema: Mapping[str, Any], argument: Any, value: Any, path: Pointer) -> Iterator[Error]:

@@ -86,7 +86,16 @@ def _fields(expression: Any) -> Iterator[str]:
 
 def rules_of(schema: Mapping[str, Any], fuel: Fuel) -> list[ValidationRule]:
     """Return the rules of a node of a schema, their expressions compiled."""
-    return [ValidationRule(mapping(stated), schema, fuel) for stated in sequence(schema.get(RULES))]
+    if RULES not in schema:
+        return []
+    known = fuel.compiled.get(id(schema))
+    rules: list[ValidationRule]
+    if known is not None:
+        rules = known[1]
+    else:
+        rules = [ValidationRule(mapping(stated), schema, fuel) for stated in sequence(schema[RULES])]
+        fuel.compiled[id(schema)] = (schema, rules)  # the schema is kept, so that its id is
+    return rules
 
 
 def broken_rules(

@@ -11,16 +11,12 @@ from typing import Final
 
 from policylint.outside import git_command, git_environment, git_root, is_below
 from policylint.sources.regular_file import in_words
-from policylint.sources.selection import MANIFESTS
+from policylint.sources.selection import MANIFESTS, NEVER_ENTERED
 from policylint.sources.source import GIT, SPARSE, SourceProblem
 
 SUBMODULE: Final = "160000"
 """The mode of a submodule."""
 GIT_TIMEOUT: Final = 60.0
-# Never manifests of the tree itself: version control, caches, vendored packages.
-_NEVER_ENTERED: Final = frozenset(
-    {".git", ".hg", ".svn", ".terraform", ".terragrunt-cache", "node_modules", ".venv", ".tox", "__pycache__", ".cache"}
-)
 
 
 def git_files(directory: str, shown: str) -> tuple[list[str], list[SourceProblem]] | None:
@@ -183,7 +179,7 @@ def _walk_real(
             path = f"{here}/{entry.name}" if here else entry.name
             try:
                 if entry.is_dir(follow_symlinks=False):
-                    if entry.name not in _NEVER_ENTERED:
+                    if entry.name not in NEVER_ENTERED:
                         pending.append(path)
                 elif entry.is_symlink() and entry.is_dir():
                     links.append(path)

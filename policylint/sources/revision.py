@@ -14,6 +14,7 @@ from policylint.outside import is_below
 from policylint.sources.git import FILE, LINK, Repository, TreeEntry
 from policylint.sources.listing import SUBMODULE, unexplained
 from policylint.sources.selection import (
+    NEVER_ENTERED,
     OUTSIDE,
     TEMPLATES,
     Exclude,
@@ -110,11 +111,16 @@ class Revision(ListedSource):
         start = len(f"{directory}/") if directory else 0
         return [
             path
-            for path in self.files_below(directory)
+            for path in self._files_below(directory)
             if path.endswith((".yaml", ".yml")) and "/." not in f"/{path[start:].rpartition('/')[0]}"
         ]
 
     def files_below(self, directory: str) -> list[str]:
+        start = len(directory)
+        below = ((path, path[start:].split("/")[:-1]) for path in self._files_below(directory))
+        return [path for path, steps in below if NEVER_ENTERED.isdisjoint(steps)]
+
+    def _files_below(self, directory: str) -> list[str]:
         if self._paths is None:
             self._paths = sorted(self._entries)
         paths = self._paths

@@ -31,6 +31,11 @@ TEMPLATES: Final = (
     ".mako",
     ".template",
 )
+NEVER_ENTERED: Final = frozenset(
+    {".git", ".hg", ".svn", ".terraform", ".terragrunt-cache", "node_modules", ".venv", ".tox", "__pycache__", ".cache"}
+    | {".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"}
+)
+"""Directories of version control, of caches and of packages from elsewhere: nothing in them is the tree's own."""
 OUTSIDE: Final = "symbolic link out of the tree"
 
 Exclude = Sequence[str] | Callable[[str], bool]

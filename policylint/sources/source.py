@@ -139,7 +139,10 @@ class Source(Protocol):
         """Return the YAML files below a directory, listed or not, by path below the root; none in hidden ones."""
 
     def files_below(self, directory: str) -> list[str]:
-        """Return all files below a directory, of any kind, by their paths below the root; links are not followed."""
+        """Return all files below a directory, of any kind, by their paths below the root; links are not followed.
+
+        Caches and packages from elsewhere (`NEVER_ENTERED`) are not entered.
+        """
 
     def lacking(self, paths: Collection[str]) -> frozenset[str]:
         """Return those of some paths below the root that git certainly does not have; a directory ends in a slash.

@@ -14,6 +14,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.outside import belongs, git_root, is_below
 from policylint.sources.regular_file import check_regular, read_regular, read_stream
 from policylint.sources.selection import (
+    NEVER_ENTERED,
     OUTSIDE,
     TEMPLATES,
     Exclude,
@@ -93,7 +94,7 @@ class WorkTree(ListedSource):
 
     def files_below(self, directory: str) -> list[str]:
         if directory not in self._all:
-            self._all[directory] = sorted(self._walked(directory, lambda step: step == ".git"))
+            self._all[directory] = sorted(self._walked(directory, NEVER_ENTERED.__contains__))
         return self._all[directory]
 
     def lacking(self, paths: Collection[str]) -> frozenset[str]:

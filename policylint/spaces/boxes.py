@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from operator import and_
+from itertools import compress
+from operator import and_, ne
 
 Box = tuple[int, ...]
 _MOST_PIECES = 200
@@ -49,7 +50,8 @@ def regions(rules: Sequence[Box], universe: Box, most: int) -> tuple[list[list[B
         most -= len(left) + 1
         if most < 0:
             return None
-        narrowest = min(range(len(rule)), key=lambda number: rule[number].bit_count() / sizes[number])
+        cut = compress(range(len(rule)), map(ne, rule, universe))  # of hundreds of dimensions a rule speaks of a few
+        narrowest = min(cut, key=lambda number: rule[number].bit_count() / sizes[number], default=0)
         bits = rule[narrowest]
         own = []
         for place in [place for place, box in enumerate(left) if box[narrowest] & bits][::-1]:

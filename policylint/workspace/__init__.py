@@ -351,15 +351,9 @@ def _started(scripts: Callable[[], Scripts]) -> Sequence[tuple[str, Mapping[str,
 
 def _scripts(source: Source) -> Scripts:
     """Return the scripts of a source."""
-    from policylint.render.scripts import Scripts
+    from policylint.render.scripts import scripts_of
 
-    def read(path: str) -> bytes | None:
-        try:
-            return source.at(path, path).read()
-        except SourceError:
-            return None
-
-    return Scripts(partial(source.files_below, ""), read)
+    return scripts_of(source)
 
 
 def _third_parties(loaded: Loaded) -> frozenset[str]:

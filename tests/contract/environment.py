@@ -24,6 +24,8 @@ from policylint.reach import (
     stated,
     ways_in,
 )
+from policylint.report.graph import Drawing, GraphRequest, draw
+from policylint.report.graph.details import details
 from policylint.report.kit.identity import Names
 from policylint.simulation import Simulation, simulate
 from policylint.spaces.boxes import intersect, is_empty, meetings
@@ -85,6 +87,12 @@ class Environment:
             for way in self.ways
             if way.trace.rule is not None and not (way.trace.outcome.unknown or way.undecided) and way.entry.port
         ]
+
+    @cached_property
+    def page(self) -> tuple[Drawing, Mapping[str, Any]]:
+        """What the page of a graph shows, and what it says of each box."""
+        drawing = draw([self.simulation], GraphRequest())
+        return drawing, details(drawing)
 
     @cached_property
     def drawn(self) -> list[tuple[Request, Trace]]:

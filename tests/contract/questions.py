@@ -43,8 +43,6 @@ from policylint.report.diff.report import DiffReport
 from policylint.report.explain import write
 from policylint.report.export import Export
 from policylint.report.findings.report import Report
-from policylint.report.graph import GraphRequest, draw
-from policylint.report.graph.details import details
 from policylint.report.graph.exposure import exposures
 from policylint.report.kit.display import Paint
 from policylint.report.list.listing import ListRequest, entries
@@ -634,8 +632,7 @@ def _unseen_by_list(world: Environment) -> Answers:
 def _unseen_by_page(world: Environment) -> Answers:
     """The sentence of the side pane, where no policy acts on a box."""
     told: dict[object, str] = {}
-    drawing = draw([world.simulation], GraphRequest())
-    data = details(drawing)
+    drawing, data = world.page
     for box, node in zip(drawing.graph.nodes, data["nodes"], strict=True):
         key = box.nodes[-1].key if box.nodes and not box.nodes[-1].section else None
         if key is not None and world.simulation.topology.route(key) is not None and not node["results"]:
@@ -780,8 +777,8 @@ def _acts_at_by_simulate(world: Environment) -> Answers:
 
 def _acts_at_by_page(world: Environment) -> Answers:
     """The policies whose boxes light up with the box of an object; it draws no more results than there is room for."""
-    drawing = draw([world.simulation], GraphRequest())
-    boxes, data = drawing.graph.nodes, details(drawing)["nodes"]
+    drawing, said = world.page
+    boxes, data = drawing.graph.nodes, said["nodes"]
     drawn = {
         box.nodes[-1].key: each
         for box, each in zip(boxes, data, strict=True)

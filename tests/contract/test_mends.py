@@ -149,7 +149,7 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
     "a header match of an unknown type takes everything in reach": (
         "a header match of an unknown type",
         "which rule takes it",
-        _of(ways, "box_of", lambda _, dimensions: tuple(each.all for each in dimensions)),
+        _of(ways, "boxes_of", lambda matches, dimensions: [tuple(each.all for each in dimensions) for _ in matches]),
     ),
     "GWP408 looks at the words of matches": (
         "a rule all of whose requests another one takes",

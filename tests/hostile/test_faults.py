@@ -20,8 +20,8 @@ SHOP = ROOT / "fixtures" / "envoy-gateway-shop"
 TOOL = (sys.executable, "-I", "-m", "policylint")
 MEMORY = 512 * 2**20
 COMMANDS = (
-    ("lint", "-o", "text"), ("lint", "-o", "sarif"), ("simulate", "-o", "json"), ("graph", "-o", "html"),
-    ("explain", "HTTPRoute/shop/checkout", "-o", "text"), ("list", "policies"),
+    ("lint", ".", "-o", "text"), ("lint", ".", "-o", "sarif"), ("simulate", ".", "-o", "json"),
+    ("graph", ".", "-o", "html"), ("explain", "HTTPRoute/shop/checkout", ".", "-o", "text"), ("list", "policies", "."),
 )  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def test_a_full_disk_on_stdout(arguments: tuple[str, ...]) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize(
-    "arguments", [("lint", "--output", "sarif=/dev/full"), ("graph", "--output", "html=/dev/full")]
+    "arguments", [("lint", ".", "--output", "sarif=/dev/full"), ("graph", ".", "--output", "html=/dev/full")]
 )
 def test_a_full_disk_under_a_file(arguments: tuple[str, ...]) -> None:
     done = ran(arguments)
@@ -67,7 +67,9 @@ def test_a_full_disk_under_a_file(arguments: tuple[str, ...]) -> None:
     assert said(done)[0] == "policylint: cannot write '/dev/full': no space left on device"
 
 
-@pytest.mark.parametrize("command", [("lint", "--output", "sarif={}"), ("graph", "--output", "html={}")], ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [("lint", ".", "--output", "sarif={}"), ("graph", ".", "--output", "html={}")], ids=" ".join
+)
 def test_a_file_stays_as_it_was_where_a_new_one_does_not_fit(command: tuple[str, ...], tmp_path: Path) -> None:
     good = tmp_path / "report"
     good.write_text("a good report")
@@ -96,7 +98,7 @@ def test_no_stdout_and_no_stderr_at_all() -> None:
         os.close(1)
         os.close(2)
 
-    done = subprocess.run([*TOOL, "lint"], cwd=SHOP, env=environment(), preexec_fn=close, timeout=120, check=False)
+    done = subprocess.run([*TOOL, "lint", "."], cwd=SHOP, env=environment(), preexec_fn=close, timeout=120, check=False)
     assert done.returncode in (FOUND, INCOMPLETE)
 
 
@@ -156,13 +158,13 @@ def test_without_git_on_the_path(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("home", ["/nonexistent", "/proc/1", ""])
 def test_a_home_that_cannot_be_written(home: str) -> None:
-    done = ran(("lint", "-o", "json"), env=environment(HOME=home, XDG_CONFIG_HOME=home, XDG_CACHE_HOME=home))
+    done = ran(("lint", ".", "-o", "json"), env=environment(HOME=home, XDG_CONFIG_HOME=home, XDG_CACHE_HOME=home))
     assert (done.returncode, said(done)) == (FOUND, [])
 
 
 def test_two_at_once_write_what_one_writes() -> None:
     """Nothing is shared between runs: no cache, no lock."""
-    arguments = [*TOOL, "lint", "-o", "json"]
+    arguments = [*TOOL, "lint", ".", "-o", "json"]
     children = [
         subprocess.Popen(arguments, cwd=SHOP, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         for _ in range(3)

@@ -15,7 +15,7 @@ from tests.diff.history import commit
 FILES = {
     "apps/one/route.yaml": "a: b\n",
     "apps/one/.hidden.yaml": "a: b\n",
-    "apps/one/.cache/late.yml": "a: b\n",
+    "apps/one/.drafts/late.yml": "a: b\n",
     "apps-more/config.json": '{"cluster": "one"}\n',
     "apps/values.txt": "text\n",
     ".github/workflow.yaml": "a: b\n",
@@ -30,7 +30,7 @@ def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Source, Sourc
     return open_source(["."]), at_revision(Repository("."), "HEAD")
 
 
-@pytest.mark.parametrize("directory", ["", "apps", "apps/one", "apps/one/.cache", "apps-more", "nowhere", "top.yaml"])
+@pytest.mark.parametrize("directory", ["", "apps", "apps/one", "apps/one/.drafts", "apps-more", "nowhere", "top.yaml"])
 def test_both_have_the_same_files_below_a_directory(both: tuple[Source, Source], directory: str) -> None:
     tree, revision = both
     expected = sorted(path for path in FILES if not directory or path.startswith(f"{directory}/"))
@@ -38,10 +38,28 @@ def test_both_have_the_same_files_below_a_directory(both: tuple[Source, Source],
     assert sorted(tree.yaml_below(directory)) == sorted(revision.yaml_below(directory))
 
 
+@pytest.mark.parametrize(
+    ("directory", "expected"),
+    [
+        ("", ["apps/deploy.sh", "node_modules.txt"]),
+        ("apps", ["apps/deploy.sh"]),
+        ("node_modules", ["node_modules/kit/deploy.sh"]),
+    ],
+)
+def test_packages_and_caches_are_below_a_directory_only_where_they_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, directory: str, expected: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    places = ("apps", "node_modules/kit", ".venv/bin", "apps/__pycache__", "apps/charts/.terraform/one")
+    commit(tmp_path, {"node_modules.txt": "one\n"} | {f"{place}/deploy.sh": "kubectl apply -f .\n" for place in places})
+    tree, revision = open_source(["."]), at_revision(Repository("."), "HEAD")
+    assert tree.files_below(directory) == revision.files_below(directory) == expected
+
+
 def test_hidden_directories_are_no_place_for_manifests(both: tuple[Source, Source]) -> None:
     for source in both:
         assert sorted(source.yaml_below("")) == ["apps/one/.hidden.yaml", "apps/one/route.yaml", "top.yaml"]
-        assert list(source.yaml_below("apps/one/.cache")) == ["apps/one/.cache/late.yml"]
+        assert list(source.yaml_below("apps/one/.drafts")) == ["apps/one/.drafts/late.yml"]
 
 
 def test_both_give_any_file_and_none_from_outside(both: tuple[Source, Source], tmp_path: Path) -> None:

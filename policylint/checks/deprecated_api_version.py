@@ -88,9 +88,9 @@ def _is_too_new(simulation: Simulation, resource: Resource, old: Superseded) -> 
     if release is None:
         return False
     schemas = served(group, kind)
-    if release not in schemas:
-        return bool(schemas) and release < min(about(product).releases)
-    return version not in schemas[release]
+    if release in about(product).with_schemas:
+        return version not in schemas.get(release, ())
+    return bool(schemas) and release < min(about(product).releases)
 
 
 def _served(document: object) -> set[str]:

@@ -140,6 +140,20 @@ spec: {parentRefs: [{name: edge}], hostnames: [a.example.com], rules: [{backendR
     assert bool(found(opened(tmp_path, REDIRECTING + old + repository(tag)), "GWP502")) is told
 
 
+@pytest.mark.parametrize(("tag", "told"), [("v1.3.0", False), ("v1.5.1", True)])
+def test_a_kind_that_another_one_replaces_is_told_where_the_release_has_that(
+    tag: str, told: bool, tmp_path: Path
+) -> None:
+    old = """\
+apiVersion: gateway.networking.x-k8s.io/v1alpha1
+kind: XListenerSet
+metadata: {name: more, namespace: shop}
+spec: {parentRef: {name: edge}, listeners: [{name: more, port: 81, protocol: HTTP}]}
+---
+"""
+    assert bool(found(opened(tmp_path, REDIRECTING + old + repository(tag)), "GWP502")) is told
+
+
 LUA = {
     "before it was off": (chart("v1.8.0", "values: {}"), "Enforced"),
     "off by default": (chart("v1.9.0", "values: {}"), "Invalid"),

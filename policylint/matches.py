@@ -45,7 +45,7 @@ class Term(NamedTuple):
     Args:
         name: of the property, as dimensions are called: `path`, `method`, `service`, `call`, `header x`, `query page`.
         needs: it in words: `header x-canary: 1`.
-        fault: the type that nobody knows, as it is written; "" for none.
+        fault: the type that nobody knows, "" for none; of a foreign expression the predicate takes all that may match.
         negated: whether it demands that the predicate does not hold.
     """
 
@@ -64,12 +64,13 @@ class Term(NamedTuple):
     def miss(self, value: str | None) -> Miss | None:
         """Return why a value does not satisfy it; None where it does."""
         taken = self.predicate.takes(value)
-        if taken is not self.negated and taken is not None:
+        is_open = self.fault == FOREIGN and (taken is not False or not self.predicate.is_expression)
+        if taken is not self.negated and taken is not None and not is_open:
             return None
         near = _alike(self.predicate.value, value) if value is not None and self.what == "path" else 0.0
-        if self.fault == FOREIGN:
+        if is_open:
             return Miss(self.what, self.needs, near, "such a condition is not evaluated here")
-        if is_symbolic(self.fault):
+        if is_symbolic(self.fault) and self.fault != FOREIGN:
             return Miss(self.what, self.needs, near, f"the type of a match on its {self.what} stands in a variable")
         if taken is None:
             why = f"the expression in {self.what} is too large to be matched"

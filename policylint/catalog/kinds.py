@@ -298,6 +298,15 @@ class Catalog:
         """Return whether the Services of an implementation's Gateways bear what those are annotated with."""
         return any(file.copies_metadata for file in self._files if file.implementation == implementation)
 
+    def has_one_table(self, implementation: str) -> bool:
+        """Return whether routes for requests are served at all listeners of their proxy for requests."""
+        return any(file.has_one_table for file in self._files if file.implementation == implementation)
+
+    def unread_fields(self, implementation: str) -> Mapping[str, str]:
+        """Return the fields of rules that an implementation does not read, with what to write in their place."""
+        found = (file for file in self._files if file.implementation == implementation and b"\nunread:" in file.data)
+        return next((mapping(file.content().get("unread")) for file in found), {})
+
     def limits(self, implementation: str | None) -> tuple[frozenset[str], str]:
         """Return the filters that an implementation supports (none where that is not known), and the prefix of the
         annotations in which the Services of one rule must be alike, "" for none.
@@ -521,6 +530,11 @@ class ShippedFile:
     def copies_metadata(self) -> bool:
         """Whether the file says that Services bear what their Gateways are annotated with; it need not be parsed."""
         return b"\ncopiesMetadata: true\n" in self.data
+
+    @property
+    def has_one_table(self) -> bool:
+        """Whether the file says that routes are served at every listener; it need not be parsed for that."""
+        return b"\noneTable: true\n" in self.data
 
     @property
     def limited(self) -> bool:

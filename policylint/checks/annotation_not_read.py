@@ -23,6 +23,8 @@ _OF_INGRESSES = ".ingress.kubernetes.io"
 def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _without_class(simulation)
     yield from _of_other_controllers(simulation)
+    yield from _of_older_releases(simulation)
+    yield from _of_canaries(simulation)
     yield from _replaced(simulation)
     named = (
         (state.gateway.key, implementation_of(state, simulation.catalog)) for state in simulation.topology.gateways
@@ -92,6 +94,45 @@ def _of_other_controllers(simulation: Simulation) -> Iterator[Finding]:
         )
 
 
+def _of_older_releases(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the annotations of Ingresses that older releases of their controllers read, under names of that time."""
+    if not simulation.world.of_kind(*INGRESS):
+        return
+    from policylint.doors.annotations import former
+
+    for ingress, written, today, own in former(simulation.world):
+        yield Finding(
+            RULE,
+            "warning",
+            f"{written} does nothing on {ingress.key}: {own.name} reads it no more",
+            ingress.location("metadata", "annotations", written, key=True),
+            resources=(ingress.key,),
+            label=f"its annotations begin with {own.prefix} today",
+            help=(f"fix: write {today}",),
+            field=written,
+        )
+
+
+def _of_canaries(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the canaries with annotations that the Ingress has not of which they are canaries: that one's count."""
+    if not simulation.world.of_kind(*INGRESS):
+        return
+    from policylint.doors.annotations import of_canaries
+
+    for canary, written, main, own in of_canaries(simulation.world):
+        more = f" (and {len(written) - 1} more)" if len(written) > 1 else ""
+        yield Finding(
+            RULE,
+            "warning",
+            f"{written[0]}{more} does nothing on {canary.key}: it is a canary of {main.key}",
+            canary.location("metadata", "annotations", written[0], key=True),
+            resources=(canary.key, main.key),
+            label=f"{own.name} takes the settings of {main.key} for both",
+            help=(f"fix: set it on {main.key}, or leave it out",),
+            field=written[0],
+        )
+
+
 def _replaced(simulation: Simulation) -> Iterator[Finding]:
     """Yield the annotations of Services whose place one of the same family takes, on a route below them."""
     for state in simulation.topology.routes:
@@ -153,7 +194,9 @@ def _without_class(simulation: Simulation) -> Iterator[Finding]:
         if kind is None or not kind.read_with:
             continue
         for resource in simulation.world.of_kind(*key):
-            if not resource.annotations.get(kind.read_with):
+            if (
+                not resource.annotations.get(kind.read_with) and not resource.spec
+            ):  # where there is one, it names a reader
                 yield Finding(
                     RULE,
                     "warning",

@@ -50,13 +50,10 @@ def settled(
                     variants = _variants(finding, simulation)
                 variants = variants or simulation.world.apart(finding.resources, _is_of_rivals(finding))
             open_key = next((key for key in finding.resources if key in written), None)
-            patched = next(_patched(finding, simulation), "") if open_key is None else ""
             ground = _assumed(finding, simulation) if finding.confidence == "certain" else ""
             if open_key is not None:
                 ground = f"{open_key} may be deployed with other values: {written[open_key]}"
                 finding = finding._replace(confidence="unknown", ground=ground)
-            elif patched:
-                finding = finding._replace(confidence="unknown", ground=patched)
             elif variants := variants or _to_be_given(finding, simulation):
                 finding = finding._replace(confidence="unknown", ground=variants)
             elif ground:
@@ -70,13 +67,6 @@ def _is_of_rivals(finding: Finding) -> bool:
     """Return whether a finding is that objects are at odds because both are there."""
     is_of_a_kind = finding.rule in _OF_RIVALS_OF_A_KIND and len({key[:2] for key in finding.resources}) == 1
     return is_of_a_kind or finding.rule in _OF_RIVALS
-
-
-def _patched(finding: Finding, simulation: Simulation) -> Iterator[str]:
-    """Yield which objects that a finding rests on are not as they are written once a script has run, and why."""
-    for key in finding.resources if finding.rule.startswith(_AMONG_OTHERS) and finding.severity != "note" else ():
-        if script := simulation.world.patched(key):
-            yield f"{script} patches {key}"
 
 
 def _variants(finding: Finding, simulation: Simulation) -> str:

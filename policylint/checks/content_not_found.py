@@ -24,6 +24,7 @@ _CONSEQUENCES = {
     "refused": "no part of the policy takes effect without it",
     "ignored": "what needs it is left out, and the rest acts",
     "fails": "requests that need it are answered with an error",
+    "closed": "the policy lets no client in without it, and what no other policy lets in is turned away",
 }
 
 

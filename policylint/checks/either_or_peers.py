@@ -62,9 +62,9 @@ def _is_every_pod(peer: Pods) -> bool:
 
 
 def _idle(policy: PolicySpec, rule: RuleSpec, listed: Sequence[tuple[Pods, Pointer]]) -> Iterator[Finding]:
-    """Yield the first peer that selects pods beside one that is all pods of all namespaces."""
+    """Yield the first peer that selects pods or namespaces beside one that is all pods of all namespaces."""
     for peer, pointer in listed:
-        if any(peer.pods.values()):
+        if any(peer.pods.values()) or (peer.home is None and any(peer.namespaces.values())):
             yield Finding(
                 RULE,
                 "warning",
@@ -73,7 +73,7 @@ def _idle(policy: PolicySpec, rule: RuleSpec, listed: Sequence[tuple[Pods, Point
                 policy.resource.location(*pointer),
                 resources=(policy.key,),
                 label="another peer of this rule is `namespaceSelector: {}` alone: all pods of all namespaces",
-                help=("fix: make it one peer, with namespaceSelector and podSelector, or remove this one",),
+                help=("fix: make it one peer, with namespaceSelector and podSelector, or remove one of the two",),
                 field=path(pointer),
             )
             return

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ipaddress import ip_network
 
 from policylint.checks.kit.mesh_policies import action, sources
 from policylint.checks.kit.routing import is_waypoint
 from policylint.doors import is_inside, proxies, with_doors
 from policylint.doors.peculiar import OWN_GATEWAY
+from policylint.implementations.generic import Traffic
 from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence, texts
+from policylint.model.kinds import WAYS_IN
 from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, RequestFacts
+from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.topology.ancestry import implementation_of
@@ -47,6 +50,58 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 elif denied.nearest is not None:  # what lets nothing in at all is a fence, and no mistake
                     told.add(denied.by.key)
                     yield _finding(denied, denied.by, denied.nearest, service, workload, sender)
+                elif _is_default(simulation, denied.by) and sender.key.kind == "Gateway" and not is_waypoint(sender):
+                    told.add(denied.by.key)
+                    yield _by_default(denied, denied.by, service, workload, sender)
+    yield from _outside(simulation, asked, told) if asked else ()
+
+
+def _outside(
+    simulation: Simulation, asked: Sequence[tuple[Traffic, list[Group]]], told: set[ResourceKey]
+) -> Iterator[Finding]:
+    """Yield what lets nobody in by default where Gateways send requests that are none of the mesh: whether their pods
+    are in it makes no difference."""
+    meshed = {mesh.name for mesh, _ in asked}
+    beside = not WAYS_IN.keys().isdisjoint(simulation.world.kinds())
+    topology = (with_doors(simulation) if beside else simulation).topology
+    for route in topology.routes:
+        states = (None if each.gateway is None else topology.gateway(each.gateway) for each in route.parents)
+        gateways = [
+            each.gateway for each in states if each and implementation_of(each, simulation.catalog) not in meshed
+        ]
+        backends = [simulation.world.get(each.wanted) for each in route.backends if each.role != "RequestMirror"]
+        services = [each for each in backends if each is not None and each.key[:2] == ("", "Service")]
+        for service in services if gateways else ():
+            for workload in simulation.acting.workloads(service.key):
+                hop, calls = Checkpoint((whole(workload.key),), workload), list(_calls(service, workload, gateways[0]))
+                answers = [mesh.admit(call, hop, groups, simulation.world) for mesh, groups in asked for call in calls]
+                denied = next((each for each in answers if each is not None and each.answer == "denied"), None)
+                by = None if denied is None else denied.by
+                if denied is None or by is None or by.key in told or denied.nearest or denied.because:
+                    continue
+                if _is_default(simulation, by):
+                    told.add(by.key)
+                    yield _by_default(denied, by, service, workload, gateways[0])
+
+
+def _is_default(simulation: Simulation, by: Resource) -> bool:
+    """Return whether what turns a request away is no policy: what holds where none is, says so."""
+    kind = simulation.catalog.get(*by.key[:2])
+    return kind is None or not kind.targets
+
+
+def _by_default(denied: Decision, by: Resource, service: Resource, workload: Resource, sender: Resource) -> Finding:
+    """Return the finding about pods that nobody is let in to."""
+    return Finding(
+        RULE,
+        "warning",
+        f"{by.key} rejects every request that reaches {service.key} through {sender.key}",
+        by.location(*denied.pointer),
+        resources=(by.key, service.key, workload.key, sender.key),
+        label=f"at the pods, {denied.why}",
+        related=(Related("it forwards the requests", sender.name_location),),
+        help=("fix: authorize the pods of the Gateway, or addresses, at these pods",),
+    )
 
 
 def _passages(simulation: Simulation) -> Iterator[tuple[Resource, Resource]]:

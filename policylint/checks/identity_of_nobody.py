@@ -59,9 +59,14 @@ class _Strangers:
         self._simulation = simulation
         self._by_account: dict[tuple[str, str], list[Resource]] | None = None
         self._known: dict[tuple[str, str], list[Resource]] = {}
+        self.doubts: dict[str, str] = {}
+        """Why those of a namespace may be in the mesh all the same."""
 
     def of(self, account: tuple[str, str]) -> list[Resource]:
-        """Return them by namespace and account, "" for all of the namespace; none where one is, or may be, in it."""
+        """Return them by namespace and account, "" for all of the namespace; none where one is in it, or may be.
+
+        A Namespace that nothing takes into the mesh, where other Namespaces are labelled, is taken at its word.
+        """
         if self._by_account is None:
             self._by_account = {}
             for kind in WORKLOADS:
@@ -71,8 +76,21 @@ class _Strangers:
         if account not in self._known:
             found = self._by_account.get(account, [])
             proxied = self._simulation.meshes.proxied
-            self._known[account] = found if all(proxied(each) is False for each in found) else []
+            answers = {proxied(each) for each in found}
+            is_silent = True not in answers and None in answers and self._is_beside(account[0])
+            if is_silent:
+                self.doubts[account[0]] = f"Namespace {account[0]} may be taken into the mesh elsewhere"
+            self._known[account] = found if answers == {False} or is_silent else []
         return self._known[account]
+
+    def _is_beside(self, name: str) -> bool:
+        """Return whether a Namespace says nothing of the mesh, and others of its world do."""
+        enrolling = self._simulation.catalog.enrolling().keys()
+        speaking = {
+            each.key.name: not enrolling.isdisjoint((*map(str, each.labels), *map(str, each.annotations)))
+            for each in self._simulation.world.of_kind("", "Namespace")
+        }
+        return speaking.get(name) is False and any(speaking.values())
 
 
 def _outside(state: PolicyState, strangers: _Strangers) -> Iterator[Finding]:
@@ -83,6 +101,7 @@ def _outside(state: PolicyState, strangers: _Strangers) -> Iterator[Finding]:
         if not found or not all(found):
             continue
         pods = [pod for each in found for pod in each]
+        doubts = [strangers.doubts[pod.key.namespace] for pod in pods if pod.key.namespace in strangers.doubts]
         yield Finding(
             RULE,
             "warning",
@@ -91,6 +110,8 @@ def _outside(state: PolicyState, strangers: _Strangers) -> Iterator[Finding]:
             resources=(state.key, *(pod.key for pod in pods[:3])),
             label=f"{leading([pod.key for pod in pods], 2)} sends without a certificate of the mesh",
             help=("fix: take the pods into the mesh, or allow their addresses (`ipBlocks`)",),
+            confidence="assumed" if doubts else "certain",
+            ground=next(iter(doubts), ""),
             field=field,
         )
 

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.clusters import grounds
 from policylint.clusters.kinds import CLUSTER_SET, PLACEMENT, SET_BINDING
+from policylint.clusters.placements import TAINTED
 from policylint.model import Finding, ResourceKey, World
 from policylint.simulation import Simulation
 
 RULE = "GWP706"
+_TOLERATE = ("fix: state the taint in `tolerations`, or take it from the ManagedCluster",)
 _FIX = "fix: add a ManagedClusterSetBinding that bears the name of the set to namespace "
 
 
@@ -35,7 +37,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             placement.name_location,
             resources=(placement.key, *users.get(placement.key, ())[:20]),
             label=selection.detail or _without(placement.key, selection.words, unbound=unbound),
-            help=(_FIX + placement.key.namespace,) if unbound else (),
+            help=(_FIX + placement.key.namespace,) if unbound else _TOLERATE if TAINTED in selection.detail else (),
             confidence=confidence,
             ground=ground,
             field=selection.reason,

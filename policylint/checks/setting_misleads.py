@@ -11,12 +11,19 @@ from typing import TYPE_CHECKING
 
 from policylint.catalog.content import places
 from policylint.checks.kit.locations import path
+from policylint.documents import Pointer
 from policylint.implementations import implementation
-from policylint.model import Finding, mapping
-from policylint.model.words import listing
+from policylint.implementations.generic.headers import is_underscored
+from policylint.implementations.generic.one_table import OF_REQUESTS, at_further, further_listeners
+from policylint.model import Finding, holds_variable, mapping, sequence, text, value_at
+from policylint.model.words import count, listing
 from policylint.policy.results import FaultyPart, PolicyState
 from policylint.simulation import Simulation
 from policylint.simulation.ranking import stops
+from policylint.simulation.serving import served
+from policylint.topology import ListenerState, RouteState
+from policylint.topology.ancestry import implementation_of
+from policylint.topology.routes import rules
 
 if TYPE_CHECKING:
     from policylint.implementations.generic.stops import Stop
@@ -26,6 +33,9 @@ RULE = "GWP526"
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _misleading(simulation)
+    yield from _everywhere(simulation)
+    yield from _unread(simulation)
+    yield from _underscored(simulation)
     yield from map(partial(_stopping, simulation), stops(simulation))
     states = [state for state in simulation.policies.values() if state.groups and not state.invalid_code]
     names = {state.kind.implementation for state in states}
@@ -33,6 +43,92 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for state in states:
         parts = behaviours[state.kind.implementation].without_use(state, simulation.topology)
         yield from (_unused(state, part) for part in parts)
+
+
+def _everywhere(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the routes that choose among the listeners of a proxy which serves them at all of its listeners."""
+    further = further_listeners(served(simulation.topology), simulation.catalog)
+    for route in simulation.topology.routes if further else ():
+        chosen = [parent for parent in route.parents if parent.accepted and (parent.section or parent.port)]
+        beside = list(at_further(route, further)) if route.route.key.kind in OF_REQUESTS else []
+        if chosen and beside:
+            pointer = (*chosen[0].pointer, "sectionName" if chosen[0].section else "port")
+            listeners = list(dict.fromkeys(str(each.node).rpartition("#")[2] for each in beside))
+            yield Finding(
+                RULE,
+                "warning",
+                f"{path(pointer)} of {route.route.key} does not keep it to that listener",
+                route.route.location(*pointer),
+                resources=(route.route.key, *(each.node.key for each in beside[:1])),
+                label=f"the proxy has one table of routes: listener {listing(listeners, most=3)} serves it as well",
+                help=("fix: let a Gateway of another class have it, or match what tells the requests apart",),
+                field=path(pointer),
+            )
+
+
+def _unread(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the fields of routes that none of those reads who serve them."""
+    by = {each.gateway.key: implementation_of(each, simulation.catalog) for each in simulation.topology.gateways}
+    for route in simulation.topology.routes:
+        gateways = [parent.gateway for parent in route.parents if parent.accepted and parent.gateway is not None]
+        names = {by.get(gateway) for gateway in gateways}
+        if not names or None in names or any(parent.mesh for parent in route.parents):
+            continue
+        unread = [simulation.catalog.unread_fields(name) for name in names if name]
+        for field, instead in unread[0].items():
+            steps = tuple(field.split("."))
+            found = [rule.number for rule in rules(route.route) if value_at(rule.body, steps) is not None]
+            if not found or not all(field in each for each in unread):
+                continue
+            pointer: Pointer = ("spec", "rules", found[0], *steps)
+            more = f" (and of {count(len(found) - 1, 'other rule')})" if len(found) > 1 else ""
+            yield Finding(
+                RULE,
+                "warning",
+                f"{path(pointer)} of {route.route.key}{more} has no effect at {gateways[0]}",
+                route.route.location(*pointer, key=True),
+                resources=(route.route.key, gateways[0]),
+                label="who serves that Gateway does not read it",
+                help=(f"fix: write {instead}",) if instead else (),
+                field=path(pointer),
+            )
+
+
+def _underscored(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the matches by a header with an underscore in its name at Gateways where no request has one."""
+    asking: list[tuple[RouteState, Pointer, str]] = []
+    for route in simulation.topology.routes:
+        for rule in rules(route.route):
+            for number, match in enumerate(map(mapping, sequence(rule.body.get("matches")))):
+                for index, header in enumerate(map(mapping, sequence(match.get("headers")))):
+                    if is_underscored(name := text(header.get("name"))) and not holds_variable(name):
+                        place = ("spec", "rules", rule.number, "matches", number, "headers", index, "name")
+                        asking.append((route, place, name))
+    for route, pointer, name in asking:
+        nodes = [node for parent in route.parents for node in parent.attached]
+        listeners = [simulation.topology.listener(node) for node in nodes]
+        answers = {"" if each is None else _becoming(simulation, each) for each in listeners}
+        if not answers or "" in answers:
+            continue
+        does = "answers such requests with 400" if "rejected" in answers else "leaves such headers out"
+        yield Finding(
+            RULE,
+            "warning",
+            f"{path(pointer)} of {route.route.key} matches no request: {name} has an underscore",
+            route.route.location(*pointer),
+            resources=(route.route.key, nodes[0].key),
+            label=f"{nodes[0].key} {does}, as it is configured",
+            help=("fix: write the name with a hyphen, or let such headers in",),
+            field=path(pointer),
+        )
+
+
+def _becoming(simulation: Simulation, listener: ListenerState) -> str:
+    """Return what becomes of headers with an underscore at a listener."""
+    gateway = None if listener.gateway is None else simulation.topology.gateway(listener.gateway)
+    name = None if gateway is None else implementation_of(gateway, simulation.catalog)
+    behaviour = None if name is None else implementation(name, simulation.catalog.settings(name))
+    return "" if behaviour is None else behaviour.underscored(listener.node, simulation.groups, simulation.world)
 
 
 def _unused(state: PolicyState, part: FaultyPart) -> Finding:
@@ -76,7 +172,7 @@ def _misleading(simulation: Simulation) -> Iterator[Finding]:
                 if is_whole and is_broken(misleading.holds, value):
                     yield Finding(
                         RULE,
-                        "note",
+                        misleading.severity,
                         f"{path(pointer)} of {state.key} does not do what it appears to do",
                         state.policy.location(*pointer, key=isinstance(pointer[-1], str)),
                         resources=(state.key,),

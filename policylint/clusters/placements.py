@@ -17,6 +17,9 @@ _PLACEMENT_LABEL = "cluster.open-cluster-management.io/placement"
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
+TAINTED = "a taint that it does not tolerate"
+
+
 class PlacementSelection(NamedTuple):
     """The clusters that a placement selects.
 
@@ -99,7 +102,8 @@ def _computed(fleet: ClusterFleet, placement: Resource, words: str) -> Placement
             reason = reason if more else f"any-{most}-of-{number}"
             chosen = Chosen(0, chosen.maybe)
     if not chosen.maybe and not more:
-        return PlacementSelection(reason="no-match", words=words)
+        detail = f"what meets {words} has {TAINTED}" if matched.maybe and most != 0 else ""
+        return PlacementSelection(reason="no-match", words=words, detail=detail)
     return PlacementSelection(chosen, more, reason, words)
 
 

@@ -1,12 +1,14 @@
 """What annotations of Ingresses name that is not there, or say to a controller that does not read them.
 
 Source: schemas/doors.yaml; traefik, pkg/provider/kubernetes/ingress (middlewares of a router must exist); KIC,
-internal/dataplane/kongstate (plugins that are not found are left out); ingress-nginx, template.go, buildRewriteRules.
+internal/dataplane/kongstate (plugins that are not found are left out); ingress-nginx, template.go, buildRewriteRules,
+and controller.go, mergeAlternativeBackends (of a canary its backend is taken alone).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 from policylint.documents import Pointer
@@ -63,6 +65,54 @@ def foreign(world: World) -> Iterator[tuple[Resource, list[str], Vendor, Vendor]
             if other.name != vendor.name and written:
                 yield ingress, written, other, vendor
                 break
+
+
+def former(world: World) -> Iterator[tuple[Resource, str, str, Vendor]]:
+    """Yield the annotations of Ingresses that their controllers read in former releases, with what they are called
+    today, unless the Ingress says that, too."""
+    for ingress, vendor, certain in served(world):
+        for old, new in vendor.former.items() if certain else ():
+            for written in map(str, ingress.annotations):
+                today = new + written.removeprefix(old)
+                named = written.startswith(old) if old.endswith("/") else written == old
+                if named and today not in ingress.annotations and not written.endswith(_ABOUT_THE_OBJECT):
+                    yield ingress, written, today, vendor
+
+
+def of_canaries(world: World) -> Iterator[tuple[Resource, list[str], Resource, Vendor]]:
+    """Yield the canaries with settings that only the Ingress has of which they are canaries, unless it has the same."""
+    canaries: list[tuple[Resource, Vendor]] = []
+    mains: dict[tuple[str, str, str], Resource] = {}
+    for ingress, vendor, certain in served(world):
+        if not certain or not vendor.list("ofCanaries"):
+            continue
+        if vendor.value(ingress, "canary") == "true":
+            canaries.append((ingress, vendor))
+        else:
+            mains |= dict.fromkeys(_places(ingress), ingress)
+    for canary, vendor in canaries:
+        main = next((mains[place] for place in _places(canary) if place in mains), None)
+        own = [str(name) for name in canary.annotations if str(name).startswith(vendor.prefix)]
+        read = [f"{vendor.prefix}{pattern}" for pattern in vendor.list("ofCanaries")]
+        written = (
+            []
+            if main is None
+            else [
+                name
+                for name in own
+                if not any(fnmatchcase(name, pattern) for pattern in read)
+                and main.annotations.get(name) != canary.annotations[name]
+            ]
+        )
+        if main is not None and written:
+            yield canary, written, main, vendor
+
+
+def _places(ingress: Resource) -> Iterator[tuple[str, str, str]]:
+    """Yield the namespace, hosts and paths of an Ingress."""
+    for rule in map(mapping, sequence(ingress.spec.get("rules"))):
+        for path in map(mapping, sequence(mapping(rule.get("http")).get("paths"))):
+            yield ingress.key.namespace, text(rule.get("host")), text(path.get("path")) or "/"
 
 
 def _missing(world: World, ingress: Resource, vendor: Vendor, about: Mapping[str, Any]) -> Iterator[DeadEnd]:

@@ -34,6 +34,11 @@ class Vendor:
         return text(self._entry.get("prefix"))
 
     @property
+    def former(self) -> Mapping[str, str]:
+        """What annotations were called that older releases read, or how they began, with what that is called today."""
+        return mapping(self._entry.get("former"))
+
+    @property
     def reads(self) -> Mapping[str, Any]:
         """What its annotations mean, by their names without the prefix."""
         return mapping(self._entry.get("reads"))

@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
 KUSTOMIZATION_FILES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _TELLING: Final = frozenset({"apiVersion", "kind", "instance"})
-_CONTROLLER = Pattern(rb"^\s+kind: EnvoyGateway\s*$|^  mesh: *[|>\"']|^  resource\.(?:ex|in)clusions: ", re.M)
+_CONTROLLER = Pattern(
+    rb"^\s+kind: EnvoyGateway\s*$|^  mesh: *[|>\"']|^  resource\.(?:ex|in)clusions: |\bname: *[\"']?cilium-config\b",
+    re.M,
+)
 """A ConfigMap with the configuration of a controller, which says where its proxies run (`dataPlane` of the catalog), of
-a mesh (MeshConfig of Istio), or of Argo CD, which leaves some kinds alone."""
+a mesh (MeshConfig of Istio), of Argo CD, which leaves some kinds alone, or of Cilium: what addresses mean."""
 _POLICY_CRD = Pattern(rb"gateway\.networking\.k8s\.io/policy|\bkind[\"']?: *[\"']?\w*Policy\b")
 _CRD_FACT = Pattern(rb"^  (?:group: *[\"']?([\w.-]+)|scope: *[\"']?(\w+))|^    kind: *[\"']?(\w+)", re.MULTILINE)
 _YTT = Pattern(rb"(?:^|[ \t])#@(?:[ \t/]|[a-z]+/)", re.M)

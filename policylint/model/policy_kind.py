@@ -63,7 +63,7 @@ class ContentField(NamedTuple):
 
     path: str
     kinds: tuple[tuple[str, str], ...]
-    missing: Literal["", "refused", "ignored", "fails"] = ""
+    missing: Literal["", "refused", "ignored", "fails", "closed"] = ""
     home: bool = True
 
     @property
@@ -199,6 +199,7 @@ class Misleading(NamedTuple):
         says: what it does instead.
         repair: what to write.
         together: fields of which each must stand there; it is not asked of other values.
+        severity: `warning` where what stands there cannot be meant.
     """
 
     path: str
@@ -206,6 +207,7 @@ class Misleading(NamedTuple):
     says: str
     repair: str = ""
     together: tuple[str, ...] = ()
+    severity: Literal["note", "warning"] = "note"
 
 
 class Refusing(NamedTuple):

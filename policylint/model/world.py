@@ -164,9 +164,7 @@ class World:
         self.pods_elsewhere: Callable[[Mapping[str, Any], str], str] = lambda selector, namespace: ""  # noqa: ARG005
         """Why pods that a selector means may be in a namespace unseen, "" if none may; the workspace fills it in."""
         self.apart: Callable[[Iterable[ResourceKey], bool], str] = lambda keys, are_rivals: ""  # noqa: ARG005
-        """Why two of some objects stand together at no time, "" if they may; the workspace fills it in."""
-        self.patched: Callable[[ResourceKey], str] = lambda key: ""  # noqa: ARG005
-        """Which script changes an object after it is applied, "" for none; the workspace fills it in."""
+        """Why some objects do not stand together, or as they are written, "" if they may; the workspace fills it in."""
         self.unread: Callable[[ResourceKey], str] = lambda key: ""  # noqa: ARG005
         """Why a document that nobody parsed may be an object, "" if none may; the workspace fills it in."""
         self.network: Mapping[str, Any] = {}

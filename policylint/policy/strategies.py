@@ -112,8 +112,7 @@ def atomic(
 
 
 def by_unit(folding: Folding, established: Attachment, patterns: tuple[str, ...]) -> None:
-    """Named rules: those of the challenger stay and the missing ones are added, or, as overrides, are replaced in
-    place."""
+    """Named rules: those of the challenger stay and missing ones are added, or, as overrides, are replaced in place."""
     chosen = {unit.id: unit for unit in named_units(folding.spec, patterns)}
     overrides = established.declared[0].mode == "overrides"
     for unit in units_of(established.declared[0], patterns):

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from policylint.implementations import implementation
+from policylint.implementations.generic.one_table import OF_REQUESTS, at_further, further_listeners
 from policylint.model import GATEWAY_GROUP, Node, ResourceKey
 from policylint.model.world import LEFT_OUT
 from policylint.namedtuple import NamedTuple
@@ -120,7 +121,7 @@ def _without_open_ones(
 
 def attached(simulation: Simulation) -> Iterator[tuple[RouteState, Candidate]]:
     """Yield every route at each listener that sends it requests, with the hostnames that are left to it there."""
-    others = withheld(simulation)
+    others, further = withheld(simulation), further_listeners(served(simulation.topology), simulation.catalog)
     for state in simulation.topology.routes:
         node = whole(state.route.key)
         for candidate in (each for parent in state.parents if parent.accepted for each in parent.candidates):
@@ -128,6 +129,8 @@ def attached(simulation: Simulation) -> Iterator[tuple[RouteState, Candidate]]:
             left = tuple(name for name in candidate.hostnames if name not in taken) if taken else candidate.hostnames
             if not candidate.failure and (left or not taken):
                 yield state, candidate._replace(hostnames=left)
+        if state.route.key.kind in OF_REQUESTS:
+            yield from ((state, each) for each in at_further(state, further))
 
 
 def closed_listeners(simulation: Simulation) -> dict[Node, str]:

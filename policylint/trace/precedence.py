@@ -110,8 +110,7 @@ def together(found: Sequence[RuleCandidate], ranking: Ranking) -> list[RuleCandi
 
 
 def _in_sets(found: Sequence[RuleCandidate]) -> Iterator[RuleCandidate]:
-    """Yield the matches of sets of routes that count as a whole, each with the place of its set: what takes every
-    request comes after all sets, and ends its own."""
+    """Yield matches, each with the place of its set; what takes every request is after all sets, and ends its own."""
     sets: dict[str, list[RuleCandidate]] = {}
     for each in found:
         written = patterns(sequence(each.route.spec.get("hostnames")))

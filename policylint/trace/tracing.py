@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from itertools import chain, islice
 
 from policylint.doors import DOOR_GUARDS, PUBLISHED, is_door, is_inside, proxies, with_doors
+from policylint.implementations.generic.headers import admitted
 from policylint.model import Node, Resource, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.kinds import WAYS_IN
 from policylint.model.spelling import spelled
@@ -393,6 +394,12 @@ class Tracer:
             by = f" (by {demands[0].holder})" if demands[0].holder != key else ""
             reason = f"{chosen.listener.node} demands a client certificate{by}, the request has none"
             return start._replace(outcome=Outcome(refused=True, reason=reason))
+        behaviour, node, here = self._ranking(gateway).by, chosen.listener.node, self.simulation
+        kept, why, note = admitted(request.headers, lambda: behaviour.underscored(node, here.groups, here.world))
+        if why:
+            return start._replace(outcome=Outcome(status=400, reason=why))
+        if note:
+            start = start._replace(request=request._replace(headers=kept), notes=(*start.notes, note))
         return self._route(start, chosen.listener, gateway, among)
 
     def _at_unseen(self, start: Trace, gateway: ResourceKey, among: Sequence[RuleCandidate] | None) -> Trace:

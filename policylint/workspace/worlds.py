@@ -319,9 +319,11 @@ class ReadTree(NamedTuple):
         return simulations
 
     def _never_together(self, objects: Sequence[Resource]) -> Callable[[Iterable[ResourceKey], bool], str]:
-        """Return what tells of objects of plain files why two of them stand together at no time, "" if they may."""
-        if self.source.named or self.source.root is None or not objects:
+        """Return what tells why objects of plain files stand together at no time, or not as they are written, ""
+        where nothing says so."""
+        if self.source.named or self.source.root is None:
             return lambda keys, are_rivals: ""  # noqa: ARG005
+        patching = self._patching()
 
         @cache
         def known() -> Steps:
@@ -331,7 +333,8 @@ class ReadTree(NamedTuple):
 
         def reason(keys: Iterable[ResourceKey], are_rivals: bool) -> str:
             several = tuple(dict.fromkeys(keys))
-            return known().reason(several, are_rivals=are_rivals) if len(several) > 1 else ""
+            apart = known().reason(several, are_rivals=are_rivals) if len(several) > 1 and objects else ""
+            return apart or next((f"{script} patches {key}" for key in several if (script := patching(key))), "")
 
         return reason
 
@@ -364,10 +367,8 @@ class ReadTree(NamedTuple):
                 moved[id(each)] = each.replaced(key=each.key._replace(namespace=namespace))
         return [moved.get(id(each), each) for each in objects]
 
-    def _patched(self) -> Callable[[ResourceKey], str]:
+    def _patching(self) -> Callable[[ResourceKey], str]:
         """Return what tells which script patches an object of Gateway API or of an extension of Kubernetes."""
-        if self.source.named or self.source.root is None:
-            return lambda key: ""  # noqa: ARG005
 
         @cache
         def known() -> Mapping[tuple[str, str], str]:
@@ -443,7 +444,6 @@ class ReadTree(NamedTuple):
         world.definitions, world.lines, world.network = self.definitions, self.source.text, self.given.network
         world.templated = self.templates.reason
         world.pods_elsewhere = self.pods.of(world)
-        world.patched = self._patched()
         if not self.source.named and self.source.root is not None:
             world.unseen.look_last(self.installed)
         world.unread = self.left_unread.reason

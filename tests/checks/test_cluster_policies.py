@@ -516,3 +516,16 @@ def test_an_object_has_to_be_somewhere(
     messages = [each.message for each in lint(tmp_path, *documents) if each.rule == "GWP724"]
     name = f"{held['metadata']['namespace']}/{held['metadata']['name']}"
     assert messages == ([f"ConfigurationPolicy c in Policy {name} says no namespace for ConfigMap x"] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "about"),
+    [([], "has a taint that it does not tolerate"), ([{"key": "gpu", "operator": "Exists"}], "")],
+)
+def test_a_placement_of_tainted_clusters_is_told_why(tmp_path: Path, tolerations: list[Any], about: str) -> None:
+    tainted = {**cluster("eu", env="prod"), "spec": {"taints": [{"key": "gpu", "effect": "NoSelect"}]}}
+    file = tmp_path / "hub.yaml"
+    place = placement(predicates=labelled(env="prod"), tolerations=tolerations)
+    file.write_text(yaml.safe_dump_all([tainted, set_binding(), place, policy(), binding()]), encoding="utf-8")
+    labels = [each.label for each in open_workspace([str(file)]).findings() if each.rule == "GWP706"]
+    assert [about in label for label in labels] == ([True] if about else [])

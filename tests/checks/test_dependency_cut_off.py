@@ -112,10 +112,26 @@ spec:
 """
 
 
+CONFIG_MAP = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: cilium-config, namespace: kube-system}
+data: {%s}
+---
+"""
+
+
 @pytest.mark.parametrize(
     ("around", "severity"),
-    [("", []), (OF_OTHERS, ["note"]), (SETTINGS % "", ["note"]), (OF_OTHERS + SETTINGS % "nodes", [])],
-    ids=["of any plugin", "Cilium is here", "Cilium is installed", "addresses mean nodes, too"],
+    [
+        ("", []),
+        (OF_OTHERS, ["note"]),
+        (SETTINGS % "", ["note"]),
+        (OF_OTHERS + SETTINGS % "nodes", []),
+        (CONFIG_MAP % "enable-policy: default", ["note"]),
+        (CONFIG_MAP % "policy-cidr-match-mode: nodes", []),
+    ],
+    ids=["of any plugin", "Cilium is here", "installed", "nodes, too", "its ConfigMap", "nodes, too, by that"],
 )
 def test_addresses_are_no_nodes_for_cilium(tmp_path: Path, around: str, severity: list[str]) -> None:
     """The API server of a managed cluster runs elsewhere, and its addresses are such: a note."""

@@ -53,6 +53,9 @@ def found(
         ("{namespaceSelector: {}}", False),
         ("{namespaceSelector: {}}, {ipBlock: {cidr: 203.0.113.0/24}}", False),
         ("{namespaceSelector: {}}, {podSelector: {}}", False),
+        ("{namespaceSelector: {matchLabels: {team: a}}}, {namespaceSelector: {}}", True),
+        ("{namespaceSelector: {matchExpressions: [{key: a, operator: Exists}]}}, {namespaceSelector: {}}", True),
+        ("{namespaceSelector: {matchLabels: {team: a}}}, {namespaceSelector: {matchLabels: {team: b}}}", False),
     ],
 )
 def test_labels_beside_every_pod_restrict_nothing(tmp_path: Path, peers: str, expected: bool) -> None:

@@ -49,7 +49,8 @@ def said(folder: Path, rule: str, of_client: str, of_shop: str, action: str, rul
         (OUTSIDE, "namespaces: [elsewhere]", False),
         (INSIDE, "principals: [cluster.local/ns/desk/sa/web]", False),
         (AMBIENT, "principals: [cluster.local/ns/desk/sa/web]", False),
-        ("team: a", "principals: [cluster.local/ns/desk/sa/web]", False),  # a sidecar may be injected by hand
+        ("team: a", "principals: [cluster.local/ns/desk/sa/web]", True),  # assumed: it may be taken in elsewhere
+        ("team: a", "principals: [cluster.local/ns/desk/sa/other]", False),
     ],
 )
 def test_identities_of_pods_outside_the_mesh(tmp_path: Path, around: str, source: str, is_told: bool) -> None:

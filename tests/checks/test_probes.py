@@ -81,6 +81,7 @@ def namespace(default: str) -> str:
     [
         (READY, "deny", 0),  # the policy controller lets the paths of probes in
         (READY, "all-authenticated", 0),
+        (READY.replace("/ready", '"/ready?full=1"'), "deny", 0),  # without the query (linkerd/linkerd2#10877)
         (READY.replace("/ready", "ready"), "deny", 1),
         (READY.replace("/ready", "ready"), "cluster-authenticated", 1),
         (READY.replace("/ready", "ready"), "all-unauthenticated", 0),

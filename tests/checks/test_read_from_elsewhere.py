@@ -27,6 +27,16 @@ plugin: rate-limiting
 """
 
 
+CONSUMER = """\
+apiVersion: configuration.konghq.com/%s
+kind: %s
+metadata: {name: alice, namespace: shop%s}
+"""
+
+
+KONNECT = "spec: {controlPlaneRef: {type: konnectNamespacedRef, konnectNamespacedRef: {name: a}}}\n"
+
+
 def found(root: Path, text: str, rule: str) -> list[str]:
     (root / "all.yaml").write_text(text, encoding="utf-8")
     findings = open_workspace([str(root)]).findings()
@@ -52,3 +62,18 @@ def test_values_are_of_the_same_namespace(namespaces: tuple[str, ...], more: str
 @pytest.mark.parametrize(("more", "told"), [("", 1), (", annotations: {kubernetes.io/ingress.class: kong}", 0)])
 def test_a_plugin_without_a_class_is_told_without_any_route(more: str, told: int, tmp_path: Path) -> None:
     assert len(found(tmp_path, CLUSTER_PLUGIN % more, "GWP114")) == told
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "more", "spec", "told"),
+    [
+        ("v1", "KongConsumer", "", "", 1),
+        ("v1", "KongConsumer", ", annotations: {kubernetes.io/ingress.class: kong}", "", 0),
+        ("v1", "KongConsumer", "", KONNECT, 0),
+        ("v1beta1", "KongConsumerGroup", "", "", 1),
+    ],
+)
+def test_clients_without_a_class_are_told(
+    version: str, kind: str, more: str, spec: str, told: int, tmp_path: Path
+) -> None:
+    assert len(found(tmp_path, CONSUMER % (version, kind, more) + spec, "GWP114")) == told

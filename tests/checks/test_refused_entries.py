@@ -1,4 +1,4 @@
-"""GWP415: objects that Istio refuses (pkg/config/validation: validation.go, virtualservice.go), and short names."""
+"""GWP415: what Istio refuses (pkg/config/validation: validation.go, virtualservice.go), and hosts that nobody has."""
 
 from __future__ import annotations
 
@@ -159,3 +159,45 @@ def test_a_destination_rule(tmp_path: Path) -> None:
     subset = "{name: v1, labels: {version: v1}}"
     assert "two subsets called v1" in said(tmp_path, "DestinationRule", f"host: web, subsets: [{subset}, {subset}]")
     assert not said(tmp_path, "DestinationRule", f"host: web, subsets: [{subset}]")
+
+
+TO_WEB = "http: [{route: [{destination: {host: web}}]}]"
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "about"),
+    [
+        ("VirtualService", f"hosts: ['web.example.com:8080'], gateways: [edge], {TO_WEB}", "neither scheme nor port"),
+        (
+            "VirtualService",
+            f"hosts: ['https://web.example.com'], gateways: [edge], {TO_WEB}",
+            "neither scheme nor port",
+        ),
+        ("VirtualService", f"hosts: ['2001:db8::1:80'], gateways: [edge], {TO_WEB}", ""),
+        ("VirtualService", f"hosts: ['${{HOST}}:80'], gateways: [edge], {TO_WEB}", ""),
+        ("Gateway", "servers: [{}]".format(server(hosts="['shop/web.example.com:80']")), "neither scheme nor port"),
+        ("Gateway", "servers: [{}]".format(server(hosts="['shop/web.example.com']")), ""),
+    ],
+)
+def test_hosts_are_names(tmp_path: Path, kind: str, spec: str, about: str) -> None:
+    found = said(tmp_path, kind, spec)
+    assert about in found
+    assert bool(found) is bool(about)
+
+
+@pytest.mark.parametrize(
+    ("spec", "about"),
+    [
+        (f"hosts: [web.example.com], {TO_WEB}", "for web.example.com in the mesh alone"),
+        (f"hosts: [web.example.com], gateways: [mesh], {TO_WEB}", "for web.example.com in the mesh alone"),
+        (f"hosts: [web.example.com], gateways: [edge], {TO_WEB}", ""),
+        (f"hosts: [web.example.com, web], {TO_WEB}", ""),
+        (f"hosts: [web.shop.svc.cluster.local], {TO_WEB}", ""),
+        (f"hosts: ['*.example.com'], {TO_WEB}", ""),
+        ("hosts: [web.example.com], http: [{route: [{destination: {host: api.example.com}}]}]", ""),
+    ],
+)
+def test_hosts_that_nobody_has(tmp_path: Path, spec: str, about: str) -> None:
+    found = said(tmp_path, "VirtualService", spec)
+    assert about in found
+    assert bool(found) is bool(about)

@@ -171,3 +171,42 @@ def test_policies_of_nginx(kind: str, spec: str, is_told: bool, tmp_path: Path) 
     ]
     asking = manifest("k8s.nginx.org/v1", kind, "web", "shop", f"spec: {{{spec}}}")
     assert bool(told(tmp_path, "GWP415", policies, *others, asking)) is is_told
+
+
+@pytest.mark.parametrize(
+    ("controller", "written", "is_told"),
+    [
+        ("k8s.io/ingress-nginx", "ingress.kubernetes.io/whitelist-source-range", True),
+        ("k8s.io/ingress-nginx", "nginx.ingress.kubernetes.io/whitelist-source-range", False),
+        ("ingress-controllers.konghq.com/kong", "plugins.konghq.com", True),
+        ("ingress-controllers.konghq.com/kong", "configuration.konghq.com", True),
+        ("ingress-controllers.konghq.com/kong", "konghq.com/tags", False),
+        ("haproxy-ingress.github.io/controller", "ingress.kubernetes.io/whitelist-source-range", False),
+        ("", "ingress.kubernetes.io/whitelist-source-range", False),
+    ],
+)
+def test_annotations_of_older_releases(controller: str, written: str, is_told: bool, tmp_path: Path) -> None:
+    classes = [of_class("edge", controller)] if controller else []
+    old = ingress(of_class="edge", prefix="", **{written: "10.0.0.0/8"})
+    assert bool(told(tmp_path, "GWP114", *classes, old)) is is_told
+
+
+@pytest.mark.parametrize(
+    ("canary", "main", "is_told"),
+    [
+        ({"whitelist_source_range": "10.0.0.0/8"}, {}, True),
+        ({"rewrite_target": "/"}, {"rewrite_target": "/other"}, True),
+        ({"whitelist_source_range": "10.0.0.0/8"}, {"whitelist_source_range": "10.0.0.0/8"}, False),
+        ({"upstream_hash_by": "$request_uri", "affinity": "cookie", "canary_weight": "10"}, {}, False),
+    ],
+)
+def test_annotations_of_a_canary(canary: dict[str, str], main: dict[str, str], is_told: bool, tmp_path: Path) -> None:
+    nginx = of_class("nginx", "k8s.io/ingress-nginx")
+    second = ingress("next", of_class="nginx", canary="true", **canary)
+    found = told(tmp_path, "GWP114", nginx, ingress(of_class="nginx", **main), second)
+    assert bool(found) is is_told
+
+
+def test_a_canary_of_what_was_not_seen_says_nothing(tmp_path: Path) -> None:
+    alone = ingress(of_class="nginx", canary="true", rewrite_target="/")
+    assert not told(tmp_path, "GWP114", of_class("nginx", "k8s.io/ingress-nginx"), alone)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import policylint
+from policylint.checks import run as check_all
 from policylint.trace import Tracer, request
 from tests import worlds
 from tests.diff.history import commit, run
@@ -157,3 +158,37 @@ def test_a_change_that_breaks_a_policy_says_that_its_routes_fail(tmp_path: Path)
     (finding,) = policylint.lint(tmp_path).findings
     assert (finding.rule, finding.severity) == ("GWP111", "error")
     assert finding.label == "every request of 1 route is answered with an error"
+
+
+CA = "caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]"
+PEM = '"-----BEGIN CERTIFICATE-----\\nTUlJQg==\\n-----END CERTIFICATE-----\\n"'
+HELD = worlds.manifest("v1", "ConfigMap", "ca", "infra", f"data: {{ca.crt: {PEM}}}")
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (f"http3: {{}}, tls: {{clientValidation: {{{CA}}}}}", ["warning"]),
+        ("http3: {}, enableProxyProtocol: true", ["warning"]),
+        ("http3: {}, proxyProtocol: {optional: true}", ["warning"]),
+        ("http3: {}, enableProxyProtocol: false, tls: {minVersion: '1.3'}", []),
+        (f"tls: {{clientValidation: {{{CA}}}}}", []),
+    ],
+)
+def test_http3_does_without_what_is_for_tcp_alone(spec: str, said: list[str]) -> None:
+    secure = worlds.gateway(
+        of_class="envoy", listeners="[{name: https, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: c}]}}]"
+    )
+    envoy = worlds.gateway_class("envoy", "gateway.envoyproxy.io/gatewayclass-controller")
+    simulation = worlds.simulated(envoy, secure, HELD, policy("ClientTrafficPolicy", spec, "Gateway/edge", "infra"))
+    found = [each for each in check_all(simulation) if each.rule == "GWP526" and each.field.endswith("http3")]
+    assert [each.severity for each in found] == said
+
+
+def test_a_limit_that_a_wider_one_keeps_from_counting_is_a_warning() -> None:
+    """envoyproxy/gateway#9737: every rule that matches counts."""
+    each = "{clientSelectors: [{headers: [{name: x, type: Distinct}]}], limit: {requests: 10, unit: Second}}"
+    one = "{clientSelectors: [{headers: [{name: x, value: b}]}], limit: {requests: 20, unit: Second}}"
+    text = policy("BackendTrafficPolicy", f"rateLimit: {{type: Global, global: {{rules: [{each}, {one}]}}}}")
+    simulation = worlds.simulated(*GATEWAY.split("---"), text)
+    assert [found.severity for found in check_all(simulation) if found.rule == "GWP526"] == ["warning"]

@@ -17,7 +17,7 @@ VIRTUAL = """
 apiVersion: networking.istio.io/v1
 kind: VirtualService
 metadata: {name: details, namespace: %s}
-spec: {hosts: [details.example.com], %s: [{route: [{destination: {host: %s, subset: %s}}]}]}
+spec: {hosts: [details.shop.svc.cluster.local], %s: [{route: [{destination: {host: %s, subset: %s}}]}]}
 """
 RULE = """
 apiVersion: networking.istio.io/v1

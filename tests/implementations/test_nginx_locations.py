@@ -240,3 +240,19 @@ def test_the_first_match_is_one_of_the_location_that_nginx_chooses(found: list[M
     else:
         best = max(weights for weights, _ in fitting)
         assert {number for weights, number in fitting if weights == best} <= set(here)
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "ends"),
+    [
+        ("/service/(?!private).*", "/service/public", "unknown"),  # NGINX has the expressions of Perl, RE2 has not
+        ("/service/(?!private).*", "/other", "old"),
+        ("/service/(?!private).*", "/serv", "old"),
+        ("/a(?=/b)|/c", "/other", "unknown"),
+        ("/service/.*", "/service/public", "new"),
+    ],
+)
+def test_an_expression_of_perl_may_match_behind_its_beginning(tmp_path: Path, path: str, asked: str, ends: str) -> None:
+    simulation = of_rules(tmp_path, rule(expression(path), "new"), rule(prefix("/"), "old"))
+    outcome = Tracer(simulation).trace(from_url("GET", f"http://shop.example{asked}")).outcome
+    assert ("unknown" if outcome.unknown else end(simulation, asked)) == ends

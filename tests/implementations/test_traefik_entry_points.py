@@ -6,6 +6,7 @@ import pytest
 
 from policylint.checks import run
 from policylint.trace import Tracer, request
+from policylint.trace.request import from_url
 from tests import worlds
 
 GATEWAY_PROVIDER = "--providers.kubernetesgateway"
@@ -72,3 +73,17 @@ def test_nothing_comes_through_a_listener_without_one(points: list[str], reached
     )
     outcome = Tracer(simulation).trace(request({"host": "shop.test", "path": "/", "port": 8000})).outcome
     assert bool(outcome.backends) == reached
+
+
+@pytest.mark.parametrize(("tls", "answer"), [("", None), (", tls: {}", 404)])
+def test_entry_points_of_rules_are_no_listeners(tls: str, answer: int | None) -> None:
+    """What takes requests for IngressRoutes is called by a port of Traefik's Service, not of its container."""
+    rule = "{kind: Rule, match: Host(`shop.example.com`), services: [{name: web, port: 80}]}"
+    spec = f"spec: {{entryPoints: [web, websecure], routes: [{rule}]{tls}}}"
+    simulation = worlds.simulated(
+        traefik(GATEWAY_PROVIDER, "--providers.kubernetescrd", WEB, SECURE),
+        worlds.service("web"),
+        worlds.manifest("traefik.io/v1alpha1", "IngressRoute", "web", "shop", spec),
+    )
+    trace = Tracer(simulation).trace(from_url("GET", "http://shop.example.com/"))
+    assert (trace.outcome.status, trace.outcome.refused) == (answer, False)

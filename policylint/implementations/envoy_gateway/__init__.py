@@ -6,7 +6,7 @@ Source: docs/design/implementations/envoy-gateway.md.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from policylint.catalog.kinds import Catalog, Phase
 from policylint.documents import Pointer
@@ -26,7 +26,7 @@ from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, merge
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.implementations.generic import Attachments, Implementation, placed, resolved_to
 from policylint.matches import Match
-from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text, value_at
 from policylint.policy.declared import Reading, declared
 from policylint.policy.folding import Stack
 from policylint.policy.order import order_stated
@@ -398,6 +398,13 @@ class EnvoyGateway(Implementation):
         if gateway.gateway.key not in fleet.gateways:
             return ()
         return [key for key, other in fleet.gateways.items() if other.class_key == gateway.class_key]
+
+    def underscored(self, listener: Node, groups: Sequence[Group], world: World) -> Literal["", "rejected", "dropped"]:  # noqa: ARG002
+        """Return what `headers.withUnderscoresAction` of its ClientTrafficPolicy says (xds/translator/listener.go)."""
+        kind = (GROUP, "ClientTrafficPolicy")
+        own = (group for group in groups if (group.kind.group, group.kind.kind) == kind and listener in group.nodes)
+        said = next((value_at(group.effective.spec, ("headers", "withUnderscoresAction")) for group in own), None)
+        return "" if said == "Allow" else "dropped" if said == "DropHeader" else "rejected"
 
     def unserved_listeners(self, topology: Topology, catalog: Catalog) -> Mapping[Node, str]:
         """Return the listeners of HTTPS and TLS whose filter chains Envoy refuses together."""

@@ -200,6 +200,24 @@ def without_use(state: PolicyState, topology: Topology) -> Iterator[FaultyPart]:
             also = ": no client is asked for a certificate" if asked else ""
             why = f"no listener here {_WANTED.get(setting, 'takes HTTP')}, only {names}{also}"
             yield FaultyPart(("spec", setting), why)
+    yield from _without_http3(state.policy.spec)
+
+
+def _without_http3(spec: Mapping[str, object]) -> Iterator[FaultyPart]:
+    """Yield HTTP/3 beside what Envoy has for TCP alone: listeners do without it, or Envoy refuses that for QUIC.
+
+    Source: shouldDisableHTTP3ForClientValidation (envoyproxy/gateway#8583); envoyproxy/gateway#9798 and #5005.
+    """
+    if "http3" not in spec:
+        return
+    reasons = {
+        "client certificates (`tls.clientValidation`)": "clientValidation" in mapping(spec.get("tls")),
+        "PROXY protocol": spec.get("enableProxyProtocol") is True or spec.get("proxyProtocol") is not None,
+    }
+    for name in (name for name, is_asked in reasons.items() if is_asked):
+        fix = "leave `http3` out, or what it does not go with"
+        yield FaultyPart(("spec", "http3"), f"Envoy has no {name} over QUIC: clients get no HTTP/3", fix=fix)
+        return
 
 
 def _path(listener: ListenerState) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
@@ -129,6 +129,11 @@ class Traffic(Behaviour):
         `begin` is not called before it.
         """
         return None
+
+    def underscored(self, listener: Node, groups: Sequence[Group], world: World) -> Literal["", "rejected", "dropped"]:  # noqa: ARG002
+        """Return what becomes of a request with an underscore in the name of a header: it gets 400, or does not have
+        that header; by default nothing."""
+        return ""
 
     def backends(self, route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
         """Return the backendRefs of a route as the controller takes them; by default those that it refuses are marked.

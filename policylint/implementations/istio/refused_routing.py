@@ -30,6 +30,7 @@ def of_gateway(gateway: Resource) -> Iterator[Fault]:
     seen: set[str] = set()
     for number, server in enumerate(servers):
         place: Pointer = ("servers", number)
+        yield from _of_hosts([host.rpartition("/")[2] for host in texts(server.get("hosts"))], (*place, "hosts"))
         port, tls = mapping(server.get("port")), mapping(server.get("tls"))
         name, protocol = text(port.get("name")), text(port.get("protocol")).upper()
         if not texts(server.get("hosts")):
@@ -56,6 +57,7 @@ def of_gateway(gateway: Resource) -> Iterator[Fault]:
 def of_virtual_service(service: Resource) -> Iterator[Fault]:
     hosts, gateways = texts(service.spec.get("hosts")), texts(service.spec.get("gateways"))
     rules = [mapping(each) for each in sequence(service.spec.get("http"))]
+    yield from _of_hosts(hosts, ("hosts",))
     if not any(service.spec.get(field) for field in ("http", "tls", "tcp")):
         yield (), "has no rule", "state a rule in http, tls or tcp"
     for field in ("gateways", "tls", "tcp") if not hosts else ():
@@ -83,6 +85,15 @@ def of_virtual_service(service: Resource) -> Iterator[Fault]:
             if field == "tls" and not rule.get("match"):
                 yield (field, number), f"has no match in {where}", "state the `sniHosts` that it takes"
             yield from _weighed(rule, (field, number))
+
+
+def _of_hosts(hosts: list[str], place: Pointer) -> Iterator[Fault]:
+    """Yield the hosts that are no names of hosts (ValidateFQDN): those with a port or a scheme."""
+    for number, host in enumerate(hosts):
+        bare, port, _ = host.rpartition("://")[2].partition("/")[0].partition(":")
+        is_name = "://" not in host and not port
+        if not is_name and host.count(":") < 3 and not is_symbolic(host):  # more of them make an address of IPv6
+            yield (*place, number), f"has host {host}, and hosts have neither scheme nor port", f"write `{bare}`"
 
 
 def _of_rule(rule: Mapping[str, Any], place: Pointer, *, is_delegate: bool) -> Iterator[Fault]:

@@ -189,8 +189,9 @@ def _is_probe(call: RequestFacts, workload: Resource) -> bool:
     probes = (mapping(container.get(f"{name}Probe")) for container in containers for name in _PROBES)
     gets = [mapping(probe.get("httpGet")) for probe in probes if probe.get("httpGet")]
     here = [get for get in gets if container_port(workload, get.get("port")) == call.port]
-    # A path without its slash is none to the policy controller, although the kubelet sends it with one.
-    paths = [text(get.get("path")) or "/" for get in here]
+    # A path without its slash is none to the policy controller, although the kubelet sends it with one; it leaves the
+    # query out (k8s/index/src/inbound/workload.rs, container_http_probe_paths).
+    paths = [(text(get.get("path")) or "/").partition("?")[0] for get in here]
     asked = [Predicate("Exact", path) for path in paths if path.startswith("/")]
     return bool(asked) and bool(every((call.has_method(Predicate("Exact", "GET")), call.has_path(*asked))))
 

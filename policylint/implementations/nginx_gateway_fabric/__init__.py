@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
@@ -32,7 +32,7 @@ from policylint.policy import verdict
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
 from policylint.policy.folding import Folding, Stack
-from policylint.policy.results import Ancestor, Attachment, Declared, Effective, PolicyState, Refusal, Target
+from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
 from policylint.policy.strategies import by_node
 from policylint.policy.target_conditions import TargetCondition
 from policylint.policy.units import leaves
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from policylint.policy.bindings import ObjectBinding
     from policylint.policy.client_addresses import Believed
 
+_SNIPPETS = (("gateway.nginx.org", "SnippetsFilter"), ("gateway.nginx.org", "SnippetsPolicy"))
 _ADDING: frozenset[Pointer] = frozenset({("rateLimit", "local", "rules"), ("snippets",)})
 """Lists to which every policy of one context adds. A lower context that has limit_req of its own replaces them."""
 
@@ -240,6 +241,12 @@ class NginxGatewayFabric(Implementation):
     def address_filter(self, extension: Resource) -> Pointer:
         """Return where a SnippetsFilter decides by address."""
         return client_addresses.decided_by_snippet(extension.spec) if extension.key.kind == "SnippetsFilter" else ()
+
+    def underscored(self, listener: Node, groups: Sequence[Group], world: World) -> Literal["", "rejected", "dropped"]:  # noqa: ARG002
+        """Return that NGINX leaves such headers out (ngx_http_core_module, underscores_in_headers), unless snippets of
+        somebody speak of that."""
+        snippets = (each for kind in _SNIPPETS for each in world.of_kind(*kind))
+        return "" if any("underscores_in_headers" in str(each.spec) for each in snippets) else "dropped"
 
     def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:
         """Return that a rule with a filter that cannot be used answers 500, and why it cannot."""

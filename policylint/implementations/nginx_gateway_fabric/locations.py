@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from policylint.matches import Match, Term, path_of
+from policylint.matches import FOREIGN, Match, Term, path_of
 from policylint.model import holds_variable
 from policylint.namedtuple import NamedTuple
 from policylint.regex import quoted
@@ -144,6 +144,10 @@ def _read(term: Term) -> Term:
     if not term.predicate.is_expression or holds_variable(value):
         return term
     predicate = _path(EXPRESSION, value) if term.name == "path" else Predicate(EXPRESSION, f".*(?:{value}).*")
+    if predicate.refusal:  # NGINX has the expressions of Perl, `(?!…)` among them (validation/common.go, regexp2)
+        is_path = term.name == "path" and "|" not in _outside(value)
+        start = literal_start(value.partition("(")[0]) if is_path else ""
+        return term._replace(predicate=Predicate(EXPRESSION, f"{quoted(start)}.*"), fault=FOREIGN)
     return term._replace(predicate=predicate)
 
 

@@ -55,7 +55,10 @@ class Traefik(Implementation):
 
         No provider reads that kind (pkg/provider/kubernetes @ v3.7.13).
         """
-        own = [state for state in topology.gateways if implementation_of(state, catalog) == self.name]
+        gateways = (
+            state for state in topology.gateways if state.gateway.key.kind == "Gateway"
+        )  # others name entry points
+        own = [state for state in gateways if implementation_of(state, catalog) == self.name]
         points = entry_points(topology.world) if own else {}
         keys = {state.gateway.key for state in own}
         sets = (state for state in topology.listener_sets if state.parent in keys)

@@ -50,7 +50,8 @@ NAMES = {
     "tenant-COMPANY-NAME": [],
     "cluster-CLUSTER_NAME": [],
     "APP_NAME.ENV_1": [],
-    "Cluster_name": ['GWP501 error HTTPRoute shop/Cluster_name is called "Cluster_name", which no API server takes'],
+    "Cluster_Zone": ['GWP501 error HTTPRoute shop/Cluster_Zone is called "Cluster_Zone", which no API server takes'],
+    "cluster_name": [],
     "SHOP": [],
 }
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from policylint.checks.kit.mesh_policies import IDENTITY_KEYS, Authorizations, action, conditions, is_trial, sources
 from policylint.documents import Pointer
 from policylint.implementations import Implementation, implementation
-from policylint.model import Finding, Resource, ResourceKey, is_symbolic, sequence, text, texts
+from policylint.model import Finding, Resource, ResourceKey, is_symbolic, mapping, sequence, text, texts
 from policylint.model.kinds import AUTHORIZATION
 from policylint.model.words import leading
 from policylint.policy.mutual_tls import modes
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
-from policylint.topology.workloads import WORKLOADS, is_workload, service_account, services_selecting
+from policylint.topology.workloads import WORKLOADS, is_workload, pod_template, service_account, services_selecting
 
 RULE = "GWP315"
 _IDENTITIES = tuple(IDENTITY_KEYS.values())
@@ -77,15 +77,20 @@ class _Strangers:
             found = self._by_account.get(account, [])
             proxied = self._simulation.meshes.proxied
             answers = {proxied(each) for each in found}
-            is_silent = True not in answers and None in answers and self._is_beside(account[0])
+            is_silent = True not in answers and None in answers and self._is_beside(account[0], found)
             if is_silent:
                 self.doubts[account[0]] = f"Namespace {account[0]} may be taken into the mesh elsewhere"
             self._known[account] = found if answers == {False} or is_silent else []
         return self._known[account]
 
-    def _is_beside(self, name: str) -> bool:
-        """Return whether a Namespace says nothing of the mesh, and others of its world do."""
+    def _is_beside(self, name: str, pods: Sequence[Resource]) -> bool:
+        """Return whether a Namespace and pods in it say nothing of the mesh, and other Namespaces of its world do."""
         enrolling = self._simulation.catalog.enrolling().keys()
+        stated = (mapping(pod_template(each).get("metadata")) for each in pods)
+        if any(
+            not enrolling.isdisjoint((*mapping(of.get("labels")), *mapping(of.get("annotations")))) for of in stated
+        ):
+            return False
         speaking = {
             each.key.name: not enrolling.isdisjoint((*map(str, each.labels), *map(str, each.annotations)))
             for each in self._simulation.world.of_kind("", "Namespace")

@@ -58,6 +58,17 @@ def test_identities_of_pods_outside_the_mesh(tmp_path: Path, around: str, source
     assert bool(found) is is_told
 
 
+@pytest.mark.parametrize(
+    "stated", ["labels: {app: web, istio.io/rev: main}", "annotations: {sidecar.istio.io/inject: yes}"]
+)
+def test_pods_that_speak_of_the_mesh_may_be_in_it(tmp_path: Path, stated: str) -> None:
+    namespaces = NAMESPACE % ("desk", "team: a", "desk") + NAMESPACE % ("shop", INSIDE, "shop")
+    own = namespaces.replace("labels: {app: web}}, spec", f"{stated}}}, spec", 1)
+    source = "{from: [{source: {namespaces: [desk]}}]}"
+    (tmp_path / "all.yaml").write_text(own + POLICY % ("ALLOW", source))
+    assert [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP315"] == []
+
+
 DESK = "from: [{source: {namespaces: [desk]}}]"
 POST = "to: [{operation: {methods: [POST]}}]"
 

@@ -25,6 +25,8 @@ _DEPLOYED = ("GWP1", "GWP2", "GWP4")
 """Families of rules on objects that are deployed together."""
 _AMONG_OTHERS = ("GWP1", "GWP2", "GWP3", "GWP4", "GWP6")
 """Families of rules on what objects mean for others: all but those on the form of one."""
+_OF_REFUSALS = frozenset({"GWP111", "GWP415", "GWP416"})
+"""Rules of these families on the form of one object, as its controller takes it."""
 _OF_RIVALS = frozenset({"GWP202", "GWP203", "GWP206", "GWP211", "GWP213", "GWP407", "GWP408", "GWP602", "GWP606"})
 """Rules on objects that are at odds because both are there."""
 _OF_RIVALS_OF_A_KIND = frozenset({"GWP415"})
@@ -111,7 +113,7 @@ def _to_be_given(finding: Finding, simulation: Simulation) -> str:
         namespaces = {key.namespace for key in finding.resources if key.namespace}
         if not resource.metadata.get("namespace") and len(namespaces) > 1:
             return f"who installs chart {chart} says into which namespace"
-        if not finding.rule.startswith(_AMONG_OTHERS):
+        if not finding.rule.startswith(_AMONG_OTHERS) or finding.rule in _OF_REFUSALS:
             file, line = finding.location.file, finding.location.at()[0]
             written, below = [*simulation.world.lines(file)[line - 1 : line + 1], "", ""][:2]
             if file != resource.document.file or "{{" in (below if written.rstrip().endswith(":") else written):

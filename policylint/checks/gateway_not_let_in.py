@@ -86,8 +86,7 @@ def _outside(
 
 def _is_default(simulation: Simulation, by: Resource) -> bool:
     """Return whether what turns a request away is no policy: what holds where none is, says so."""
-    kind = simulation.catalog.get(*by.key[:2])
-    return kind is None or not kind.targets
+    return by.key not in simulation.policies
 
 
 def _by_default(denied: Decision, by: Resource, service: Resource, workload: Resource, sender: Resource) -> Finding:

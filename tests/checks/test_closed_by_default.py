@@ -60,3 +60,20 @@ def test_ways_in_beside_gateways_count_as_well() -> None:
     assert found.message == (
         "Namespace shop rejects every request that reaches Service shop/web through IngressClass nginx"
     )
+
+
+@pytest.mark.parametrize("kind", ["LoadBalancer", "NodePort", "ClusterIP"])
+def test_mutual_tls_that_is_demanded_is_no_default(kind: str) -> None:
+    """The gateway of a mesh behind a Service that is published, or an Ingress of another controller before it."""
+    strict = worlds.manifest(
+        "security.istio.io/v1", "PeerAuthentication", "default", "istio-system", "spec: {mtls: {mode: STRICT}}"
+    )
+    pods = PODS.replace("linkerd.io/inject: enabled", "inject.istio.io/templates: gateway").replace(
+        "labels: {app: web}, annotations", "labels: {app: web, sidecar.istio.io/inject: 'true'}, annotations"
+    )
+    service = worlds.service(
+        "web", ports="[{port: 80, targetPort: 8080}]", more=f"type: {kind}, selector: {{app: web}}"
+    )
+    beside = ingress() if kind == "ClusterIP" else ""
+    simulation = worlds.simulated(service, *filter(None, (beside,)), pods, strict)
+    assert list(run(simulation, select={"GWP313"})) == []

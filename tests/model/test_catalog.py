@@ -296,7 +296,7 @@ def test_whose_policies_an_implementation_serves(implementation: str, group: str
         ("kgateway.dev/kgateway", "kgateway", True),
         ("kgateway.dev/agentgateway", "agentgateway", True),
         ("projectcontour.io/gateway-controller", "contour", True),
-        ("traefik.io/gateway-controller", "traefik", False),
+        ("traefik.io/gateway-controller", "traefik", True),
         ("example.com/spec", "istio", False),
         ("", "istio", True),
         ("io.cilium/gateway-controller", "anybody", True),

@@ -125,6 +125,36 @@ def test_an_empty_default_is_no_mistake(tmp_path: Path, template: str, confidenc
     assert {each.confidence for each in found(tmp_path, files, "GWP501")} == {confidence}
 
 
+OWN_GATEWAY = """
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: {name: own}
+spec:
+  selector: {istio: ingressgateway}
+  servers:
+    - port: {number: 80, name: http, protocol: HTTP}
+      hosts:
+%s
+"""
+
+
+@pytest.mark.parametrize(
+    ("hosts", "confidence"),
+    [("        - {{ .Values.host }}", "unknown"), ("        {{- toYaml .Values.hosts | nindent 8 }}", "unknown")],
+)
+def test_nor_is_one_that_a_controller_refuses(tmp_path: Path, hosts: str, confidence: str) -> None:
+    values = CHART["charts/shop/values.yaml"] + "host:\nhosts: []\n"
+    files = {**CHART, "charts/shop/values.yaml": values, "charts/shop/templates/own.yaml": OWN_GATEWAY % hosts}
+    told = [each for each in found(tmp_path, files, "GWP415") if "without hosts" in each.message]
+    assert [each.confidence for each in told] == [confidence]
+
+
+def test_what_a_template_says_itself_is(tmp_path: Path) -> None:
+    own = (OWN_GATEWAY % "        - shop.example.com").replace("protocol: HTTP}", "protocol: HTTPS}")
+    told = found(tmp_path, {**CHART, "charts/shop/templates/own.yaml": own}, "GWP415")
+    assert [each.confidence for each in told] == ["assumed"]
+
+
 @pytest.mark.parametrize(
     ("more", "ground"),
     [

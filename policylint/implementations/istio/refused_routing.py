@@ -34,7 +34,7 @@ def of_gateway(gateway: Resource) -> Iterator[Fault]:
         port, tls = mapping(server.get("port")), mapping(server.get("tls"))
         name, protocol = text(port.get("name")), text(port.get("protocol")).upper()
         if not texts(server.get("hosts")):
-            yield place, f"has a server without hosts, servers[{number}]", "name hosts, or `*` for all"
+            yield (*place, "hosts"), f"has a server without hosts, servers[{number}]", "name hosts, or `*` for all"
         if name in seen and not is_symbolic(name):
             yield (*place, "port", "name"), f"has two servers with a port called {name}", "give each a name of its own"
         seen.add(name)
@@ -63,7 +63,7 @@ def of_virtual_service(service: Resource) -> Iterator[Fault]:
     for field in ("gateways", "tls", "tcp") if not hosts else ():
         if service.spec.get(field):
             does = f"has no hosts, and so is for others to delegate to, which goes with `http` and not with `{field}`"
-            yield (field,), does, f"name hosts, or leave `{field}` out"
+            yield ("hosts" if "hosts" in service.spec else field,), does, f"name hosts, or leave `{field}` out"
     if "*" in hosts and (not gateways or _MESH in gateways):
         does = "has host `*` for clients in the mesh, which Istio refuses"
         yield ("hosts", hosts.index("*")), does, "name a domain, or gateways without `mesh`"

@@ -11,6 +11,7 @@ from policylint.editor.overlay import Disk, Overlay
 from policylint.editor.state import StaleError, State
 from policylint.load.shared_facts import SharedFacts
 from policylint.render.shared import Shared
+from policylint.schema.broken import forget_valid
 from policylint.session.lint import lint
 from policylint.session.open import open_tree
 from policylint.session.rules import chosen
@@ -39,6 +40,7 @@ class EditedTree:
 
     def _forget(self) -> None:
         self._facts, self._shared, self._readings = SharedFacts(), Shared(), 0
+        forget_valid()
 
     def read(
         self, texts: Mapping[str, bytes], is_stale: Callable[[], bool] = lambda: False, on_disk: int = -1

@@ -10,6 +10,7 @@ import yaml
 
 from policylint.editor import tree as module
 from policylint.editor.tree import EditedTree
+from policylint.schema import broken
 from policylint.session.settings import RunOptions
 from tests.cli.test_lint import GATEWAY, POLICY, ROUTE
 
@@ -56,6 +57,16 @@ def test_after_a_while_the_disk_is_looked_at_all_the_same(tree: Path, monkeypatc
     assert rules(reader, {}, 0) == ["GWP101"]
     monkeypatch.setattr(module, "_LONGEST_UNSEEN", -1.0)
     assert rules(reader, {}, 0) == []
+
+
+def test_what_earlier_texts_were_is_not_kept_for_ever(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_READINGS", 20)
+    reader, text = EditedTree(RunOptions()), (tree / "cors.yaml").read_bytes()
+    kept = []
+    for number in range(100):
+        reader.read({"cors.yaml": text + b"# typed\n" * number}, on_disk=0)
+        kept.append(len(broken._VALID))
+    assert max(kept[20:]) <= max(kept[:20]) + 1
 
 
 @pytest.mark.usefixtures("tree")

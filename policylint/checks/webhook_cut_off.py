@@ -10,6 +10,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence, text, value_at
+from policylint.model.kinds import DEFINITION
 from policylint.network.hops import Hop
 from policylint.network.kinds import NETWORK_POLICY
 from policylint.network.rules import Pods
@@ -27,7 +28,7 @@ _KINDS = (
     (_ADMISSION, "ValidatingWebhookConfiguration"),
     (_ADMISSION, "MutatingWebhookConfiguration"),
     ("apiregistration.k8s.io", "APIService"),
-    ("apiextensions.k8s.io", "CustomResourceDefinition"),
+    DEFINITION,
 )
 _TUNNEL = "kube-system"
 """Where the agents of a control plane that is hosted elsewhere run: its calls come from their pods (konnectivity)."""

@@ -15,6 +15,7 @@ from policylint.compare.pairing import Sides
 from policylint.doors import with_doors
 from policylint.doors.peculiar import ENTRIES
 from policylint.model import GATEWAY_GROUP, Finding, Resource, ResourceKey, World, mapping, text
+from policylint.model.kinds import DEFINITION
 from policylint.model.words import count
 from policylint.network.kinds import EVALUATED as NETWORK_POLICIES
 from policylint.policy.content import content_references
@@ -28,7 +29,6 @@ _Identity = tuple[str, str, str]
 _HOLDERS = frozenset({("", "ConfigMap"), ("", "Secret")})
 _CONTENTS = ("data", "stringData", "binaryData")
 _SLICE = ("discovery.k8s.io", "EndpointSlice")
-_DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _SERVICE = ("", "Service")
 _NAMESPACE = ("", "Namespace")
 _FARTHEST = 3
@@ -84,7 +84,7 @@ def definitions_gone(sides: Sides) -> Iterator[Finding]:
     """Yield the definitions that are gone while there are objects of theirs that guard something: these go, too."""
     new = any(key[:2] in MAKERS for key in sides.pairing.added)  # what installs them otherwise
     for key in sorted(sides.pairing.removed):
-        definition = sides.before.world.get(key) if key[:2] == _DEFINITION else None
+        definition = sides.before.world.get(key) if key[:2] == DEFINITION else None
         if definition is None:
             continue
         kind = text(definition.spec.get("group")), text(mapping(definition.spec.get("names")).get("kind"))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from policylint.model.resource import mapping
+from policylint.model.keys import is_symbolic
+from policylint.model.resource import Resource, mapping
 
 
-def name_of_definition(spec: Mapping[str, Any]) -> str:
-    """Return the name that a CRD must have for the kind that its spec defines, "" where that does not say it.
+def wanted_name(definition: Resource) -> str:
+    """Return what a CRD has to be called for what it defines, "" where it is called so, or may be.
 
     Source: kubernetes/apiextensions-apiserver, pkg/apis/apiextensions/validation, ValidateCustomResourceDefinition.
     """
-    plural, group = mapping(spec.get("names")).get("plural"), spec.get("group")
-    return f"{plural}.{group}" if isinstance(plural, str) and isinstance(group, str) else ""
+    name, plural = definition.key.name, mapping(definition.spec.get("names")).get("plural")
+    wanted = f"{plural}.{definition.spec.get('group')}"
+    is_open = not isinstance(plural, str) or "group" not in definition.spec or "{{" in name + wanted
+    return "" if wanted == name or is_open or is_symbolic(name) or is_symbolic(wanted) else wanted

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from policylint.model import Resource, is_symbolic
-from policylint.model.definitions import name_of_definition
+from policylint.model.definitions import wanted_name
 from policylint.model.kinds import DEFINITION
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def misnamed(resource: Resource) -> Violation | None:
 
 def _misnamed_definition(definition: Resource, name: str) -> Violation | None:
     """Return what is wrong with the name of a CRD, which says what it defines (ValidateCustomResourceDefinition)."""
-    wanted = name_of_definition(definition.spec)
-    if wanted in ("", name) or is_symbolic(name) or is_symbolic(wanted) or "{{" in name + wanted:
+    wanted = wanted_name(definition)
+    if not wanted:
         return None
     from policylint.schema.explain import Violation
 

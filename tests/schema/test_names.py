@@ -122,3 +122,11 @@ def test_a_definition_that_no_api_server_takes_defines_nothing(tmp_path: Path, i
     kind = simulation.catalog.get("example.com", "WaitPolicy")
     assert kind is not None
     assert [each.kind for each in kind.targets] == ["Gateway"]
+
+
+def test_a_definition_whose_name_a_variable_fills_in_defines_its_kind(tmp_path: Path) -> None:
+    wait = worlds.manifest("example.com/v1", "WaitPolicy", "wait", "shop", "spec: {targetRefs: []}")
+    simulation = worlds.opened(tmp_path, DEFINITION % ("'${PLURAL}.example.com'", "Gateway"), wait)
+    kind = simulation.catalog.get("example.com", "WaitPolicy")
+    assert kind is not None
+    assert [each.kind for each in kind.targets] == ["Gateway"]

@@ -6,10 +6,10 @@ their place is filters and policies. Or it is for a program beside them (schemas
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from policylint.catalog.annotations import readers, replacing
-from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding, Related, Resource
+from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding, Related, Resource, ResourceKey
 from policylint.model.kinds import INGRESS
 from policylint.model.words import count, listing
 from policylint.simulation import Simulation
@@ -59,18 +59,24 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 def _of_ingresses(holder: Resource) -> Iterator[Finding]:
     """Yield the first of the annotations of Ingresses that an object bears."""
     found = [str(name) for name in holder.annotations if str(name).partition("/")[0].endswith(_OF_INGRESSES)]
-    for annotation in found[:1]:
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        yield Finding(
-            RULE,
-            "warning",
-            f"{annotation}{more} does nothing on {holder.key}",
-            holder.location("metadata", "annotations", annotation, key=True),
-            resources=(holder.key,),
-            label=f"annotations of {annotation.partition('/')[0]} are read from Ingresses alone",
-            help=("fix: say it with a filter or a policy of the implementation",),
-            field=annotation,
-        )
+    if found:
+        label = f"annotations of {found[0].partition('/')[0]} are read from Ingresses alone"
+        yield _idle(holder, found, "", label, "say it with a filter or a policy of the implementation")
+
+
+def _idle(holder: Resource, written: Sequence[str], why: str, label: str, fix: str, *others: ResourceKey) -> Finding:
+    """Return the finding about the first of some annotations that do nothing on an object."""
+    more = f" (and {len(written) - 1} more)" if len(written) > 1 else ""
+    return Finding(
+        RULE,
+        "warning",
+        f"{written[0]}{more} does nothing on {holder.key}{why}",
+        holder.location("metadata", "annotations", written[0], key=True),
+        resources=(holder.key, *others),
+        label=label,
+        help=(f"fix: {fix}",),
+        field=written[0],
+    )
 
 
 def _of_other_controllers(simulation: Simulation) -> Iterator[Finding]:
@@ -80,18 +86,10 @@ def _of_other_controllers(simulation: Simulation) -> Iterator[Finding]:
     from policylint.doors.annotations import foreign
 
     for ingress, written, other, own in foreign(simulation.world):
-        more = f" (and {len(written) - 1} more)" if len(written) > 1 else ""
-        yield Finding(
-            RULE,
-            "warning",
-            f"{written[0]}{more} does nothing on {ingress.key}: {own.name} serves it",
-            ingress.location("metadata", "annotations", written[0], key=True),
-            resources=(ingress.key,),
-            label=f"{other.name} reads annotations of {other.prefix.rstrip('/')}, {own.name} those of "
-            f"{own.prefix.rstrip('/')}",
-            help=(f"fix: write what {own.name} calls it ({own.prefix}…), or name a class of {other.name}",),
-            field=written[0],
-        )
+        whose = f"{other.name} reads annotations of {other.prefix.rstrip('/')}"
+        label = f"{whose}, {own.name} those of {own.prefix.rstrip('/')}"
+        fix = f"write what {own.name} calls it ({own.prefix}…), or name a class of {other.name}"
+        yield _idle(ingress, written, f": {own.name} serves it", label, fix)
 
 
 def _of_older_releases(simulation: Simulation) -> Iterator[Finding]:
@@ -101,16 +99,8 @@ def _of_older_releases(simulation: Simulation) -> Iterator[Finding]:
     from policylint.doors.annotations import former
 
     for ingress, written, today, own in former(simulation.world):
-        yield Finding(
-            RULE,
-            "warning",
-            f"{written} does nothing on {ingress.key}: {own.name} reads it no more",
-            ingress.location("metadata", "annotations", written, key=True),
-            resources=(ingress.key,),
-            label=f"its annotations begin with {own.prefix} today",
-            help=(f"fix: write {today}",),
-            field=written,
-        )
+        label = f"its annotations begin with {own.prefix} today"
+        yield _idle(ingress, [written], f": {own.name} reads it no more", label, f"write {today}")
 
 
 def _of_canaries(simulation: Simulation) -> Iterator[Finding]:
@@ -120,17 +110,9 @@ def _of_canaries(simulation: Simulation) -> Iterator[Finding]:
     from policylint.doors.annotations import of_canaries
 
     for canary, written, main, own in of_canaries(simulation.world):
-        more = f" (and {len(written) - 1} more)" if len(written) > 1 else ""
-        yield Finding(
-            RULE,
-            "warning",
-            f"{written[0]}{more} does nothing on {canary.key}: it is a canary of {main.key}",
-            canary.location("metadata", "annotations", written[0], key=True),
-            resources=(canary.key, main.key),
-            label=f"{own.name} takes the settings of {main.key} for both",
-            help=(f"fix: set it on {main.key}, or leave it out",),
-            field=written[0],
-        )
+        label = f"{own.name} takes the settings of {main.key} for both"
+        fix = f"set it on {main.key}, or leave it out"
+        yield _idle(canary, written, f": it is a canary of {main.key}", label, fix, main.key)
 
 
 def _replaced(simulation: Simulation) -> Iterator[Finding]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from policylint.compare.lifting import may_lift
 from policylint.compare.pairing import Sides
+from policylint.compare.sameness import encoded
 from policylint.documents import Pointer
 from policylint.implementations import implementation
 from policylint.model import Finding, Location, Node, ResourceKey, Severity, mapping, sequence, text
@@ -156,8 +156,8 @@ def _new(path: str, state: PolicyState, former: PolicyState | None) -> Any:
     """Return what a setting says, without the entries that it said before."""
     now = state.policy.spec if path == "*" else state.policy.spec.get(path)
     was = None if former is None else former.policy.spec if path == "*" else former.policy.spec.get(path)
-    known = {json.dumps(each, sort_keys=True, default=str) for each in _entries(was)}
-    return [each for each in _entries(now) if json.dumps(each, sort_keys=True, default=str) not in known]
+    known = {encoded(each) for each in _entries(was)}
+    return [each for each in _entries(now) if encoded(each) not in known]
 
 
 def _entries(value: Any) -> list[Any]:

@@ -15,6 +15,7 @@ def same_value(left: Any, right: Any) -> bool:
 
 
 def encoded(value: object) -> str:
+    """Return a value as a text that equal values alone share, whatever the order of their fields."""
     return json.dumps(value, sort_keys=True, default=str)
 
 

@@ -40,9 +40,7 @@ _EDITS = Pattern(
     r"(?:polic|auth|role|binding|gateway|route|ingress|namespace|\bns\b|\bcrd|webhook|constraint)[^\n|;&#]{0,400}"
 )
 """Commands that change what stands between requests and pods."""
-_PATCHES = Pattern(
-    r"\b(?:kubectl|KUBECTL|oc)\b[^\n|;&#]{0,200}?\bpatch\s+(?:-\S+\s+)*([a-zA-Z][\w.]*)(?:\s+|/)[\"']?([^\s\"';|&]+)"
-)
+_PATCHES = Pattern(_KUBECTL + r"\b[^\n|;&#]{0,200}?\bpatch\s+(?:-\S+\s+)*([a-zA-Z][\w.]*)(?:\s+|/)[\"']?([^\s\"';|&]+)")
 """Commands that change an object of the cluster: its kind as kubectl takes it, and its name."""
 _PUSHES = Pattern(r"\bflux\s+push\s+artifact\b([^\n|;&#]{0,800})")
 _ARTIFACT = Pattern(r"oci://[^\s\"']*?([^\s\"'/:@]+)(?:[:@][^\s\"'/]*)?[\"']?(?:\s|$)")
@@ -80,9 +78,7 @@ _WITH_VALUE = frozenset(
     }
 )
 """Options of helm that take the next word."""
-_LABELS = Pattern(
-    r"\b(?:kubectl|KUBECTL|oc)\b[^\n|;&#]{0,200}?\blabel\s+(?:--\S+\s+)*(?:ns|namespaces?)[\s/]+([^\n|;&#]{0,400})"
-)
+_LABELS = Pattern(_KUBECTL + r"\b[^\n|;&#]{0,200}?\blabel\s+(?:--\S+\s+)*(?:ns|namespaces?)[\s/]+([^\n|;&#]{0,400})")
 _STARTS = Pattern(r"\b(?:kubectl|oc)\b[^\n|;&#]{0,200}?\b(run|create\s+(?:deployment|deploy))\s([^\n|;&#]{0,400})")
 _OF_RUN = frozenset(
     {"--image", "--labels", "-l", "--port", "--env", "--restart", "--overrides", "--replicas", "--context"}

@@ -61,7 +61,7 @@ class Steps(NamedTuple):
     Args:
         apart: the pairs of objects that never stand together, each with the reason.
         together: the objects that a script applies without deleting any of them, by script.
-        lessons: the directory of a tutorial in which an object lies, and its file.
+        lessons: the directory of a tutorial in which an object lies.
         applied: the objects that a script applies, by script.
         files: the files in which the objects lie.
         one_by_one: the directories of which a script applies a file by its name, each with the script.
@@ -69,7 +69,7 @@ class Steps(NamedTuple):
 
     apart: Mapping[frozenset[ResourceKey], str]
     together: Sequence[frozenset[ResourceKey]]
-    lessons: Mapping[ResourceKey, tuple[str, str]]
+    lessons: Mapping[ResourceKey, str]
     applied: Sequence[frozenset[ResourceKey]]
     files: Mapping[ResourceKey, str]
     one_by_one: Mapping[str, str]
@@ -84,14 +84,17 @@ class Steps(NamedTuple):
         for pair in map(frozenset, combinations(dict.fromkeys(keys), 2)):
             if found := self.apart.get(pair):
                 return found
-            places = {self.lessons[key] for key in pair if key in self.lessons} if are_rivals else set()
-            is_lesson = len(places) == 2 and len({lesson for lesson, _ in places}) == 1
-            if is_lesson and not any(pair <= each for each in self.together):
-                (lesson, one), (_, other) = sorted(places)
-                return f"{one} and {other} may be two steps in {lesson}/: no script applies both"
-            if are_rivals and (reason := self._one_by_one(pair)):
+            if are_rivals and (reason := self._of_lesson(pair) or self._one_by_one(pair)):
                 return reason
         return ""
+
+    def _of_lesson(self, pair: frozenset[ResourceKey]) -> str:
+        """Return why two objects may be two steps of a lesson, "" where they are none, or a script applies both."""
+        files = sorted({self.files[key] for key in pair if key in self.lessons})
+        lessons = {self.lessons.get(key) for key in pair}
+        if len(files) < len(pair) or len(lessons) > 1 or any(pair <= each for each in self.together):
+            return ""
+        return f"{' and '.join(files)} may be two steps in {lessons.pop()}/: no script applies both"
 
     def _one_by_one(self, pair: frozenset[ResourceKey]) -> str:
         """Return why nothing says that two objects of one sort are applied both, "" where something does."""
@@ -123,35 +126,36 @@ def steps(
     lesson_of = {
         path: lesson for lesson, own in _lessons({*scripts.directories, *paths.values()}).items() for path in own
     }
-    lessons = {key: (lesson_of[path], path) for key, path in paths.items() if path in lesson_of}
+    lessons = {key: lesson_of[path] for key, path in paths.items() if path in lesson_of}
     found: dict[frozenset[ResourceKey], str] = {}
     together: list[frozenset[ResourceKey]] = []
     aside: dict[ResourceKey, str] = {}
     one_by_one: dict[str, str] = {}
-    applied: set[ResourceKey] = set()
     by_script: list[frozenset[ResourceKey]] = []
     for script, text in scripts.naming(b"kubectl", b"oc "):
         commands = list(_commands(text))
         start = starts(script, text) if commands else ()
-        for path in _named(commands, text, start):
-            if known.is_file(path):
-                one_by_one.setdefault(path.rpartition("/")[0], script)
-        taken = [_Step(each.deletes, frozenset(_meant(known, each, text, start))) for each in commands if each.runs]
+        named = [tuple(places(start, *named_files(each.words, text))) for each in commands]
+        steps_of = [_Step(each.deletes, _meant(known, each, at)) for each, at in zip(commands, named, strict=True)]
+        for each, at in zip(commands, named, strict=True):
+            for path in at if each.runs and not each.deletes else ():
+                if known.is_file(path):
+                    one_by_one.setdefault(path.rpartition("/")[0], script)
+        taken = [step for each, step in zip(commands, steps_of, strict=True) if each.runs]
         deleted = frozenset[ResourceKey]().union(*(step.objects for step in taken if step.deletes))
         put = frozenset[ResourceKey]().union(*(step.objects for step in taken if not step.deletes))
-        applied |= put
         by_script.append(put)
         together.append(put - deleted)
         for pair, reason in _in_turn(taken, script):
             found.setdefault(pair, reason)
-        if any(step.runs and not step.deletes for step in commands):
-            for each in commands:
+        if any(not step.deletes for step in taken):
+            for each, step in zip(commands, steps_of, strict=True):
                 if each.is_taken_out and not each.deletes:
-                    reason = f"{script} applies it in a comment only"
-                    aside.update((key, reason) for key in _meant(known, each, text, start))
+                    aside.update(dict.fromkeys(step.objects, f"{script} applies it in a comment only"))
         if len(found) > _MOST_PAIRS:
             return Steps({}, together, lessons, by_script, paths, one_by_one)
     found = {pair: reason for pair, reason in found.items() if not any(pair <= each for each in together)}
+    applied = frozenset[ResourceKey]().union(*by_script)
     for key, reason in aside.items():
         if key not in applied:
             for other in applied:
@@ -213,24 +217,14 @@ def _commands(script: ScriptText) -> Iterator[_Command]:
         yield _Command(match[1] == "delete", match[2], not _COMMENT.match(text, line), bool(_BARE.match(text, line)))
 
 
-def _named(commands: Iterable[_Command], text: ScriptText, start: tuple[str, ...]) -> Iterator[str]:
-    """Yield what the paths may be that commands name, as far as they run and apply something."""
-    for each in commands:
-        if each.runs and not each.deletes:
-            yield from places(start, *named_files(each.words, text))
+def _meant(known: _Known, command: _Command, paths: Iterable[str]) -> frozenset[ResourceKey]:
+    """Return the objects of plain files that a command applies or deletes.
 
-
-def _meant(known: _Known, command: _Command, text: ScriptText, start: tuple[str, ...]) -> set[ResourceKey]:
-    """Return the objects of plain files that a command applies or deletes."""
-    objects = set(_of_files(known, command.words, text, start))
-    if command.deletes and not objects:
-        objects.update(_of_words(known, command.words))
-    return objects
-
-
-def _of_files(known: _Known, command: str, text: ScriptText, start: tuple[str, ...]) -> Iterator[ResourceKey]:
-    for place in places(start, *named_files(command, text)):
-        yield from known.of_path(place)
+    Args:
+        paths: what those may be that it names.
+    """
+    objects = frozenset(key for path in paths for key in known.of_path(path))
+    return frozenset(_of_words(known, command.words)) if command.deletes and not objects else objects
 
 
 def _of_words(known: _Known, command: str) -> Iterator[ResourceKey]:

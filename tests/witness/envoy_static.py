@@ -64,7 +64,7 @@ def static(
             continue
         cluster["type"] = "STATIC"
         cluster["loadAssignment"] = loaded
-        for socket in _named(loaded, "socketAddress"):
+        for socket in values_of(loaded, "socketAddress"):
             socket["address"], socket["portValue"] = place(socket["address"], int(socket["portValue"]))
         clusters.append(cluster)
     secrets = list({each["name"]: each for each in resources.get(_SECRET, ())}.values())
@@ -105,16 +105,16 @@ def _of_type(value: Any, name: str) -> Iterator[dict[str, Any]]:
             yield from _of_type(inner, name)
 
 
-def _named(value: Any, field: str) -> Iterator[Any]:
+def values_of(value: Any, field: str) -> Iterator[Any]:
     """Yield the values of a field, wherever it stands."""
     if isinstance(value, dict):
         if field in value:
             yield value[field]
         for inner in value.values():
-            yield from _named(inner, field)
+            yield from values_of(inner, field)
     elif isinstance(value, list):
         for inner in value:
-            yield from _named(inner, field)
+            yield from values_of(inner, field)
 
 
 def _without_discovery(value: Any) -> None:

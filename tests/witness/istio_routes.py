@@ -4,7 +4,7 @@ GRPCRoutes of one Gateway, and from `trace`."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from tests.witness.api_server import parted
 from tests.witness.envoy import Asked, Proxy, Stubs, container
 from tests.witness.envoy_gateway import simulated
 from tests.witness.envoy_gateway_worlds import GATEWAY_API
+from tests.witness.envoy_static import values_of
 from tests.witness.facts import Facts
 from tests.witness.grammar import Draw, Manifest, manifest, name_of
 from tests.witness.istio_requests import head as of_istio
@@ -166,7 +167,10 @@ class Asking(Program):
             _LISTENER: [
                 _listener(port, routes[f"http.{port}"]) for port in _PORTS.values() if f"http.{port}" in routes
             ],
-            _CLUSTER: [_cluster(name) for name in sorted(set(_clusters(routes)))],
+            _CLUSTER: [
+                _cluster(name)
+                for name in sorted({name for name in values_of(routes, "cluster") if isinstance(name, str)})
+            ],
         }
         facts: Facts = {}
         with Proxy(self._envoy, resources, stubs, self._directory) as proxy:
@@ -214,17 +218,6 @@ def _cluster(name: str) -> dict[str, Any]:
     endpoint = {"endpoint": {"address": {"socketAddress": {"address": name, "portValue": 80}}}}
     assignment = {"clusterName": name, "endpoints": [{"lbEndpoints": [endpoint]}]}
     return {"name": name, "loadAssignment": assignment, "connectTimeout": "5s"}
-
-
-def _clusters(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            if name == "cluster" and isinstance(inner, str):
-                yield inner
-            yield from _clusters(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _clusters(inner)
 
 
 def our_answers(objects: Sequence[Manifest], refused: Sequence[str], asked: Sequence[Asked], real: Facts) -> Facts:

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from tests.witness.api_server import parted
 from tests.witness.envoy import Asked, Proxy, Stubs, token
 from tests.witness.envoy_gateway import simulated
 from tests.witness.envoy_gateway_worlds import CERTIFICATE, GATEWAY_API, JWKS, PRIVATE_KEY
+from tests.witness.envoy_static import values_of
 from tests.witness.facts import Facts
 from tests.witness.gateway_api import DIALECTS, Controller
 from tests.witness.gateway_api import head as of_kgateway
@@ -355,22 +356,12 @@ def _with_clusters(resources: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     made = {url: list(each) for url, each in resources.items()}
     clusters = made.setdefault(_CLUSTER, [])
     clusters.clear()
-    for name in sorted({each for each in _clusters(resources) if each.startswith(_BACKEND)}):
+    named = (*values_of(resources, "cluster"), *values_of(resources, "clusterName"))
+    for name in sorted({each for each in named if isinstance(each, str) and each.startswith(_BACKEND)}):
         address = {"socketAddress": {"address": name, "portValue": 80}}
         assignment = {"clusterName": name, "endpoints": [{"lbEndpoints": [{"endpoint": {"address": address}}]}]}
         clusters.append({"name": name, "loadAssignment": assignment, "connectTimeout": "5s"})
     return made
-
-
-def _clusters(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            if name in ("cluster", "clusterName") and isinstance(inner, str):
-                yield inner
-            yield from _clusters(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _clusters(inner)
 
 
 def our_answers(objects: Sequence[Manifest], refused: Sequence[str], asked: Sequence[Asked], real: Facts) -> Facts:

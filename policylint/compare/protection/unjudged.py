@@ -17,7 +17,7 @@ from policylint.compare.protection.cause import RULE
 from policylint.compare.protection.extensions import nearest
 from policylint.compare.protection.selected import selected_otherwise
 from policylint.compare.protection.spec import ranked, weakenings
-from policylint.compare.sameness import same_addresses
+from policylint.compare.sameness import encoded, same_addresses
 from policylint.documents import Pointer
 from policylint.model import Finding, Location, Resource, ResourceKey, World, mapping
 from policylint.model.weakness import Weakness
@@ -335,7 +335,7 @@ def _plain(value: str) -> Any:
 
 def _text(value: Any) -> str:
     plain = str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
-    return json.dumps(plain, sort_keys=True, default=str)
+    return encoded(plain)
 
 
 def _is_telling_value(words: Access, old: Any, new: Any) -> bool:

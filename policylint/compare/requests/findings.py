@@ -7,7 +7,6 @@ a mesh (GWP304); or whatever else lets requests through (GWP324). How bad it is 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -22,6 +21,7 @@ from policylint.compare.protection.cause import finding as finding_of_cause
 from policylint.compare.requests.changes import OPENED, RequestChange
 from policylint.compare.requests.kept import CERTIFICATE, Kept, gone
 from policylint.compare.requests.words import difference_in_words, doors_in_words, example_in_words, sets_in_words
+from policylint.compare.sameness import encoded
 from policylint.compare.subjects import subject_of
 from policylint.documents import Pointer
 from policylint.doors.vendors import closest
@@ -484,15 +484,11 @@ def _differences(before: Any, after: Any, at: Pointer = ()) -> Iterator[Pointer]
                 found = True
                 yield from _differences(before[name], after[name], (*at, name)) if name in before else [(*at, name)]
     elif isinstance(before, list) and isinstance(after, list):
-        known = set(map(_text, before))
-        new = [number for number, value in enumerate(after) if _text(value) not in known]
+        known = set(map(encoded, before))
+        new = [number for number, value in enumerate(after) if encoded(value) not in known]
         for number in new:
             found = True
             is_edited = len(before) == len(after) and isinstance(after[number], dict)
             yield from _differences(before[number], after[number], (*at, number)) if is_edited else [(*at, number)]
     if not found:
         yield at
-
-
-def _text(value: object) -> str:
-    return json.dumps(value, sort_keys=True, default=str)

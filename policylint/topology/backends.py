@@ -169,7 +169,7 @@ def port_of(service: Resource | None, number: int | None, route_kind: str) -> tu
         return None, None
     known = ports_by_number(service)
     if not known:
-        return (False if is_portless(service) else None), None
+        return (False if lacks_port(service, None) else None), None
     matching = known.get(number, [])
     if not matching:
         return (None if None in known else False), None
@@ -178,13 +178,15 @@ def port_of(service: Resource | None, number: int | None, route_kind: str) -> tu
     return True, port_node(service.key, best.name) if best.name else None
 
 
-def is_portless(service: Resource) -> bool:
-    """Tell whether a Service takes no requests, as it has no ports: no API server takes such a one.
+def lacks_port(service: Resource, number: int | None) -> bool:
+    """Tell whether nothing answers at a port of a Service; at none, None, where it has no ports.
 
     A name that stands for pods or for a host has every port of theirs.
     """
+    known = ports_by_number(service)
+    lacks = not known or (number is not None and known.keys().isdisjoint((number, None)))
     stands_for_others = service.spec.get("clusterIP") == "None" or service.spec.get("type") == "ExternalName"
-    return service.key[:2] == SERVICE and not ports_by_number(service) and not stands_for_others
+    return service.key[:2] == SERVICE and lacks and not stands_for_others
 
 
 def _virtual(target: ResourceKey) -> Resolution | None:

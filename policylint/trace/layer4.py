@@ -80,7 +80,7 @@ def along_route(
     questions: list[RequestQuestion] = []
     message = facts(request, questions)._replace(stream=True)
     policies = tracer.met(start, nodes, working, message)
-    http = request.scheme == "https" and start.listener is not None
+    http = request.scheme == "http" or (request.scheme == "https" and start.listener is not None)
     method, host, path = (request.method, request.host, request.path) if http else ("", "", "")
     forwarded = Forwarded(method, host, path, dict(request.headers), sni)
     trace = start._replace(

@@ -14,7 +14,7 @@ from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.model.spelling import find, same_kind, spelled, spelling
 from policylint.policy.authorizing import Client, Routing
 from policylint.topology import RouteState, whole
-from policylint.topology.backends import is_portless, port_node, ports
+from policylint.topology.backends import lacks_port, port_of
 from policylint.topology.workloads import WORKLOADS, services_selecting
 from policylint.trace.consumed import taken_off
 from policylint.trace.hosts import serves
@@ -47,19 +47,14 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
     if other is not None:
         reason = f"{other.key} routes requests for {service}, and VirtualServices are not evaluated"
         return start._replace(outcome=Outcome(unknown=True, reason=reason))
+    resource = tracer.simulation.world.get(service)
+    if resource is not None and lacks_port(resource, request.port):
+        lacks = "ports" if request.port is None else f"port {request.port}"
+        return start._replace(outcome=Outcome(refused=True, reason=f"{service} has no {lacks}"))
     chosen, is_consumer = _chosen(tracer, service, request)
-    if request.scheme in _STREAMS:
-        from policylint.trace.layer4 import along_route
-
-        fitting = [state for state in chosen if state.route.key.kind == _STREAMS[request.scheme]]
-        if request.scheme == "tls":
-            name = request.sni or request.host
-            fitting = [state for state in fitting if any(serves(name, each) for each in state.hostnames)]
-        fitting.sort(key=lambda state: state.route.age)
-        return along_route(tracer, start, fitting[0], ()) if fitting else _direct(tracer, start, service)
-    candidates = _candidates(chosen, request)
+    candidates = None if request.scheme in _STREAMS else _candidates(chosen, request)
     if candidates is None:
-        return _direct(tracer, start, service)
+        return _connected(tracer, start, service, chosen)
     takers = ordered(candidates)
     if why := doubt(candidates, takers):
         return start._replace(outcome=Outcome(unknown=True, reason=why))
@@ -93,11 +88,7 @@ def to_pod(tracer: Tracer, request: Request) -> Trace:
 
 
 def service_of(tracer: Tracer, request: Request) -> ResourceKey:
-    """Return the Service that a request of the mesh is for.
-
-    Raises:
-        RequestError: there is none of this name.
-    """
+    """Return the Service that a request of the mesh is for; a RequestError says that there is none of this name."""
     return _object(tracer, request.service, ("Service", "ServiceImport"))
 
 
@@ -157,6 +148,21 @@ def _chosen(tracer: Tracer, service: ResourceKey, request: Request) -> tuple[lis
     return own or [state for state in attached if state.route.key.namespace == service.namespace], bool(own)
 
 
+def _connected(tracer: Tracer, start: Trace, service: ResourceKey, chosen: Sequence[RouteState]) -> Trace:
+    """Return the trace of a connection, or of a request that no narrower kind of route is for (GEP-1426)."""
+    request, telling = start.request, any(mesh.tells_requests for mesh in tracer.simulation.meshes.routing)
+    kind = _STREAMS.get(request.scheme, "" if telling else "TCPRoute")
+    fitting = sorted((each for each in chosen if each.route.key.kind == kind), key=lambda each: each.route.age)
+    if request.scheme == "tls":
+        name = request.sni or request.host
+        fitting = [state for state in fitting if any(serves(name, each) for each in state.hostnames)]
+    if not fitting:
+        return _direct(tracer, start, service)
+    from policylint.trace.layer4 import along_route
+
+    return along_route(tracer, start, fitting[0], ())
+
+
 def _candidates(chosen: Sequence[RouteState], request: Request) -> list[RuleCandidate] | None:
     """Return the matches of some routes for a request or a call; None where no route is for it."""
     calls = request.grpc and any(state.route.key.kind == "GRPCRoute" for state in chosen)
@@ -179,25 +185,17 @@ def _routes(tracer: Tracer, service: ResourceKey, port: int | None) -> list[Rout
 def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool = True) -> Trace:
     """Return the trace of traffic that reaches the Service without any route."""
     request = start.request
-    resource = tracer.simulation.world.get(service)
     port = request.port if ported else None
-    if ported and resource is not None and is_portless(resource):
-        lacks = "ports" if port is None else f"port {port}"
-        return start._replace(outcome=Outcome(refused=True, reason=f"{service} has no {lacks}"))
-    section = None
-    for service_port in ports(resource) if resource is not None else ():
-        if port is not None and service_port.number == port and service_port.name:
-            section = port_node(service, service_port.name)
+    section = port_of(tracer.simulation.world.get(service), port, "")[1]
     share = Share(service, port, 1, 1.0, (), section)
     path = tuple(filter(None, (whole(service), section)))
     asked = ("", "", "") if request.scheme in _STREAMS else (request.method, request.host, request.path)
-    tls = tracer.tls.of(share)
     trace = start._replace(
         outcome=Outcome((share,)),
         path=path,
         forwarded=Forwarded(*asked, dict(request.headers)),
         response=dict(sorted(request.backend_headers)),
-        backend_tls=tls is not None,
+        backend_tls=tracer.tls.of(share) is not None,
         policies=tracer.policies.met((), [share], tracer.beyond(start), facts(request)),
         beyond=tracer.beyond(start)(service),
         extensions=tracer.policies.extensions((), [share]),

@@ -129,7 +129,54 @@ def test_where_no_mesh_is_nothing_is_looked_at(tmp_path: Path) -> None:
         place = tmp_path / str(looked_at)
         place.mkdir()
         found = requests(sides(place, before, others))
-        assert (found.changes, found.hosts) == ((), looked_at)
+        assert ([each.change for each in found.changes], found.hosts) == (["opened", "closed"] * looked_at, looked_at)
+
+
+ROUTED = "parentRefs: [{group: '', kind: Service, name: web%s}], rules: [{backendRefs: [{name: next, port: 80}]}]"
+KINDS = ("HTTPRoute", "GRPCRoute", "TCPRoute", "HTTPRoute.policy.linkerd.io/v1beta3")
+
+
+@pytest.mark.parametrize(
+    "around", [LINKERD[0], worlds.labelled("shop", "{}"), ISTIO[0]], ids=["Linkerd", "any", "Istio"]
+)
+@pytest.mark.parametrize("port", ["", ", port: 80"], ids=["every port", "one port"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_port_that_goes_closes_what_came_to_it_without_any_policy(
+    tmp_path: Path, kind: str, port: str, around: str
+) -> None:
+    name, _, api = kind.partition(".")
+    own = worlds.manifest(api or "gateway.networking.k8s.io/v1", name, "own", "shop", f"spec: {{{ROUTED % port}}}")
+    rest = (around, worlds.service("next", "shop"), own)
+    found = requests(sides(tmp_path, (*rest, service()), (*rest, service().replace("port: 80", "port: 81"))))
+    assert not found.same
+    closed = {each.after for each in found.changes if each.change == "closed"}
+    assert closed == {"refused: Service shop/web has no port 80"}
+
+
+@pytest.mark.parametrize("around", [LINKERD[0], worlds.labelled("shop", "{}")], ids=["Linkerd", "any"])
+def test_connections_that_a_route_takes_are_requests_as_well_where_no_route_is_for_these(
+    tmp_path: Path, around: str
+) -> None:
+    streams, calls = (
+        worlds.manifest("gateway.networking.k8s.io/v1", kind, kind.lower(), "shop", f"spec: {{{ROUTED % ''}}}")
+        for kind in ("TCPRoute", "HTTPRoute")
+    )
+    rest = (around, service(), worlds.service("next", "shop"))
+    own = calls.replace("name: next", "name: web")
+    for before, after, told in (((streams,), (), ["rerouted"]), ((streams, own), (own,), [])):
+        place = tmp_path / str(len(before))
+        place.mkdir()
+        found = requests(sides(place, (*rest, *before), (*rest, *after)))
+        assert [each.change for each in found.changes] == told
+
+
+def test_connections_of_a_route_are_no_requests_at_istio(tmp_path: Path) -> None:
+    spec = ROUTED % ""
+    streams = worlds.manifest("gateway.networking.k8s.io/v1", "TCPRoute", "own", "shop", f"spec: {{{spec}}}")
+    found = requests(
+        sides(tmp_path, (*ISTIO, worlds.service("next", "shop"), streams), (*ISTIO, worlds.service("next", "shop")))
+    )
+    assert found.changes == ()
 
 
 def of_tcp(spec: str) -> tuple[str, ...]:

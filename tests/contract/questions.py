@@ -1134,9 +1134,15 @@ def _opened_by_diff(change: Change) -> Answers:
 
 def _said(change: Change) -> Answers:
     requests = change.found.requests
-    if requests is None:
+    if requests is None or _has_connections_inside(change):
         return {}
     return _told(requests.changes, _unknown(change, requests.unknown))
+
+
+def _has_connections_inside(change: Change) -> bool:
+    """Return whether routes of connections have Services as parents: whether they are for requests is the mesh's."""
+    routed = (state for side in change.environments for listed in side.tracer.in_mesh.values() for _, state in listed)
+    return any(state.route.key.kind == "TCPRoute" for state in routed)
 
 
 def _told(changes: Iterable[RequestChange], unknown: Iterable[tuple[str, int]]) -> Answers:
@@ -1148,7 +1154,7 @@ def _said_beside(change: Change) -> Answers:
     """What is said beside an object of a mesh: where that is its first policy, requests inside are compared that were
     not looked at."""
     requests = change.beside_unrelated.found.requests
-    if requests is None:
+    if requests is None or _has_connections_inside(change):
         return {}
     asked = {entry.gateway for side in change.environments for entry in entries_inside(side.tracer)}
     whole = any(side.tracer.admissions.any for side in change.environments)

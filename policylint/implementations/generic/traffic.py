@@ -63,6 +63,7 @@ class Traffic(Behaviour):
         relays: whether what routes of Services take comes to the pods from a proxy of the nodes, not from the client.
         balances_equals: whether requests are balanced over the backends of all rules with one and the same match;
             elsewhere the first of them takes all.
+        tells_requests: whether routes of connections to a Service are never for requests, whatever port they name.
         empty_delegation: the status for what a rule matches that delegates to no route which counts below it.
         flat_delegation: whether the matches of delegated routes stand among all others, so that another rule takes what
             none of them matches.
@@ -81,6 +82,7 @@ class Traffic(Behaviour):
     balances_equals = False
     sets_by_name = False
     relays = False
+    tells_requests = False
     empty_delegation = 404
     flat_delegation = False
     entering_fronts = ""

@@ -104,6 +104,7 @@ class Istio(Implementation):
     host_first = True  # one virtual host per hostname (pilot/pkg/networking/core/gateway.go, vHostDedupMap)
     hosts_of_port = frozenset({"http"})  # servers of a port without TLS share a route config (gateway.go)
     calls_by_path = True  # pilot/pkg/config/kube/gateway/conversion.go, createGRPCURIMatch
+    tells_requests = True  # listeners that detect the protocol look requests up among HTTP routes alone (listener.go)
     sets_by_name = True  # a VirtualService each (route_collections.go, mergeHTTPRoutes), one behind the other by age
     is_mesh = True
     _groups: Sequence[Group] = ()

@@ -9,6 +9,7 @@ pkg/controller/certificate-shim/sync.go, issuerForIngressLike, and pkg/issuer/ac
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -75,18 +76,45 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 def _ingresses(simulation: Simulation) -> Iterator[Finding]:
     """Yield the Ingresses for which cert-manager makes no certificate though an annotation asks for one.
 
+    One that leaves it to another Ingress of its class to have its hosts in `tls` lacks none.
+
     Source: cert-manager pkg/controller/certificate-shim/sync.go, validateIngressTLSBlock: it takes the names and the
     Secret of a certificate from `tls`.
     """
+    elsewhere: Mapping[ResourceKey, set[str]] | None = None
     for ingress in simulation.world.of_kind(*INGRESS):
         annotation = next((each for each in (*CERT_MANAGER, _OLD) if ingress.annotations.get(each)), "")
         blocks = list(map(mapping, sequence(ingress.spec.get("tls"))))
         lacking = next((name for name in ("hosts", "secretName") for each in blocks if not each.get(name)), "")
+        if annotation and not blocks:
+            elsewhere = _with_certificates(simulation) if elsewhere is None else elsewhere
+            beside = elsewhere[ingress.key]
+            hosts = [text(mapping(rule).get("host")).lower() for rule in sequence(ingress.spec.get("rules"))]
+            if hosts and all(not beside.isdisjoint({each, _wildcard(each)}) for each in hosts):
+                continue
         if annotation and (lacking or not blocks):
             lack = f"an entry of `tls` has no `{lacking}`" if lacking else "the Ingress has no `tls`"
             why = f"{lack}, from which cert-manager takes names and Secret"
             fix = "name the hosts and a Secret in `tls`, or take the annotation out"
             yield _unissued(ingress, annotation, why, fix)._replace(severity="warning")
+
+
+def _with_certificates(simulation: Simulation) -> dict[ResourceKey, set[str]]:
+    """Return the hosts that Ingresses have in `tls`, with a Secret, by each Ingress of their class."""
+    from policylint.doors.controllers import Classes
+
+    classes, hosts = Classes(simulation.world), defaultdict[str, set[str]](set)
+    named = {each.key: classes.name(each) for each in simulation.world.of_kind(*INGRESS)}
+    for ingress in simulation.world.of_kind(*INGRESS):
+        for block in map(mapping, sequence(ingress.spec.get("tls"))):
+            if block.get("secretName"):
+                hosts[named[ingress.key]].update(each.lower() for each in texts(block.get("hosts")))
+    return {key: hosts[name] for key, name in named.items()}
+
+
+def _wildcard(host: str) -> str:
+    """Return the wildcard that covers a host."""
+    return f"*.{host.partition('.')[2]}"
 
 
 def _not_issued(listener: ListenerState, why: str) -> Iterator[Finding]:

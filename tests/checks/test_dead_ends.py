@@ -288,3 +288,35 @@ def test_cert_manager_takes_names_and_secret_from_an_ingress(
 
 def test_an_ingress_without_the_annotation_wants_no_certificate(tmp_path: Path) -> None:
     assert found(tmp_path, INGRESS % ("nginx.ingress.kubernetes.io/app-root", ""), "GWP412") == []
+
+
+BESIDE = """
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: %s, namespace: shop, annotations: {%s}}
+spec:
+  ingressClassName: %s
+  rules:
+  - host: shop.example.com
+    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
+  %s
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("of_class", "tls", "expected"),
+    [
+        ("nginx", "tls: [{hosts: [shop.example.com], secretName: web}]", []),
+        ("nginx", "tls: [{hosts: ['*.example.com'], secretName: web}]", []),
+        ("nginx", "tls: [{hosts: [api.example.com], secretName: web}]", ["warning certain"]),
+        ("nginx", "tls: [{hosts: [shop.example.com]}]", ["warning certain", "warning certain"]),
+        ("inside", "tls: [{hosts: [shop.example.com], secretName: web}]", ["warning certain"]),
+    ],
+)
+def test_another_ingress_of_the_class_may_have_the_host_in_tls(
+    of_class: str, tls: str, expected: list[str], tmp_path: Path
+) -> None:
+    """Several Ingresses of one host, of which one owns its certificate."""
+    text = BESIDE % ("web", ISSUED, of_class, tls) + BESIDE % ("api", ISSUED, "nginx", "")
+    assert found(tmp_path, text, "GWP412") == expected

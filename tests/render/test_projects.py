@@ -257,3 +257,61 @@ def test_what_a_secret_does_not_give_to_a_project_stays_refused(
     tmp_path: Path, fields: str, entry: dict[str, str]
 ) -> None:
     assert refused(tmp_path, {**FILES, **project(**{fields: "[]"}), **entry}) != []
+
+
+REGISTERED = {
+    **{path: text for path, text in FILES.items() if path != "argo/shop.yaml"},
+    "argo/base/kustomization.yaml": "resources: [project.yaml, shop.yaml]\n",
+    "argo/base/shop.yaml": FILES["argo/shop.yaml"],
+    "argo/base/project.yaml": project(sourceRepos="['https://set-by-the-cluster.invalid']")["argo/project.yaml"],
+}
+
+
+def registered(name: str, repository: str) -> dict[str, str]:
+    """A cluster that says from where its project may take what."""
+    text = (
+        "resources: [../../base]\npatches:\n- target: {kind: AppProject}\n"
+        f"  patch: '[{{op: replace, path: /spec/sourceRepos/0, value: \"{repository}\"}}]'\n"
+    )
+    root = application(name, f"{{repoURL: 'https://git.example.com/platform.git', path: argo/clusters/{name}}}")
+    return {f"argo/clusters/{name}/kustomization.yaml": text, f"argo/roots/{name}.yaml": root}
+
+
+@pytest.mark.parametrize(
+    ("repository", "said"),
+    [
+        ("https://git.example.com/platform", []),
+        ("*", []),
+        ("https://git.example.com/other", ["the repository https://git.example.com/platform.git"]),
+    ],
+)
+def test_a_project_is_as_its_kustomization_makes_it(tmp_path: Path, repository: str, said: list[str]) -> None:
+    assert refused(tmp_path, {**REGISTERED, **registered("east", repository)}) == said
+
+
+def test_of_a_project_that_kustomizations_make_differently_nothing_is_known(tmp_path: Path) -> None:
+    other = registered("west", "https://git.example.com/other")
+    assert refused(tmp_path, {**REGISTERED, **registered("east", "https://git.example.com/platform"), **other}) == []
+
+
+VALUES = application("shop", "{chart: shop}").replace(
+    "source: {chart: shop}",
+    "sources:\n  - {repoURL: 'https://charts.example.com', chart: shop, targetRevision: 1.0.0}\n"
+    "  - {repoURL: 'https://git.example.com/platform.git', path: charts/shop, ref: values}",
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("replicas: 2\nshop: {color: red}\n", []),
+        ("kind: Shop\nreplicas: 2\n", ["Shop web/"]),
+        (SERVICE.replace("name: shop", "name: shop\n  namespace: other"), ["the namespace of Service other/shop"]),
+    ],
+)
+def test_a_file_of_values_in_a_directory_is_no_object(tmp_path: Path, written: str, said: list[str]) -> None:
+    """argoproj/argo-cd reposerver/repository/repository.go, getObjsFromYAMLOrJson: what does not look like a manifest
+    is none."""
+    permits = project(sourceRepos="['*']", namespaceResourceWhitelist="[{group: '', kind: Service}]")
+    files = {"argo/shop.yaml": f"{VALUES}  project: team\n", "charts/shop/values.yaml": written, **permits}
+    assert refused(tmp_path, files) == said

@@ -92,7 +92,7 @@ class Argo:
     @cached_property
     def _projects(self) -> Projects:
         beside = {path.rpartition("/")[0] for path, _ in self._owners}
-        return Projects(self._tree, self._kustomizer.cluster_scoped, self._deployers.keys(), beside)
+        return Projects(self._tree, self._kustomizer, self._deployers.keys(), beside)
 
     @cached_property
     def _owners(self) -> list[tuple[str, Manifest]]:
@@ -404,7 +404,8 @@ class Argo:
                 if looks_like_a_manifest(self._tree, path):
                     needed.add(path)
             if not is_kustomization_path(path):
-                written += manifests_of(self._tree.documents(path) or ())
+                made = manifests_of(self._tree.documents(path) or ())
+                written += made if made and made[0].kind else ()  # else a file of another sort, such as of values
         cluster.builds.append(Build(_CANNOT, directory, journal.failures, needed, written))
         return written
 

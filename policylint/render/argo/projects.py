@@ -23,10 +23,11 @@ from policylint.documents import read
 from policylint.model import GATEWAY_GROUP, is_symbolic, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
 from policylint.render.by_hand import applied
-from policylint.render.flux.roots import live_manifests
+from policylint.render.flux.roots import live_manifests, outermost
 from policylint.render.globs import glob
+from policylint.render.kustomize.build import Kustomizer
 from policylint.render.provenance import Manifest, Provenance
-from policylint.render.tree import Tree, directories_above
+from policylint.render.tree import Tree, directories_above, inside
 
 _KIND = "AppProject"
 _NOT = "!"
@@ -64,9 +65,7 @@ class Scoped(NamedTuple):
 class Projects:
     """The projects of a tree; of one that is not in it, or in it twice, nothing is known, as of `default`."""
 
-    def __init__(
-        self, tree: Tree, cluster_scoped: Collection[tuple[str, str]], directories: Collection[str], beside: Set[str]
-    ) -> None:
+    def __init__(self, tree: Tree, kustomizer: Kustomizer, directories: Collection[str], beside: Set[str]) -> None:
         """Read the projects of a tree.
 
         Args:
@@ -74,17 +73,19 @@ class Projects:
             beside: the directories in which Applications lie.
         """
         self._tree = tree
-        self._cluster_scoped = cluster_scoped
+        self._cluster_scoped = kustomizer.cluster_scoped
         self._specs: dict[str, Mapping[str, Any] | None] = {}
         self._homes: dict[str, str] = {}
         by_hand: Mapping[str, str] | None = None
-        for path, manifest in live_manifests(tree, lambda body: body.get("kind") == _KIND):
-            above = [path, *directories_above(path)]
+        for path, written in live_manifests(tree, lambda body: body.get("kind") == _KIND):
             by_hand = applied(tree) if by_hand is None else by_hand
-            is_applied = not (by_hand.keys() | directories).isdisjoint(above) or path.rpartition("/")[0] in beside
-            is_another = self._specs.get(manifest.name, manifest.spec) != manifest.spec
-            self._homes[manifest.name] = manifest.namespace
-            self._specs[manifest.name] = None if is_another or not is_applied else manifest.spec
+            for place, manifest in _as_built(path, written, kustomizer):
+                above = {path, *directories_above(path), *directories_above(inside(place, ""))}
+                is_applied = not (by_hand.keys() | directories).isdisjoint(above) or path.rpartition("/")[0] in beside
+                is_another = self._specs.get(manifest.name, manifest.spec) != manifest.spec
+                self._homes[manifest.name] = manifest.namespace
+                is_open = is_another or not is_applied or manifest.provisional
+                self._specs[manifest.name] = None if is_open else manifest.spec
 
     @cached_property
     def _has_global(self) -> bool:
@@ -190,6 +191,20 @@ class Projects:
             if any(pattern.startswith(_NOT) and value and not _is_meant(pattern, value) for pattern, value in stated):
                 return False
         return permitted
+
+
+def _as_built(path: str, written: Manifest, kustomizer: Kustomizer) -> Iterator[tuple[str, Manifest]]:
+    """Yield a project as each of the outermost kustomizations makes it that takes its file in, with their directories;
+    as it is written where none does."""
+    tree = kustomizer.tree
+    tops = outermost(path, tree.takers, tree.budget)
+    if tops == {path}:
+        yield path.rpartition("/")[0], written
+        return
+    for top in sorted(tops):
+        for made in kustomizer.build(top).manifests if tree.is_live(f"{top}/") else ():
+            if made.kind == _KIND and made.origin.document is written.origin.document and made.name == written.name:
+                yield top, made
 
 
 def scoped(tree: Tree) -> Iterator[Scoped]:

@@ -29,7 +29,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.outside import belongs
 from policylint.patterns import Pattern
 from policylint.render.in_use import Naming, may_tell
-from policylint.render.live import NOT_LIVE
+from policylint.render.live import ENVIRONMENTS, NOT_LIVE
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError
@@ -59,6 +59,8 @@ _DEPLOYERS = frozenset(
     | {"source.toolkit.fluxcd.io"}
 )
 """Groups of the objects that deploy others."""
+_FEW = 2
+"""Directories that exclude each other, at most, where the others are not taken for ones that are tried one by one."""
 _TEMPLATED = "a template engine fills in its file"
 """Why an object is provisional whose file is a template as it stands."""
 
@@ -293,7 +295,7 @@ class ReadTree(NamedTuple):
             if problem.file not in tests and (problem.code not in (YAML_SYNTAX, DUPLICATE_KEY) or is_ours(problem.file))
         ]
         simulations = []
-        apart = self._never_together(objects)
+        apart = self._never_together(objects, [name for name, _, _, is_alternative in worlds if is_alternative])
         homes = self._homes(worlds if len(worlds) > 1 else ())
         for name, own, elsewhere, is_alternative in worlds:
             if env and name not in env:
@@ -318,12 +320,19 @@ class ReadTree(NamedTuple):
             simulations.append(simulate(world, self._judged(world, catalog)))
         return simulations
 
-    def _never_together(self, objects: Sequence[Resource]) -> Callable[[Iterable[ResourceKey], bool], str]:
+    def _never_together(
+        self, objects: Sequence[Resource], alternatives: Iterable[str] = ()
+    ) -> Callable[[Iterable[ResourceKey], bool], str]:
         """Return what tells why objects of plain files stand together at no time, or not as they are written, ""
-        where nothing says so."""
+        where nothing says so.
+
+        Args:
+            alternatives: directories that exclude each other.
+        """
         if self.source.named or self.source.root is None:
             return lambda keys, are_rivals: ""  # noqa: ARG005
         patching = self._patching()
+        tried = [each for each in alternatives if ENVIRONMENTS.isdisjoint(each.split("/")) and each != DEFAULT]
 
         @cache
         def known() -> Steps:
@@ -334,6 +343,8 @@ class ReadTree(NamedTuple):
         def reason(keys: Iterable[ResourceKey], are_rivals: bool) -> str:
             several = tuple(dict.fromkeys(keys))
             apart = known().reason(several, are_rivals=are_rivals) if len(several) > 1 and objects else ""
+            if are_rivals and not apart and len(tried) > _FEW:
+                apart = known().in_directories(several, tried)
             return apart or next((f"{script} patches {key}" for key in several if (script := patching(key))), "")
 
         return reason

@@ -337,3 +337,40 @@ def test_what_a_script_patches_is_not_as_it_is_written(
     route = (ROUTE % "simple").replace("name: edge", "name: edge, sectionName: https")
     files = {"shop/edge.yaml": EDGE, "shop/simple.yaml": route, **scripts}
     assert doubtful(tmp_path, files, "GWP402") == [is_doubtful]
+
+
+def tried(*directories: str, of: str = "parts") -> dict[str, str]:
+    """Directories that exclude each other: each has the same route, written otherwise."""
+    held = (ROUTE % "same").replace("shop.example.com", "%s.example.com").replace("namespace: shop", "namespace: demo")
+    return {f"{of}/{each}/route.yaml": held % each.replace("/", "-") for each in directories}
+
+
+@pytest.mark.parametrize(
+    ("beside", "is_doubtful"),
+    [
+        (tried("blue", "canary", "mirror"), True),
+        (tried("blue", "canary", "mirror", "retries"), True),
+        (tried("blue", "canary"), False),
+        (tried("dev", "staging", "prod"), False),
+        ({}, False),
+        ({**tried("blue", "canary", "mirror"), "up.sh": "kubectl apply -R -f parts/simple -f parts/weights\n"}, False),
+    ],
+)
+@pytest.mark.parametrize(
+    ("rule", "simple", "weighted"),
+    [("GWP408", ROUTE % "simple", ROUTE % "weighted"), ("GWP415", PROXY % "simple", PROXY % "weighted")],
+)
+def test_where_directories_exclude_each_other_so_may_others(
+    tmp_path: Path, rule: str, simple: str, weighted: str, beside: dict[str, str], is_doubtful: bool
+) -> None:
+    files = {"edge.yaml": EDGE, "parts/simple/a.yaml": simple, "parts/weights/a.yaml": weighted, **beside}
+    found = doubtful(tmp_path, files, rule)
+    assert found
+    assert set(found) == {is_doubtful}
+
+
+@pytest.mark.parametrize("rule", ["GWP408", "GWP415"])
+def test_in_one_directory_they_are_at_odds_all_the_same(tmp_path: Path, rule: str) -> None:
+    written = ROUTE if rule == "GWP408" else PROXY
+    files = {"edge.yaml": EDGE, "parts/a/one.yaml": written % "one", "parts/a/two.yaml": written % "two"}
+    assert set(doubtful(tmp_path, {**files, **tried("blue", "canary", "mirror")}, rule)) == {False}

@@ -25,6 +25,8 @@ _DEPLOYED = ("GWP1", "GWP2", "GWP4")
 """Families of rules on objects that are deployed together."""
 _AMONG_OTHERS = ("GWP1", "GWP2", "GWP3", "GWP4", "GWP6")
 """Families of rules on what objects mean for others: all but those on the form of one."""
+_OF_FORM = frozenset({"GWP501"})
+"""Rules on an object as the API server takes it."""
 _OF_REFUSALS = frozenset({"GWP111", "GWP415", "GWP416"})
 """Rules of these families on the form of one object, as its controller takes it."""
 _OF_RIVALS = frozenset({"GWP202", "GWP203", "GWP206", "GWP211", "GWP213", "GWP407", "GWP408", "GWP602", "GWP606"})
@@ -51,6 +53,8 @@ def settled(
                     written = {**simulation.world.rewritten, **provisional}
                     variants = _variants(finding, simulation)
                 variants = variants or simulation.world.apart(finding.resources, _is_of_rivals(finding))
+            elif finding.rule in _OF_FORM:
+                variants = simulation.world.apart(finding.resources, None)
             open_key = next((key for key in finding.resources if key in written), None)
             ground = _assumed(finding, simulation) if finding.confidence == "certain" else ""
             if open_key is not None:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from policylint.budget import Cut
     from policylint.render.environments import Environment
     from policylint.render.lone_charts import LoneChart
+    from policylint.render.programs import Programs
     from policylint.render.scripts import Scripts
     from policylint.render.shared import Shared
     from policylint.render.steps import Steps
@@ -322,16 +323,16 @@ class ReadTree(NamedTuple):
 
     def _never_together(
         self, objects: Sequence[Resource], alternatives: Iterable[str] = ()
-    ) -> Callable[[Iterable[ResourceKey], bool], str]:
+    ) -> Callable[[Iterable[ResourceKey], bool | None], str]:
         """Return what tells why objects of plain files stand together at no time, or not as they are written, ""
-        where nothing says so.
+        where nothing says so: of rivals, of others, and of the form of one (None), before it is in a cluster.
 
         Args:
             alternatives: directories that exclude each other.
         """
         if self.source.named or self.source.root is None:
             return lambda keys, are_rivals: ""  # noqa: ARG005
-        patching = self._patching()
+        patching, giving = self._patching(), self._giving(objects)
         tried = [each for each in alternatives if ENVIRONMENTS.isdisjoint(each.split("/")) and each != DEFAULT]
 
         @cache
@@ -340,12 +341,16 @@ class ReadTree(NamedTuple):
 
             return steps(objects, self.relative(), self.scripts())
 
-        def reason(keys: Iterable[ResourceKey], are_rivals: bool) -> str:
+        def reason(keys: Iterable[ResourceKey], are_rivals: bool | None) -> str:
             several = tuple(dict.fromkeys(keys))
-            apart = known().reason(several, are_rivals=are_rivals) if len(several) > 1 and objects else ""
-            if are_rivals and not apart and len(tried) > _FEW:
-                apart = known().in_directories(several, tried)
-            return apart or next((f"{script} patches {key}" for key in several if (script := patching(key))), "")
+            apart = ""
+            if are_rivals is not None and len(several) > 1 and objects:
+                apart = known().reason(several, are_rivals=are_rivals)
+                if are_rivals and not apart and len(tried) > _FEW:
+                    apart = known().in_directories(several, tried)
+            if are_rivals is not None and not apart:
+                apart = next((f"{script} patches {key}" for key in several if (script := patching(key))), "")
+            return apart or next((why for key in several if (why := giving(key))), "")
 
         return reason
 
@@ -388,6 +393,25 @@ class ReadTree(NamedTuple):
             return patched(self.scripts())
 
         return lambda key: known().get((key.kind.lower(), key.name), "") if "." in key.group else ""
+
+    def _giving(self, objects: Sequence[Resource]) -> Callable[[ResourceKey], str]:
+        """Return what tells which program gives such an object something before it applies it."""
+
+        @cache
+        def known() -> tuple[Mapping[ResourceKey, str], Programs]:
+            from policylint.render.programs import Programs
+
+            relative = self.relative()
+            files = {each.key: relative.get(each.document.file, each.document.file) for each in objects}
+            return files, Programs(self.scripts())
+
+        @cache
+        def why(key: ResourceKey) -> str:
+            files, programs = known()
+            program = programs.filling_in(files[key]) if key in files else ""
+            return f"{program} gives {key} what its file does not say" if program else ""
+
+        return lambda key: why(key) if "." in key.group else ""
 
     def _labels(self) -> Mapping[str, Mapping[str, str]]:
         """Return the labels that scripts give to namespaces."""

@@ -374,3 +374,38 @@ def test_in_one_directory_they_are_at_odds_all_the_same(tmp_path: Path, rule: st
     written = ROUTE if rule == "GWP408" else PROXY
     files = {"edge.yaml": EDGE, "parts/a/one.yaml": written % "one", "parts/a/two.yaml": written % "two"}
     assert set(doubtful(tmp_path, {**files, **tried("blue", "canary", "mirror")}, rule)) == {False}
+
+
+SKELETON = {
+    "shop/edge.yaml": EDGE,
+    "shop/parts/policy.yaml": (POLICY % ("one", "a")).replace("name: simple}", "name: checkout}"),
+    "shop/parts/other.yaml": (POLICY % ("two", "b")).replace("spec:\n", "spec:\n  colour: red\n"),
+}
+
+
+@pytest.mark.parametrize(
+    ("program", "text", "is_doubtful"),
+    [
+        ("shop/index.js", "await this.applyYamlFile('policy.yaml', overrides)", True),
+        ("shop/parts/up.ts", 'apply("./policy.yaml", { spec: { targetRefs } })', True),
+        ("up.py", "apply('shop/parts/policy.yaml', **given)", True),
+        ("shop/index.js", "await apply('other.yaml', overrides)", False),
+        ("shop/index.js", "await apply('policy.yaml')", False),
+        ("shop/index.js", "await readFile('policy.yaml', encoding)", False),
+        ("up.py", 'run(["kubectl", "apply", "-f", "shop/parts/policy.yaml"], check=True)', False),
+        ("up.py", 'kubectl("apply", "-f", "shop/parts/policy.yaml", "--wait")', False),
+        ("web/index.js", "await apply('policy.yaml', overrides)", False),
+        ("README.md", "await apply('policy.yaml', overrides)", False),
+    ],
+)
+def test_what_a_program_gives_a_manifest_is_not_in_its_file(
+    tmp_path: Path, program: str, text: str, is_doubtful: bool
+) -> None:
+    found = tree(tmp_path, {**SKELETON, program: text}).findings()
+    said = [each.confidence == "unknown" for each in found if each.rule == "GWP101" and "/one" in each.message]
+    assert said == [is_doubtful]
+
+
+@pytest.mark.parametrize("text", ["apply('other.yaml', overrides)", "apply('policy.yaml', overrides)", ""])
+def test_nor_is_what_the_form_of_an_object_lacks(tmp_path: Path, text: str) -> None:
+    assert doubtful(tmp_path, {**SKELETON, "shop/up.js": text}, "GWP501") == ["other" in text]

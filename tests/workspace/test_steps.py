@@ -378,6 +378,7 @@ def test_in_one_directory_they_are_at_odds_all_the_same(tmp_path: Path, rule: st
 
 SKELETON = {
     "shop/edge.yaml": EDGE,
+    "shop/simple.yaml": ROUTE % "simple",
     "shop/parts/policy.yaml": (POLICY % ("one", "a")).replace("name: simple}", "name: checkout}"),
     "shop/parts/other.yaml": (POLICY % ("two", "b")).replace("spec:\n", "spec:\n  colour: red\n"),
 }

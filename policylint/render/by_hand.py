@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from policylint.documents.written import written
-from policylint.model import is_symbolic
+from policylint.model import GATEWAY_GROUP, is_symbolic
 from policylint.model.unseen import Custom
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
@@ -57,8 +57,20 @@ _SAMPLES = Pattern(
     r"|github(?:usercontent)?\.com/[^\s\"'/]+/([^\s\"'/]*(?:demo|sample|example)[^\s\"'/]*/[^\s\"']*\.ya?ml)"
 )
 """Manifests of applications to try something with: those of controllers and CRDs make no Services of one's own."""
-_REMOTE = Pattern(r"https?://(?:raw\.)?github(?:usercontent)?\.com/([\w.-]+/[\w.-]+)/[^\s\"']+\.ya?ml")
-"""Manifests of another repository."""
+_REMOTE = Pattern(
+    r"https?://(?:raw\.)?github(?:usercontent)?\.com/([\w.-]+/[\w.-]+)/(?:[^\s\"']+/)?([^\s\"'/]+)\.ya?ml"
+)
+"""Manifests of another repository: which one, and what the file is called."""
+_CALLED = {
+    "gateway": frozenset({(GATEWAY_GROUP, "Gateway")}),
+    "httproute": frozenset({(GATEWAY_GROUP, "HTTPRoute")}),
+    "inferencepool": frozenset({(f"inference.networking.{end}", "InferencePool") for end in ("k8s.io", "x-k8s.io")}),
+}
+"""Kinds that a file is called by in which such an object is."""
+_OF_CONTROLLERS = frozenset({"api", "controller", "crd", "install", "operator"})
+"""Words in the names of files that install what reads such objects."""
+
+_WORDS = Pattern(r"[-_.]")
 
 _INSTALLS = Pattern(r"(?:h(?<=\bh)elm|H(?<=\bH)ELM)[)}]?\s+(?:install|upgrade)\s([^\n|;&#`]{0,600})")
 _WITH_VALUE = frozenset(
@@ -113,8 +125,12 @@ def installed(scripts: Scripts) -> Iterator[Custom]:
                 yield Custom("", "", "", maker=f"{script}, which applies {named or of_repository},")
             stated = _INTO.search(match[0])
             into = _meant(stated[1], text) if stated else ""
-            for repository in _REMOTE.findall(match[1]) if into else ():
-                yield Custom("", into, "", maker=f"{script}, which applies manifests of {repository} there,")
+            for repository, file in _REMOTE.findall(match[1]):
+                if into:
+                    yield Custom("", into, "", maker=f"{script}, which applies manifests of {repository} there,")
+                words = {each.removesuffix("s") for each in _WORDS.split(file.lower())}
+                for kind in sorted(words & _CALLED.keys()) if words.isdisjoint(_OF_CONTROLLERS) else ():
+                    yield Custom("", "", "", _CALLED[kind], f"{script}, which applies {file}.yaml of {repository},")
     for install in installs(scripts):
         namespace = install.options.get("-n") or install.options.get("--namespace")
         namespace = "default" if namespace is None else _meant(namespace, install.text)

@@ -226,6 +226,37 @@ def test_a_service_that_a_script_holds_or_brings_is_not_missing(
     assert missing_beside(tmp_path, script, command) == [found]
 
 
+RAW = "https://raw.githubusercontent.com/acme/shop/main/deploy"
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        (f"kubectl apply -f {RAW}/gateway.yaml", "unknown"),
+        (f"kubectl apply -f {RAW}/shop-gateways.yml", "unknown"),
+        ("kubectl create -f https://github.com/acme/shop/raw/main/gateway.yaml", "unknown"),
+        # of another kind, of what reads Gateways, and what is not applied
+        (f"kubectl apply -f {RAW}/routes.yaml", "certain"),
+        (f"kubectl apply -f {RAW}/httproute.yaml", "certain"),
+        (f"kubectl apply -f {RAW}/gateway-api.yaml", "certain"),
+        (f"kubectl apply -f {RAW}/gateway-crds.yaml", "certain"),
+        (f"kubectl apply -f {RAW}/gateway-controller-install.yaml", "certain"),
+        (f"curl -O {RAW}/gateway.yaml", "certain"),
+    ],
+)
+def test_a_file_of_another_repository_may_be_called_by_what_it_holds(command: str, found: str, tmp_path: Path) -> None:
+    gateway = (
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: other, namespace: shop}\n"
+        "spec: {gatewayClassName: envoy, listeners: [{name: http, port: 80, protocol: HTTP}]}\n"
+    )
+    route = (
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: web, namespace: shop}\n"
+        "spec: {parentRefs: [{name: edge}], rules: [{backendRefs: [{name: web, port: 80}]}]}\n"
+    )
+    files = {"a/gateway.yaml": gateway, "a/route.yaml": route, "README.md": command}
+    assert [each.confidence for each in tree(tmp_path, files).findings() if each.rule == "GWP401"] == [found]
+
+
 def test_a_script_that_goes_from_one_directory_to_another_a_thousand_times(tmp_path: Path) -> None:
     """Each move could begin wherever any one before it ended."""
     moves = "".join(f"cd dir-{number}\ncd ..\ncd $ROOT/dir-{number}\n" for number in range(1_000))

@@ -41,6 +41,7 @@ def missed_objects(sides: Sides) -> Iterator[tuple[Resource, str]]:
     """Yield the objects that are gone, or lack what they held, while something depends on them, and those that are new
     while something did already: each with that."""
     lost = dict.fromkeys(sides.pairing.removed, "is gone while {} depends on it")
+    lost |= dict.fromkeys(sides.pairing.renamed, "is called otherwise now while {} depends on it")
     yield from _of_one_side(sides, lost, sides.before, sides.after)
     emptied: dict[ResourceKey, str] = {}
     for kind in _HOLDERS:
@@ -65,7 +66,7 @@ def _of_one_side(
     if not objects:
         return
     dependants = _Dependants(lacking)
-    named = dependants.of(objects.values())
+    named = dependants.of(objects.values(), {key: lacking.world.get(sides.pairing.key(key)) for key in objects})
     of_pods = dict(_without_pods(objects, having, lacking, dependants))
     for key, resource in objects.items():
         says = resource.labels or resource.annotations or having is sides.before
@@ -145,10 +146,20 @@ class _Dependants:
         self._world = side.world
         self._used: frozenset[ResourceKey] | None = None
 
-    def of(self, gone: Iterable[Resource]) -> dict[ResourceKey, ResourceKey]:
-        """Return for each of some objects, and what is made of them, what depends on it and acts on requests."""
+    def of(
+        self, gone: Iterable[Resource], now: Mapping[ResourceKey, Resource | None]
+    ) -> dict[ResourceKey, ResourceKey]:
+        """Return for each of some objects, and what is made of them, what depends on it and acts on requests.
+
+        Args:
+            now: those that they are after a change, under another name: what is made of these is there.
+        """
         found: dict[ResourceKey, ResourceKey] = {}
-        seeking = {identity: [each.key] for each in gone for identity in self._stands_for(each)}
+        seeking: dict[_Identity, list[ResourceKey]] = {}
+        for each in gone:
+            other = now.get(each.key)
+            there = set(self._stands_for(other)) if other is not None and other.key != each.key else set()
+            seeking |= {identity: [each.key] for identity in self._stands_for(each) if identity not in there}
         for _ in range(_FARTHEST):
             further: dict[_Identity, list[ResourceKey]] = {}
             for holder, identity in self._naming(seeking) if seeking else ():

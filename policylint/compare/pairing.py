@@ -50,6 +50,17 @@ class Pairing:
         """The objects that the change creates: one under another name or in another namespace is a new one, too."""
         return self.added | self.back.keys()
 
+    @property
+    def moved(self) -> Mapping[ResourceKey, ResourceKey]:
+        """The objects that are in another namespace, by what they are now, but for those that went with all that was in
+        theirs: who reads them hangs on where they are."""
+        lived_in, lives_in = ({key.namespace for key in side.world.resources} for side in (self._before, self._after))
+        return {
+            new: old
+            for old, new in sorted(self.renamed.items())
+            if old.namespace != new.namespace and (old.namespace in lives_in or new.namespace in lived_in)
+        }
+
     def key(self, key: ResourceKey) -> ResourceKey:
         """Return an identity of before as it is after."""
         return self.renamed.get(key, key) if self.renamed else key

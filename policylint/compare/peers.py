@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import product
+from typing import Literal
 
 from policylint.checks.kit.locations import path
 from policylint.compare.change import EnvironmentChange
-from policylint.compare.pairing import Sides
+from policylint.compare.pairing import Pairing, Sides
 from policylint.documents import Pointer
-from policylint.model import Finding, ResourceKey, World, is_symbolic, mapping, sequence
+from policylint.model import Finding, Resource, ResourceKey, World, is_symbolic, mapping, sequence
 from policylint.model.selectors import is_empty, matches, within
 from policylint.model.words import listing
+from policylint.namedtuple import NamedTuple
 from policylint.network.endpoints import Endpoint
 from policylint.network.kinds import KINDS, has_policies
 from policylint.network.ports import PortSpec
@@ -43,12 +45,83 @@ def peers_widened(sides: Sides, environment: EnvironmentChange) -> Iterator[Find
     """Yield the network policies that allow more, deny less or close fewer pods, where no connection shows it."""
     if not has_policies(sides.before.world):
         return
+    told = {key for each in environment.connections if each.change in ("opened", "widened") for key in each.by}
+    for opening in _openings(sides, told):
+        yield _finding(opening, sides.after.world)
+
+
+def for_unseen_pods(sides: Sides) -> Iterator[tuple[Resource, str]]:
+    """Yield the network policies that do something else to pods that nobody saw, each with what it does.
+
+    What they open is a finding where such pods may well be there: those of `peers_widened` are told first.
+    """
+    if not has_policies(sides.after.world) and not has_policies(sides.before.world):
+        return
+    turned = Sides(sides.after, sides.before, Pairing(sides.after, sides.before))
+    for closing in _openings(turned, ()):
+        policy, action = closing.policy, closing.action
+        now = sides.after.world.get(sides.pairing.key(policy.key))
+        if not _may_have_unseen(sides, policy.subject):
+            continue  # what was seen is all there is, and of that connections tell
+        if action == "Isolate":
+            does = f"limits {listing(closing.directions)} of pods that it did not limit before"
+        elif now is None:
+            does = "is gone, and what it allowed with it"
+        else:
+            at = path(closing.pointer)
+            does = f"allows fewer connections than before: {at} changes" if action == "Allow" else f"denies more: {at}"
+        yield policy.resource if now is None else now, does
+    kept = _namespaces(sides.after.world.resources)
+    departed = _namespaces(sides.before.world.resources) - kept  # with all that was in them
+    for policy in sides.before.network.policies:
+        subject = policy.subject
+        if isinstance(subject, Pods) and policy.key.namespace not in departed and _may_have_unseen(sides, subject):
+            for opening in _no_longer_closed(sides.after.world, policy, subject, sides.after.network.policies):
+                now = sides.after.world.get(sides.pairing.key(policy.key))
+                does = "is gone" if now is None else "changes"
+                yield (
+                    policy.resource if now is None else now,
+                    f"{does}, and nothing else limits {listing(opening.directions)}",
+                )
+
+
+def _may_have_unseen(sides: Sides, subject: Peer | None) -> bool:
+    """Tell whether a policy may be for pods that were not seen: something may make some, or none of its were."""
+    if _may_have_pods(sides.after.world, subject):
+        return True
+    ends = (end for side in sides[:2] for end in side.network.universe.endpoints)
+    return isinstance(subject, Pods) and not any(_selects(subject, end) for end in ends)
+
+
+def _may_have_pods(world: World, subject: Peer | None) -> bool:
+    """Tell whether something that was not seen may make pods where a policy is for some."""
+    home = subject.home if isinstance(subject, Pods) and subject.home is not None else ""
+    return bool(world.unseen.reason(ResourceKey("apps", "Deployment", home, "")))
+
+
+class _Opening(NamedTuple):
+    """What a network policy opens that was closed.
+
+    Args:
+        policy: that of the side on which it allows, or no longer denies or closes.
+        action: what it allows, denied, or that it isolated.
+        pointer: of the peers; () for one that isolated.
+        directions: in which it isolated.
+    """
+
+    policy: PolicySpec
+    action: Action | Literal["Isolate"]
+    pointer: Pointer = ()
+    directions: tuple[Direction, ...] = ()
+
+
+def _openings(sides: Sides, told: Collection[ResourceKey]) -> Iterator[_Opening]:
+    """Yield what network policies open for pods that nobody saw, but those of which all is told."""
     old, new = sides.before.network.policies, sides.after.network.policies
     known = {(policy.key, policy.subject_text): policy for policy in old}
     unchanged = {
         key for key in known if any((each.key, each.subject_text) == key and each[1:] == known[key][1:] for each in new)
     }
-    told = {key for each in environment.connections if each.change in ("opened", "widened") for key in each.by}
     comparison = _Comparison(sides.after.world, sides.after.network.universe.endpoints)
     for policy in new:
         if (policy.key, policy.subject_text) not in unchanged and policy.key not in told:
@@ -60,7 +133,7 @@ def peers_widened(sides: Sides, environment: EnvironmentChange) -> Iterator[Find
     for policy in former:
         yield from comparison.wider(policy, new, "Deny")
         if isinstance(policy.subject, Pods) and _may_be_there(sides, policy.subject, lived_in, left):
-            yield from _opening(sides.after.world, policy, policy.subject, new)
+            yield from _no_longer_closed(sides.after.world, policy, policy.subject, new)
 
 
 def _namespaces(keys: Iterable[ResourceKey]) -> frozenset[str]:
@@ -68,14 +141,14 @@ def _namespaces(keys: Iterable[ResourceKey]) -> frozenset[str]:
     return frozenset(key.namespace for key in keys if key[:2] not in KINDS)
 
 
-def _opening(world: World, policy: PolicySpec, subject: Pods, new: Sequence[PolicySpec]) -> Iterator[Finding]:
-    """Yield a finding where a policy closed pods that no policy of the other side closes and that may be there.
+def _no_longer_closed(world: World, policy: PolicySpec, subject: Pods, new: Sequence[PolicySpec]) -> Iterator[_Opening]:
+    """Yield where a policy closed pods that no policy of the other side closes and that may be there.
 
     Pods that were seen are compared themselves; those of a selector without any may have gone with what made them.
     """
     if policy.tier != TOGETHER:
         return
-    open_now = [
+    open_now = tuple(
         direction
         for direction in DIRECTIONS
         if direction in policy.isolates
@@ -83,21 +156,38 @@ def _opening(world: World, policy: PolicySpec, subject: Pods, new: Sequence[Poli
             any(direction in each.isolates and each.subject and _within(part, each.subject, world) for each in new)
             for part in _parts(subject)
         )
-    ]
+    )
     if open_now:
-        now = world.get(policy.key)
+        yield _Opening(policy, "Isolate", directions=open_now)
+
+
+def _finding(opening: _Opening, world: World) -> Finding:
+    """Return the finding of what a change opens in a world, which is that of the side after."""
+    policy, action, pointer, directions = opening
+    now = world.get(policy.key)
+    if action == "Isolate":
+        home = policy.subject.home if isinstance(policy.subject, Pods) else None
+        everyone = isinstance(policy.subject, Pods) and is_empty(policy.subject.pods)
+        place = f"other pods in namespace {home}" if home else "other pods"
         does = "is gone" if now is None else "selects fewer pods"
-        place = f"other pods in namespace {subject.home}" if subject.home else "other pods"
-        whose = place if is_empty(subject.pods) else "the pods that it selected"
-        yield Finding(
-            RULE,
-            "warning",
-            f"{policy.key} {does}, and nothing else limits {listing(open_now)} of {whose}",
-            (policy.resource if now is None else now).name_location,
-            resources=(policy.key,),
-            label="no such pods were seen",
-            environments=(world.name,),
-        )
+        whose = place if everyone else "the pods that it selected"
+        says = f"{does}, and nothing else limits {listing(directions)} of {whose}"
+        label = "no such pods were seen"
+    else:
+        allows = action == "Allow"
+        does = "allows connections that were not allowed before" if allows else "denies fewer connections than before"
+        says, label = f"{does}: {path(pointer)}", "no pods of this repository match yet"
+    at_rule = action == "Allow"
+    resource = policy.resource if at_rule or now is None else now
+    return Finding(
+        RULE,
+        "warning",
+        f"{policy.key} {says}",
+        resource.location(*pointer) if at_rule else resource.name_location,
+        resources=(policy.key,),
+        label=label,
+        environments=(world.name,),
+    )
 
 
 def _may_be_there(sides: Sides, subject: Pods, lived_in: frozenset[str], left: frozenset[str]) -> bool:
@@ -118,8 +208,7 @@ def _may_be_there(sides: Sides, subject: Pods, lived_in: frozenset[str], left: f
         return True
     if any(_selects(subject, each) for each in sides.before.network.universe.endpoints):
         return False
-    unseen = sides.after.world.unseen.reason(ResourceKey("apps", "Deployment", home, ""))
-    return home not in left and bool(unseen)
+    return home not in left and _may_have_pods(sides.after.world, subject)
 
 
 def _selects(subject: Pods, end: Endpoint) -> bool:
@@ -172,8 +261,8 @@ class _Comparison:
         self._endpoints = endpoints
         self._compared = 0
 
-    def wider(self, policy: PolicySpec, others: Sequence[PolicySpec], action: Action) -> Iterator[Finding]:
-        """Yield a finding for the first peers of a policy, in each direction, that no policy of the other side has.
+    def wider(self, policy: PolicySpec, others: Sequence[PolicySpec], action: Action) -> Iterator[_Opening]:
+        """Yield the first peers of a policy, in each direction, that no policy of the other side has.
 
         Only pods may be peers that nobody sees; addresses are compared at the pods that a policy is for, where all of
         these were seen.
@@ -182,14 +271,14 @@ class _Comparison:
             new = self.new(policy, others, action, direction)
             found = next((pointer for peers, pointer in new if _is_pods(peers) or not self._is_seen(policy)), None)
             if found is not None:
-                yield self._finding(policy, found, action)
+                yield _Opening(policy, action, found)
 
     def _is_seen(self, policy: PolicySpec) -> bool:
         """Tell whether the pods that a policy is for were seen, and nothing may make more of them."""
         subject = policy.subject
         if not isinstance(subject, Pods) or not any(_selects(subject, each) for each in self._endpoints):
             return False
-        return not self._after.unseen.reason(ResourceKey("apps", "Deployment", subject.home or "", ""))
+        return not _may_have_pods(self._after, subject)
 
     def new(
         self, policy: PolicySpec, others: Sequence[PolicySpec], action: Action, direction: Direction
@@ -219,21 +308,6 @@ class _Comparison:
             if self._compared > _MOST_COMPARED or _all_within(peers, others, self._after):
                 return True
         return False
-
-    def _finding(self, policy: PolicySpec, pointer: Pointer, action: Action) -> Finding:
-        now = self._after.get(policy.key)
-        allows = action == "Allow"
-        resource = policy.resource if allows or now is None else now
-        does = "allows connections that were not allowed before" if allows else "denies fewer connections than before"
-        return Finding(
-            RULE,
-            "warning",
-            f"{policy.key} {does}: {path(pointer)}",
-            resource.location(*pointer) if allows else resource.name_location,
-            resources=(policy.key,),
-            label="no pods of this repository match yet",
-            environments=(self._after.name,),
-        )
 
 
 def _is(rule: RuleSpec, direction: Direction, action: Action) -> bool:
@@ -303,4 +377,4 @@ def _ports_within(own: tuple[PortSpec, ...] | None, other: tuple[PortSpec, ...] 
     return inside == set(own)
 
 
-__all__ = ["lets_in_more", "peers_widened"]
+__all__ = ["for_unseen_pods", "lets_in_more", "peers_widened"]

@@ -6,6 +6,8 @@ Policies see the pods' ports, after the Service has translated its own: `targetP
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from policylint.digits import whole_number
@@ -169,22 +171,29 @@ class Hops:
 
     def _from_anywhere(self, target: int, protocol: str, ports: Sequence[int]) -> Hop:
         """Return the hop from clients outside to pods; they may show the address of a node or a load balancer."""
-        universe = self.network.universe
-        end = universe.endpoints[target]
+        end = self.network.universe.endpoints[target]
         shown = f"{protocol} {','.join(map(str, ports))}".strip()
         if not end.is_pod or protocol not in PROTOCOLS or not self.network.entries(target, "ingress"):
             return Hop(None, end, shown, "allowed")
-        bits = 0
-        for port in ports:
-            bits |= universe.ports.at(protocol, port)
-        bits = bits or universe.ports.of(PortSpec(protocol))
-        verdict = self.network.check(target, "ingress", universe.addresses.all, bits)
-        because = ""
-        if verdict != "allowed" and self.network.check(target, "ingress", universe.everything, bits) != "denied":
-            verdict, because = "unknown", _SHOWN
-        return Hop(
-            None, end, shown, verdict, (), self.network.steps(target, "ingress", universe.addresses.all, bits), because
-        )
+        verdict, because, steps = self._entered(target, self._ports(protocol, ports))
+        return Hop(None, end, shown, verdict, (), steps, because)
+
+    def _ports(self, protocol: str, numbers: Iterable[int]) -> int:
+        """Return a set of ports, all where none is known."""
+        ports = self.network.universe.ports
+        return reduce(or_, [ports.at(protocol, number) for number in numbers] or [ports.of(PortSpec(protocol))])
+
+    def _entered(self, number: int, ports: int) -> tuple[str, str, tuple[TierStep, ...]]:
+        """Return whether clients outside get to an end, why that is not known, and by which steps."""
+        universe = self.network.universe
+        end, clients = universe.endpoints[number], universe.addresses.all
+        verdict = self.network.check(number, "ingress", clients, ports)
+        steps = self.network.steps(number, "ingress", clients, ports)
+        # Load balancers may hide the client's address behind a node's; Cilium's Gateways run on the node itself.
+        hidden = end.is_pod and verdict == "denied"
+        if hidden and self.network.check(number, "ingress", universe.everything, ports) != "denied":
+            verdict = "unknown"
+        return verdict, _uncertain(steps, _SHOWN) if verdict == "unknown" else "", steps
 
     def to_backend(self, source: Endpoint, backend: ResourceKey, port: int | None) -> list[Hop]:
         """Return the hops from an end to the pods behind a backend, on the ports that they have for the backend's.
@@ -273,19 +282,8 @@ class Hops:
         entries = self.network.entries(number, "ingress")
         if not entries:
             return []
-        universe = self.network.universe
         port = plane.container_port(listener)
-        ports = universe.ports.of(PortSpec("TCP")) if port is None else universe.ports.at("TCP", port)
-        verdict = self.network.check(number, "ingress", universe.addresses.all, ports)
-        because = ""
-        if verdict != "allowed" and plane.endpoint.is_pod:
-            anybody = self.network.check(number, "ingress", universe.everything, ports)
-            if verdict == "unknown" or anybody != "denied":
-                # Load balancers may hide the client's address behind a node's.
-                verdict, because = "unknown", _SHOWN
-        elif verdict == "unknown":  # Cilium's Gateways run on the node that takes the packet, and see the client
-            because = _SHOWN
-        steps = self.network.steps(number, "ingress", universe.addresses.all, ports)
+        verdict, because, steps = self._entered(number, self._ports("TCP", () if port is None else (port,)))
         return [Hop(None, plane.endpoint, f"TCP {port or ''}".strip(), verdict, (), steps, because)]
 
     def _hop(self, source: int, target: int, protocol: str, ports: Sequence[int]) -> Hop:
@@ -293,10 +291,7 @@ class Hops:
         ends = universe.endpoints[source], universe.endpoints[target]
         if protocol not in PROTOCOLS:
             return Hop(*ends, "", "unknown", because=f"policies say nothing about {protocol}")
-        bits = 0
-        for port in ports:
-            bits |= universe.ports.at(protocol, port)
-        bits = bits or universe.ports.of(PortSpec(protocol))
+        bits = self._ports(protocol, ports)
         shown = f"{protocol} {','.join(map(str, ports))}".strip()
         wrapped = self.network.tunnel(*ends) if protocol == "TCP" else None
         if wrapped is not None and wrapped.certain:
@@ -327,7 +322,7 @@ class Hops:
             return Hop(
                 universe.endpoints[source], target, "", "unknown", because=f"policies say nothing about {protocol}"
             )
-        ports = universe.ports.of(PortSpec(protocol)) if port is None else universe.ports.at(protocol, port)
+        ports = self._ports(protocol, () if port is None else (port,))
         address = universe.addresses.at(destination.host)
         verdict = self.network.check(source, "egress", address or universe.everything, ports)
         because = ""
@@ -377,6 +372,11 @@ def _doubt(ends: tuple[Endpoint, Endpoint], steps: Iterable[TierStep], ports: Se
         return "where the proxies run is not known"
     if not ports:
         return f"the port of {ends[1]} is not known"
+    return _uncertain(steps, "it rests on labels that no manifest shows")
+
+
+def _uncertain(steps: Iterable[TierStep], otherwise: str) -> str:
+    """Return why the answer of one of some steps is not certain, or another reason."""
     for step in steps:
         if not step.certain and step.policy is not None:
             if step.policy.key[:2] in NOT_EVALUATED:
@@ -385,4 +385,4 @@ def _doubt(ends: tuple[Endpoint, Endpoint], steps: Iterable[TierStep], ports: Se
             if step.rule is not None:
                 place = f"{place} {step.rule.direction}[{step.rule.position}]"
             return f"it hangs on {place}, which rests on labels, ports or addresses that no manifest shows"
-    return "it rests on labels that no manifest shows"
+    return otherwise

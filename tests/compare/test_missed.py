@@ -131,6 +131,36 @@ def test_what_was_depended_on_before_it_came_may_change_what_was_there(
     assert not same
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "kept", "row"),
+    [
+        pytest.param(PROXY, PROXY.replace("name: p", "name: q"), BEHIND, f"EnvoyProxy infra/p: {EDGE}", id="renamed"),
+        pytest.param(PROXY, PROXY.replace("infra", "other"), BEHIND, f"EnvoyProxy infra/p: {EDGE}", id="moved"),
+        pytest.param(certificate("c", "web"), certificate("d", "web"), BEHIND, "", id="it makes the same Secret"),
+        pytest.param(
+            certificate("c", "web"), certificate("c", "web").replace("infra", "other"), BEHIND,
+            f"Certificate infra/c: {EDGE}", id="it makes a Secret elsewhere",
+        ),
+        pytest.param(
+            manifest("v1", "ConfigMap", "rules", "shop", "data: {a: b}"),
+            manifest("v1", "ConfigMap", "laws", "shop", "data: {a: b}"),
+            BEHIND, "ConfigMap shop/rules: Deployment shop/checkout", id="what pods hold",
+        ),
+        pytest.param(PODS, PODS.replace("name: checkout", "name: till"), BEHIND[:2], "", id="pods are found by labels"),
+    ],
+)  # fmt: skip
+def test_what_has_another_name_is_missed_where_it_is_called_by_the_old_one(
+    one: str, other: str, kept: list[str], row: str
+) -> None:
+    rows, _, _ = told([*WORLD, *kept, one], [*WORLD, *kept, other])
+    missed = [
+        f"{key}: {reason.partition('while ')[2].partition(' depends')[0]}"
+        for key, reason in rows.items()
+        if "otherwise" in reason
+    ]
+    assert missed == ([row] if row else [])
+
+
 def test_what_comes_with_what_depends_on_it_is_no_row() -> None:
     rows, _, _ = told([*WORLD[:2]], [*WORLD, *BEHIND, PROXY, certificate("c", "web")])
     assert not any(each.startswith("is new, and") for each in rows.values())

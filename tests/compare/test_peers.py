@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policylint.compare import compare, pair_sides
+from policylint.compare.change import EnvironmentChange
+from policylint.compare.pairing import Sides
 from policylint.compare.peers import peers_widened
 from policylint.model import Finding
 from policylint.model.selectors import matches, within
@@ -63,14 +65,18 @@ spec:
 """
 
 
-def found(tmp_path: Path, before: list[str], after: list[str]) -> list[Finding]:
+def compared(tmp_path: Path, before: list[str], after: list[str]) -> tuple[Sides, EnvironmentChange]:
     simulations = []
     for side, manifests in (("before", before), ("after", after)):
         (tmp_path / side).mkdir(exist_ok=True)
         simulations.append(opened(tmp_path / side, PODS, *manifests))
     (pair,) = pair_sides(simulations[:1], simulations[1:])
     (change,) = compare([pair])
-    return list(peers_widened(pair, change))
+    return pair, change
+
+
+def found(tmp_path: Path, before: list[str], after: list[str]) -> list[Finding]:
+    return list(peers_widened(*compared(tmp_path, before, after)))
 
 
 WEB = "podSelector: {matchLabels: {app: web}}"
@@ -235,3 +241,63 @@ def test_whoever_else_may_reach_pods_that_were_not_seen(tmp_path: Path, more: st
     (finding,) = found(tmp_path, [narrow, NOT_RENDERED], [wide, NOT_RENDERED])
     assert "allows connections that were not allowed before: spec.ingress[1]" in finding.message
     assert found(tmp_path, [wide, NOT_RENDERED], [narrow, NOT_RENDERED]) == []
+
+
+def more_from(peer: str, name: str = "more") -> str:
+    return policy(peer, name=name).replace("{app: db}", "{app: more}", 1)
+
+
+CILIUM_DENIES = """
+apiVersion: cilium.io/v2
+kind: CiliumNetworkPolicy
+metadata: {name: more, namespace: pay}
+spec: {endpointSelector: {matchLabels: {app: more}}, ingressDeny: [{fromEndpoints: [{matchLabels: {app: x}}]}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        # What may have been let in is not any more.
+        ([closing("all", ALL), more_from(SHOP)], [closing("all", ALL)], "is gone, and what it allowed with it"),
+        ([more_from(SHOP, "one"), more_from("podSelector: {}")], [more_from("podSelector: {}")], "is gone, and what"),
+        ([more_from("namespaceSelector: {}")], [more_from(SHOP)], "allows fewer connections than before: spec.ingress"),
+        ([], [closing("more", MORE, "[Ingress, Egress]")], "limits ingress and egress of pods that it did not"),
+        ([], [CILIUM_DENIES], "denies more: spec.ingressDeny[0]"),
+        ([closing("more", MORE)], [closing("more", MORE, "[Ingress, Egress]")], "limits egress of pods that"),
+        ([], [admin("Deny", "{matchLabels: {team: dev}}").replace("team: pay", "team: more")], "denies more"),
+        # Said otherwise, it means the same.
+        ([more_from(SHOP)], [more_from(f"{SHOP}, {SHOP}")], ""),
+        ([closing("more", MORE), closing("all", ALL)], [closing("all", ALL)], ""),
+    ],
+)
+def test_what_is_closed_to_pods_that_were_not_seen_is_a_row(
+    tmp_path: Path, before: list[str], after: list[str], said: str
+) -> None:
+    _, change = compared(tmp_path, [*before, NOT_RENDERED], [*after, NOT_RENDERED])
+    reasons = [subject.reason for subject in change.subjects]
+    assert len(reasons) == bool(said), reasons
+    assert all(said in reason and reason.endswith("no such pods were seen") for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        # Pods of the repository: their connections tell.
+        ([policy("namespaceSelector: {}")], [policy(SHOP)], ""),
+        ([closing("all", ALL), policy(SHOP)], [closing("all", ALL)], ""),
+        # None of those that it is for were seen, and nothing says why.
+        ([closing("all", ALL), more_from(SHOP)], [closing("all", ALL)], "is gone, and what it allowed with it"),
+        ([closing("other", ALL, namespace="elsewhere")], [], "is gone, and nothing else limits ingress"),
+        (
+            [closing("other", ALL, "[Ingress, Egress]", namespace="elsewhere")],
+            [closing("other", ALL, "[Egress]", namespace="elsewhere")],
+            "changes, and nothing else limits ingress",
+        ),
+    ],
+)
+def test_where_nothing_is_rendered_those_count_of_which_no_pods_were_seen(
+    tmp_path: Path, before: list[str], after: list[str], said: str
+) -> None:
+    _, change = compared(tmp_path, before, after)
+    assert [subject.reason.partition(";")[0] for subject in change.subjects] == ([said] if said else [])

@@ -216,6 +216,24 @@ ROUTED = [
             "",
             id="what says how something runs",
         ),
+        pytest.param(
+            manifest("networking.istio.io/v1", "DestinationRule", "d", "shop", "spec: {host: a, exportTo: [x]}"),
+            manifest("networking.istio.io/v1", "DestinationRule", "d", "pay", "spec: {host: a, exportTo: [x]}"),
+            "moves here from namespace shop, and what that does is not evaluated",
+            id="an object that is read by where it is",
+        ),
+        pytest.param(
+            manifest("networking.istio.io/v1", "Sidecar", "e", "istio-system", "spec: {egress: [{hosts: [a]}]}"),
+            manifest("networking.istio.io/v1", "Sidecar", "e", "shop", "spec: {egress: [{hosts: [a]}]}"),
+            "moves here from namespace istio-system, and what that does is not evaluated",
+            id="from the namespace that is read for all",
+        ),
+        pytest.param(
+            manifest("networking.istio.io/v1", "DestinationRule", "d", "old", "spec: {host: a, exportTo: [x]}"),
+            manifest("networking.istio.io/v1", "DestinationRule", "d", "new", "spec: {host: a, exportTo: [x]}"),
+            "",
+            id="what goes with all that was in its namespace",
+        ),
     ],
 )
 def test_a_row_names_what_changes(before: str, after: str, reason: str) -> None:

@@ -139,6 +139,7 @@ def changes_beside(sides: Sides) -> Iterator[Unjudged]:
     yield from _selected(sides)
     for side, keys, kinds, change in (
         (sides.before, sides.pairing.removed, words.guards, "is gone"),
+        (sides.after, sides.pairing.moved, words.guards, "is in another namespace"),
         (sides.after, sides.pairing.added, words.grants, "is new"),
     ):
         for key in sorted(keys):

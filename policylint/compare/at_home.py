@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from policylint.compare.pairing import Sides
+from policylint.doors import with_doors
 from policylint.model import ResourceKey, World
 from policylint.model.resolution import Resolution
 from policylint.policy.content import content_references
@@ -21,11 +22,11 @@ def at_home(sides: Sides) -> Sides:
 
 
 def requests_at_home(sides: Sides) -> Sides:
-    """Return both sides, each certain to lack the backends of its routes that only the other one has.
+    """Return both sides, each certain to lack the backends and filters of its routes that only the other one has.
 
     What neither has is missing on both or on none: that hangs on what else is here, and no change of it makes it come.
     """
-    sides = _settled(sides, _backends)
+    sides = _settled(sides, _led_through)
     before, after = (dict(_led_to(side)) for side in sides[:2])
     return sides._replace(before=_doubting(sides.before, before, after), after=_doubting(sides.after, after, before))
 
@@ -72,9 +73,11 @@ def _lacking(side: Simulation, others: AbstractSet[ResourceKey], other: World, u
     return simulate(world.lacking(world.absent | absent), side.catalog) if absent else side
 
 
-def _backends(side: Simulation) -> Iterator[ResourceKey]:
-    """Yield the backends of routes of which nothing is known."""
-    return (each.wanted for state in side.topology.routes for each in state.backends if each.resolution.unknown)
+def _led_through(side: Simulation) -> Iterator[ResourceKey]:
+    """Yield what routes and doors send requests to, or through, of which nothing is known."""
+    side = with_doors(side)
+    yield from (each.wanted for state in side.topology.routes for each in state.backends if each.resolution.unknown)
+    yield from (each.wanted for each in side.bindings if each.resolution.unknown)
 
 
 def _named(side: Simulation) -> Iterator[ResourceKey]:

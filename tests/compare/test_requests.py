@@ -506,3 +506,43 @@ def test_an_extension_that_is_no_login_is_what_a_filter_does(tmp_path: Path) -> 
     (edited,) = requests(worlds(tmp_path, Made("", (*world, old), (*world, new)))).changes
     assert difference_in_words(edited) == "filters of HTTPRouteFilter shop/f with other values"
     assert [str(who.policy) for who in edited.by] == ["HTTPRouteFilter shop/f"]
+
+
+NOT_RENDERED = manifest(
+    "helm.toolkit.fluxcd.io/v2",
+    "HelmRelease",
+    "more",
+    "shop",
+    "spec: {chart: {spec: {chart: more, sourceRef: {kind: HelmRepository, name: charts}}}}",
+)
+TRAEFIK_ROUTE = manifest(
+    "traefik.io/v1alpha1",
+    "IngressRoute",
+    "web",
+    "shop",
+    "spec: {entryPoints: [websecure], routes: [{match: Host(`shop.example.com`), kind: Rule, "
+    "middlewares: [{name: strip}], services: [{name: app, port: 80}]}]}",
+)
+STRIP = manifest("traefik.io/v1alpha1", "Middleware", "strip", "shop", "spec: {stripPrefix: {prefixes: [/a]}}")
+HOST_FILTER = manifest(
+    "gateway.envoyproxy.io/v1alpha1",
+    "HTTPRouteFilter",
+    "strip",
+    "shop",
+    "spec: {urlRewrite: {hostname: {type: Header, header: x}}}",
+)
+THROUGH = web(
+    filtering(
+        "{type: ExtensionRef, extensionRef: {group: gateway.envoyproxy.io, kind: HTTPRouteFilter, name: strip}}",
+    )
+)
+
+
+@pytest.mark.parametrize(("around", "gone"), [(TRAEFIK_ROUTE, STRIP), (THROUGH, HOST_FILTER)])
+def test_what_stood_in_the_tree_is_missing_once_it_is_gone_whatever_charts_may_make(
+    tmp_path: Path, around: str, gone: str
+) -> None:
+    made = Made("a filter goes", (around, APP, NOT_RENDERED, gone), (around, APP, NOT_RENDERED))
+    assert said(requests(worlds(tmp_path / "there", made))) == (("closed", "shop.example.com, every request"),)
+    back = made._replace(before=made.after, after=made.before)
+    assert [change.change for change in requests(worlds(tmp_path / "back", back)).changes] == ["opened"]

@@ -13,7 +13,7 @@ from policylint.model.policy_kind import Merge
 from policylint.report.diff.wording import alike, own_policies, whereabouts
 from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, policy
-from tests.diff.history import run
+from tests.diff.history import commit, run
 
 EDGE = policy("BackendTrafficPolicy", "edge", "kind: Gateway, name: edge", "retry: {numRetries: 2}", namespace="infra")
 KIND = PolicyKind(
@@ -133,3 +133,18 @@ def test_why_it_is_gone_tells_apart() -> None:
 def test_who_they_are(group: list[SubjectChange], said: str) -> None:
     """Of many in several namespaces, how many are where: their names alone would be those of the first namespace."""
     assert whereabouts(group, 2) == said
+
+
+def test_environments_of_which_the_same_is_told_are_told_at_once(tmp_path: Path) -> None:
+    sidecar = "apiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: {name: d}\nspec: {egress: [{hosts: "
+    files: dict[str, str | None] = {
+        "base/kustomization.yaml": "resources: [d.yaml]\n",
+        "base/d.yaml": f"{sidecar}[a/*]}}]}}\n",
+    }
+    for name, namespace in (("one", "shop"), ("two", "shop"), ("three", "other")):  # the last goes with either
+        files[f"{name}/kustomization.yaml"] = f"namespace: {namespace}\nresources: [../base]\n"
+    commit(tmp_path / "shop", files)
+    commit(tmp_path / "shop", {"base/d.yaml": f"{sidecar}[b/*]}}]}}\n"})
+    said = run(tmp_path / "shop", "diff", "HEAD~1..HEAD")[1]
+    assert [line for line in said.splitlines() if not line.startswith((" ", "!"))][:2] == ["one, two: 2 unknown", ""]
+    assert said.count("Sidecar shop/d") == said.count("Sidecar other/d") == 1

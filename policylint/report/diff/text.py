@@ -89,11 +89,15 @@ class _DiffText:
         if report.configuration is not None:
             first, *rest = hanging(one_line(report.configuration.message), self.page, "  ")
             yield from [self.paint("warning", first), *rest, ""]
-        for number, environment in enumerate(changed):
-            own = verdict_parts(environment) or ["no route changes its effective policy"]
-            yield self._heading(report.shown_name(environment.name), [*own, *(parts if number == 0 else [])])
+        blocks: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+        for environment in changed:
+            own = tuple(verdict_parts(environment) or ["no route changes its effective policy"])
+            names = blocks.setdefault((own, tuple(self._environment(environment))), [])
+            names.append(report.shown_name(environment.name))
+        for number, ((own, told), names) in enumerate(blocks.items()):
+            yield self._heading(", ".join(names), [*own, *(parts if number == 0 else [])])
             yield ""
-            yield from self._environment(environment)
+            yield from told
         if not changed:
             name = report.shown_name(environments[0].name) if len(environments) == 1 else ""
             yield self._heading(name, [nothing_changes(report), *parts])

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from policylint.compare.pairing import Sides
 from policylint.doors import with_doors
+from policylint.doors.annotations import unseen
 from policylint.model import ResourceKey, World
 from policylint.model.resolution import Resolution
 from policylint.policy.content import content_references
@@ -78,6 +79,7 @@ def _led_through(side: Simulation) -> Iterator[ResourceKey]:
     side = with_doors(side)
     yield from (each.wanted for state in side.topology.routes for each in state.backends if each.resolution.unknown)
     yield from (each.wanted for each in side.bindings if each.resolution.unknown)
+    yield from unseen(side.world)
 
 
 def _named(side: Simulation) -> Iterator[ResourceKey]:

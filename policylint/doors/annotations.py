@@ -13,6 +13,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.controllers import Classes
+from policylint.doors.named import gone, meanings
 from policylint.doors.vendors import Vendor, vendors
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
@@ -51,6 +52,16 @@ def astray(world: World) -> Iterator[DeadEnd]:
         target = vendor.value(ingress, _REWRITING)
         if _REWRITING in vendor.list("expressions") and target and not is_symbolic(target.replace("$", "")):
             yield from _without_group(ingress, vendor, target)
+
+
+def unseen(world: World) -> Iterator[ResourceKey]:
+    """Yield the objects that annotations of Ingresses may mean of which none was seen."""
+    for ingress, vendor, _ in served(world):
+        for about in (vendor.extensions, *vendor.names):
+            for entry in text(vendor.value(ingress, text(about.get("annotation")))).split(",") if about else ():
+                keys = meanings(about, entry.strip(), ingress.key.namespace)
+                if not any(world.get(key) is not None for key in keys):
+                    yield from keys
 
 
 def foreign(world: World) -> Iterator[tuple[Resource, list[str], Vendor, Vendor]]:
@@ -119,32 +130,21 @@ def _missing(world: World, ingress: Resource, vendor: Vendor, about: Mapping[str
     annotation = f"{vendor.prefix}{text(about.get('annotation'))}"
     place: Pointer = ("metadata", "annotations", annotation)
     for entry in filter(None, (each.strip() for each in text(ingress.annotations.get(annotation)).split(","))):
-        keys = [] if is_symbolic(entry) else _meant(about, entry, ingress.key.namespace)
+        keys = meanings(about, entry, ingress.key.namespace)
         if any(world.get(key) is not None for key in keys):
             continue
         old, then = text(about.get("formerly")), text(about.get("absent"))
         aged = next((each for key in keys if old and (each := world.get(key._replace(group=old)))), None)
-        gone = [key for key in keys if world.resolve(key).missing and not world.elsewhere(key)]
+        missing = gone(world, keys)
         if aged is not None:
             does = f"names {aged.key}, which is only there in group {old}, which is not read any more"
             fix = f"write it with `apiVersion: {about['group']}/v1alpha1`"
             yield DeadEnd(ingress, place, does, fix, (aged.key,), "an older release reads that group", then)
-        elif gone:
-            what = gone[0] if len(gone) == 1 else f"{about['kind']} {entry}"
+        elif missing:
+            what = missing[0] if len(missing) == 1 else f"{about['kind']} {entry}"
             other = "one of another namespace" if about.get("named") else f"a {about.get('clusterKind')}"
-            ground = "" if len(gone) == len(keys) else f"it may be {other}"
+            ground = "" if len(missing) == len(keys) else f"it may be {other}"
             yield DeadEnd(ingress, place, f"names {what}, which is missing", "name one that is there", (), ground, then)
-
-
-def _meant(about: Any, entry: str, home: str) -> list[ResourceKey]:
-    """Return the objects of which an entry of an annotation may be one; none where it is for another provider."""
-    group, kind, ending = text(about.get("group")), text(about.get("kind")), text(about.get("named"))
-    if ending:
-        parts = entry.removesuffix(ending).split("-") if entry.endswith(ending) else []
-        splits = (("-".join(parts[:at]), "-".join(parts[at:])) for at in range(1, len(parts)))
-        return [ResourceKey(group, kind, namespace, name) for namespace, name in splits]
-    of_all = text(about.get("clusterKind"))
-    return [ResourceKey(group, kind, home, entry), *([ResourceKey(group, of_all, "", entry)] if of_all else [])]
 
 
 def _without_group(ingress: Resource, vendor: Vendor, target: str) -> Iterator[DeadEnd]:

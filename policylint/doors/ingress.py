@@ -17,6 +17,7 @@ from policylint.doors.addresses import believed
 from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
+from policylint.doors.named import meant
 from policylint.doors.vendors import Vendor, guards
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
@@ -407,19 +408,13 @@ class _Class:
         about, home = self._vendor.extensions, holder.key.namespace
         own: list[ResourceKey] = []
         others: list[str] = []
-        ending = text(about.get("named"))
         value = self._vendor.value(holder, text(about.get("annotation"))) if about else ""
         for entry in filter(None, (part.strip() for part in value.split(","))):
-            spelled = entry.removesuffix(ending)
-            seen = (each.key for each in self._world.of_kind(about["group"], about["kind"]))
-            found = next((key for key in seen if ending and f"{key.namespace}-{key.name}" == spelled), None)
-            name = spelled if not ending else spelled.removeprefix(f"{home}-")
-            if found is not None and spelled != entry:
-                own.append(found)
-            elif not ending or (spelled != entry and name != spelled):
-                own.append(ResourceKey(about["group"], about["kind"], home, name))
-            else:
+            key = meant(self._world, about, entry, home)
+            if key is None:
                 others.append(entry)
+            else:
+                own.append(key)
         return own, others
 
     def _acting(self, entry: _Entry) -> Iterator[Resource]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of
+from policylint.doors.named import meant
 from policylint.doors.traefik_rules import Hosts, Matcher, alternatives
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
@@ -263,9 +264,7 @@ def _middleware(world: World, ingress: Resource, named: Mapping[str, Any]) -> Re
     name, namespace = text(named.get("name")), text(named.get("namespace")) or ingress.key.namespace
     if "@" not in name:
         return ResourceKey(KIND[0], kind, namespace, name)
-    spelled = name.removesuffix(_SAME_PROVIDER)
-    keys = (each.key for each in world.of_kind(KIND[0], kind))
-    return next((key for key in keys if name != spelled and f"{key.namespace}-{key.name}" == spelled), None)
+    return meant(world, {"group": KIND[0], "kind": kind, "named": _SAME_PROVIDER}, name, ingress.key.namespace)
 
 
 def _body(

@@ -523,6 +523,17 @@ TRAEFIK_ROUTE = manifest(
     "spec: {entryPoints: [websecure], routes: [{match: Host(`shop.example.com`), kind: Rule, "
     "middlewares: [{name: strip}], services: [{name: app, port: 80}]}]}",
 )
+TRAEFIK_INGRESS = manifest(
+    "networking.k8s.io/v1",
+    "Ingress",
+    "web",
+    "shop",
+    "spec: {ingressClassName: traefik, rules: [{host: shop.example.com, http: {paths: [{path: /, pathType: Prefix, "
+    "backend: {service: {name: app, port: {number: 80}}}}]}}]}",
+).replace(
+    "name: web,",
+    "annotations: {traefik.ingress.kubernetes.io/router.middlewares: shop-strip@kubernetescrd}, name: web,",
+)
 STRIP = manifest("traefik.io/v1alpha1", "Middleware", "strip", "shop", "spec: {stripPrefix: {prefixes: [/a]}}")
 HOST_FILTER = manifest(
     "gateway.envoyproxy.io/v1alpha1",
@@ -538,7 +549,7 @@ THROUGH = web(
 )
 
 
-@pytest.mark.parametrize(("around", "gone"), [(TRAEFIK_ROUTE, STRIP), (THROUGH, HOST_FILTER)])
+@pytest.mark.parametrize(("around", "gone"), [(TRAEFIK_ROUTE, STRIP), (TRAEFIK_INGRESS, STRIP), (THROUGH, HOST_FILTER)])
 def test_what_stood_in_the_tree_is_missing_once_it_is_gone_whatever_charts_may_make(
     tmp_path: Path, around: str, gone: str
 ) -> None:

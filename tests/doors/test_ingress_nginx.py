@@ -595,7 +595,7 @@ PLUGIN = "configuration.konghq.com/v1", "KongPlugin"
         ("traefik", "shop-login@kubernetescrd", (*MIDDLEWARE, "spec: {forwardAuth: {}}"), ("web", "forwardAuth")),
         ("traefik", "shop-login@kubernetescrd", (*MIDDLEWARE, "spec: {stripPrefix: {prefixes: [/a]}}"), ("web", "")),
         ("traefik", "shop-other@kubernetescrd", (*MIDDLEWARE, "spec: {stripPrefix: {}}"), ("404", "")),
-        ("traefik", "infra-login@kubernetescrd", (*MIDDLEWARE, "spec: {stripPrefix: {}}"), ("web", "not known")),
+        ("traefik", "infra-login@kubernetescrd", (*MIDDLEWARE, "spec: {stripPrefix: {}}"), ("404", "")),
         ("traefik", "login@file", (*MIDDLEWARE, "spec: {stripPrefix: {}}"), ("web", "not known")),
         ("kong", "login", (*PLUGIN, "plugin: key-auth"), ("web", "key-auth")),
         ("kong", "login", (*PLUGIN, "plugin: rate-limiting"), ("web", "")),

@@ -9,7 +9,7 @@ from policylint.compare.change import Responsible, SettingChange, SettingChangeK
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.spec import weakenings
 from policylint.compare.sameness import same_value
-from policylint.model import PolicyKind, ResourceKey
+from policylint.model import ROUTE_KINDS, PolicyKind, ResourceKey
 from policylint.policy.results import Effective
 
 ORDER: tuple[SettingChangeKind, ...] = ("removed", "changed", "added", "moved", "unchanged")
@@ -23,7 +23,10 @@ def settings(kind: PolicyKind, before: Effective | None, after: Effective | None
     for name in sorted(was.keys() | now.keys()):
         old_value, new_value = was.get(name), now.get(name)
         sources_before, sources_after = sources(before, name), sources(after, name)
-        if name not in now:
+        if (name in was) != (name in now) and _stands(sources_before or sources_after, sides):
+            value, whose = (old_value, sources_before) if name in was else (new_value, sources_after)
+            changes.append(SettingChange(kind, name, "unchanged", value, value, whose, whose))
+        elif name not in now:
             by, because = _why(name, before, after, sides)
             changes.append(SettingChange(kind, name, "removed", old_value, None, sources_before, (), by, because))
         elif name not in was:
@@ -41,6 +44,15 @@ def settings(kind: PolicyKind, before: Effective | None, after: Effective | None
             )
     changes.sort(key=lambda change: (ORDER.index(change.change), change.name))
     return changes
+
+
+def _stands(given: Iterable[Responsible], sides: Sides) -> bool:
+    """Tell whether a route itself gives a setting, on both sides: it does so whether or not a policy gives it, too."""
+    for key in (source.policy for source in given):
+        was, now = sides.before.world.get(sides.pairing.was(key)), sides.after.world.get(sides.pairing.key(key))
+        if was is None or now is None or was.key.kind not in ROUTE_KINDS or was.spec != now.spec:
+            return False
+    return True
 
 
 def sources(effective: Effective | None, name: str) -> tuple[Responsible, ...]:
@@ -66,7 +78,8 @@ def _why(
     name: str, before: Effective | None, after: Effective | None, sides: Sides
 ) -> tuple[tuple[Responsible, ...], str]:
     """Return the policies that prevail over a setting that is gone, else what became of those that gave it."""
-    keys = {sides.pairing.key(source.policy) for source in sources(before, name)}
+    given = (source.policy for source in sources(before, name))
+    keys = {sides.pairing.key(policy) for policy in given if policy.kind not in ROUTE_KINDS}
     losses = () if after is None else after.lost
     lost = [loss for loss in losses if loss.pointer and loss.pointer[0] == name and loss.policy in keys]
     winners = {winner for loss in lost for winner in loss.by}

@@ -476,7 +476,7 @@ def _of_ends(before: RequestAnswer, after: RequestAnswer) -> Difference:
 def _ended(answer: RequestAnswer) -> str:
     """Return where a request ends, and for one that gets to a backend what it is asked for."""
     if answer.end == ("no rule",):
-        is_told = answer.trace.request.scheme in ("tls", "tcp", "udp") or answer.trace.gateway is None
+        is_told = answer.trace.request.scheme in ("tls", "tcp", "udp") or bool(answer.trace.request.service)
         return end_in_words(answer.trace) if is_told and answer.trace.outcome.refused else NO_RULE
     words = end_in_words(answer.trace)
     if answer.withheld and (by := answer.refusals[0].decision.by) is not None:

@@ -67,8 +67,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not any(mark.name == "slow" for mark in item.listchain()[-2].own_markers))
 
 
+TOLD = 0.005
+"""Seconds from which `--durations` names a set-up. That shorter ones have passed need not go from process to process:
+of three reports of each test two say so."""
+
+
 def _protocol(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    runtestprotocol(item, nextitem=nextitem)
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if (
+            report.when == "call"
+            or not report.passed
+            or report.duration > TOLD
+            or item.config.getoption("xmlpath", None)
+        ):
+            item.ihook.pytest_runtest_logreport(report=report)
 
 
 # As in policylint.cli: no loop of a test runs at the end of a piece of the stack, where each call takes twenty times as

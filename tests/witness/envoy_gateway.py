@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
+from policylint.catalog.kinds import Catalog
+from policylint.model import World
 from policylint.report.simulate.status import stanzas
+from policylint.schema.broken import BrokenObject, broken_objects
 from policylint.simulation import Simulation
 from policylint.workspace import open_workspace
 from tests.witness.envoy_gateway_worlds import CERTIFICATE, GATEWAY_API, GROUP, PRIVATE_KEY
@@ -85,12 +90,35 @@ def simulated(objects: Sequence[Manifest]) -> Simulation:
 
     Where the API server has refused the only object of a kind, another one says that its kind is in sight.
     """
+    opened = open_workspace([_written(objects)])
+    assert not opened.faults, opened.faults
+    return opened.simulations[0]
+
+
+class _JudgedError(Exception):
+    """What ends the reading of a world whose objects are judged by their schemas."""
+
+
+def broken(objects: Sequence[Manifest]) -> list[BrokenObject]:
+    """Return what a simulation of a world says of its schemas, without what comes of the objects: most of the time."""
+    found: list[BrokenObject] = []
+
+    def judge(world: World, catalog: Catalog) -> Simulation:
+        found.extend(broken_objects(world, [], catalog.releases, catalog.told))
+        raise _JudgedError
+
+    with patch("policylint.workspace.worlds.simulate", judge), suppress(_JudgedError):
+        open_workspace([_written(objects)])
+        raise AssertionError("nothing was judged")
+    return found
+
+
+def _written(objects: Sequence[Manifest]) -> str:
+    """Return a file that holds a world."""
     file = Path(_place().name) / "cluster.yaml"
     items = [*objects, *_FILLERS]
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
-    opened = open_workspace([str(file)])
-    assert not opened.faults, opened.faults
-    return opened.simulations[0]
+    return str(file)
 
 
 @cache
@@ -99,11 +127,11 @@ def _place() -> TemporaryDirectory[str]:
     return TemporaryDirectory()
 
 
-def refusals(simulation: Simulation) -> Facts:
+def refusals(judged: Iterable[BrokenObject]) -> Facts:
     """Return the objects that the API server refuses, as policylint says."""
     return {
         f"{each.resource.key.kind} {each.resource.key.namespace}/{each.resource.key.name}{REFUSED}": "refused"
-        for each in simulation.broken
+        for each in judged
         if each.resource.key.group in (GATEWAY_API, GROUP)
         and any(violation.code != "unknown-field" for violation in each.violations)
     }
@@ -158,8 +186,8 @@ def _name(manifest: Manifest) -> tuple[str, str]:
 
 def our_facts(objects: Sequence[Manifest], stored: Sequence[Manifest]) -> Facts:
     """Return what policylint says: of all objects which are refused, and the statuses where only the others are."""
-    whole = simulated(objects)
-    return refusals(whole) | statuses(whole if len(stored) == len(objects) else simulated(stored))
+    simulation = simulated(stored)
+    return refusals(simulation.broken if len(stored) == len(objects) else broken(objects)) | statuses(simulation)
 
 
 def refused(facts: Facts) -> set[str]:

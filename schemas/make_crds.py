@@ -19,9 +19,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from policylint.cel.syntax import tree
+from policylint.documents import read
 from policylint.schema.known import read_shipped
 from policylint.schema.rules import RULES
 from policylint.schema.structural import structural
@@ -59,10 +58,15 @@ Definition = dict[str, Any]
 def definitions(folder: Path) -> Iterator[Definition]:
     """Yield every CRD right in a folder, by file name; of a chart's template what does not hang on its values."""
     for path in sorted(path for path in folder.iterdir() if path.suffix in (".yaml", ".yml")):
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        for document in yaml.load_all("".join(line for line in lines if "{{" not in line), Loader=yaml.CSafeLoader):
-            if document and document["kind"] == "CustomResourceDefinition":
-                yield document
+        lines = path.read_bytes().splitlines(keepends=True)
+        reading = read(b"".join(line for line in lines if b"{{" not in line), str(path), wanted=_is_definition)
+        if reading.problems:
+            raise ValueError(reading.problems)
+        yield from (document.value for document in reading.documents)
+
+
+def _is_definition(api_version: str, kind: str) -> bool:  # noqa: ARG001
+    return kind == "CustomResourceDefinition"
 
 
 def versions(crd: Mapping[str, Any]) -> Versions:
@@ -167,14 +171,14 @@ def written(content: Mapping[str, Any]) -> str:
     times: dict[str, int] = {}
 
     def count(value: Any) -> None:
-        text = compact(value)
+        text = texts[id(value)] = compact(value)
         if isinstance(value, dict | list) and len(text) >= SHORTEST:
             times[text] = times.get(text, 0) + 1
             for inner in (value.values() if isinstance(value, dict) else value) if times[text] == 1 else ():
                 count(inner)
 
     def place(value: Any) -> Any:
-        text = compact(value)
+        text = texts.get(id(value)) or compact(value)
         if text in numbers:
             return {"": numbers[text]}
         if isinstance(value, list):
@@ -190,6 +194,7 @@ def written(content: Mapping[str, Any]) -> str:
         return {"": numbers[text]}
 
     lines: list[str] = []
+    texts: dict[int, str] = {}
     count(content)
     whole = place(content)
     return "\n".join([*lines, compact(whole)]) + "\n"

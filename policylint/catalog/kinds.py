@@ -71,7 +71,6 @@ class Catalog:
         self._derived = derived
         self._groups = None if groups is None else frozenset(groups)
         self._kinds: tuple[PolicyKind, ...] | None = None
-        self._by_class: dict[str, str | None] = {}
         self._by_controller: dict[str, str | None] = {}
         self._enrolling: Mapping[str, str] | None = None
         self._domains: frozenset[str] | None = None
@@ -200,11 +199,7 @@ class Catalog:
 
     def implementation_of_class(self, class_name: str) -> str | None:
         """Return the implementation that makes a GatewayClass of this name by itself, None if none does."""
-        if class_name not in self._by_class:
-            files = (file for file in self._files if class_name.encode() in file.data)
-            making = (file.implementation for file in files if class_name in file.texts("classes"))
-            self._by_class[class_name] = next(making, None)
-        return self._by_class[class_name]
+        return _making(self._files, class_name)
 
     def may_be_read(self, annotation: str) -> bool:
         """Return whether a controller that policylint knows may read an annotation: its name lies in their domains."""
@@ -267,7 +262,7 @@ class Catalog:
         "", and controllers that make their own class are known by its name all the same.
         """
         implementation = self._serving(controller_name, class_name)
-        return any(file.implementation == implementation and file.shares_hostnames for file in self._files)
+        return implementation is not None and _says(self._files, implementation, b"\nsharesHostnames: true\n")
 
     def own_protocols(self, controller_name: str, class_name: str, protocol: str) -> Sequence[str] | None:
         """Return the kinds of routes that a protocol takes which is none of Gateway API's; None where it is not served.
@@ -292,15 +287,15 @@ class Catalog:
 
     def has_own_certificates(self, implementation: str) -> bool:
         """Return whether listeners of an implementation may have their certificates from elsewhere than `tls`."""
-        return any(file.implementation == implementation and file.has_own_certificates for file in self._files)
+        return _says(self._files, implementation, b"\nownCertificates: true\n")
 
     def copies_metadata(self, implementation: str) -> bool:
         """Return whether the Services of an implementation's Gateways bear what those are annotated with."""
-        return any(file.copies_metadata for file in self._files if file.implementation == implementation)
+        return _says(self._files, implementation, b"\ncopiesMetadata: true\n")
 
     def has_one_table(self, implementation: str) -> bool:
         """Return whether routes for requests are served at all listeners of their proxy for requests."""
-        return any(file.has_one_table for file in self._files if file.implementation == implementation)
+        return _says(self._files, implementation, b"\noneTable: true\n")
 
     def unread_fields(self, implementation: str) -> Mapping[str, str]:
         """Return the fields of rules that an implementation does not read, with what to write in their place."""
@@ -419,6 +414,19 @@ def _of_group(files: tuple[ShippedFile, ...], group: str) -> dict[str, PolicyKin
     return {kind.kind: kind for kind in kinds if kind.group == group}
 
 
+@lru_cache(maxsize=1024)
+def _making(files: tuple[ShippedFile, ...], class_name: str) -> str | None:
+    """Return the implementation that makes a GatewayClass of a name, the same for the catalogs of all environments."""
+    named = (file for file in files if class_name.encode() in file.data)
+    return next((file.implementation for file in named if class_name in file.texts("classes")), None)
+
+
+@lru_cache(maxsize=1024)
+def _says(files: tuple[ShippedFile, ...], implementation: str, line: bytes) -> bool:
+    """Return whether the file of an implementation has a line; it need not be parsed for that."""
+    return any(file.implementation == implementation and line in file.data for file in files)
+
+
 def _written(group: str) -> bytes:
     """Return a group as entries have it."""
     return (group or '""').encode()
@@ -507,11 +515,6 @@ class ShippedFile:
         return self._groups
 
     @property
-    def shares_hostnames(self) -> bool:
-        """Whether the file says so of its implementation; it need not be parsed for that."""
-        return b"\nsharesHostnames: true\n" in self.data
-
-    @property
     def protocols(self) -> Mapping[str, Sequence[str]] | None:
         """What the file says of protocols of its own; None for nothing, and then it need not be parsed for that."""
         return mapping(self.content().get("protocols")) if b"\nprotocols:" in self.data else None
@@ -520,21 +523,6 @@ class ShippedFile:
     def relative_references(self) -> str:
         """What the file says of names without a namespace; it need not be parsed for that."""
         return self.data.partition(b"\nrelativeReferences: ")[2].partition(b"\n")[0].decode()
-
-    @property
-    def has_own_certificates(self) -> bool:
-        """Whether the file says where else certificates come from; it need not be parsed for that."""
-        return b"\nownCertificates: true\n" in self.data
-
-    @property
-    def copies_metadata(self) -> bool:
-        """Whether the file says that Services bear what their Gateways are annotated with; it need not be parsed."""
-        return b"\ncopiesMetadata: true\n" in self.data
-
-    @property
-    def has_one_table(self) -> bool:
-        """Whether the file says that routes are served at every listener; it need not be parsed for that."""
-        return b"\noneTable: true\n" in self.data
 
     @property
     def limited(self) -> bool:

@@ -13,7 +13,7 @@ from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.keys import GATEWAY_GROUP
 from policylint.model.kinds import MESHES, of_foreign
 from policylint.model.policy_kind import PolicyKind, policy_kind
-from policylint.model.resource import Resource, mapping, sequence, text, texts
+from policylint.model.resource import Resource, integer, mapping, sequence, text, texts
 from policylint.model.shipped import shipped, shipped_files
 from policylint.namedtuple import NamedTuple
 
@@ -28,6 +28,20 @@ CONFIGURED = "configuration"
 
 class CatalogError(ValueError):
     """A configured kind that schemas/policy-kind.json does not allow; the message says where and why."""
+
+
+class Limits(NamedTuple):
+    """What of routes an implementation does not serve.
+
+    Args:
+        filters: those that it supports; none where that is not known.
+        alike: the prefix of the annotations in which the Services of one rule must be alike; "" for none.
+        unsupported: the status of requests for a rule with another filter.
+    """
+
+    filters: frozenset[str] = frozenset()
+    alike: str = ""
+    unsupported: int = 500
 
 
 class Catalog:
@@ -77,7 +91,7 @@ class Catalog:
         self._by_annotation: dict[str, tuple[PolicyKind, ...]] = {}
         self._settled: dict[str, Mapping[str, Any]] = {}
         self._backends: dict[str, frozenset[tuple[str, str]]] = {}
-        self._limits: dict[str | None, tuple[frozenset[str], str]] = {}
+        self._limits: dict[str, Limits] = {}
 
     def of_releases(
         self,
@@ -302,14 +316,19 @@ class Catalog:
         found = (file for file in self._files if file.implementation == implementation and b"\nunread:" in file.data)
         return next((mapping(file.content().get("unread")) for file in found), {})
 
-    def limits(self, implementation: str | None) -> tuple[frozenset[str], str]:
-        """Return the filters that an implementation supports (none where that is not known), and the prefix of the
-        annotations in which the Services of one rule must be alike, "" for none.
-        """
+    def limits(self, implementation: str) -> Limits:
+        """Return what of routes an implementation does not serve, as its file says."""
         if implementation not in self._limits:
             files = (file for file in self._files if file.implementation == implementation and file.limited)
-            found = ((frozenset(file.texts("filters")), text(file.content().get("alike"))) for file in files)
-            self._limits[implementation] = next(found, (frozenset(), ""))
+            found = (
+                Limits(
+                    frozenset(file.texts("filters")),
+                    text(file.content().get("alike")),
+                    integer(file.content().get("unsupportedFilter")) or 500,
+                )
+                for file in files
+            )
+            self._limits[implementation] = next(found, Limits())
         return self._limits[implementation]
 
     def backends(self, implementation: str) -> frozenset[tuple[str, str]]:

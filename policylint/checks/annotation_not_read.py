@@ -176,9 +176,8 @@ def _without_class(simulation: Simulation) -> Iterator[Finding]:
         if kind is None or not kind.read_with:
             continue
         for resource in simulation.world.of_kind(*key):
-            if (
-                not resource.annotations.get(kind.read_with) and not resource.spec
-            ):  # where there is one, it names a reader
+            names_reader = resource.annotations.get(kind.read_with) or resource.spec.get("controlPlaneRef")
+            if not names_reader:
                 yield Finding(
                     RULE,
                     "warning",

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policylint.checks.kit.locations import path
 from policylint.checks.kit.routing import unusable_filters
+from policylint.documents import Pointer
 from policylint.implementations import implementation
+from policylint.implementations.generic.supported import unsupported_filters
 from policylint.model import Finding
+from policylint.model.words import listing
 from policylint.simulation import Simulation
 from policylint.topology import Condition, RouteState
 from policylint.topology.ancestry import implementation_of
@@ -25,6 +29,7 @@ _REASONS = {
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     """Yield what controllers say of routes that do as their schemas want: the others are GWP501's."""
+    yield from _unsupported(simulation)
     broken = {each.resource.key for each in simulation.broken}
     for route in (each for each in simulation.topology.routes if each.route.key not in broken):
         told: set[str] = set()
@@ -53,6 +58,32 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     label="no status says so" if parent.silent else said,
                     help=("fix: leave out what the controller does not support",),
                 )
+
+
+def _unsupported(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the filters that none of the controllers of a route's Gateways supports, as their catalog files say."""
+    by = {each.gateway.key: implementation_of(each, simulation.catalog) for each in simulation.topology.gateways}
+    for route in simulation.topology.routes:
+        gateways = [parent.gateway for parent in route.parents if parent.accepted and parent.gateway is not None]
+        names = {name for gateway in gateways if (name := by.get(gateway))}
+        for rule in rules(route.route) if names and all(by.get(gateway) for gateway in gateways) else ():
+            asked = (route.route.key.kind, rule.body)
+            found = [dict(unsupported_filters(*asked, name, simulation.catalog)) for name in sorted(names)]
+            number = next((number for number in found[0] if all(number in each for each in found)), None)
+            if number is None:
+                continue
+            place: Pointer = ("spec", "rules", rule.number, "filters", number)
+            status = simulation.catalog.limits(min(names)).unsupported
+            yield Finding(
+                RULE,
+                "error",
+                f"{route.route.key} has filter {found[0][number]}, which {listing(sorted(names))} does not support",
+                route.route.location(*place),
+                resources=(route.route.key, gateways[0]),
+                label=f"requests for the rule are answered with {status}",
+                help=("fix: leave out what the controller does not support",),
+                field=path(place),
+            )
 
 
 def _is_refusal(condition: Condition) -> bool:

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from policylint.documents import Pointer
 from policylint.doors.addresses import SETTING, counted, unseen
-from policylint.doors.contour_conditions import fault_of_conditions, faults_of_providers
+from policylint.doors.contour_conditions import (
+    are_versions_crossed,
+    fault_of_conditions,
+    fault_of_ends,
+    fault_of_services,
+    faults_of_providers,
+)
 from policylint.doors.extensions import answering
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.vendors import guards
@@ -184,6 +191,8 @@ def _fault_of_routes(proxy: Resource) -> tuple[Pointer, str] | None:
         verification = mapping(route.get("jwtVerificationPolicy"))
         if verification.get("require") and verification.get("disabled") is True:
             return (*place, "jwtVerificationPolicy"), "`require` and `disabled` together"
+        if beside := fault_of_services(route):
+            return (*place, beside[0]), beside[1]
     return None
 
 
@@ -215,6 +224,11 @@ def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:
         ),
         (tls and passes and secret, (*at, "tls", "passthrough"), "`passthrough` and `secretName` together"),
         (
+            are_versions_crossed(tls),
+            (*at, "tls", "maximumProtocolVersion"),
+            "`maximumProtocolVersion` below the minimum",
+        ),
+        (
             isinstance(host.get("tls"), dict) and not passes and not secret,
             (*at, "tls"),
             "`tls` with neither `passthrough` nor `secretName`",
@@ -236,6 +250,7 @@ def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:
         *_undelegated(world, proxy, host),
         (_incomplete(world, proxy, secret), (*at, "tls", "secretName"), _incomplete(world, proxy, secret)),
         (spec.get("tcpproxy") and "tls" not in host, ("spec", "tcpproxy"), "`tcpproxy` without `tls`"),
+        (fault_of_ends(spec.get("tcpproxy")), ("spec", "tcpproxy"), fault_of_ends(spec.get("tcpproxy"))),
     )
     return next(((place, reason) for found, place, reason in faults if found), None)
 
@@ -338,6 +353,8 @@ class _Root:
                 secured = opening is _HTTP and bool(self._tls) and route.get("permitInsecure") is not True
                 body, answered = _body(proxy, route, to_https=secured)
                 body |= {"matches": [match], "precedence": weights}
+                if cors := self._cors():
+                    body["filters"] = [{"type": "CORS", "cors": cors}, *sequence(body.get("filters"))]
                 asked = () if secured else (*self._asked(opening, proxy, route, pointer), *answered)
                 name = f"route-{number}" + (" to https" if secured else "")
                 yield DoorRule(proxy, opening, text(self._host.get("fqdn")), name, body, pointer, asked)
@@ -387,6 +404,18 @@ class _Root:
                     if found is None:
                         yield unseen(holder, "Contour")
                 yield Guard(holder, asked, {(name,): (*place, field) for name in asked})
+
+    def _cors(self) -> dict[str, Any]:
+        """Return who is answered preflights, before anything is asked; nothing where origins stand in expressions.
+
+        Source: internal/envoy/v3/listener.go, DefaultFilters.
+        """
+        stated = mapping(self._host.get("corsPolicy"))
+        origins = texts(stated.get("allowOrigin"))
+        if not origins or any(each != "*" and urlsplit(each).hostname is None for each in origins):
+            return {}
+        rest = {name: stated[name] for name in ("allowMethods", "allowHeaders", "exposeHeaders") if name in stated}
+        return {"allowOrigins": origins, "allowCredentials": stated.get("allowCredentials") is True, **rest}
 
     def _certificates(self) -> Iterator[Guard]:
         client = mapping(self._tls.get("clientValidation"))

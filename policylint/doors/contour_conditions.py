@@ -1,7 +1,9 @@
-"""What Contour refuses of the conditions of a route or an include, and of the providers of tokens of a host.
+"""What Contour refuses of the conditions of a route or an include, of where it leads, and of the providers of tokens.
 
 Source: projectcontour/contour, internal/dag/conditions.go (pathMatchConditionsValid, headerMatchConditionsValid,
-queryParameterMatchConditionsValid), internal/dag/httpproxy_processor.go (computeHTTPProxy).
+queryParameterMatchConditionsValid), internal/dag/httpproxy_processor.go (computeHTTPProxy, computeRoutes,
+processHTTPProxyTCPProxy, redirectRoutePolicy), internal/dag/policy.go (localRateLimitPolicy,
+prefixReplacementsAreValid).
 """
 
 from __future__ import annotations
@@ -14,6 +16,9 @@ from policylint.documents import Pointer
 from policylint.model import is_symbolic, mapping, sequence, text
 
 _OPPOSITES = (("present", "notpresent"), ("exact", "notexact"), ("contains", "notcontains"))
+_VERSIONS = ("1.2", "1.3")
+_AT_ONCE = ("Random", "Cookie", "RequestHash")
+"""The strategies for which there is no slow start."""
 _OF_PARAMETERS = ("exact", "prefix", "suffix", "regex", "contains", "present")
 
 
@@ -77,3 +82,48 @@ def faults_of_providers(host: Mapping[str, Any], at: Pointer) -> Iterator[tuple[
         yield not (address or secret), place, f"provider {name} has no keys (`remoteJWKS` or `localJWKS`)"
         odd = bool(address) and not is_symbolic(address) and urlsplit(address).scheme not in ("http", "https")
         yield odd, (*place, "remoteJWKS", "uri"), f"the keys of provider {name} are at no URL of http or https"
+
+
+def are_versions_crossed(tls: Mapping[str, Any]) -> bool:
+    """Return whether the greatest version of TLS lies below the smallest one; 1.2 and 1.3 are the defaults."""
+    smallest, greatest = (
+        version if (version := str(tls.get(name))) in _VERSIONS else default
+        for name, default in (("minimumProtocolVersion", "1.2"), ("maximumProtocolVersion", "1.3"))
+    )
+    return bool(tls.get("secretName")) and greatest < smallest
+
+
+def fault_of_ends(stated: object) -> str:
+    """Return what is wrong with where connections go; "" where nothing is."""
+    proxy = mapping(stated)
+    included = next((name for name in ("include", "includes") if proxy.get(name)), "")
+    if proxy.get("services") and included:
+        return f"`tcpproxy` with both `services` and `{included}`"
+    is_empty = isinstance(stated, dict) and not proxy.get("services") and not included
+    return "`tcpproxy` with nothing to send connections to" if is_empty else ""
+
+
+def fault_of_services(route: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return which field of a route is wrong with where it leads, and how; None where nothing is."""
+    mirrors = [each for each in map(mapping, sequence(route.get("services"))) if each.get("mirror") is True]
+    if len(mirrors) > 1:
+        return "services", "a route has more than one mirror"
+    redirect = mapping(route.get("requestRedirectPolicy"))
+    if "path" in redirect and "prefix" in redirect:
+        return "requestRedirectPolicy", "a redirect has both `path` and `prefix`"
+    limit = mapping(mapping(route.get("rateLimitPolicy")).get("local"))
+    requests = limit.get("requests")
+    if limit and isinstance(requests, int) and requests <= 0:
+        return "rateLimitPolicy", f"a limit of {requests} requests"
+    replaced = [text(each.get("prefix")) for each in map(mapping, sequence(_rewriting(route).get("replacePrefix")))]
+    twice = next((each for number, each in enumerate(replaced) if each in replaced[:number]), None)
+    if twice is not None:
+        return "pathRewritePolicy", f"prefix `{twice or '/'}` is replaced twice"
+    strategy = text(mapping(route.get("loadBalancerPolicy")).get("strategy"))
+    if strategy in _AT_ONCE and any(mapping(each).get("slowStartPolicy") for each in sequence(route.get("services"))):
+        return "loadBalancerPolicy", f"`slowStartPolicy` where requests are balanced by {strategy}"
+    return None
+
+
+def _rewriting(route: Mapping[str, Any]) -> Mapping[str, Any]:
+    return mapping(route.get("pathRewritePolicy"))

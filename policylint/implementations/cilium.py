@@ -18,6 +18,7 @@ class Cilium(Implementation):
     """BackendTLSPolicy is as its catalog entry says; routes are checked as a whole."""
 
     name = "cilium"
+    preflights = 200, False
     relays = True  # Envoy of the client's node, from the entity `ingress` (cilium/cilium#34774)
     balances_equals = True  # operator/pkg/model/translation/envoy_virtual_host.go, envoyHTTPRoutes @ 013bdd595
 

@@ -10,6 +10,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors import is_door
 from policylint.implementations import Implementation, implementation
+from policylint.implementations.generic import Traffic
 from policylint.model import Node, Resource, ResourceKey, integer, mapping, sequence, text, value_at
 from policylint.model.policy_kind import Answer
 from policylint.policy.authorizing import RequestQuestion
@@ -87,8 +88,9 @@ class Responder:
                 why = f"{by.key}: {handling.why or handling.unknown}"
                 outcome = Outcome(status=handling.status, reason=why, unknown=bool(handling.unknown))
                 return candidate, _ended(trace, message, outcome)
-            if message.cors is not None:
-                outcome = Outcome(status=204, reason="the gateway answers the CORS preflight itself")
+            status, of_all = (self._behaviour(start.gateway) or Traffic()).preflights
+            if message.cors is not None and (of_all or message.cors):
+                outcome = Outcome(status=status, reason="the gateway answers the CORS preflight itself")
                 return candidate, _ended(trace, message, outcome)._replace(response=dict(message.cors))
             if message.redirect is not None:
                 trace = _ended(trace, message, Outcome(redirect=message.redirect))

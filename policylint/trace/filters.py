@@ -70,7 +70,7 @@ class Message:
     @property
     def is_answered(self) -> bool:
         """Whether a filter has answered it, or one that a filter names."""
-        return self.redirect is not None or any(handling.ends for _, handling in self.handled)
+        return self.redirect is not None or bool(self.cors) or any(handling.ends for _, handling in self.handled)
 
     def handle(self, by: Resource, handling: Handling, place: Pointer, port: int | None) -> None:
         """Let an object that the filter at a place names do what it does."""

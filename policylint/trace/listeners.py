@@ -30,11 +30,14 @@ class Selection(NamedTuple):
     on_port: tuple[ListenerState, ...] = ()
 
 
-def select(listeners: Sequence[ListenerState], request: Request, closed: Mapping[Node, str]) -> Selection:
+def select(
+    listeners: Sequence[ListenerState], request: Request, closed: Mapping[Node, str], *, one_table: bool = False
+) -> Selection:
     """Select the most specific listener on the port, by SNI where there is TLS, then check the Host header.
 
     Args:
         closed: the listeners that take no requests at all, with why.
+        one_table: whether any listener takes requests for any host, as where routes are served at all of them.
     """
     on_port = tuple(listener for listener in listeners if listener.port == request.port or request.port is None)
     if not on_port:
@@ -49,7 +52,7 @@ def select(listeners: Sequence[ListenerState], request: Request, closed: Mapping
     if request.scheme in ("tcp", "udp"):
         return Selection(working[0], tuple(working[1:]), on_port=on_port)
     if request.scheme == "http":
-        fitting = by_specificity(working, request.host)
+        fitting = by_specificity(working, request.host) or working[:one_table]
         if not fitting:
             reason = f"no listener on port {request.port} serves host {request.host or '(none)'}"
             return Selection(None, status=404, reason=reason, on_port=on_port)

@@ -35,7 +35,8 @@ class RuleCandidate(NamedTuple):
         hostname: the narrowest hostname of route and listener that the host falls under, "" for every host.
         misses: the conditions that the request does not satisfy; () where it takes the request.
         ranked: the hostname that counts for precedence: this one, or that of the route from which it comes.
-        place: of the set of routes to which this one belongs, where sets count as a whole (`sets_by_name`).
+        place: of the set of routes to which this one belongs, where sets count as a whole (`sets_by_name`), or less
+            than 0, of the match (`by_priority`).
     """
 
     route: Resource
@@ -105,6 +106,10 @@ def together(found: Sequence[RuleCandidate], ranking: Ranking) -> list[RuleCandi
         found = [each for each in found if specificity(each.hostname) == narrowest]
     if ranking.by.sets_by_name:
         found = list(_in_sets(found))
+    if ranking.by.by_priority:
+        rank = ranking.by.priority
+        places = (-rank(each.route, each.rule.number, each.match, each.hostname) for each in found)
+        found = [each._replace(ranked="", place=place) for each, place in zip(found, places, strict=True)]
     read = ranking.by.at_host([each.match for each in found])
     return [found[number]._replace(match=match) for number, match in read]
 
@@ -182,6 +187,8 @@ def because(winner: RuleCandidate, loser: RuleCandidate) -> str:
     match criterion(winner, loser):
         case "exact hostname" | "hostname":
             return f"hostname {loser.ranked or '(every host)'} is less specific than {winner.ranked}"
+        case "set" if winner.place < 0:
+            return f"its router has priority {-loser.place}, the other one {-winner.place}"
         case "set":
             return "routes of its hostname come after those of another one, where the oldest is"
         case "path type":

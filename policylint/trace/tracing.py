@@ -23,6 +23,7 @@ from policylint.simulation.certificates import CertificateDemands
 from policylint.simulation.ranking import Ranking, narrowing, ranking, sharing, stops
 from policylint.simulation.serving import assumed, attached, closed_listeners, not_served
 from policylint.topology import Candidate, GatewayState, ListenerState, ParentState, RouteState, whole
+from policylint.topology.ancestry import implementation_of
 from policylint.topology.hostnames import EVERY, specificity, without_port
 from policylint.trace import layer4, mesh, network
 from policylint.trace.admissions import Admissions
@@ -332,12 +333,15 @@ class Tracer:
             if len(self._selections) >= _MOST_SERVED:
                 self._selections.clear()
             near = (
-                select(self._near(gateway, request), request, self._closed)
-                if request.scheme not in ("tcp", "udp")
-                else None
+                None
+                if request.scheme in ("tcp", "udp")
+                else select(self._near(gateway, request), request, self._closed)
             )
             settled = near is not None and near.listener is not None and near.status is None
             chosen = near if settled and near else select(self._at_proxy(gateway), request, self._closed)
+            catalog = self.simulation.catalog
+            if chosen.status == 404 and catalog.has_one_table(implementation_of(gateway, catalog) or ""):
+                chosen = select(self._at_proxy(gateway), request, self._closed, one_table=True)
             if chosen.others and request.scheme in self._ranking(gateway).by.hosts_of_port:
                 chosen = self._by_routes(chosen, request.host)
             self._selections[place] = chosen

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import implementation as behaviour
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.implementations.generic.supported import unsupported_filters
+from policylint.model import Resource, ResourceKey, World
 from policylint.trace.precedence import RuleCandidate
 from policylint.trace.result import Outcome, Share
-
-_EXTENSION = "ExtensionRef"
 
 
 def unserved(
@@ -22,31 +21,16 @@ def unserved(
     refused = behaviour(implementation).refuses(winner.route)
     if refused:
         return Outcome(status=404, reason=f"{implementation} does not accept {winner.route.key}: {refused}")
-    supported, alike = catalog.limits(implementation)
-    filter_ = next(_unsupported(winner, implementation, catalog), "") if supported else ""
-    if filter_:
-        return Outcome(status=500, reason=f"{implementation} supports no filter {filter_}")
+    for _, name in unsupported_filters(winner.route.key.kind, winner.rule.body, implementation, catalog):
+        status = catalog.limits(implementation).unsupported
+        return Outcome(status=status, reason=f"{implementation} supports no filter {name}")
+    alike = catalog.limits(implementation).alike
     services = [share.key for share in shares] if alike else []
     differing = _differing(services, alike, world) if len(services) > 1 else ""
     if differing:
         reason = f"its Services differ in annotation {differing}, and {implementation} leaves the rule out"
         return Outcome(status=404, reason=reason)
     return None
-
-
-def _unsupported(winner: RuleCandidate, implementation: str | None, catalog: Catalog) -> Iterator[str]:
-    """Yield the filters of a rule of an HTTPRoute that its controller does not support."""
-    supported, _ = catalog.limits(implementation)
-    if winner.route.key.kind != "HTTPRoute":
-        return
-    for filter_ in map(mapping, sequence(winner.rule.body.get("filters"))):
-        name = text(filter_.get("type"))
-        reference = mapping(filter_.get("extensionRef"))
-        kind = catalog.get(text(reference.get("group")), text(reference.get("kind")))
-        if name and name not in supported:
-            yield name
-        elif name == _EXTENSION and reference and (kind is None or not catalog.reads(implementation, kind)):
-            yield f"of kind {text(reference.get('kind'))}"
 
 
 def _differing(services: list[ResourceKey], prefix: str, world: World) -> str:

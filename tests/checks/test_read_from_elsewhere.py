@@ -71,6 +71,10 @@ def test_a_plugin_without_a_class_is_told_without_any_route(more: str, told: int
         ("v1", "KongConsumer", ", annotations: {kubernetes.io/ingress.class: kong}", "", 0),
         ("v1", "KongConsumer", "", KONNECT, 0),
         ("v1beta1", "KongConsumerGroup", "", "", 1),
+        ("v1beta1", "TCPIngress", "", "spec: {rules: []}", 1),
+        ("v1beta1", "UDPIngress", "", "spec: {rules: []}", 1),
+        ("v1beta1", "UDPIngress", ", annotations: {kubernetes.io/ingress.class: kong}", "spec: {rules: []}", 0),
+        ("v1alpha1", "KongVault", "", "spec: {backend: env, prefix: a}", 1),
     ],
 )
 def test_clients_without_a_class_are_told(

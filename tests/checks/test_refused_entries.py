@@ -144,6 +144,39 @@ ROUTED = f"http: [{{route: [{{{WEB}}}]}}]"
             f"hosts: [web], http: [{{delegate: {{name: other}}, route: [{{{WEB}}}]}}]",
             "both `delegate` and `route` in http[0]",
         ),
+        *(
+            (f"hosts: [web], http: [{{{rule}}}]", about)
+            for rule, about in (
+                ("redirect: {redirectCode: 301}", "a redirect to where the request was in http[0]"),
+                ("redirect: {scheme: https, redirectCode: 200}", "a redirect with status 200"),
+                ("redirect: {uri: /a, prefixRewrite: /b}", "both `uri` and `prefixRewrite`"),
+                ("match: [{uri: {exact: /a}}], redirect: {prefixRewrite: /b}", "not matched by `prefix`"),
+                ("match: [{uri: {prefix: /a}}], redirect: {prefixRewrite: /b}", ""),
+                ("redirect: {scheme: ftp}", "a redirect to scheme ftp"),
+                ("redirect: {derivePort: FROM_REQUEST_PORT}", ""),
+                ("directResponse: {status: 700}", "an answer with status 700"),
+                *(
+                    (f"route: [{{{WEB}}}], {more}", about)
+                    for more, about in (
+                        (
+                            "rewrite: {uri: /a, uriRegexRewrite: {match: /b, rewrite: /c}}",
+                            "`uri` and `uriRegexRewrite`",
+                        ),
+                        ("rewrite: {uriRegexRewrite: {match: /b}}", "without `match` or `rewrite`"),
+                        ("rewrite: {}", "a rewrite of nothing"),
+                        ("rewrite: {authority: a}, headers: {request: {set: {Host: b}}}", "in more than one place"),
+                        ("rewrite: {authority: a}, headers: {request: {set: {x-host: b}}}", ""),
+                        ("fault: {}", "neither `abort` nor `delay`"),
+                        ("fault: {abort: {httpStatus: 503, percentage: {value: 110}}}", "for 110 % of the requests"),
+                        ("mirrors: [{destination: {host: next}, percentage: {value: 120}}]", "mirror of 120 %"),
+                        ("mirrors: [{percentage: {value: 20}}]", "a mirror without a `destination`"),
+                        ("corsPolicy: {allowMethods: [get]}", "method get in `allowMethods`"),
+                        ("corsPolicy: {allowOrigins: [{exact: ''}]}", "an empty entry in `allowOrigins`"),
+                        ("corsPolicy: {allowOrigins: [{exact: 'https://a.example'}], allowMethods: [GET]}", ""),
+                    )
+                ),
+            )
+        ),
         (ROUTED, ""),
         (f"gateways: [edge], {ROUTED}", "has no hosts"),
         ("http: [{delegate: {name: other}}]", "what was delegated to it"),

@@ -15,6 +15,7 @@ from tests.worlds import manifest, service, simulated
 SHOP = "https://shop.example.com/"
 TO_WEB = "services: [{name: web, port: 80}]"
 HOST = "fqdn: shop.example.com"
+MIRROR, SLOWLY = "name: web, port: 80, mirror: true", "name: web, port: 80, slowStartPolicy: {window: 5s}"
 KEYS = "remoteJWKS: {uri: 'https://id.example/jwks'}"
 
 
@@ -173,6 +174,36 @@ def told(*objects: str) -> list[tuple[str, str]]:
                     "two exact values for query parameter a",
                 ),
                 ("{queryParameter: {name: a, exact: b, prefix: c}}", "`exact` and `prefix` for query parameter a"),
+            )
+        ),
+        *(
+            ((proxy(f"virtualhost: {{{HOST}}}, routes: [{{{route}}}]"),), f"is invalid: {fault}")
+            for route, fault in (
+                (
+                    f"services: [{{name: web, port: 80}}, {{{MIRROR}}}, {{{MIRROR}}}]",
+                    "a route has more than one mirror",
+                ),
+                ("requestRedirectPolicy: {path: /a, prefix: /b}", "a redirect has both `path` and `prefix`"),
+                (f"{TO_WEB}, rateLimitPolicy: {{local: {{requests: 0, unit: second}}}}", "a limit of 0 requests"),
+                (
+                    f"{TO_WEB}, pathRewritePolicy: {{replacePrefix: [{{replacement: /a}}, {{replacement: /b}}]}}",
+                    "prefix `/` is replaced twice",
+                ),
+                (
+                    f"services: [{{{SLOWLY}}}], loadBalancerPolicy: {{strategy: Random}}",
+                    "`slowStartPolicy` where requests are balanced by Random",
+                ),
+            )
+        ),
+        *(
+            ((proxy(f"virtualhost: {{{HOST}, tls: {{secretName: cert{of_tls}}}}}, {ends}"),), f"is invalid: {fault}")
+            for of_tls, ends, fault in (
+                (
+                    ", minimumProtocolVersion: '1.3', maximumProtocolVersion: '1.2'",
+                    f"routes: [{{{TO_WEB}}}]",
+                    "`maximumProtocolVersion` below the minimum",
+                ),
+                ("", "tcpproxy: {healthCheckPolicy: {}}", "`tcpproxy` with nothing to send connections to"),
             )
         ),
         (

@@ -36,6 +36,23 @@ def test_every_listener_serves_it(parent: str, url: str) -> None:
     assert trace.rule is not None
 
 
+def test_hostnames_of_listeners_choose_none_of_its_requests() -> None:
+    """internal/dataplane/translator/subtranslator/httproute.go reads the hostnames of routes alone."""
+    listeners = (
+        f"[{{name: a, port: 80, protocol: HTTP, hostname: a.example, {ALL}}},"
+        f" {{name: b, port: 8080, protocol: HTTP, hostname: b.example, {ALL}}}]"
+    )
+    for controller, reaches in ((KONG, True), (ENVOY, False)):
+        simulation = worlds.simulated(
+            worlds.gateway_class("any", controller),
+            worlds.gateway(listeners=listeners),
+            worlds.route(parents="[{name: edge, namespace: infra, sectionName: a}]", more=RULES),
+            worlds.service("web"),
+        )
+        trace = Tracer(simulation).trace(from_url("GET", "http://a.example:8080/"))
+        assert (trace.rule is not None) is reaches
+
+
 def test_elsewhere_its_own_alone_does() -> None:
     tracer = Tracer(world(ENVOY, ", sectionName: internal"))
     assert tracer.trace(from_url("GET", "http://shop.example/")).outcome.status == 404

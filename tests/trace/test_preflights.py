@@ -73,3 +73,85 @@ def test_all_else_meets_the_logins(implementation: str, method: str, headers: di
 def test_an_order_of_its_own_may_ask_for_logins_first() -> None:
     order = "spec: {filterOrder: [{name: envoy.filters.http.cors, after: envoy.filters.http.jwt_authn}]}"
     assert "preflight" not in sent("envoy", f"'{APP}'", more=order, Origin=APP, **ASKED).outcome.reason
+
+
+BY_ROUTE = "{type: CORS, cors: {allowOrigins: ['https://app.example'], allowMethods: [GET]}}"
+
+
+@pytest.mark.parametrize(
+    ("controller", "origin", "status"),
+    [
+        *(
+            (controller, APP, 200)
+            for controller in ("gateway.envoyproxy.io/gatewayclass-controller", "kgateway.dev/kgateway")
+        ),
+        ("istio.io/gateway-controller", APP, 200),
+        ("istio.io/gateway-controller", EVIL, None),
+        ("gateway.envoyproxy.io/gatewayclass-controller", EVIL, None),
+        ("traefik.io/gateway-controller", EVIL, 200),
+        ("gateway.nginx.org/nginx-gateway-controller", EVIL, 200),
+        ("example.net/controller", APP, 204),
+    ],
+)
+def test_a_filter_answers_as_its_proxy_does(controller: str, origin: str, status: int | None) -> None:
+    """Envoy's cors_filter.cc; Traefik's processCorsHeaders; NGINX Gateway Fabric's servers_template.go."""
+    simulation = worlds.simulated(
+        worlds.gateway_class("edge", controller),
+        worlds.gateway(of_class="edge"),
+        worlds.route(more=f"rules: [{{filters: [{BY_ROUTE}], backendRefs: [{{name: checkout, port: 80}}]}}]"),
+        worlds.service(),
+    )
+    headers = {"origin": origin, "access-control-request-method": "GET"}
+    made = request({"host": "shop.example", "method": "OPTIONS", "headers": headers})
+    assert Tracer(simulation).trace(made).outcome.status == status
+
+
+@pytest.mark.parametrize(
+    ("order", "headers", "status"),
+    [
+        ("{name: cors}, {name: login}", {}, 200),
+        ("{name: login}, {name: cors}", {}, 401),
+        ("{name: login}, {name: cors}", {"authorization": "Basic eA=="}, 200),
+    ],
+)
+def test_the_first_middleware_of_traefik_answers(order: str, headers: dict[str, str], status: int) -> None:
+    api, route = "traefik.io/v1alpha1", "kind: Rule, services: [{name: checkout, port: 80}]"
+    simulation = worlds.simulated(
+        worlds.manifest(
+            api, "Middleware", "cors", "shop", f"spec: {{headers: {{accessControlAllowOriginList: ['{APP}']}}}}"
+        ),
+        worlds.manifest(api, "Middleware", "login", "shop", "spec: {basicAuth: {secret: users}}"),
+        worlds.manifest("v1", "Secret", "users", "shop", "stringData: {users: a}"),
+        worlds.manifest(
+            api,
+            "IngressRoute",
+            "web",
+            "shop",
+            f"spec: {{routes: [{{match: 'Host(`shop.example`)', {route}, middlewares: [{order}]}}]}}",
+        ),
+        worlds.service(),
+    )
+    sent_headers = {"origin": APP, "access-control-request-method": "GET", **headers}
+    made = request({"host": "shop.example", "method": "OPTIONS", "headers": sent_headers})
+    assert Tracer(simulation).trace(made).outcome.status == status
+
+
+def test_contour_answers_before_it_asks() -> None:
+    """internal/envoy/v3/listener.go: `cors` comes before `jwt_authn` and `ext_authz`."""
+    cors = f"corsPolicy: {{allowOrigin: ['{APP}'], allowMethods: [GET]}}"
+    login = "authorization: {extensionRef: {name: a}}"
+    simulation = worlds.simulated(
+        worlds.manifest(
+            "projectcontour.io/v1",
+            "HTTPProxy",
+            "web",
+            "shop",
+            f"spec: {{virtualhost: {{fqdn: shop.example, tls: {{secretName: c}}, {cors}, {login}}}, "
+            "routes: [{services: [{name: checkout, port: 80}]}]}",
+        ),
+        worlds.service(),
+    )
+    for origin, status in ((APP, 200), (EVIL, None)):
+        headers = {"origin": origin, "access-control-request-method": "GET"}
+        made = request({"scheme": "https", "host": "shop.example", "method": "OPTIONS", "headers": headers})
+        assert Tracer(simulation).trace(made).outcome.status == status

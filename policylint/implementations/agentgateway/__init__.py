@@ -46,6 +46,7 @@ class Agentgateway(Implementation):
     """AgentgatewayPolicy."""
 
     name = "agentgateway"
+    preflights = 200, False
     ends_above = True
 
     def __init__(self) -> None:

@@ -88,6 +88,7 @@ class EnvoyGateway(Implementation):
     """
 
     name = "envoy-gateway"
+    preflights = 200, False
     judges_core_kinds = True
     cutting = frozenset({"ClientTrafficPolicy"})
     serves_refused = frozenset(  # internal/gatewayapi/route.go, processHTTPRouteParentRefs

@@ -61,6 +61,7 @@ class Traffic(Behaviour):
         sets_by_name: whether all routes with one hostname of their own come before all with another one that serves the
             same host at a listener: those of the set with the oldest route first.
         relays: whether what routes of Services take comes to the pods from a proxy of the nodes, not from the client.
+        by_priority: whether each match has a priority of its own (`priority`), before which hostnames do not count.
         balances_equals: whether requests are balanced over the backends of all rules with one and the same match;
             elsewhere the first of them takes all.
         tells_requests: whether routes of connections to a Service are never for requests, whatever port they name.
@@ -71,6 +72,8 @@ class Traffic(Behaviour):
         asked_by_requests: whether what a change lets in at workloads is told by asking `admit` about requests.
         cutting: the kinds of which a policy that is refused closes connections; requests are answered with an error.
         serves_refused: the reasons for which `route_conditions` does not accept routes that are served all the same.
+        preflights: what a CORS filter answers them with, and whether those of origins that it does not allow, too; they
+            go on elsewhere.
         without_tls: the kinds of routes whose backends it reaches without TLS, whatever a BackendTLSPolicy says.
     """
 
@@ -79,6 +82,7 @@ class Traffic(Behaviour):
     hosts_of_port: Set[str] = frozenset()
     host_first = False
     ends_at_path = False
+    by_priority = False
     balances_equals = False
     sets_by_name = False
     relays = False
@@ -89,6 +93,7 @@ class Traffic(Behaviour):
     asked_by_requests = False
     cutting: Set[str] = frozenset()
     serves_refused: Set[str] = frozenset()
+    preflights = 204, True
     without_tls: Set[str] = frozenset()
 
     def sharing(
@@ -174,6 +179,14 @@ class Traffic(Behaviour):
         from policylint.implementations.generic.calls import by_path
 
         return by_path(call)
+
+    def priority(self, route: Resource, rule: int, match: Match, hostname: str) -> int:  # noqa: ARG002
+        """Return how soon a match of a rule is tried, where `by_priority`: the greater, the sooner.
+
+        Args:
+            hostname: the narrowest of the route and its listener that serves the requests; "" for every host.
+        """
+        return 0
 
     def at_host(self, found: Sequence[Match]) -> Iterable[tuple[int, Match]]:
         """Return the matches of all rules that serve one host as they count together, each with its number among them.

@@ -35,6 +35,7 @@ class Gloo(Implementation):
     """RouteOption, VirtualHostOption, ListenerOption and HttpListenerOption."""
 
     name = "gloo"
+    preflights = 200, False
     serves_refused = frozenset({"IncompatibleFilters"})
     flat_delegation = True  # as in kgateway, which comes of it
 

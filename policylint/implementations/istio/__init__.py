@@ -98,6 +98,7 @@ class Istio(Implementation):
     """
 
     name = "istio"
+    preflights = 200, False
     regex_last = True
     entering_fronts = labels.INGRESS_USE_WAYPOINT
     judges_core_kinds = True

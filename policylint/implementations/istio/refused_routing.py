@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.istio.refused_actions import of_actions
 from policylint.model import Resource, is_symbolic, mapping, sequence, text, texts
 
 Fault = tuple[Pointer, str, str]
@@ -117,6 +118,7 @@ def _of_rule(rule: Mapping[str, Any], place: Pointer, *, is_delegate: bool) -> I
     if rule.get("mirror") and rule.get("mirrors"):
         yield (*place, "mirror"), f"has both `mirror` and `mirrors` in {where}", "keep `mirrors`"
     yield from _weighed(rule, place)
+    yield from of_actions(rule, place)
 
 
 def _weighed(rule: Mapping[str, Any], place: Pointer) -> Iterator[Fault]:

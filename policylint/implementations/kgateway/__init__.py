@@ -79,6 +79,7 @@ class Kgateway(Implementation):
     """TrafficPolicy, ListenerPolicy, BackendConfigPolicy and DirectResponse."""
 
     name = "kgateway"
+    preflights = 200, False
     ends_above = True
     judges_core_kinds = True
     host_first = True  # one virtual host per hostname (gateway_listener_translator.go, routesByHost)

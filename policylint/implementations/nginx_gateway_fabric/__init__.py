@@ -63,6 +63,7 @@ class NginxGatewayFabric(Implementation):
     """ClientSettings-, ProxySettings-, Observability-, UpstreamSettings-, RateLimit-, Snippets-, WAFPolicy and more."""
 
     name = "nginx-gateway-fabric"
+    preflights = 200, True  # nginx/config/servers_template.go: `return 200`, whatever the origin
     ends_above = True
     serves_refused = SERVED
     hosts_of_port = frozenset({"http", "https"})  # its servers are those of a port (hostPathRules)

@@ -5,15 +5,17 @@ Source: traefik v3.5 pkg/server/middleware/middlewares.go, buildConstructor and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations.generic import Implementation
 from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.implementations.traefik import routers
 from policylint.implementations.traefik.entry_points import entry_points, why_unserved
 from policylint.implementations.traefik.forwarding import trusted
 from policylint.implementations.traefik.middlewares import LISTS, address_decision, handled, of_no_sort, unusable
+from policylint.matches import Match
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.words import listing
 from policylint.policy.authorizing import Decision, RequestFacts
@@ -37,7 +39,19 @@ class Traefik(Implementation):
     """
 
     name = "traefik"
+    preflights = 200, True  # pkg/middlewares/headers/header.go, processCorsHeaders
     without_tls = frozenset({"GRPCRoute"})
+    calls_by_path = True  # routers.py
+    by_priority = True
+
+    def reads(self, rule: Mapping[str, Any], found: Sequence[Match], *, grpc: bool) -> Sequence[Match]:  # noqa: ARG002
+        return tuple(map(routers.read, found))
+
+    def of_call(self, call: Match) -> Match:
+        return routers.of_call(call)
+
+    def priority(self, route: Resource, rule: int, match: Match, hostname: str) -> int:
+        return routers.priority(route, rule, match, hostname)
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
         """Yield what a list of addresses answers; whose address it is where a strategy says so, is not known."""

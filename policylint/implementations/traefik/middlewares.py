@@ -19,6 +19,7 @@ from policylint.regex import expression
 from policylint.spaces.addresses import address_set, number_of
 
 _WELL_KNOWN = {"http": "80", "https": "443"}
+_ASKING = ("basicAuth", "digestAuth")
 _CORS = ("accessControlAllowMethods", "accessControlAllowOriginList", "accessControlAllowOriginListRegex")
 
 
@@ -27,8 +28,15 @@ def handled(middleware: Resource, message: RequestFacts, world: World) -> Handli
     for sort in LISTS:
         if sort in middleware.spec:
             return Handling(decision=address_decision(sort, mapping(middleware.spec[sort]), message, world))
+    if (login := next((sort for sort in _ASKING if sort in middleware.spec), "")) and _is_bare_preflight(message):
+        return Handling(status=401, why=f"`{login}` asks a preflight for a login, and browsers send none with it")
     known = ((_SORTS[sort], value) for sort, value in middleware.spec.items() if sort in _SORTS)
     return next((handle(mapping(value), message) for handle, value in known), None)
+
+
+def _is_bare_preflight(message: RequestFacts) -> bool:
+    is_preflight = message.method == "OPTIONS" and "access-control-request-method" in message.headers
+    return is_preflight and not message.blank and "authorization" not in message.headers
 
 
 def of_no_sort(middleware: Resource) -> str:

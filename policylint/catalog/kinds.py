@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from policylint.documents import read
-from policylint.model.definitions import wanted_name
+from policylint.model.definitions import fault_of_definition
 from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.keys import GATEWAY_GROUP
 from policylint.model.kinds import MESHES, of_foreign
@@ -626,7 +626,7 @@ def load_catalog(
     known = Catalog(files, configured_kinds, {}, groups)
     if settings:
         _check_settings(settings)
-    crds = [crd for crd in crds if not wanted_name(crd)]  # no API server takes others
+    crds = [crd for crd in crds if fault_of_definition(crd) is None]  # no API server takes others
     derived = dict(_derived_kinds(known, crds, objects or {}, semantics, [] if faults is None else faults))
     derived |= _shaped_kinds(known, crds, objects or {})
     return Catalog(files, configured_kinds, derived, groups, settings)

@@ -1,12 +1,16 @@
-"""Whether two values say the same, however they are written: `60s` and `1m`, networks in halves, blanks at ends."""
+"""Whether two values say the same, however they are written: `60s` and `1m`, `1Gi` and `1024Mi`, networks in halves,
+blanks at ends."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from policylint.model.quantities import milliseconds
+from policylint.model.quantities import milliseconds, number_of_bytes
 from policylint.spaces.addresses import cidr, joined
+
+_SUFFIXES = ("k", "M", "G", "i")
+"""How quantities end that other ones may equal: `1Gi` is `1024Mi`."""
 
 
 def same_value(left: Any, right: Any) -> bool:
@@ -30,6 +34,8 @@ def meaning(value: Any) -> Any:
     length = milliseconds(value)
     if length is not None:
         return f"{length}ms"
+    if value[-1:] in _SUFFIXES and (size := number_of_bytes(value)) is not None:
+        return f"{size} bytes"
     return "\n".join(line.rstrip() for line in value.rstrip().split("\n"))
 
 

@@ -56,8 +56,11 @@ def unevaluated(world: World) -> list[Resource]:
 
 
 def has_policies(world: World) -> bool:
-    """Return whether a world holds a network policy, or what makes some."""
-    return any(world.of_kind(*kind) for kind in EVALUATED) or bool(unevaluated(world))
+    """Return whether a world holds a network policy, or what makes some, or closes pods without any."""
+    from policylint.network.facts import closing
+
+    stated = any(world.of_kind(*kind) for kind in EVALUATED) or bool(unevaluated(world))
+    return stated or closing(world) is not None
 
 
 def _generates(spec: Mapping[str, Any]) -> bool:

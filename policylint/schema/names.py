@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from policylint.model import Resource, is_symbolic
-from policylint.model.definitions import wanted_name
+from policylint.model.definitions import fault_of_definition
 from policylint.model.kinds import DEFINITION
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def misnamed(resource: Resource) -> Violation | None:
     """Return what is wrong with an object's name, None where nothing is or where a variable stands in it."""
     name = resource.metadata.get("name")
     if resource.key[:2] == DEFINITION and isinstance(name, str):
-        return _misnamed_definition(resource, name)
+        return _refused_definition(resource)
     is_label = resource.key[:2] in _LABELLED
     if isinstance(name, str) and (not name or _fits(name, is_label=is_label) or is_symbolic(name) or "{{" in name):
         return None
@@ -67,15 +67,16 @@ def misnamed(resource: Resource) -> Violation | None:
     return Violation("name", PLACE, (), f'is called "{name}", which no API server takes', wanted, name)
 
 
-def _misnamed_definition(definition: Resource, name: str) -> Violation | None:
-    """Return what is wrong with the name of a CRD, which says what it defines (ValidateCustomResourceDefinition)."""
-    wanted = wanted_name(definition)
-    if not wanted:
+def _refused_definition(definition: Resource) -> Violation | None:
+    """Return what is wrong with a CRD: its name, which says what it defines, its group or its versions."""
+    fault = fault_of_definition(definition)
+    if fault is None:
         return None
     from policylint.schema.explain import Violation
 
-    says = f'is called "{name}", which no API server takes'
-    return Violation("name", PLACE, (), says, f"{wanted} is wanted: names.plural and group", name)
+    place, says, wanted = fault
+    name = definition.key.name if place == PLACE else None
+    return Violation("name", place, (), f"{says}, which no API server takes", wanted, name)
 
 
 def filled_in(name: str) -> str:

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.matches import Match, Miss, path_of
+from policylint.matches import Match, Miss
 from policylint.model import Resource, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.simulation.ranking import Ranking, standing
 from policylint.simulation.ranking import ranked as ranked_matches
-from policylint.spaces.predicates import PREFIX
 from policylint.topology.delegated_matches import below
 from policylint.topology.hostnames import patterns, specificity, widest_written
 from policylint.topology.routes import Rule, rules
@@ -35,8 +34,7 @@ class RuleCandidate(NamedTuple):
         hostname: the narrowest hostname of route and listener that the host falls under, "" for every host.
         misses: the conditions that the request does not satisfy; () where it takes the request.
         ranked: the hostname that counts for precedence: this one, or that of the route from which it comes.
-        place: of the set of routes to which this one belongs, where sets count as a whole (`sets_by_name`), or less
-            than 0, of the match (`by_priority`).
+        place: which its proxy gives it (`Traffic.placed`); one that is negative comes before its hostname.
     """
 
     route: Resource
@@ -55,8 +53,9 @@ class RuleCandidate(NamedTuple):
     @property
     def order(self) -> tuple[object, ...]:
         """A sort key, the highest precedence first."""
-        exact = 0 if self.ranked.startswith("*") else len(self.ranked)
-        return (-exact, -len(self.ranked), self.place, *standing(self.route, self.rule.number, self.match))
+        ranked = "" if self.place < 0 else self.ranked
+        exact = 0 if ranked.startswith("*") else len(ranked)
+        return (-exact, -len(ranked), self.place, *standing(self.route, self.rule.number, self.match))
 
 
 def rule_candidates(
@@ -104,32 +103,10 @@ def together(found: Sequence[RuleCandidate], ranking: Ranking) -> list[RuleCandi
     if ranking.by.host_first and found:
         narrowest = max(specificity(each.hostname) for each in found)
         found = [each for each in found if specificity(each.hostname) == narrowest]
-    if ranking.by.sets_by_name:
-        found = list(_in_sets(found))
-    if ranking.by.by_priority:
-        rank = ranking.by.priority
-        places = (-rank(each.route, each.rule.number, each.match, each.hostname) for each in found)
-        found = [each._replace(ranked="", place=place) for each, place in zip(found, places, strict=True)]
+    if (placed := ranking.by.placed(found)) is not None:
+        found = [found[number]._replace(place=place) for number, place in placed]
     read = ranking.by.at_host([each.match for each in found])
     return [found[number]._replace(match=match) for number, match in read]
-
-
-def _in_sets(found: Sequence[RuleCandidate]) -> Iterator[RuleCandidate]:
-    """Yield matches, each with the place of its set; what takes every request is after all sets, and ends its own."""
-    sets: dict[str, list[RuleCandidate]] = {}
-    for each in found:
-        written = patterns(sequence(each.route.spec.get("hostnames")))
-        sets.setdefault((written and widest_written(each.hostname, written)) or "*", []).append(each)
-    places = sorted((min(each.route.age[0] for each in own), name) for name, own in sets.items())
-    if len(places) < 2:
-        yield from found
-        return
-    for place, (_, name) in enumerate(places):
-        for each in sorted(sets[name], key=lambda each: each.order):
-            takes_all = path_of(each.match.value) == (PREFIX, "/") and len(each.match.conditions) == 1
-            yield each._replace(place=place + takes_all * len(places))
-            if takes_all:
-                break
 
 
 def _narrowest(routes: Iterable[tuple[Resource, Sequence[str]]], host: str) -> list[tuple[Resource, Sequence[str]]]:

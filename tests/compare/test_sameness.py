@@ -13,6 +13,8 @@ from tests.worlds import gateway, gateway_class, labelled, manifest, route, serv
 SAME: list[tuple[Any, Any]] = [
     ("60s", "1m"),
     ("1h30m", "90m"),
+    ("1Mi", "1024Ki"),
+    ("2G", "2000M"),
     ({"rates": [{"limit": 5, "window": "60s"}]}, {"rates": [{"window": "1m", "limit": 5}]}),
     (["10.0.0.0/8"], ["10.0.0.0/9", "10.128.0.0/9"]),
     (["10.0.0.0/8", "10.1.0.0/16"], ["10.0.0.0/8"]),
@@ -23,6 +25,8 @@ SAME: list[tuple[Any, Any]] = [
 OTHER: list[tuple[Any, Any]] = [
     (1, True),
     ("60s", "60"),
+    ("1M", "1Mi"),
+    ("1k", "1000"),
     ("60s", "60m"),
     (["10.0.0.0/8"], ["10.0.0.0/9"]),
     (["a/b", "c/d"], ["c/d", "a/b"]),

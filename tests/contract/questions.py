@@ -1101,7 +1101,7 @@ def _opened_by_traces(change: Change) -> Answers:
             opened = ends == ["no", "yes"] or _opened_to_strangers(change, before, after)
             opened = opened or told.get(subject) == "opened"
             told[subject] = "" if None in ends else "opened" if opened else "not opened"
-            if ends[-1] == "not known" and ends[0] != "yes" and words[0] != words[1]:
+            if ends[-1] == "not known" and ends[0] != "yes" and words[0] != words[1] and not opened:
                 told[subject] = "not known"
     return {subject: answer for subject, answer in told.items() if answer}
 

@@ -114,6 +114,28 @@ def test_a_definition_is_called_by_what_it_defines(tmp_path: Path, name: str, is
     assert [each.split()[:2] for each in found] == ([] if is_taken else [["GWP501", "error"]])
 
 
+@pytest.mark.parametrize(
+    ("written", "instead", "says"),
+    [
+        ("storage: true", "storage: false", "stores none of its versions"),
+        ("group: example.com", "group: example", 'has group "example"'),
+        (
+            "    - name: v1\n",
+            "    - {name: v2, served: true, storage: true}\n    - name: v1\n",
+            "stores 2 of its versions",
+        ),
+        ("storage: true", "storage: ${STORED}", ""),
+    ],
+)
+def test_a_definition_has_a_group_and_one_version_that_is_stored(
+    tmp_path: Path, written: str, instead: str, says: str
+) -> None:
+    name = "waitpolicies.example" if instead == "group: example" else "waitpolicies.example.com"
+    simulation = worlds.opened(tmp_path, (DEFINITION % (name, "Gateway")).replace(written, instead))
+    found = [each.message for each in run(simulation, select={"GWP501"}) if "no API server takes" in each.message]
+    assert [says in each for each in found] == ([True] if says else [])
+
+
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_definition_that_no_api_server_takes_defines_nothing(tmp_path: Path, is_first: bool) -> None:
     manifests = [DEFINITION % ("waitpolicies.example.com", "Gateway"), DEFINITION % ("other.example.com", "HTTPRoute")]

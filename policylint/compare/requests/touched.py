@@ -72,7 +72,7 @@ def touched_entries(
             for hostname in hostnames:
                 patterns[hostname] = patterns.get(hostname, False) or hostname in hit
         services |= {key if tracer is tracers[1] else sides.pairing.key(key) for key in side.services}
-    _place_unseen(named)
+    _place_unseen(named, served)
     moved = moves(*served)
     for door, hostname in moved:
         named[door].setdefault(hostname, True)
@@ -156,8 +156,12 @@ def _is_exact(hostname: str) -> bool:
     return hostname != EVERY and "*" not in hostname and "$" not in hostname and "{" not in hostname
 
 
-def _place_unseen(named: dict[Door, dict[str, bool]]) -> None:
-    """Let the hosts at a Gateway that only one side shows stand at its ports: the other side has none."""
+def _place_unseen(named: dict[Door, dict[str, bool]], served: Iterable[Serving]) -> None:
+    """Let the hosts at a Gateway that only one side shows stand at its ports: the other side has none.
+
+    Args:
+        served: what each side serves there.
+    """
     for key in [door[0] for door in named if door[2] is None]:
         seen = [door for door in named if door[0] == key and door[2] is not None and door[1] in ("http", "https")]
         if seen:
@@ -165,6 +169,9 @@ def _place_unseen(named: dict[Door, dict[str, bool]]) -> None:
             for door in seen:
                 for hostname, is_hit in patterns.items():
                     named[door][hostname] = named[door].get(hostname, False) or is_hit
+            for side in served:
+                names = side.pop((key, "http", None), set())
+                side |= {door: side.get(door, set()) | names for door in seen if names}
 
 
 def _touched(

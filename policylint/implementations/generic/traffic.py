@@ -28,6 +28,26 @@ if TYPE_CHECKING:
 from policylint.implementations.generic.base import Behaviour
 
 
+class Served(Protocol):
+    """A match of a rule among all that serve one host.
+
+    Attributes:
+        hostname: the narrowest hostname of route and listener that serves the host, "" for every host.
+        order: how it ranks by Gateway API, the first one first.
+    """
+
+    @property
+    def route(self) -> Resource: ...
+    @property
+    def rule(self) -> Rule: ...
+    @property
+    def match(self) -> Match: ...
+    @property
+    def hostname(self) -> str: ...
+    @property
+    def order(self) -> tuple[Any, ...]: ...
+
+
 class Choosing(Protocol):
     """What chooses among the effective policies of its implementation, which are called by their numbers.
 
@@ -58,10 +78,6 @@ class Traffic(Behaviour):
             their rules does; elsewhere it goes on to routes for wider hosts.
         ends_at_path: whether the rules with the path that fits best alone take a request, so that it gets 404 where
             none of them does; elsewhere it goes on to rules with wider paths.
-        sets_by_name: whether all routes with one hostname of their own come before all with another one that serves the
-            same host at a listener: those of the set with the oldest route first.
-        relays: whether what routes of Services take comes to the pods from a proxy of the nodes, not from the client.
-        by_priority: whether each match has a priority of its own (`priority`), before which hostnames do not count.
         balances_equals: whether requests are balanced over the backends of all rules with one and the same match;
             elsewhere the first of them takes all.
         tells_requests: whether routes of connections to a Service are never for requests, whatever port they name.
@@ -82,9 +98,7 @@ class Traffic(Behaviour):
     hosts_of_port: Set[str] = frozenset()
     host_first = False
     ends_at_path = False
-    by_priority = False
     balances_equals = False
-    sets_by_name = False
     relays = False
     tells_requests = False
     empty_delegation = 404
@@ -180,13 +194,13 @@ class Traffic(Behaviour):
 
         return by_path(call)
 
-    def priority(self, route: Resource, rule: int, match: Match, hostname: str) -> int:  # noqa: ARG002
-        """Return how soon a match of a rule is tried, where `by_priority`: the greater, the sooner.
+    def placed(self, found: Sequence[Served]) -> Iterable[tuple[int, int]] | None:  # noqa: ARG002
+        """Return which of the matches for one host count, by their numbers, each with a place that comes before all
+        that Gateway API ranks by but the hostname, and before that, too, where it is negative: the least first.
 
-        Args:
-            hostname: the narrowest of the route and its listener that serves the requests; "" for every host.
+        By default None: all count, and there are no places. `begin` is not called before it.
         """
-        return 0
+        return None
 
     def at_host(self, found: Sequence[Match]) -> Iterable[tuple[int, Match]]:
         """Return the matches of all rules that serve one host as they count together, each with its number among them.

@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from policylint.implementations.generic.control_plane import ControlPlane
     from policylint.implementations.generic.dead_ends import DeadEnd
     from policylint.implementations.generic.detecting import Detection
+    from policylint.implementations.generic.traffic import Served
     from policylint.matches import Match
     from policylint.model import Location
     from policylint.network.endpoints import Endpoint
@@ -106,7 +107,6 @@ class Istio(Implementation):
     hosts_of_port = frozenset({"http"})  # servers of a port without TLS share a route config (gateway.go)
     calls_by_path = True  # pilot/pkg/config/kube/gateway/conversion.go, createGRPCURIMatch
     tells_requests = True  # listeners that detect the protocol look requests up among HTTP routes alone (listener.go)
-    sets_by_name = True  # a VirtualService each (route_collections.go, mergeHTTPRoutes), one behind the other by age
     is_mesh = True
     _groups: Sequence[Group] = ()
     _at: dict[tuple[Node, ...], dict[str, Group]]
@@ -145,6 +145,12 @@ class Istio(Implementation):
         from policylint.implementations.istio.calls import without_slash
 
         return found if grpc else list(map(without_slash, found))
+
+    def placed(self, found: Sequence[Served]) -> Iterable[tuple[int, int]] | None:
+        """Return the matches by the sets of their routes (`sets.py`)."""
+        from policylint.implementations.istio.sets import placed
+
+        return placed(found)
 
     def of_call(self, call: Match) -> Match:
         """Return a match on calls as one on paths, where Istio's own order has it."""

@@ -11,6 +11,7 @@ from typing import Any
 from policylint.catalog.kinds import Catalog
 from policylint.implementations.generic import Implementation
 from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.implementations.generic.traffic import Served
 from policylint.implementations.traefik import routers
 from policylint.implementations.traefik.entry_points import entry_points, why_unserved
 from policylint.implementations.traefik.forwarding import trusted
@@ -42,7 +43,6 @@ class Traefik(Implementation):
     preflights = 200, True  # pkg/middlewares/headers/header.go, processCorsHeaders
     without_tls = frozenset({"GRPCRoute"})
     calls_by_path = True  # routers.py
-    by_priority = True
 
     def reads(self, rule: Mapping[str, Any], found: Sequence[Match], *, grpc: bool) -> Sequence[Match]:  # noqa: ARG002
         return tuple(map(routers.read, found))
@@ -50,8 +50,10 @@ class Traefik(Implementation):
     def of_call(self, call: Match) -> Match:
         return routers.of_call(call)
 
-    def priority(self, route: Resource, rule: int, match: Match, hostname: str) -> int:
-        return routers.priority(route, rule, match, hostname)
+    def placed(self, found: Sequence[Served]) -> Iterable[tuple[int, int]]:
+        """Return the matches by the priorities of their routers, whatever their hosts."""
+        ranks = (routers.priority(each.route, each.rule.number, each.match, each.hostname) for each in found)
+        return ((number, -rank) for number, rank in enumerate(ranks))
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
         """Yield what a list of addresses answers; whose address it is where a strategy says so, is not known."""

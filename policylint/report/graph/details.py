@@ -82,7 +82,8 @@ def _layer(drawing: Drawing, *, requests: bool = True) -> Entry:
             if not group.effective.owners and not group.effective.lost:
                 continue
             places = simulation.acting.places(number)
-            at = {*places, *(whole(node.key) for node in places)}  # a Gateway is its listeners, as explain has it
+            behind = (whole(pods.key) for node in places for pods in simulation.acting.workloads(node.key))
+            at = {*places, *(whole(node.key) for node in places), *behind}  # a Gateway is its listeners, as in explain
             boxes = sorted({box for node in at for box in own.get((environment, node), ())})
             owners = {box for key in group.effective.sources for box in of_key.get((environment, key), ())}
             for box in boxes:

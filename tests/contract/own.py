@@ -541,6 +541,21 @@ WORLDS: dict[str, tuple[str, ...]] = {
         policy(*SECURITY, "Login", "HTTPRoute/checkout", JWT, "shop"),
         policy(*SECURITY, "login", "HTTPRoute/Admin", JWT, "shop"),
     ),
+    "policies of a route come to pods with a policy of their own": (
+        ENVOY_GATEWAY,
+        EDGE,
+        ROUTE,
+        SERVICE,
+        deployment(),
+        INJECTED,
+        labelled("infra"),
+        policy(*SECURITY, "login", "HTTPRoute/checkout", JWT, "shop"),
+        authorization(
+            "mesh",
+            "selector: {matchLabels: {app: checkout}}, rules: [{from: [{source: {namespaces: [infra]}}]}]",
+            "shop",
+        ),
+    ),
     "the standard login of Istio": (
         *ISTIO,
         LOGIN,
@@ -812,6 +827,23 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             UNREAD,
         )
         for others in ((gateway("other"),), ())
+    ),
+    "a Gateway goes that serves a host beside an IngressRoute": tuple(
+        (
+            gateway_class("any", "traefik.io/gateway-controller"),
+            *edge,
+            route(more=f"hostnames: [shop.example.com], {TO_CHECKOUT}"),
+            manifest(
+                "traefik.io/v1alpha1",
+                "IngressRoute",
+                "web",
+                "shop",
+                "spec: {routes: [{match: 'Host(`shop.example.com`)', kind: Rule, "
+                "services: [{name: checkout, port: 80}]}]}",
+            ),
+            SERVICE,
+        )
+        for edge in ((EDGE,), ())
     ),
     "the only class that is here goes, which no Gateway names": (
         (ENVOY_GATEWAY, gateway(of_class="other"), ROUTE, SERVICE),

@@ -12,6 +12,7 @@ import policylint
 from policylint.cli import main
 from policylint.network.facts import facts_of
 from policylint.network.hops import Hops
+from policylint.network.kinds import has_policies
 from policylint.network.state import Network
 from tests.graph.worlds import FIXTURES
 from tests.network.worlds import manifest, world
@@ -134,6 +135,12 @@ def test_always_closes_pods_that_no_policy_selects(stated: dict[str, Any], more:
     read = network(stated, OTHER, more)
     assert verdicts(read)[0] == want
     assert [status.key.name for status in read.statuses.policies] == ["host"]
+
+
+def test_always_is_told_without_any_policy() -> None:
+    """What asks whether there are policies asks for the mode as well."""
+    assert has_policies(world([*PODS, release(**EVERYWHERE)]))
+    assert not has_policies(world([*PODS, release()]))
 
 
 def test_always_is_not_certain_where_other_values_may_come_in() -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 from policylint.implementations.generic.base import Behaviour
 
 
-class Served(Protocol):
+class ServingMatch(Protocol):
     """A match of a rule among all that serve one host.
 
     Attributes:
@@ -194,7 +194,7 @@ class Traffic(Behaviour):
 
         return by_path(call)
 
-    def placed(self, found: Sequence[Served]) -> Iterable[tuple[int, int]] | None:  # noqa: ARG002
+    def placed(self, found: Sequence[ServingMatch]) -> Iterable[tuple[int, int]] | None:  # noqa: ARG002
         """Return which of the matches for one host count, by their numbers, each with a place that comes before all
         that Gateway API ranks by but the hostname, and before that, too, where it is negative: the least first.
 

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from policylint.implementations.generic.control_plane import ControlPlane
     from policylint.implementations.generic.dead_ends import DeadEnd
     from policylint.implementations.generic.detecting import Detection
-    from policylint.implementations.generic.traffic import Served
+    from policylint.implementations.generic.traffic import ServingMatch
     from policylint.matches import Match
     from policylint.model import Location
     from policylint.network.endpoints import Endpoint
@@ -146,7 +146,7 @@ class Istio(Implementation):
 
         return found if grpc else list(map(without_slash, found))
 
-    def placed(self, found: Sequence[Served]) -> Iterable[tuple[int, int]] | None:
+    def placed(self, found: Sequence[ServingMatch]) -> Iterable[tuple[int, int]] | None:
         """Return the matches by the sets of their routes (`sets.py`)."""
         from policylint.implementations.istio.sets import placed
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from policylint.implementations.generic.traffic import Served
+from policylint.implementations.generic.traffic import ServingMatch
 from policylint.matches import path_of
 from policylint.model import sequence
 from policylint.spaces.predicates import PREFIX
 from policylint.topology.hostnames import patterns, widest_written
 
 
-def placed(found: Sequence[Served]) -> list[tuple[int, int]] | None:
+def placed(found: Sequence[ServingMatch]) -> list[tuple[int, int]] | None:
     """Return the matches for one host, each with the place of its set: that with the oldest route comes first.
 
     What takes every request is after all sets, and ends its own. None where there is one set.
@@ -27,7 +27,7 @@ def placed(found: Sequence[Served]) -> list[tuple[int, int]] | None:
     return list(_in_order(found, sets)) if len(sets) > 1 else None
 
 
-def _in_order(found: Sequence[Served], sets: dict[str, list[int]]) -> Iterator[tuple[int, int]]:
+def _in_order(found: Sequence[ServingMatch], sets: dict[str, list[int]]) -> Iterator[tuple[int, int]]:
     places = sorted((min(found[number].route.age[0] for number in own), name) for name, own in sets.items())
     for place, (_, name) in enumerate(places):
         for number in sorted(sets[name], key=lambda number: found[number].order):

@@ -11,7 +11,7 @@ from typing import Any
 from policylint.catalog.kinds import Catalog
 from policylint.implementations.generic import Implementation
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.implementations.generic.traffic import Served
+from policylint.implementations.generic.traffic import ServingMatch
 from policylint.implementations.traefik import routers
 from policylint.implementations.traefik.entry_points import entry_points, why_unserved
 from policylint.implementations.traefik.forwarding import trusted
@@ -50,7 +50,7 @@ class Traefik(Implementation):
     def of_call(self, call: Match) -> Match:
         return routers.of_call(call)
 
-    def placed(self, found: Sequence[Served]) -> Iterable[tuple[int, int]]:
+    def placed(self, found: Sequence[ServingMatch]) -> Iterable[tuple[int, int]]:
         """Return the matches by the priorities of their routers, whatever their hosts."""
         ranks = (routers.priority(each.route, each.rule.number, each.match, each.hostname) for each in found)
         return ((number, -rank) for number, rank in enumerate(ranks))

@@ -53,7 +53,7 @@ def priority(route: Resource, rule: int, match: Match, hostname: str) -> int:
 def _rule_of_calls(value: Mapping[str, Any]) -> str:
     """Return the rule of a router for calls, whose length is its priority, without its hosts."""
     kind, path = path_of(value)
-    parts = ['PathPrefix("/")' if kind == PREFIX else f"PathRegexp({_in_quotes(path)})"]
+    parts = [f'{PREFIX}("/")' if kind == PREFIX else f"PathRegexp({_in_quotes(path)})"]
     for header in map(mapping, sequence(value.get("headers"))):
         matcher = "HeaderRegexp" if text(header.get("type")) == EXPRESSION else "Header"
         parts.append(f"{matcher}({_in_quotes(text(header.get('name')))},{_in_quotes(str(header.get('value', '')))})")

@@ -14,7 +14,7 @@ from policylint.checks.kit.suggestions import Nearby
 from policylint.implementations import implementation
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapping, sequence
 from policylint.model.fix import Fix
-from policylint.model.kinds import BACKEND_KINDS
+from policylint.model.kinds import BACKEND_KINDS, INGRESS
 from policylint.model.words import count, listing, quoted
 from policylint.policy.bindings import ObjectBinding
 from policylint.simulation import Simulation
@@ -56,6 +56,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for binding in simulation.bindings:
         if binding.form == "annotation" and not binding.resolution.found:
             yield _of_annotation(binding, nearby)
+    yield from _of_ingresses(simulation)
     yield from _unusable(simulation)
     yield from _refused_rules(simulation)
 
@@ -248,6 +249,27 @@ def _of_annotation(binding: ObjectBinding, nearby: Nearby) -> Finding:
         confidence=confidence,
         field=path(binding.pointer),
     )
+
+
+def _of_ingresses(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the findings of objects that annotations of Ingresses name, of kinds that they bind elsewhere, too."""
+    if not simulation.world.of_kind(*INGRESS):
+        return
+    from policylint.doors.annotations import astray
+
+    for end in astray(simulation.world):
+        if end.binds(simulation.catalog):
+            yield Finding(
+                RULE,
+                "error",
+                f"annotation {end.pointer[2]} of {end.holder.key} names missing {end.about[0]}",
+                end.holder.location(*end.pointer),
+                resources=(end.holder.key, end.about[0]),
+                label=end.then,
+                confidence="assumed" if end.ground else "certain",
+                ground=end.ground,
+                field=path(end.pointer),
+            )
 
 
 def _rename(state: RouteState, backends: list[BackendState], nearby: Nearby) -> tuple[Fix, ...]:

@@ -144,7 +144,8 @@ def _missing(world: World, ingress: Resource, vendor: Vendor, about: Mapping[str
             what = missing[0] if len(missing) == 1 else f"{about['kind']} {entry}"
             other = "one of another namespace" if about.get("named") else f"a {about.get('clusterKind')}"
             ground = "" if len(missing) == len(keys) else f"it may be {other}"
-            yield DeadEnd(ingress, place, f"names {what}, which is missing", "name one that is there", (), ground, then)
+            does = f"names {what}, which is missing"
+            yield DeadEnd(ingress, place, does, "name one that is there", tuple(missing[:1]), ground, then)
 
 
 def _without_group(ingress: Resource, vendor: Vendor, target: str) -> Iterator[DeadEnd]:

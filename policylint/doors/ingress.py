@@ -439,6 +439,7 @@ class _Class:
             return
         matches, weights = plain_body["matches"], plain_body["precedence"]
         header, cookie = (vendor.value(canary.ingress, f"canary-by-{what}") for what in ("header", "cookie"))
+        header = header.replace("_", "-")  # `$http_x_canary` holds X-Canary; names with an underscore are left out
         value, pattern = (vendor.value(canary.ingress, f"canary-by-header-{what}") for what in ("value", "pattern"))
         wanted = [{"name": header, "value": value or "always"}, {"name": header, "value": "never"}]
         if pattern and not value:

@@ -107,7 +107,7 @@ def test_plugins_of_an_ingress(kind: str, name: str, is_told: bool, tmp_path: Pa
         more="annotations: {kubernetes.io/ingress.class: kong}",
     )
     asking = ingress(of_class="kong", prefix=KONG, plugins="auth")
-    found = told(tmp_path, "GWP415", of_class("kong", "ingress-controllers.konghq.com/kong"), asking, plugin)
+    found = told(tmp_path, "GWP406", of_class("kong", "ingress-controllers.konghq.com/kong"), asking, plugin)
     assert bool(found) is is_told
 
 

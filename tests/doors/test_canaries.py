@@ -11,6 +11,8 @@ from tests.doors.asking import answer, ingress
 from tests.worlds import service, simulated
 
 HEADER = {"canary_by_header": "X-Canary"}
+UNDERSCORED = {"canary_by_header": "x_canary"}
+"""balancer.lua asks `$http_x_canary`, which holds X-Canary."""
 COOKIE = {"canary_by_cookie": "users"}
 VALUE = {**HEADER, "canary_by_header_value": "blue"}
 PATTERN = {**HEADER, "canary_by_header_pattern": "blu|gre"}
@@ -26,6 +28,8 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
     "always by header, with a weight": (HEADER | WEIGHT, ("X-Canary: always",), CANARY),
     "never by header, with a weight": (HEADER | WEIGHT, ("X-Canary: never",), MAIN),
     "another value of the header, with a weight": (HEADER | WEIGHT, ("X-Canary: blue",), SHARED),
+    "a name with an underscore is asked with a hyphen": (UNDERSCORED, ("x-canary: always",), CANARY),
+    "a header with an underscore is left out": (UNDERSCORED, ("x_canary: always",), MAIN),
     "a value": (VALUE, ("X-Canary: blue",), CANARY),
     "always is no value": (VALUE | WEIGHT, ("X-Canary: always",), SHARED),
     "never is no value": (VALUE | WEIGHT, ("X-Canary: never",), SHARED),

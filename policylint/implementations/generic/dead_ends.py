@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
@@ -24,3 +25,9 @@ class DeadEnd(NamedTuple):
     about: tuple[ResourceKey, ...] = ()
     ground: str = ""
     then: str = "these requests are answered with 503"
+
+    def binds(self, catalog: Catalog) -> bool:
+        """Return whether an annotation names a missing object that it binds, as it does at objects of Gateway API."""
+        if self.pointer[:2] != ("metadata", "annotations") or not self.about:
+            return False
+        return any((kind.group, kind.kind) == self.about[0][:2] for kind in catalog.bound_by(str(self.pointer[2])))

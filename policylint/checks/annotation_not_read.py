@@ -99,8 +99,10 @@ def _of_older_releases(simulation: Simulation) -> Iterator[Finding]:
     from policylint.doors.annotations import former
 
     for ingress, written, today, own in former(simulation.world):
-        label = f"its annotations begin with {own.prefix} today"
-        yield _idle(ingress, [written], f": {own.name} reads it no more", label, f"write {today}")
+        told = own.says_prefix
+        label = f"its annotations begin with {own.prefix}" + (", as its arguments say" if told else " today")
+        why = "does not read it" if told else "reads it no more"
+        yield _idle(ingress, [written], f": {own.name} {why}", label, f"write {today}")
 
 
 def _of_canaries(simulation: Simulation) -> Iterator[Finding]:

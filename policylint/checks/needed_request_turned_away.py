@@ -12,7 +12,9 @@ from policylint.catalog.content import places
 from policylint.checks.kit.askers import Askers, TurningAway
 from policylint.checks.kit.locations import path
 from policylint.documents import Pointer
+from policylint.doors import with_doors
 from policylint.model import Finding, Resource, ResourceKey, is_symbolic, mapping, sequence, text, texts
+from policylint.model.kinds import INGRESS
 from policylint.model.spelling import spelled
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
@@ -33,6 +35,10 @@ _CHALLENGE = "/.well-known/acme-challenge/"
 SOLVER = {"acme.cert-manager.io/http01-solver": "true"}
 """The label of the pods that cert-manager starts for challenges; its other labels are hashes."""
 _PORT = 8089
+_IN_PLACE = "acme.cert-manager.io/http01-edit-in-place"
+_NAMED_BY = (("cert-manager.io/cluster-issuer", "ClusterIssuer"), ("cert-manager.io/issuer", "Issuer"))
+_ANYWHERE = "203.0.113.77"
+"""Where the servers of a certificate authority ask from, who say no addresses."""
 _MOST_HOSTS = 16
 
 
@@ -68,6 +74,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for found in wanting.values():
         yield _of_issuer(found)
     yield from _challenges(simulation)
+    yield from _in_place(simulation)
 
 
 def _doors(tracer: Tracer, gateways: Iterable[ResourceKey], host: str, schemes: tuple[str, ...]) -> Iterator[_Door]:
@@ -322,3 +329,67 @@ def _cut_off(issuer: Resource, host: str, trace: Trace) -> Finding:
         help=(f"fix: let the Gateway connect to pods with the label {next(iter(SOLVER))} on port {_PORT}",),
         field="",
     )
+
+
+def _in_place(simulation: Simulation) -> Iterator[Finding]:
+    """Yield a finding for each Ingress that cert-manager adds the path of a challenge to, and that asks there, too.
+
+    Source: cert-manager.io/docs/usage/ingress, `http01-edit-in-place`; pkg/issuer/acme/http/ingress.go,
+    addChallengePathToIngress.
+    """
+    for ingress in simulation.world.of_kind(*INGRESS):
+        issuer = next((kind for name, kind in _NAMED_BY if ingress.annotations.get(name)), "")
+        if ingress.annotations.get(_IN_PLACE) not in ("true", True) or not issuer:
+            continue
+        if _is_by_dns(simulation, ingress):
+            continue
+        tls = map(mapping, sequence(ingress.spec.get("tls")))
+        hosts = [host for each in tls for host in texts(each.get("hosts")) if not host.startswith("*")]
+        hosts = [host for host in dict.fromkeys(hosts) if not is_symbolic(host)][:_MOST_HOSTS]
+        made = [_with_challenges(ingress, hosts), *_solver_of(ingress)]
+        later = simulate(simulation.world.with_resources({each.key: each for each in made}), simulation.catalog)
+        tracer = Tracer(with_doors(later), nearest=False)
+        for host in hosts:
+            request = Request(host=host, path=f"{_CHALLENGE}token", port=80, address=_ANYWHERE)
+            trace = tracer.trace(request)
+            if trace.outcome.redirect is not None and trace.outcome.redirect.scheme == "https":
+                trace = tracer.trace(request._replace(scheme="https", port=443, sni=host))
+            policy = Askers(tracer).of(trace)
+            if policy is None or trace.outcome.unknown:
+                continue
+            yield _turning(
+                policy,
+                "where ACME challenges are answered",
+                "",
+                resources=(ingress.key,),
+                label=f"{_IN_PLACE} has cert-manager answer those for {host} in this Ingress, where it applies",
+                help_="fix: solve challenges by DNS, or give the paths that ask an Ingress of their own",
+                field="",
+            )
+            break
+
+
+def _is_by_dns(simulation: Simulation, ingress: Resource) -> bool:
+    """Return whether the issuer that an Ingress names was seen, and solves no challenge over HTTP."""
+    for annotation, kind in _NAMED_BY:
+        name = text(ingress.annotations.get(annotation))
+        key = ResourceKey(_CERTIFICATES, kind, "" if kind == "ClusterIssuer" else ingress.key.namespace, name)
+        issuer = simulation.world.get(key) if name else None
+        if issuer is not None:
+            solvers = sequence(mapping(issuer.spec.get("acme")).get("solvers"))
+            return not any(mapping(each).get("http01") for each in solvers)
+    return False
+
+
+def _with_challenges(ingress: Resource, hosts: list[str]) -> Resource:
+    """Return an Ingress as it is while cert-manager answers challenges in it."""
+    service = {"name": f"cm-acme-http-solver-{ingress.key.name}", "port": {"number": _PORT}}
+    path = {"path": f"{_CHALLENGE}token", "pathType": "Exact", "backend": {"service": service}}
+    rules = [{"host": host, "http": {"paths": [path]}} for host in hosts]
+    spec = {**ingress.spec, "rules": [*rules, *sequence(ingress.spec.get("rules"))]}
+    return ingress.replaced(body={**ingress.body, "spec": spec})
+
+
+def _solver_of(ingress: Resource) -> Iterator[Resource]:
+    made = _solving(ingress, f"cm-acme-http-solver-{ingress.key.name}", ingress.key.namespace, "", [])
+    yield from (each for each in made if each.key.kind != "HTTPRoute")

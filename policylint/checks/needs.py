@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from policylint.model import mapping, sequence, text
-from policylint.model.kinds import DEFINITION, WAYS_IN
+from policylint.model.kinds import DEFINITION, INGRESS, WAYS_IN
 
 if TYPE_CHECKING:
     from policylint.policy.results import PolicyState, Target
@@ -102,6 +102,9 @@ def logins_and_challenges(simulation: Simulation) -> bool:
             url.partition("/")[0].partition(":")[0] in hosts for url in urls
         )
 
+    in_place = "acme.cert-manager.io/http01-edit-in-place"
+    if any(in_place in ingress.annotations for ingress in simulation.world.of_kind(*INGRESS)):
+        return True
     issuing = any(group == "cert-manager.io" for group, _ in simulation.world.kinds())
     return bool(hosts) and (issuing or any(map(vouches, simulation.policies.values())))
 
@@ -229,6 +232,13 @@ def any_cluster_policy(simulation: Simulation) -> bool:
     from policylint.clusters.kinds import has_policies
 
     return has_policies(simulation.world)
+
+
+def any_set_binding(simulation: Simulation) -> bool:
+    """Need what binds clusters to a namespace: the policies that are placed there may lie in another repository."""
+    from policylint.clusters.kinds import SET_BINDING
+
+    return bool(simulation.world.of_kind(*SET_BINDING))
 
 
 def broken_objects(simulation: Simulation) -> bool:

@@ -1,4 +1,4 @@
-"""GWP608: a port in a network policy that is a Service's, where the pods behind it listen on another one."""
+"""GWP608: a port in a network policy that is a Service's or a node port of it; the pods listen on another one."""
 
 from __future__ import annotations
 
@@ -40,14 +40,15 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 continue
             found = services.translating(ends, port.protocol or "TCP", port.low)
             if found is not None:
-                service, target = found
+                service, target, of_nodes = found
+                which = f"the {'node port' if of_nodes else 'port'} of {service.key}"
                 pointer = _place(policy, rule, port.low)
                 location = policy.resource.location(*pointer)
                 yield Finding(
                     RULE,
                     "warning",
                     f"{policy.key} opens port {port.low} in {rule.direction}[{rule.position}], "
-                    f"the port of {service.key}; its pods listen on {target}",
+                    f"{which}; its pods listen on {target}",
                     location,
                     resources=(policy.key, service.key),
                     label="policies see the port after the Service has translated it",
@@ -99,15 +100,17 @@ class _Services:
         self._by_label: dict[str, dict[str, list[Resource]]] = {}
         """Namespace → a label that a Service asks for → the Services."""
 
-    def translating(self, ends: list[Endpoint], protocol: str, port: int) -> tuple[Resource, int] | None:
-        """Return a Service of some of the pods that has the port and means another one by it, with that."""
+    def translating(self, ends: list[Endpoint], protocol: str, port: int) -> tuple[Resource, int, bool] | None:
+        """Return a Service of some of the pods that has the port and means another one by it, with that, and whether
+        the port is that of the nodes."""
         for end in ends:
             for service in self._selecting(end):
                 for entry in map(mapping, sequence(service.spec.get("ports"))):
                     targets = target_ports(end, entry)
-                    asked = entry.get("port") == port and text(entry.get("protocol"), "TCP") == protocol
+                    own, of_nodes = entry.get("port") == port, entry.get("nodePort") == port
+                    asked = (own or of_nodes) and text(entry.get("protocol"), "TCP") == protocol
                     if asked and len(targets) == 1 and targets[0] != port:
-                        return service, targets[0]
+                        return service, targets[0], not own
         return None
 
     def _selecting(self, end: Endpoint) -> list[Resource]:

@@ -15,7 +15,7 @@ from policylint.documents import Pointer
 from policylint.implementations import implementation
 from policylint.implementations.generic.headers import is_underscored
 from policylint.implementations.generic.one_table import OF_REQUESTS, at_further, further_listeners
-from policylint.model import Finding, holds_variable, mapping, sequence, text, value_at
+from policylint.model import Finding, Related, Resource, ResourceKey, holds_variable, mapping, sequence, text, value_at
 from policylint.model.words import count, listing
 from policylint.policy.results import FaultyPart, PolicyState
 from policylint.simulation import Simulation
@@ -36,6 +36,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _everywhere(simulation)
     yield from _unread(simulation)
     yield from _underscored(simulation)
+    yield from _labelled_otherwise(simulation)
     yield from map(partial(_stopping, simulation), stops(simulation))
     states = [state for state in simulation.policies.values() if state.groups and not state.invalid_code]
     names = {state.kind.implementation for state in states}
@@ -64,6 +65,42 @@ def _everywhere(simulation: Simulation) -> Iterator[Finding]:
                 help=("fix: let a Gateway of another class have it, or match what tells the requests apart",),
                 field=path(pointer),
             )
+
+
+def _labelled_otherwise(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the Applications whose labels for their Namespace are not there: it is among what they deploy, and that
+    counts (argo-cd.readthedocs.io, Sync Options, «Namespace Metadata»)."""
+    place: Pointer = ("spec", "syncPolicy", "managedNamespaceMetadata")
+    for application in simulation.world.of_kind("argoproj.io", "Application"):
+        managed = mapping(value_at(application.body, place))
+        home = text(mapping(application.spec.get("destination")).get("namespace"))
+        namespace = simulation.world.get(ResourceKey("", "Namespace", "", home)) if managed and home else None
+        if namespace is None or not _is_deployed_by(application, namespace):
+            continue
+        for field, there in (("labels", namespace.labels), ("annotations", namespace.annotations)):
+            stated = mapping(managed.get(field))
+            lost = sorted(str(name) for name, value in stated.items() if there.get(name) != value)
+            if lost:
+                names = listing(lost, most=3)
+                yield Finding(
+                    RULE,
+                    "warning",
+                    f"managedNamespaceMetadata of {application.key} does not give {namespace.key} {field} {names}",
+                    application.location(*place, field, lost[0], key=True),
+                    resources=(application.key, namespace.key),
+                    label="the Namespace is among what it deploys, and its manifest takes the place of these",
+                    related=(Related("deployed as well", namespace.name_location),),
+                    help=(f"fix: write them in the manifest of {namespace.key}, or leave that out",),
+                    field=path((*place, field)),
+                )
+
+
+def _is_deployed_by(application: Resource, namespace: Resource) -> bool:
+    """Return whether a Namespace is written in a directory that an Application deploys."""
+    sources = [application.spec.get("source"), *sequence(application.spec.get("sources"))]
+    directories = [text(mapping(source).get("path")).strip("./") for source in sources]
+    file = f"/{namespace.name_location.file}"
+    return any(directory and f"/{directory}/" in file for directory in directories)
 
 
 def _unread(simulation: Simulation) -> Iterator[Finding]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.lowered import Guard
 from policylint.doors.vendors import Vendor, vendor_of, vendors
 from policylint.load.charts import values_of
-from policylint.model import Resource, ResourceKey, World, mapping, text, texts
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.kinds import INGRESS
 from policylint.model.resource import value_at
+from policylint.topology.workloads import WORKLOADS, pod_spec
 
 CLASS = "IngressClass"
 _ANNOTATION = "kubernetes.io/ingress.class"
@@ -26,6 +27,7 @@ class Classes:
         self._installed = _of_charts(world)
         of_chart = next((name for name, (_, is_default) in self._installed.items() if is_default), "")
         self._default = _default_class(world) or of_chart
+        self._beginning = world.once(_beginnings)
 
     def name(self, ingress: Resource) -> str:
         """Return the name of the class of an Ingress, "" where it has none and none is the default."""
@@ -42,7 +44,50 @@ class Classes:
         controller = self.controller(name)
         known = self._installed.get(name) if not controller else None
         vendor = known[0] if known is not None else vendor_of(controller, name, ingress)
+        stated = controller or (text(vendor.arguments.get("otherwise")) if known is not None else "")
+        if prefix := self._beginning.get((vendor.name, stated)):
+            vendor = vendor.beginning(prefix)
         return vendor, bool(controller) or known is not None
+
+
+def _beginnings(world: World) -> dict[tuple[str, str], str]:
+    """Return how annotations begin for controllers that are told so: by whose they are, and their name in a class."""
+    found: dict[tuple[str, str], str] = {}
+    for vendor in vendors():
+        of_prefix, of_class = (text(vendor.arguments.get(each)) for each in ("prefix", "controller"))
+        if not of_prefix:
+            continue
+        stated = [*_arguments(world, of_prefix), *_of_values(world, vendor)]
+        for arguments in stated:
+            prefix = arguments.get(of_prefix, "").rstrip("/")
+            if prefix and not is_symbolic(prefix):
+                called = arguments.get(of_class) or text(vendor.arguments.get("otherwise"))
+                found[vendor.name, called] = f"{prefix}/"
+    return {key: prefix for key, prefix in found.items() if not prefix.startswith(_own_prefix(key[0]))}
+
+
+def _own_prefix(name: str) -> str:
+    return next(each.prefix for each in vendors() if each.name == name)
+
+
+def _arguments(world: World, wanted: str) -> Iterator[dict[str, str]]:
+    """Yield the arguments `--name=value` of containers that state one, by name."""
+    for kind in WORKLOADS:
+        for workload in world.of_kind(*kind):
+            for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
+                written = (*texts(container.get("command")), *texts(container.get("args")))
+                pairs = (each.lstrip("-").partition("=") for each in written if each.startswith("-"))
+                stated = {name: value for name, _, value in pairs}
+                if wanted in stated:
+                    yield stated
+
+
+def _of_values(world: World, vendor: Vendor) -> Iterator[dict[str, str]]:
+    """Yield the arguments that values of a controller's chart hold."""
+    chart = text(mapping(vendor.config.get("chart")).get("name"))
+    place = tuple(text(vendor.arguments.get("chart")).split("."))
+    for _, values, _ in values_of(world, chart):
+        yield {name: text(value) for name, value in mapping(value_at(values, place)).items()}
 
 
 def _default_class(world: World) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from policylint.catalog.content import places
 from policylint.doors.annotations import astray
 from policylint.doors.contour import invalid
+from policylint.doors.owned_hosts import contended
 from policylint.doors.traefik import TRAEFIK_SERVICE, unrouted
 from policylint.doors.vendors import naming, objects_named
 from policylint.implementations.generic.dead_ends import DeadEnd
@@ -23,6 +24,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from _without_service(world)
     yield from _without_object(world)
     yield from astray(world)
+    yield from contended(world)
 
 
 def _without_service(world: World) -> Iterator[DeadEnd]:

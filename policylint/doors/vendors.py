@@ -34,6 +34,21 @@ class Vendor:
         return text(self._entry.get("prefix"))
 
     @property
+    def arguments(self) -> Mapping[str, str]:
+        """Which arguments of its containers state how its annotations begin, and which class is its own."""
+        return mapping(self._entry.get("arguments"))
+
+    @property
+    def says_prefix(self) -> bool:
+        """Whether an argument says how its annotations begin: those of everybody else are not read then."""
+        return self._entry.get("saysPrefix") is True
+
+    def beginning(self, prefix: str) -> Vendor:
+        """Return the same controller, told to read annotations that begin otherwise."""
+        former = {self.prefix: prefix}
+        return Vendor({**self._entry, "prefix": prefix, "former": former, "saysPrefix": True})
+
+    @property
     def former(self) -> Mapping[str, str]:
         """What annotations were called that older releases read, or how they began, with what that is called today."""
         return mapping(self._entry.get("former"))

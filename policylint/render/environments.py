@@ -17,6 +17,7 @@ from policylint.model.words import count, leading
 from policylint.model.world import Note
 from policylint.patterns import Pattern
 from policylint.render.argo.applications import Argo, is_application
+from policylint.render.argo.namespaces import created
 from policylint.render.by_hand import ACTS, applied
 from policylint.render.flux.deployment import Cluster, Deployed
 from policylint.render.flux.helm_releases import released
@@ -303,6 +304,9 @@ def _environment(
             at.place = manifest.origin
             tree.placing.spend(_FOR_AN_OBJECT + (0 if manifest.kind in _BY_REFERENCE else 2 * manifest.weight))
             resources += resources_of(manifest, tree.cluster_scoped)
+    namespaces = {key.name for key in (*(each.key for each in resources), *orphans) if key[:2] == ("", "Namespace")}
+    for manifest in created(manifests, namespaces):
+        resources += resources_of(manifest, tree.cluster_scoped)
     notes += _unresolved(resources, groups)
     return Environment(
         name,

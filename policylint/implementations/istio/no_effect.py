@@ -84,7 +84,8 @@ def _service(state: PolicyState, target: Target, mesh: Mesh, world: World) -> Id
     unseen = labels.USE_WAYPOINT not in service.labels and world.namespace_labels(key.namespace) is None
     unseen = unseen or binding.unknown
     why = f"only a waypoint acts on it, and {key} is bound to none: {binding.reason}"
-    return Idle(target, why, f"label {key} or its namespace with {labels.USE_WAYPOINT}: NAME", unknown=unseen)
+    fix = binding.fix or f"label {key} or its namespace with {labels.USE_WAYPOINT}: NAME"
+    return Idle(target, why, fix, unknown=unseen)
 
 
 def _at_ztunnel(state: PolicyState) -> str:

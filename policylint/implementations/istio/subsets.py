@@ -1,4 +1,4 @@
-"""Subsets that VirtualServices send requests to and nothing defines, or whose labels no pod has: 503 either way.
+"""Services and subsets that VirtualServices send requests to and nothing defines, or whose labels no pod has.
 
 Source: istio.io/docs/ops/common-problems/network-issues, «503 errors after setting destination rule», and
 docs/reference/config/networking/destination-rule, «Subset».
@@ -11,7 +11,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.hosts import names_service
 from policylint.model.selectors import matches
 from policylint.topology.workloads import WORKLOADS, is_written_later, pod_labels, workloads_selected
@@ -28,6 +28,11 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
         for destination, pointer in _destinations(virtual):
             host, name = text(destination.get("host")), text(destination.get("subset"))
             service = next((each for each in services if names_service(host, virtual.key.namespace, each.key)), None)
+            if service is None and (lacking := _lacking(world, host, virtual)) is not None:
+                does = f"sends requests to {lacking}, which is missing"
+                fix = "name a Service, or the host of a ServiceEntry: that of another VirtualService is none"
+                then = "these requests are answered with an error: 500 or 503"
+                yield DeadEnd(virtual, (*pointer, "host"), does, fix, (lacking,), then=then)
             if not name or is_symbolic(name) or host.startswith("*") or service is None:
                 continue
             about = [rule for rule in rules if _is_about(rule, service) or _may_be_about(rule, service, world)]
@@ -106,6 +111,29 @@ def _destinations(virtual: Resource) -> Iterator[tuple[Mapping[str, Any], Pointe
                 place: Pointer = ("spec", field, number, "route", index, "destination")
                 if len(routes) == 1 or route.get("weight"):
                     yield mapping(route.get("destination")), place
+
+
+def _lacking(world: World, host: str, virtual: Resource) -> ResourceKey | None:
+    """Return the Service of the cluster that a destination names, where it is missing, and no ServiceEntry has it."""
+    name, dot, rest = host.partition(".")
+    namespace, _, suffix = rest.partition(".")
+    if not name or is_symbolic(host) or "*" in host or (dot and suffix not in ("svc", "svc.cluster.local")):
+        return None
+    key = ResourceKey("", "Service", namespace or virtual.key.namespace, name)
+    if world.get(key) is not None or not world.resolve(key).missing or world.elsewhere(key) or _is_made(world, key):
+        return None
+    full = f"{name}.{key.namespace}.svc.cluster.local"
+    for entry in world.of_kind(_MESH, "ServiceEntry"):
+        for known in texts(entry.spec.get("hosts")):
+            if known in (host, full) or is_symbolic(known) or (known.startswith("*") and full.endswith(known[1:])):
+                return None
+    return key
+
+
+def _is_made(world: World, key: ResourceKey) -> bool:
+    """Return whether a controller of Gateways makes a Service of that name."""
+    gateways = (each.key.name for each in world.in_namespace(GATEWAY_GROUP, "Gateway", key.namespace))
+    return any(key.name == each or key.name.startswith(f"{each}-") for each in gateways)
 
 
 def _selects_nothing(service: Resource, labels: Mapping[str, Any], world: World) -> bool:

@@ -19,11 +19,16 @@ _NEVER_BEHIND_ONE = ("istio.io-mesh-controller", "istio.io-eastwest-controller")
 
 
 class WaypointBinding(NamedTuple):
-    """The outcome of an object's request for a waypoint: the Gateway, or why there is none, or none that is known."""
+    """The outcome of an object's request for a waypoint: the Gateway, or why there is none, or none that is known.
+
+    Args:
+        fix: what to do where a label names a waypoint that does not take it.
+    """
 
     waypoint: ResourceKey | None
     reason: str = ""
     unknown: bool = False
+    fix: str = ""
 
 
 class WaypointShare(NamedTuple):
@@ -110,11 +115,14 @@ class Waypoints:
             return WaypointBinding(None, f"a variable names waypoint {waypoint.path}", unknown=True)
         gateway = self._gateways.get(waypoint)
         if gateway is None:
-            return WaypointBinding(None, f"there is no waypoint {waypoint.path}")
+            fix = f"create Gateway {waypoint.path} with a class for waypoints, or name one that is there"
+            return WaypointBinding(None, f"there is no waypoint {waypoint.path}", fix=fix)
         if not self._admits(gateway, namespace):
-            return WaypointBinding(None, f"waypoint {waypoint.path} does not let namespace {namespace} in")
+            fix = f"let namespace {namespace} in at {waypoint.path} (`allowedRoutes`)"
+            return WaypointBinding(None, f"waypoint {waypoint.path} does not let namespace {namespace} in", fix=fix)
         if self._serves(gateway) not in (traffic, "all"):
-            return WaypointBinding(None, f"waypoint {waypoint.path} is not for {traffic}s")
+            fix = f"label {waypoint.path} with {labels.WAYPOINT_FOR}: {traffic}, or name one that is for {traffic}s"
+            return WaypointBinding(None, f"waypoint {waypoint.path} is not for {traffic}s", fix=fix)
         return WaypointBinding(waypoint)
 
     def _serves(self, gateway: Resource) -> str:

@@ -229,17 +229,18 @@ WORLDS = {
         "client tls", (tls("STRICT"),), "allowed", OF_PEER,
         base=base(INJECTED, INJECTED, PLAIN_CLIENTS.replace("host: web", "host: other"))),
     "a VirtualService leads elsewhere": Predicted(
-        "routes", (rule(DENY_ALL),), "unknown", OF_PEER, base=base(INJECTED, INJECTED, VIRTUAL)),
+        "routes", (rule(DENY_ALL),), "unknown", OF_PEER, base=base(INJECTED, INJECTED, VIRTUAL), lint=("GWP415",)),
     "nor does one for every host": Predicted(
         "validation", (rule(DENY_ALL),), "403", OF_PEER,
         base=base(INJECTED, INJECTED, VIRTUAL.replace("hosts: [web]", "hosts: ['*']")),
         lint=("GWP415",)),  # the webhook refuses it, ValidateVirtualService
     "nor does one that other namespaces do not see": Predicted(
         "routes", (rule(DENY_ALL),), "403", OF_PEER,
-        base=base(INJECTED, INJECTED, VIRTUAL.replace("hosts:", "exportTo: [.], hosts:"))),
+        base=base(INJECTED, INJECTED, VIRTUAL.replace("hosts:", "exportTo: [.], hosts:")), lint=("GWP415",)),
     "nor does one of a Gateway": Predicted(
         "routes", (rule(DENY_ALL),), "403", OF_PEER,
-        base=base(INJECTED, INJECTED, VIRTUAL.replace("http:", "gateways: [infra/old], http:"))),
+        base=base(INJECTED, INJECTED, VIRTUAL.replace("http:", "gateways: [infra/old], http:")),
+        lint=("GWP415",)),
     # what the proxies do not see
     "a port that the sidecar leaves alone": Predicted(
         "interception", (rule(DENY_ALL),), "allowed", base=SKIPS),

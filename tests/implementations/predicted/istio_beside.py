@@ -330,14 +330,15 @@ WORLDS = {
         base=seen(mesh_route(kind="GRPCRoute", rules="matches: [{method: {service: a.B}}], backendRefs: [{name: web,"
                              " port: 80}]"))),
     "a VirtualService for who is in no mesh": Predicted(
-        "virtual services", ADMIN, "allowed", OF_PEER, request=STRANGE, base=seen(VIRTUAL)),
+        "virtual services", ADMIN, "allowed", OF_PEER, request=STRANGE, base=seen(VIRTUAL), lint=("GWP415",)),
     "for ztunnel": Predicted(
-        "virtual services", (rule(DENY_ALL),), "reset", OF_PEER, base=(*ZTUNNEL, VIRTUAL)),
+        "virtual services", (rule(DENY_ALL),), "reset", OF_PEER, base=(*ZTUNNEL, VIRTUAL), lint=("GWP415",)),
     "for a waypoint": Predicted(
         "virtual services", (rule(to("Service/web") + DENY_ALL),), "unknown", OF_PEER,
-        base=(*BEHIND, VIRTUAL)),
+        base=(*BEHIND, VIRTUAL), lint=("GWP415",)),
     "a delegate has no hosts": Predicted(
-        "virtual services", (rule(DENY_ALL),), "403", OF_PEER, base=seen(VIRTUAL.replace("hosts: [web], ", ""))),
+        "virtual services", (rule(DENY_ALL),), "403", OF_PEER, base=seen(VIRTUAL.replace("hosts: [web], ", "")),
+        lint=("GWP415",)),
     # who is it
     "a ServiceAccount of another namespace": Predicted(
         "model", (source("serviceAccounts: [infra/client]"),), "allowed", OF_PEER),

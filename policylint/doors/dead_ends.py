@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policylint.catalog.content import places
 from policylint.doors.annotations import astray
 from policylint.doors.contour import invalid
-from policylint.doors.owned_hosts import contended
+from policylint.doors.nginx import contended
 from policylint.doors.traefik import TRAEFIK_SERVICE, unrouted
 from policylint.doors.vendors import naming, objects_named
 from policylint.implementations.generic.dead_ends import DeadEnd

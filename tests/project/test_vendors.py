@@ -21,7 +21,9 @@ VENDORS = re.compile(
     re.IGNORECASE,
 )
 _OUTSIDE = frozenset({"implementations", "render"})
-_DOORS = frozenset({"doors.contour", "doors.istio", "doors.openshift", "doors.peculiar", "doors.traefik"})
+_DOORS = frozenset(
+    {"doors.contour", "doors.istio", "doors.nginx", "doors.openshift", "doors.peculiar", "doors.traefik"}
+)
 """The modules of `doors/` that are about one controller's own kinds, as those of `implementations/` are."""
 _DATA = frozenset({"checks.registry", "model.kinds", "network.kinds"})
 _OF_CILIUM = ("cilium",)

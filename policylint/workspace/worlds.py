@@ -37,6 +37,7 @@ from policylint.sources.skipping import HELM_CHART
 from policylint.workspace.alternatives import DEFAULT, Alternative, Others, separate
 from policylint.workspace.assumptions import Assumptions
 from policylint.workspace.elsewhere import PodsElsewhere
+from policylint.workspace.shared_files import shared_by
 from policylint.workspace.templates import Templates
 
 if TYPE_CHECKING:
@@ -220,7 +221,9 @@ class ReadTree(NamedTuple):
                 world.definitions = self._definitions(self._home(environment.name, world.files), homes)
             world.by_deployer = environment.by_deployer
             world.is_deployed = is_deployed
-            world.apart = self._never_together(objects if _is_by_hand(world) else _loose(objects, is_deployed))
+            loose = objects if _is_by_hand(world) else _loose(objects, is_deployed)
+            others = shared_by(objects, environment.name, known) if len(known) > 1 else None
+            world.apart = self._never_together(loose, others=others)
             if scope is None or scope.of(world).has_part():
                 simulations.append(simulate(world, self._judged(world, catalog)))
         return simulations
@@ -322,13 +325,17 @@ class ReadTree(NamedTuple):
         return simulations
 
     def _never_together(
-        self, objects: Sequence[Resource], alternatives: Iterable[str] = ()
+        self,
+        objects: Sequence[Resource],
+        alternatives: Iterable[str] = (),
+        others: Callable[[Sequence[ResourceKey]], str] | None = None,
     ) -> Callable[[Iterable[ResourceKey], bool | None], str]:
         """Return what tells why objects of plain files stand together at no time, or not as they are written, ""
         where nothing says so: of rivals, of others, and of the form of one (None), before it is in a cluster.
 
         Args:
             alternatives: directories that exclude each other.
+            others: see `shared_by`.
         """
         if self.source.named or self.source.root is None:
             return lambda keys, are_rivals: ""  # noqa: ARG005
@@ -348,6 +355,8 @@ class ReadTree(NamedTuple):
                 apart = known().reason(several, are_rivals=are_rivals)
                 if are_rivals and not apart and len(tried) > _FEW:
                     apart = known().in_directories(several, tried)
+            if others is not None and are_rivals is False:
+                apart = apart or others(several)
             if are_rivals is not None and not apart:
                 apart = next((f"{script} patches {key}" for key in several if (script := patching(key))), "")
             return apart or next((why for key in several if (why := giving(key))), "")

@@ -16,15 +16,8 @@ _ARCHIVES = frozenset({"archive", "archived", "deprecated", "disabled"})
 TESTS = frozenset({"conformance", "e2e", "fixtures", "test", "testdata", "tests"})
 """What they hold is wrong on purpose as often as not: nothing of it is anybody's to mend."""
 _DOCS = frozenset({"docs", "doc"})
-NOT_LIVE = (
-    _ARCHIVES
-    | TESTS
-    | _DOCS
-    | {
-        *("_archive", "examples", "example", "samples", "sample"),
-        *("template", "templates", "hack", "scripts"),
-    }
-)
+EXAMPLES = frozenset({"example", "examples", "sample", "samples"})
+NOT_LIVE = _ARCHIVES | TESTS | _DOCS | EXAMPLES | {"_archive", "template", "templates", "hack", "scripts"}
 _LESSON = Pattern(r"(?i:ch|chapter|day|exercise|lab|lesson|module|part|scenario|step|unit)[-_. ]?\d{1,3}(?!\d)")
 """A directory that is tried by itself, as those beside it with other numbers are."""
 TUTORIALS = frozenset({"demo", "demos", "lab", "labs", "tutorial", "tutorials", "workshop", "workshops", "exercises"})

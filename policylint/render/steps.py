@@ -3,15 +3,15 @@
 The steps of a walkthrough share a cluster and not a moment: `kubectl delete httproute simple`, then `kubectl apply -f
 weighted.yaml`. What a script applies in a comment only is instead of something else: an image for a slow network. And
 in a directory that is a lesson of a tutorial, or whose files a script applies by their names, two files that are at
-odds are most often tried one after the other. So are two in different directories of a tree of which several exclude
-each other and are no environments.
+odds are most often tried one after the other. So are two in different directories of examples, or of a tree of which
+several exclude each other and are no environments.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from policylint.model import Resource, ResourceKey
@@ -19,7 +19,7 @@ from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.by_hand import named_files, places, singular, starts
-from policylint.render.live import lessons
+from policylint.render.live import EXAMPLES, lessons
 from policylint.render.scripts import Scripts, ScriptText
 
 _COMMANDS = Pattern(
@@ -108,16 +108,27 @@ class Steps(NamedTuple):
             return ""
         return f"{script} applies the files one by one, and no script applies both {' and '.join(files)}"
 
-    def in_directories(self, keys: Iterable[ResourceKey], tried: Sequence[str]) -> str:
-        """Return why nothing says that two objects of two directories stand together, "" where something does.
+    def in_directories(
+        self, keys: Iterable[ResourceKey], tried: Sequence[str], built: Iterable[Collection[str]] = ()
+    ) -> str:
+        """Return why nothing says that two objects of two directories stand together, "" where something does, or where
+        they are no examples and nothing says that they are tried one by one.
 
         Args:
             tried: the directories of the tree that exclude each other.
+            built: what kustomizations take in together, each a set of files.
         """
         for pair in map(frozenset, combinations(dict.fromkeys(keys), 2)):
             files = sorted({self.files[key] for key in pair if key in self.files})
-            is_one = any(pair <= each for each in self.applied)
-            if not is_one and len({file.rpartition("/")[0] for file in files}) == len(pair):
+            if any(pair <= each for each in self.applied) or len({file.rpartition("/")[0] for file in files}) < len(
+                pair
+            ):
+                continue
+            if any(each.issuperset(files) for each in map(frozenset, built)):
+                continue
+            if all(not EXAMPLES.isdisjoint(file.split("/")[:-1]) for file in files):
+                return f"no script applies both examples, {' and '.join(files)}"
+            if tried:
                 others = count(len(tried) - 1, "other directory", "other directories")
                 return f"{tried[0]}/ and {others} exclude each other: no script applies both {' and '.join(files)}"
         return ""

@@ -223,7 +223,7 @@ class ReadTree(NamedTuple):
             world.is_deployed = is_deployed
             loose = objects if _is_by_hand(world) else _loose(objects, is_deployed)
             others = shared_by(objects, environment.name, known) if len(known) > 1 else None
-            world.apart = self._never_together(loose, others=others)
+            world.apart = self._never_together(loose, others=others, built=environment.entries.values())
             if scope is None or scope.of(world).has_part():
                 simulations.append(simulate(world, self._judged(world, catalog)))
         return simulations
@@ -329,6 +329,7 @@ class ReadTree(NamedTuple):
         objects: Sequence[Resource],
         alternatives: Iterable[str] = (),
         others: Callable[[Sequence[ResourceKey]], str] | None = None,
+        built: Collection[Collection[str]] = (),
     ) -> Callable[[Iterable[ResourceKey], bool | None], str]:
         """Return what tells why objects of plain files stand together at no time, or not as they are written, ""
         where nothing says so: of rivals, of others, and of the form of one (None), before it is in a cluster.
@@ -336,6 +337,7 @@ class ReadTree(NamedTuple):
         Args:
             alternatives: directories that exclude each other.
             others: see `shared_by`.
+            built: what deployments take in, each a set of files.
         """
         if self.source.named or self.source.root is None:
             return lambda keys, are_rivals: ""  # noqa: ARG005
@@ -353,8 +355,8 @@ class ReadTree(NamedTuple):
             apart = ""
             if are_rivals is not None and len(several) > 1 and objects:
                 apart = known().reason(several, are_rivals=are_rivals)
-                if are_rivals and not apart and len(tried) > _FEW:
-                    apart = known().in_directories(several, tried)
+                if are_rivals and not apart:
+                    apart = known().in_directories(several, tried if len(tried) > _FEW else (), built)
             if others is not None and are_rivals is False:
                 apart = apart or others(several)
             if are_rivals is not None and not apart:

@@ -410,3 +410,30 @@ def test_what_a_program_gives_a_manifest_is_not_in_its_file(
 @pytest.mark.parametrize("text", ["apply('other.yaml', overrides)", "apply('policy.yaml', overrides)", ""])
 def test_nor_is_what_the_form_of_an_object_lacks(tmp_path: Path, text: str) -> None:
     assert doubtful(tmp_path, {**SKELETON, "shop/up.js": text}, "GWP501") == ["other" in text]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "more", "is_doubtful"),
+    [
+        ("examples/simple/a.yaml", "examples/weights/a.yaml", {}, True),
+        ("examples/simple/a.yaml", "examples/simple/b.yaml", {}, False),
+        ("apps/simple/a.yaml", "apps/weights/a.yaml", {}, False),
+        ("examples/a.yaml", "examples/b.yaml", {"up.sh": "kubectl apply -f examples/\n"}, False),
+        ("examples/simple/a.yaml", "examples/weights/a.yaml", {"up.sh": "kubectl apply -R -f examples\n"}, False),
+        (
+            "examples/simple/a.yaml",
+            "examples/weights/a.yaml",
+            {"examples/kustomization.yaml": "resources: [edge.yaml, simple/a.yaml, weights/a.yaml]\n"},
+            False,
+        ),
+    ],
+)
+@pytest.mark.parametrize("rule", ["GWP408", "GWP415"])
+def test_examples_in_two_directories_are_in_no_conflict(
+    tmp_path: Path, rule: str, first: str, second: str, more: dict[str, str], is_doubtful: bool
+) -> None:
+    written = ROUTE if rule == "GWP408" else PROXY
+    edge = f"{first.partition('/')[0]}/edge.yaml"
+    found = doubtful(tmp_path, {edge: EDGE, first: written % "one", second: written % "two", **more}, rule)
+    assert found
+    assert set(found) == {is_doubtful}

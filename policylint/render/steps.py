@@ -124,7 +124,7 @@ class Steps(NamedTuple):
                 pair
             ):
                 continue
-            if any(each.issuperset(files) for each in map(frozenset, built)):
+            if any(all(file in each for file in files) for each in built):
                 continue
             if all(not EXAMPLES.isdisjoint(file.split("/")[:-1]) for file in files):
                 return f"no script applies both examples, {' and '.join(files)}"

@@ -3,10 +3,14 @@ amend what lies in it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from policylint.workspace import open_workspace
+from tests.compare.repositories import diff
+from tests.diff.history import commit
 from tests.render.test_flux import SYNC, cluster, kustomization
 from tests.render.trees import ROUTE, SERVICE, codes, deployed, place, workspace
 
@@ -212,3 +216,58 @@ spec:
 """
     files = cluster(kustomization("app", "./app"), **{f"{place}/crd.yaml": crd, "app/route.yaml": ROUTE})
     assert {each.rule for each in workspace(tmp_path, files).findings() if each.rule == "GWP501"} == found
+
+
+NEXT = {
+    "clusters/next/namespace.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: next}\n",
+    "clusters/hollow/kustomization.yaml": "resources: []\n",
+}
+OF_INSTANCE = INSTANCE.partition("  kustomize:")[0].replace("OCIRepository", "GitRepository")
+
+
+def of_bootstrap(path: str) -> dict[str, str]:
+    return {**cluster(kustomization("app", "./app")), **NEXT, SYNC: kustomization("flux-system", f"./{path}")}
+
+
+def of_operator(path: str) -> dict[str, str]:
+    files = {name: text for name, text in of_bootstrap(path).items() if name != SYNC}
+    return {**files, "clusters/prod/flux-system/instance.yaml": OF_INSTANCE.replace("clusters/prod", path)}
+
+
+@pytest.mark.parametrize("synced", [of_bootstrap, of_operator])
+@pytest.mark.parametrize("path", ["clusters/next", "clusters/hollow"])
+def test_what_a_cluster_syncs_no_more_is_gone(
+    tmp_path: Path, synced: Callable[[str], dict[str, str]], path: str
+) -> None:
+    """Flux prunes what the new path does not have; that the old directory still holds Kustomizations says nothing."""
+    said = diff(tmp_path, synced("clusters/prod"), synced(path))
+    assert "prod: 1 route gone" in said
+    assert "- HTTPRoute default/shop" in said
+
+
+def test_a_path_that_leads_nowhere_stops_the_cluster(tmp_path: Path) -> None:
+    source = (
+        "\n---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n"
+        "metadata: {name: flux-system, namespace: flux-system}\nspec: {url: https://git.example.com/r}\n"
+    )
+    files = of_bootstrap("clusters/nowhere")
+    files[SYNC] += source
+    commit(tmp_path, files)
+    found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP914"]
+    assert [each.message.partition(": ")[2] for each in found] == [
+        "path ./clusters/nowhere of Kustomization flux-system/flux-system does not exist"
+    ]
+
+
+def test_a_cluster_that_holds_the_instance_of_another_one_is_one_as_well(tmp_path: Path) -> None:
+    files = {
+        **of_bootstrap("clusters/prod"),
+        "clusters/prod/edge.yaml": OF_INSTANCE.replace("clusters/prod", "clusters/edge"),
+        "clusters/edge/app.yaml": kustomization("app", "./app"),
+    }
+    assert {
+        name: [key for key in keys if "Route" in key] for name, keys in deployed(workspace(tmp_path, files)).items()
+    } == {
+        "edge": ["HTTPRoute default/shop"],
+        "prod": ["HTTPRoute default/shop"],
+    }

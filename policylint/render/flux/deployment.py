@@ -31,6 +31,8 @@ GROUP = "kustomize.toolkit.fluxcd.io"
 _FOR_AN_OBJECT = 10
 """Steps of work that it costs to take in an object that was built."""
 _FOR_A_KUSTOMIZATION = 100
+BOOTSTRAPPED = "flux-system/gotk-sync.yaml"
+"""Where `flux bootstrap` writes what it is told to sync, below that very directory."""
 _OWN_SOURCES = ("flux-system", "")
 Kustomization = tuple[dict[str, Any], Provenance]
 """The body of a kustomization, and where it is written."""
@@ -394,9 +396,9 @@ class Cluster:
 
     def _is_of_this_tree(self, owner: Manifest) -> bool:
         """Tell whether what a Kustomization deploys certainly comes from the git repository that holds it, as it is
-        there: it is that of a synced directory, which syncs itself."""
+        there: it is that of a synced directory, which syncs itself, or did before its path was changed."""
         key = _git_repository(owner)
-        syncing = self._own.get(key)
+        syncing = self._own.get(key, owner if owner.file.endswith(BOOTSTRAPPED) else None)
         if syncing is None or key == _NONE or owner.provisional or self._prefix:
             return False
         if isinstance(syncing, Sync):

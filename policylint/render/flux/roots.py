@@ -11,7 +11,7 @@ from policylint.load.objects import objects_of
 from policylint.model import Spot, is_symbolic, mapping, text
 from policylint.model.keys import VARIABLES
 from policylint.namedtuple import NamedTuple
-from policylint.render.flux.deployment import GROUP, Sync, is_kustomization
+from policylint.render.flux.deployment import BOOTSTRAPPED, GROUP, Sync, is_kustomization
 from policylint.render.flux.sources import GROUP as SOURCES
 from policylint.render.flux.substitution import substitute
 from policylint.render.live import ENVIRONMENT_MARKERS
@@ -58,17 +58,23 @@ def cluster_roots(tree: Tree) -> tuple[list[ClusterRoot], set[str]]:
     no other one takes in and that are taken for no cluster."""
     syncs = dict(_synced(tree))
     candidates = list(_kustomizations(tree))
+    moved = _moved(candidates, tree)
+    left = {home: start[0] for home, start in moved.items()}
+    candidates = [each for each in candidates if not _is_left(each.file, left)]
     starts, unmarked = _uncovered(candidates, tree)
     others = {directory for directory, _ in unmarked}
     selves = {candidate.path for candidate in candidates if is_below(candidate.file, candidate.path)}
     own = set(syncs) or {start for start in starts if start[0] in selves}
-    if own:
+    if own or moved:
         others.update(directory for directory, _ in starts)
         synced = {directory for directory, _ in own}
-        starts = {start for start in starts if _is_beside(start[0], synced, selves)} | own
+        beside = {start for start in starts if _is_beside(start[0], synced, selves)}
+        starts = {start for start in beside if start[0] in selves or not _syncs_another(start[0], syncs, tree)} | own
     groups: dict[tuple[str, str], set[str]] = defaultdict(set)
     for directory, prefix in starts:
         groups[cluster_name(tree.below_base(directory)), prefix].add(directory)
+    for home, (directory, prefix) in moved.items():
+        groups[cluster_name(tree.below_base(home)), prefix].add(directory)
     names: Counter[str] = Counter()
     roots = []
     for (name, prefix), directories in sorted(groups.items()):
@@ -79,6 +85,30 @@ def cluster_roots(tree: Tree) -> tuple[list[ClusterRoot], set[str]]:
         own_syncs = {directory: syncs[directory, prefix] for directory in outer if (directory, prefix) in syncs}
         roots.append(ClusterRoot(unique, tuple(outer), prefix, own_syncs))
     return roots, others
+
+
+def _moved(candidates: Collection[_Candidate], tree: Tree) -> dict[str, tuple[str, str]]:
+    """Return what is synced instead of the directories that `flux bootstrap` was told to sync, by these: its own
+    Kustomization, in `flux-system/gotk-sync.yaml` there, has another path by now."""
+    found = {}
+    for file, path, prefix in candidates:
+        home = file.removesuffix(f"/{BOOTSTRAPPED}")
+        if home != file and not is_below(file, path) and tree.is_directory(path):
+            found[home] = (path, prefix)
+    return found
+
+
+def _syncs_another(directory: str, syncs: Mapping[tuple[str, str], Sync], tree: Tree) -> bool:
+    """Return whether a directory holds a FluxInstance that syncs another one: it is no cluster by itself."""
+    files = ((path, tree.path_of(sync.place.document.file)) for (path, _), sync in syncs.items())
+    return any(
+        is_below(file, directory) and path != directory and not is_below(path, directory) for path, file in files
+    )
+
+
+def _is_left(file: str, left: Mapping[str, str]) -> bool:
+    """Return whether a file lies in a directory that is synced no more, and in none that is instead."""
+    return any(is_below(file, home) and not is_below(file, path) for home, path in left.items())
 
 
 def cluster_name(directory: str) -> str:

@@ -182,7 +182,7 @@ def removed_protections(
         if of_requests:
             from policylint.compare.protection.assumed import assumed_weaker
             from policylint.compare.protection.placed import placed_less
-            from policylint.compare.protection.revisions import revisions_moved
+            from policylint.compare.protection.revisions import paths_moved, revisions_moved
             from policylint.compare.protection.settings import weakened
             from policylint.compare.protection.unjudged import unjudged
             from policylint.compare.requests.findings import findings_of_requests
@@ -191,7 +191,7 @@ def removed_protections(
             with guarded("GWP304", pair.after):
                 weaker = _beside_requests(weakened(pair, environment.contexts), environment)
                 if "GWP304" in rules:
-                    findings += revisions_moved(pair)
+                    findings += [*revisions_moved(pair), *paths_moved(pair)]
                     findings += placed_less(pair, environment.placements)
             with guarded("GWP324", pair.after):
                 told = findings_of_requests(pair, environment, weaker, others)

@@ -115,3 +115,50 @@ def test_network_policies_are_judged_as_written_in_this_tree_too(tmp_path: Path)
     pairs = pair_sides(*sides)
     (finding,) = removed_protections(pairs, compared(pairs), {"GWP304"})
     assert (finding.severity, finding.label) == ("warning", "1 policy judged as written in this tree")
+
+
+ROOT = APPLICATION.replace("name: app,", "name: root,").replace("path: app,", "path: argo/apps,")
+
+
+@pytest.mark.parametrize(
+    ("after", "is_told"),
+    [
+        ({"argo/root.yaml": ROOT.replace("argo/apps", "argo/next")}, True),
+        ({"argo/root.yaml": ROOT.replace("argo/apps", "argo/nowhere")}, True),
+        ({"argo/root.yaml": ROOT.replace("argo/apps", "argo")}, False),
+        ({"argo/root.yaml": ROOT.replace("argo/apps", "./argo/apps/")}, False),
+        ({"argo/root.yaml": ROOT.replace("argo/apps", "${TEAM}/apps"), "argo/apps/app.yaml": ""}, False),
+        (
+            {
+                "argo/root.yaml": ROOT.replace("argo/apps", "argo/next"),
+                "argo/next/app.yaml": APPLICATION,
+                "argo/apps/app.yaml": "",
+            },
+            False,
+        ),
+        (
+            {
+                "argo/root.yaml": ROOT.replace("argo/apps", "argo/next"),
+                "argo/second.yaml": ROOT.replace("name: root,", "name: second,"),
+            },
+            False,
+        ),
+    ],
+)
+def test_what_an_application_takes_in_no_more_may_be_pruned(
+    tmp_path: Path, after: dict[str, str], is_told: bool
+) -> None:
+    files = {
+        "argo/root.yaml": ROOT,
+        "argo/apps/app.yaml": APPLICATION,
+        "argo/next/namespace.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: next}\n",
+        "app/route.yaml": ROUTE,
+        "app/policy.yaml": POLICY,
+    }
+    places = written(tmp_path / "before", files), written(tmp_path / "after", {**files, **after})
+    sides = pair_sides(*(open_workspace([str(place)]).simulations for place in places))
+    found = [each.message for each in removed_protections(sides, compared(sides), {"GWP304"})]
+    said = [
+        each for each in found if each.endswith("instead of argo/apps: Application argocd/app may be applied no more")
+    ]
+    assert bool(said) == is_told

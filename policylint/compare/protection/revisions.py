@@ -1,4 +1,5 @@
-"""GWP304 for what deploys this tree: from then on another revision is applied, or another repository, and not this."""
+"""GWP304 for what deploys this tree: from then on another revision is applied, another repository or another directory,
+and not this."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import RULE
 from policylint.documents import Pointer
 from policylint.model import Finding, Resource, World, is_symbolic, mapping, sequence, text, value_at
-from policylint.model.words import count
+from policylint.model.words import count, listing
 from policylint.network.kinds import KINDS as NETWORK_POLICIES
 
 _APPLICATION = ("argoproj.io", "Application")
@@ -57,6 +58,62 @@ def revisions_moved(sides: Sides) -> Iterator[Finding]:
             )
 
 
+def paths_moved(sides: Sides) -> Iterator[Finding]:
+    """Yield one finding for each Application that takes in another directory than before, where Applications of the
+    former one seem to be deployed still: nothing else brings them into the cluster, and Argo CD prunes them.
+
+    Source: argoproj/argo-cd controller/sync.go: what is no longer in the source of an Application is pruned.
+    """
+    before, after = sides.before.world, sides.after.world
+    known = {each.key: _paths(each) for each in before.of_kind(*_APPLICATION)}
+    now = {each.key: _paths(each) for each in after.of_kind(*_APPLICATION)}
+    for key, paths in now.items():
+        for place, path in paths.items():
+            was = known.get(key, {}).get(place, "")
+            taken = [each for others in now.values() for each in others.values() if _is_inside(was, each)]
+            if not was or was == path or taken or is_symbolic(was):
+                continue
+            lost = [
+                each.key
+                for kind in ("Application", "ApplicationSet")
+                for each in after.of_kind(_APPLICATION[0], kind)
+                if each.key != key and each.key in before.resources and f"/{was}/" in f"/{each.document.file}"
+            ]
+            resource = after.get(key)
+            if lost and resource is not None:
+                yield Finding(
+                    RULE,
+                    "warning",
+                    f"{key} now takes in {path or 'the top'} instead of {was}: {listing(lost)} may be applied no more",
+                    resource.location(*place, "path"),
+                    resources=(key, *lost),
+                    label="what its source no longer has is pruned",
+                    help=(f"fix: let another Application take in {was}, if it is still meant to be deployed",),
+                    confidence="assumed",
+                    ground="people may have applied them by hand",
+                    field=".".join(map(str, (*place, "path"))),
+                    environments=(after.name,),
+                )
+
+
+def _paths(application: Resource) -> dict[Pointer, str]:
+    """Return the directories that an Application takes in, by their places."""
+    stated = {place: text(source.get("path")) for place, source in _sources(application).items()}
+    return {place: path.removeprefix("./").strip("/") for place, path in stated.items() if path}
+
+
+def _sources(application: Resource) -> dict[Pointer, Mapping[str, Any]]:
+    """Return the sources of an Application, by their places."""
+    places: list[Pointer] = [("spec", "source")]
+    places += [("spec", "sources", index) for index in range(len(sequence(application.spec.get("sources"))))]
+    return {place: mapping(value_at(application.body, place)) for place in places}
+
+
+def _is_inside(path: str, directory: str) -> bool:
+    """Return whether a directory is another one, or lies in it."""
+    return f"{path}/".startswith(f"{directory}/") or directory in ("", ".")
+
+
 def _taken(world: World, *, charts: bool = False) -> Iterator[tuple[Resource, Mapping[Pointer, Taken]]]:
     """Yield what deploys directories of this tree, each with what it takes, by its place in the object.
 
@@ -65,9 +122,7 @@ def _taken(world: World, *, charts: bool = False) -> Iterator[tuple[Resource, Ma
     """
     for application in world.of_kind(*_APPLICATION):
         if charts or _deploys_here(application, world):
-            places: list[Pointer] = [("spec", "source")]
-            places += [("spec", "sources", index) for index in range(len(sequence(application.spec.get("sources"))))]
-            sources = {place: mapping(value_at(application.body, place)) for place in places}
+            sources = _sources(application)
             yield (
                 application,
                 {

@@ -191,3 +191,29 @@ def test_a_rule_that_may_land_anywhere_takes_the_place_of_none(tmp_path: Path) -
     own = f"{virtual(host='details.shop.svc.cluster.local')}---\n{RULE % ('details', 'version: v1')}---\n{SERVICE}"
     files = {"m/off.yaml": everything, "app/app.yaml": f"{own}---\n{PODS % 'v1'}", "clients/app.yaml": clients}
     assert [each.message for each in tree(tmp_path, files).findings() if each.rule == "GWP415"] == []
+
+
+STEP = virtual().replace("name: details, namespace: shop}", "name: details, namespace: shop, labels: {step: %s}}")
+
+
+@pytest.mark.parametrize(
+    ("files", "is_told"),
+    [
+        ({"canary/10/v.yaml": STEP % "a", "canary/50/v.yaml": STEP % "b", "canary/base/v.yaml": STEP % "c"}, False),
+        (
+            {
+                "canary/10/v.yaml": STEP % "a",
+                "canary/50/v.yaml": STEP % "b",
+                "rule.yaml": (RULE % ("details", "version: v1")).replace("name: v1", "name: v2"),
+            },
+            True,
+        ),
+        ({"canary/10/v.yaml": STEP % "a"}, True),
+    ],
+)
+def test_a_step_that_alternates_with_others_may_follow_the_one_with_the_rule(
+    tmp_path: Path, files: dict[str, str], is_told: bool
+) -> None:
+    """GoogleCloudPlatform/anthos-service-mesh-workshop: scripts copy one of several directories over another."""
+    found = tree(tmp_path, {"shop.yaml": SERVICE + "---\n" + PODS % "v1", **files}).findings()
+    assert any(each.rule == "GWP415" and "subset v1" in each.message for each in found) == is_told

@@ -101,14 +101,12 @@ class World:
         orphans: objects in files that nothing deploys here, by the identity they would have.
         roots: directories, as shown, at which another deployment could begin, and which no environment of the tree has.
         notes: what rendering reported: GWP911, GWP912.
-        partial: whether this comes from a tree, which leaves out what nobody commits (docs/design/field-notes.md §1,
-            need 1).
+        partial: whether this comes from a tree, which leaves out what nobody commits (docs/design/field-notes.md §1).
         stopping: files, as shown, that cannot be read and without which a deployment fails → what that takes away.
         plain: whether the objects stand in plain files, and nothing says that these are deployed together.
         alternative_of: of one of several alternatives among plain files, what they have in common; "" for none.
         languages: other languages in which files of the tree may describe objects.
-        entries: where its deployments begin, files and directories below the root, each with the files and directories
-            that it deploys; none for plain files.
+        entries: where its deployments begin, each with the files and directories that it deploys; none for plain files.
         faults: errors of our own that left something undone; worlds derived from one another share the list.
     """
 
@@ -165,6 +163,8 @@ class World:
         """Why pods that a selector means may be in a namespace unseen, "" if none may; the workspace fills it in."""
         self.apart: Callable[[Iterable[ResourceKey], bool | None], str] = lambda keys, are_rivals: ""  # noqa: ARG005
         """Why some objects do not stand together, or as they are written, "" if they may; the workspace fills it in."""
+        self.beside: Callable[[str, str], Sequence[Resource]] = lambda group, kind: ()  # noqa: ARG005
+        """The objects of a kind that the alternatives to this one have; the workspace fills it in."""
         self.unread: Callable[[ResourceKey], str] = lambda key: ""  # noqa: ARG005
         """Why a document that nobody parsed may be an object, "" if none may; the workspace fills it in."""
         self.network: Mapping[str, Any] = {}

@@ -219,6 +219,11 @@ class ReadTree(NamedTuple):
             )
             if environment.alternative_of:
                 world.definitions = self._definitions(self._home(environment.name, world.files), homes)
+                world.beside = _beside(
+                    each.resources
+                    for each in known
+                    if each.alternative_of == environment.alternative_of and each is not environment
+                )
             world.by_deployer = environment.by_deployer
             world.is_deployed = is_deployed
             loose = objects if _is_by_hand(world) else _loose(objects, is_deployed)
@@ -321,6 +326,9 @@ class ReadTree(NamedTuple):
             world.apart = apart
             if is_alternative:
                 world.definitions = self._definitions(self._home(name, world.files), homes)
+                world.beside = _beside(
+                    each.resources for each in worlds if each.is_one_of_several and each.name != name
+                )
             simulations.append(simulate(world, self._judged(world, catalog)))
         return simulations
 
@@ -557,6 +565,17 @@ def _labelled(objects: list[Resource], labels: Callable[[], Mapping[str, Mapping
             metadata = {**each.metadata, "labels": {**more, **each.labels}}
             made[id(each)] = each.replaced(body={**each.body, "metadata": metadata})
     return [made.get(id(each), each) for each in objects] if made else objects
+
+
+def _beside(alternatives: Iterable[Sequence[Resource]]) -> Callable[[str, str], Sequence[Resource]]:
+    """Return what yields the objects of a kind in some environments."""
+    several = list(alternatives)
+
+    @cache
+    def of_kind(group: str, kind: str) -> Sequence[Resource]:
+        return [each for resources in several for each in resources if each.key[:2] == (group, kind)]
+
+    return of_kind
 
 
 def _is_by_hand(world: World) -> bool:

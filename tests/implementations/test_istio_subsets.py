@@ -194,26 +194,29 @@ def test_a_rule_that_may_land_anywhere_takes_the_place_of_none(tmp_path: Path) -
 
 
 STEP = virtual().replace("name: details, namespace: shop}", "name: details, namespace: shop, labels: {step: %s}}")
+OF_V1, OF_V2 = (RULE.replace("name: v1", f"name: {each}") % ("details", "version: v1") for each in ("v1", "v2"))
 
 
 @pytest.mark.parametrize(
-    ("files", "is_told"),
-    [
-        ({"canary/10/v.yaml": STEP % "a", "canary/50/v.yaml": STEP % "b", "canary/base/v.yaml": STEP % "c"}, False),
-        (
-            {
-                "canary/10/v.yaml": STEP % "a",
-                "canary/50/v.yaml": STEP % "b",
-                "rule.yaml": (RULE % ("details", "version: v1")).replace("name: v1", "name: v2"),
-            },
-            True,
-        ),
-        ({"canary/10/v.yaml": STEP % "a"}, True),
-    ],
+    ("of_base", "at_top", "is_told"),
+    [(OF_V1, "", False), (OF_V2, "", True), ("", "", True), ("", OF_V2, True), (OF_V1, OF_V2, True)],
 )
+@pytest.mark.parametrize("more", [{}, {"apps/kustomization.yaml": "resources: [a.yaml]\n", "apps/a.yaml": PODS % "v9"}])
 def test_a_step_that_alternates_with_others_may_follow_the_one_with_the_rule(
-    tmp_path: Path, files: dict[str, str], is_told: bool
+    tmp_path: Path, of_base: str, at_top: str, is_told: bool, more: dict[str, str]
 ) -> None:
     """GoogleCloudPlatform/anthos-service-mesh-workshop: scripts copy one of several directories over another."""
-    found = tree(tmp_path, {"shop.yaml": SERVICE + "---\n" + PODS % "v1", **files}).findings()
-    assert any(each.rule == "GWP415" and "subset v1" in each.message for each in found) == is_told
+    files = {
+        "shop.yaml": "---".join([SERVICE, PODS % "v1", *filter(None, [at_top])]),
+        "canary/10/v.yaml": STEP % "a",
+        "canary/50/v.yaml": STEP % "b",
+        "canary/base/v.yaml": "---".join([STEP % "c", *filter(None, [of_base])]),
+        **{path: text.replace("name: details", "name: another") for path, text in more.items()},
+    }
+    found = [each for each in tree(tmp_path, files).findings() if "subset v1" in each.message]
+    assert bool([each for each in found if "canary/10" in each.location.file]) == is_told
+
+
+def test_of_one_step_nothing_is_before(tmp_path: Path) -> None:
+    found = tree(tmp_path, {"shop.yaml": f"{SERVICE}---{PODS % 'v1'}", "canary/10/v.yaml": STEP % "a"}).findings()
+    assert any("subset v1" in each.message for each in found)

@@ -39,7 +39,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
             subsets = [mapping(subset) for rule in about for subset in sequence(rule.spec.get("subsets"))]
             names = [text(subset.get("name")) for subset in subsets]
             place = (*pointer, "subset")
-            if not about and world.alternative_of:  # a step of a walkthrough, after the one that brings the rule
+            if not about and _is_of_another_step(name, service, world):
                 continue
             if name not in names and not any(map(is_symbolic, names)):
                 does = f"sends requests to subset {name} of {service.key}, which no DestinationRule defines"
@@ -53,6 +53,15 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
                     words = ", ".join(f"{key}: {value}" for key, value in labels.items())
                     fix = f"give pods the label {words}, or select what they have"
                     yield DeadEnd(virtual, place, does, fix, (service.key, *(rule.key for rule in about)))
+
+
+def _is_of_another_step(name: str, service: Resource, world: World) -> bool:
+    """Return whether an alternative to these files defines a subset of a Service: the step of a walkthrough before this
+    one, which leaves it in the cluster."""
+    rules = (each for each in world.beside(_MESH, "DestinationRule") if _is_about(each, service))
+    return any(
+        text(mapping(subset).get("name")) == name for rule in rules for subset in sequence(rule.spec.get("subsets"))
+    )
 
 
 def _taken_away(world: World) -> Iterator[DeadEnd]:

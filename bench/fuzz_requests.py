@@ -14,7 +14,8 @@ from random import Random
 from typing import Any
 
 from campaign import SlowError, Tried, WrongError
-from fuzz_tool import ROOT, ToolFuzz, World, from_directory
+from drawing import drawn, kinds
+from fuzz_tool import ROOT, ToolFuzz, World, documents_of, from_directory
 from mutations import copied, places, write
 
 MOST_CHANGES = 4
@@ -61,6 +62,7 @@ class RequestFuzz(ToolFuzz):
             singles = sorted(shared.glob("cases/*/*/")) + sorted(shared.glob("people/*/"))
             found = [world for place in singles for world in from_directory(place)]
             self.worlds.append([world for world in found if world.files])
+        self.worlds += of_tests()
         self.worlds = [kept for source in self.worlds if (kept := [world for world in source if _has_routes(world)])]
         self.of_kind: dict[str, list[Any]] = defaultdict(list)
         for document in self.stock:
@@ -124,8 +126,12 @@ class RequestFuzz(ToolFuzz):
         number = random.randrange(len(documents))
         document = documents[number]
         inside = [*places(document.get("spec"))]
-        way = random.randrange(14)
-        if way >= 12:
+        way = random.randrange(17)
+        if way == 16:
+            self._draw(random, document)
+        elif way >= 14:
+            self._attach(random, files, documents, new=True)
+        elif way >= 12:
             self._attach(random, files, documents)
         elif way == 0:
             del documents[number]
@@ -155,13 +161,15 @@ class RequestFuzz(ToolFuzz):
             elif isinstance(container, dict) and key in FLIPPED:
                 container[FLIPPED[key]] = container.pop(key)
 
-    def _attach(self, random: Random, files: dict[str, list[Any]], documents: list[Any]) -> None:
-        """Attach a policy of any kind there is, so that kinds meet which no world has together, or name a rule."""
+    def _attach(self, random: Random, files: dict[str, list[Any]], documents: list[Any], *, new: bool = False) -> None:
+        """Attach a policy of any kind there is, so that kinds meet which no world has together, or name a rule.
+
+        Args:
+            new: whether it is drawn from its schema.
+        """
         found = [each for several in files.values() for each in several if each.get("kind") in _TARGETS]
         if not found or not self.attaching:
             return
-        kind = random.choice(self.attaching)
-        policy = copied(random.choice([each for each in self.of_kind[kind] if _attaches(each)]))
         target = random.choice(found)
         named = target.get("metadata") if isinstance(target.get("metadata"), dict) else {}
         reference = {
@@ -169,15 +177,31 @@ class RequestFuzz(ToolFuzz):
             "kind": target["kind"],
             "name": named.get("name"),
         }
-        spec, key = policy["spec"], "targetRefs" if "targetRefs" in policy["spec"] else "targetRef"
         if random.random() < 0.25:
             reference["sectionName"] = random.choice(("http", "https", "rule-1", "rule-2"))
-        spec[key] = [reference] if key == "targetRefs" else reference
         names = {"name": f"attached-{random.randrange(3)}"}
         if "namespace" in named:
             names["namespace"] = named["namespace"]
+        if new:
+            drawn_one = drawn(random, *random.choice(kinds()), names, reference)
+            documents += [drawn_one] if drawn_one is not None else []
+            return
+        kind = random.choice(self.attaching)
+        policy = copied(random.choice([each for each in self.of_kind[kind] if _attaches(each)]))
+        spec, key = policy["spec"], "targetRefs" if "targetRefs" in policy["spec"] else "targetRef"
+        spec[key] = [reference] if key == "targetRefs" else reference
         policy["metadata"] = names
         documents.append(policy)
+
+    def _draw(self, random: Random, document: Any) -> None:
+        """Give an object a field of its spec as its schema has it, in place of what it has there."""
+        group, kind = str(document.get("apiVersion")).rpartition("/")[0], str(document.get("kind"))
+        if (group, kind) not in kinds() or not isinstance(document.get("spec"), dict):
+            return
+        other = drawn(random, group, kind, {"name": "any"})
+        if other is not None and other["apiVersion"] == document["apiVersion"] and other.get("spec"):
+            field = random.choice(sorted(other["spec"]))
+            document["spec"][field] = other["spec"][field]
 
     def _kindred(self, random: Random, document: Any, key: Any) -> list[Any]:
         """Return values that documents of the same kind have at the same key."""
@@ -186,6 +210,23 @@ class RequestFuzz(ToolFuzz):
         return [
             container[at] for other in sampled for container, at in places(other.get("spec")) if at == key and key != 0
         ]
+
+
+def of_tests() -> list[list[World]]:
+    """Return the worlds that tests have of all implementations, and those of what readers once said differently."""
+    from tests.contract.own import CHANGES, WORLDS
+    from tests.implementations.test_predicted import WORLDS as PREDICTED
+    from tests.implementations.test_predicted import base_of
+
+    texts = {name: (*base_of(name), *predicted.policies) for name, (_, predicted) in PREDICTED.items()}
+    own = {
+        **WORLDS,
+        **{f"{name} {number}": side for name, sides in CHANGES.items() for number, side in enumerate(sides)},
+    }
+    return [
+        [World(name, {"world.yaml": documents_of("\n---\n".join(manifests))}) for name, manifests in each.items()]
+        for each in (texts, own)
+    ]
 
 
 def _has_routes(world: World) -> bool:

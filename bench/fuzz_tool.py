@@ -48,7 +48,7 @@ def worlds(shared: Path | None) -> list[list[World]]:
         World(f"{page.stem}-{number}", {"world.yaml": documents})
         for page in sorted((ROOT / "rules").glob("GWP*.md"))
         for number, text in enumerate(EXAMPLE.findall(page.read_text(encoding="utf-8")))
-        if (documents := _documents(text))
+        if (documents := documents_of(text))
     ]
     found = [
         examples,
@@ -80,7 +80,7 @@ def from_directory(directory: Path) -> Iterator[World]:
 
 
 def _world(name: str, paths: list[Path], directory: Path) -> Iterator[World]:
-    files = {str(path.relative_to(directory)): _documents(path.read_text("utf-8", "replace")) for path in paths}
+    files = {str(path.relative_to(directory)): documents_of(path.read_text("utf-8", "replace")) for path in paths}
     files = {file: documents for file, documents in files.items() if documents}
     if not files:
         return
@@ -91,7 +91,7 @@ def _world(name: str, paths: list[Path], directory: Path) -> Iterator[World]:
         yield World(name, files)
 
 
-def _documents(text: str) -> list[Any]:
+def documents_of(text: str) -> list[Any]:
     """Return the documents of a file that are objects; none where PyYAML does not read it."""
     try:
         return [

@@ -50,6 +50,15 @@ def authorization(name: str, spec: str, namespace: str = "infra") -> str:
     return manifest("security.istio.io/v1", "AuthorizationPolicy", name, namespace, f"spec: {{{spec}}}")
 
 
+INGRESS = "{matchExpressions: [{key: 'reserved:ingress', operator: Exists}]}"
+
+
+def egress(name: str, subject: str, entity: str = "cluster") -> tuple[str]:
+    """A policy of Cilium by which some ends reach an entity alone."""
+    spec = f"spec: {{endpointSelector: {subject}, egress: [{{toEntities: [{entity}]}}]}}"
+    return (manifest("cilium.io/v2", "CiliumClusterwideNetworkPolicy", name, "", spec),)
+
+
 def allow_list(networks: str, target: str = "HTTPRoute/checkout") -> str:
     """A SecurityPolicy of Envoy Gateway by which only clients from some networks are let in."""
     rules = f"rules: [{{action: Allow, principal: {{clientCIDRs: [{networks}]}}}}]"
@@ -1083,6 +1092,42 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             allow_list("10.0.0.0/8", "TCPRoute/stream"),
         ),
         (ENVOY_GATEWAY, gateway(listeners=STREAMS), TCP_ROUTE, SERVICE),
+    ),
+    "a Gateway gets another implementation, whose proxies a network policy lets through": tuple(
+        (
+            gateway_class("any", controller),
+            *SHOP[1:],
+            *egress("closed", "{}", "kube-apiserver"),
+            *egress("ingress", INGRESS),
+        )
+        for controller in ("example.net/gateway-controller", "io.cilium/gateway-controller")
+    ),
+    **{
+        f"the first policy of a mesh {what}, where no pods are seen": pair
+        for what, pair in (
+            ("comes", (SHOP[:4], (*SHOP[:4], authorization("closed", "selector: {}", "shop")))),
+            ("goes", ((*SHOP[:4], authorization("closed", "selector: {}", "shop")), SHOP[:4])),
+        )
+    },
+    "a DestinationRule goes by which clients of the mesh show no certificate": tuple(
+        (
+            *ISTIO[:5],
+            *(labelled(namespace, "{istio-injection: enabled}") for namespace in ("shop", "infra")),
+            manifest("security.istio.io/v1", "PeerAuthentication", "p", "shop", "spec: {mtls: {mode: STRICT}}"),
+            *rule,
+        )
+        for rule in (
+            (
+                manifest(
+                    "networking.istio.io/v1",
+                    "DestinationRule",
+                    "d",
+                    "infra",
+                    "spec: {host: '*.local', trafficPolicy: {tls: {mode: DISABLE}}}",
+                ),
+            ),
+            (),
+        )
     ),
 }
 """By what changes: before and after."""

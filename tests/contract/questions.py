@@ -658,7 +658,8 @@ def _whole_by_trace(world: Environment) -> Answers:
             place = way.trace.listener.node, way.trace.rule
             acting = way.trace.policies
             met.setdefault(place, []).append({by for each in acting for by in each.group.effective.owners.values()})
-            if way.undecided or not way.trace.outcome.backends or any(each.doubt for each in acting):
+            one_of_several = len(way.cells) > 1  # alike in what they ask, and one was traced
+            if one_of_several or way.undecided or not way.trace.outcome.backends or any(each.doubt for each in acting):
                 doubtful.add(place)
     return {
         (key, *place): "all" if all(key in each for each in ways) else "some"
@@ -1288,9 +1289,25 @@ def _lets_in(before: Trace, after: Trace) -> bool:
 def _let_in_by_traces(change: Change) -> Answers:
     """Who was turned away by a policy and now gets to the backend of a route that both sides have."""
     for _, before, after in change.traces:
-        if _lets_in(before, after):
+        if _lets_in(before, after) and not _only_clients_differ(change, before):
             return {"the change": "lets in who was kept out"}
     return {}
+
+
+def _only_clients_differ(change: Change, before: Trace) -> bool:
+    """Return whether what turned requests away in a mesh stands, and those who send them do so in another way: a
+    DestinationRule that has them show no certificate is gone."""
+    refusing = [each for each in before.admissions if each.decision.answer == "denied"]
+    sides = [side.world.resources for side in change.sides[:2]]
+    changed = {
+        key
+        for key in sides[0].keys() | sides[1].keys()
+        if any(key not in side for side in sides) or sides[0][key].body != sides[1][key].body
+    }
+    is_policy = any(key in side.policies for side in change.sides[:2] for key in changed)
+    around = {each.at.path[0].key for each in refusing}
+    around |= {ResourceKey("", "Namespace", "", key.namespace) for key in around}
+    return bool(refusing) and not is_policy and changed.isdisjoint(around)
 
 
 def _let_in_by_findings(change: Change) -> Answers:
@@ -1305,7 +1322,7 @@ def _how_bad_by_traces(change: Change) -> Answers:
     for entry, was, now in change.traces:
         request = was.request
         anonymous = not (request.claims or entry.inside or any(map(request.path.startswith, change.paths)))
-        if anonymous and _lets_in(was, now):
+        if anonymous and _lets_in(was, now) and not _only_clients_differ(change, was):
             asked = [request._replace(address=address) for address in ADDRESSES]
             if sum(_lets_in(before.trace(each), after.trace(each)) for each in asked) > 1:
                 return {"the change": "error"}

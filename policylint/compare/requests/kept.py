@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import path
 from policylint.compare.change import ContextChange, Responsible, SettingChange
@@ -15,6 +16,9 @@ from policylint.policy.asking import SEVERITY_OF_LOSS, Ask, TurnedAway, stronges
 from policylint.policy.results import Effective, Group
 from policylint.simulation.certificates import CertificateDemands
 from policylint.trace import Asker
+
+if TYPE_CHECKING:
+    from policylint.network.endpoints import Endpoint
 
 CERTIFICATE = "client certificate"
 """How a demand is called that is made of connections, by whichever setting."""
@@ -141,6 +145,7 @@ def _refused(sides: Sides, before: RequestAnswer, after: RequestAnswer | None) -
             yield from _gone("authorization", of_name, turned)
             if not of_name:
                 yield Kept("authorization", (name,), (Responsible(judged.policy, judged.location),), turned)
+    yield from _cut_off(before, after)
     for admission in before.refusals:
         decision = admission.decision
         by = decision.by or admission.at.resource
@@ -148,6 +153,26 @@ def _refused(sides: Sides, before: RequestAnswer, after: RequestAnswer | None) -
         at = sides.pairing.key(admission.at.path[0].key)
         owner = Responsible(by.key, by.location(*decision.pointer))
         yield Kept("authorization", (path(decision.pointer),), (owner,), stands=stays, at=at)
+
+
+def _cut_off(before: RequestAnswer, after: RequestAnswer | None) -> Iterator[Kept]:
+    """Yield the network policy that cut off who sent a request on, where somebody else sends it to the same pods after:
+    what a change of policies or of pods opens is told by connections."""
+    stopped = None if before.trace.network is None else before.trace.network.stopped
+    step = None if stopped is None else stopped.deciding
+    if stopped is None or step is None or step.policy is None or after is None or after.trace.network is None:
+        return
+    target = (stopped.target.key, stopped.target.labels)
+    reaching = [hop for hop in after.trace.network.hops if (hop.target.key, hop.target.labels) == target]
+    if any(_is_another(hop.source, stopped.source) for hop in reaching):
+        pointer = (step.policy.pointer if step.rule is None else step.rule.pointer) or ("metadata", "name")
+        owner = Responsible(step.policy.key, step.policy.resource.location(*pointer))
+        yield Kept("authorization", (path(pointer),), (owner,), stands=True)
+
+
+def _is_another(sender: Endpoint | None, former: Endpoint | None) -> bool:
+    """Return whether two ends that send requests on are of other sorts, as the proxies of two implementations are."""
+    return sender is not None and former is not None and (sender.role, sender.key) != (former.role, former.key)
 
 
 def _gone(purpose: str, listed: list[SettingChange], turned_away: TurnedAway) -> Iterator[Kept]:

@@ -31,13 +31,15 @@ class Touched(NamedTuple):
     """What a change touches on one side; what stands in the way of requests to a route touches the route.
 
     Args:
-        services: that clients in a mesh call, and workloads that no Service selects.
+        objects, namespaces: of which clients in a mesh may meet something; all where the `whole_mesh` is touched.
     """
 
     gateways: Collection[ResourceKey]
     routes: Collection[ResourceKey]
-    services: Collection[ResourceKey] = ()
+    objects: Collection[ResourceKey]
+    namespaces: Collection[str]
     everything: bool = False
+    whole_mesh: bool = False
 
     def hosts(self, door: Door, named: Named) -> Iterator[str]:
         """Yield the patterns of hosts at a door of which something is touched."""
@@ -62,6 +64,8 @@ def touched_entries(
     named: dict[Door, dict[str, bool]] = {}
     services: set[ResourceKey] = set()
     served: tuple[Serving, Serving] = {}, {}
+    asks = any(tracer.admissions.any for tracer in tracers)
+    inside = asks or any(tracer.in_mesh or tracer.simulation.world.of_kind(*VIRTUAL_SERVICE) for tracer in tracers)
     for number, (tracer, translate) in enumerate(zip(tracers, (sides.pairing.was, _same), strict=True)):
         side = _touched(sides, tracer, translate, listed, changed)
         for (gateway, scheme, port), hostnames in doors(tracer).items():
@@ -71,7 +75,8 @@ def touched_entries(
             served[number][after, scheme, port] = {name for name, routes in hostnames.items() if routes}
             for hostname in hostnames:
                 patterns[hostname] = patterns.get(hostname, False) or hostname in hit
-        services |= {key if tracer is tracers[1] else sides.pairing.key(key) for key in side.services}
+        called = _services(tracer, side, asks=asks) if inside else ()
+        services |= {key if tracer is tracers[1] else sides.pairing.key(key) for key in called}
     _place_unseen(named, served)
     moved = moves(*served)
     for door, hostname in moved:
@@ -233,17 +238,16 @@ def _touched(
     }
     while delegating := {each.parent for each in topology.delegations if each.child in routes_touched} - routes_touched:
         routes_touched |= delegating
-    services = _services(tracer, keys, namespaces, everywhere=whole_mesh)
-    return Touched(gateways, routes_touched, services, everything or whole_mesh)
+    return Touched(gateways, routes_touched, keys, namespaces, everything or whole_mesh, whole_mesh)
 
 
-def _services(
-    tracer: Tracer, keys: Collection[ResourceKey], namespaces: Collection[str], *, everywhere: bool
-) -> list[ResourceKey]:
-    """Return the Services, and the workloads without one, of which something is touched that clients in a mesh meet."""
-    world = tracer.simulation.world
-    if not tracer.admissions.any and not tracer.in_mesh and not world.of_kind(*VIRTUAL_SERVICE):
-        return []
+def _services(tracer: Tracer, side: Touched, *, asks: bool) -> list[ResourceKey]:
+    """Return the Services, and the workloads without one, of which something is touched that clients in a mesh meet.
+
+    Args:
+        asks: whether proxies of a mesh are asked on either side: the first policy of a mesh makes both sides count.
+    """
+    world, keys, namespaces, everywhere = tracer.simulation.world, side.objects, side.namespaces, side.whole_mesh
     alone = (
         workload.key
         for kind in WORKLOADS
@@ -257,7 +261,7 @@ def _services(
         and _is_entry(tracer, workload)
     )
     return [
-        *(alone if tracer.admissions.any else ()),
+        *(alone if asks else ()),
         *_called(tracer, keys, namespaces, everywhere=everywhere),
     ]
 

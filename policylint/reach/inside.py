@@ -31,17 +31,19 @@ def entries_inside(tracer: Tracer, services: Collection[ResourceKey] | None = No
         if not tracer.admissions.any and key not in tracer.in_mesh and routed_otherwise(world, key, "") is None:
             continue
         behind = tracer.simulation.acting.workloads(key)
-        if behind and all(tracer.simulation.meshes.proxied(workload) is False for workload in behind):
-            continue
-        listed = [
-            port for port in map(mapping, sequence(service.spec.get("ports"))) if isinstance(port.get("port"), int)
-        ]
-        ports = {port["port"]: _scheme(port) for port in listed if text(port.get("protocol"), "TCP") == "TCP"}
-        for number, scheme in ports.items():
-            for consumer in ("", *consumers(tracer, key, number)):
-                yield EntryPoint(key, scheme, number, "", f"{key.name}.{key.namespace}", consumer)
-                for name in server_names(tracer, key, number):
-                    yield EntryPoint(key, "tls", number, "", name.replace("*", "other", 1), consumer)
+        if not behind or any(tracer.simulation.meshes.proxied(workload) is not False for workload in behind):
+            yield from entries_of(tracer, service)
+
+
+def entries_of(tracer: Tracer, service: Resource) -> Iterator[EntryPoint]:
+    """Yield the ports of a Service as clients in a mesh call it."""
+    key, listed = service.key, map(mapping, sequence(service.spec.get("ports")))
+    found = [one for one in listed if isinstance(one.get("port"), int) and text(one.get("protocol"), "TCP") == "TCP"]
+    for number, scheme in {port["port"]: _scheme(port) for port in found}.items():
+        for consumer in ("", *consumers(tracer, key, number)):
+            yield EntryPoint(key, scheme, number, "", f"{key.name}.{key.namespace}", consumer)
+            for name in server_names(tracer, key, number):
+                yield EntryPoint(key, "tls", number, "", name.replace("*", "other", 1), consumer)
 
 
 def entries_at_pods(tracer: Tracer, workload: Resource, port: int | None = None) -> Iterator[EntryPoint]:
@@ -55,8 +57,7 @@ def entries_at_pods(tracer: Tracer, workload: Resource, port: int | None = None)
             ports[container_port(workload, each.get("targetPort", each.get("port")))] = _scheme(each)
     ports.pop(None, None)
     chosen = {port: ports.get(port, "http")} if port is not None else ports or {None: "http"}
-    for number, scheme in chosen.items():
-        yield EntryPoint(workload.key, scheme, number, "", workload.key.name)
+    yield from (EntryPoint(workload.key, scheme, number, "", workload.key.name) for number, scheme in chosen.items())
 
 
 def _scheme(port: Mapping[str, object]) -> str:
@@ -103,8 +104,7 @@ def senders(tracer: Tracer, name: str) -> list[str] | None:
         return [f"{parsed.name}/*"]
     world = tracer.simulation.world
     workloads = [world.resources[key] for key in find(name, world.resources) if is_workload(key.group, key.kind)]
-    found = [identity for workload in workloads for identity in identities(tracer, workload)]
-    return list(dict.fromkeys(found)) or None
+    return list(dict.fromkeys(each for workload in workloads for each in identities(tracer, workload))) or None
 
 
 def identities(tracer: Tracer, workload: Resource) -> list[str]:

@@ -1109,6 +1109,10 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             ("goes", ((*SHOP[:4], authorization("closed", "selector: {}", "shop")), SHOP[:4])),
         )
     },
+    "a port goes while the first policy of a mesh comes": (
+        SHOP[:5],
+        (*SHOP[:3], SERVICE.replace("port: 80", "port: 81"), SHOP[4], authorization("closed", "selector: {}", "shop")),
+    ),
     "a DestinationRule goes by which clients of the mesh show no certificate": tuple(
         (
             *ISTIO[:5],

@@ -14,6 +14,7 @@ from policylint.model.kinds import INGRESS, VIRTUAL_SERVICE
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import KINDS, has_policies
 from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_at_pods, entries_inside
+from policylint.reach.inside import entries_of
 from policylint.simulation import Simulation
 from policylint.topology.hostnames import EVERY
 from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec, pod_template, services_selecting
@@ -146,10 +147,13 @@ def _inside(sides: Sides, tracers: tuple[Tracer, Tracer], services: Collection[R
             for tracer, own in ((tracers[0], was[key]), (tracers[1], key)):
                 for entry in entries_at_pods(tracer, tracer.simulation.world.resources[own]):
                     found[entry._replace(gateway=key, host=key.name)] = None
-    for entry in entries_inside(tracers[0], {was[key] for key in shared}) if shared else ():
-        found[entry._replace(gateway=sides.pairing.key(entry.gateway))] = None
-    for entry in entries_inside(tracers[1], shared) if shared else ():
-        found[entry] = None
+    # where one side alone shows that the Service is called from a mesh, its ports are looked at on both
+    called = {sides.pairing.key(entry.gateway) for entry in entries_inside(tracers[0], {was[key] for key in shared})}
+    called |= {entry.gateway for entry in entries_inside(tracers[1], shared)}
+    for key in sorted(called):
+        for tracer, own in ((tracers[0], was[key]), (tracers[1], key)):
+            for entry in entries_of(tracer, tracer.simulation.world.resources[own]):
+                found[entry._replace(gateway=key)] = None
     yield from found
 
 

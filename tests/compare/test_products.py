@@ -12,6 +12,7 @@ from policylint.catalog.products import product_table
 from policylint.compare.protection.anywhere import directed_changes
 from policylint.documents import read
 from tests import worlds
+from tests.compare.repositories import diff
 from tests.diff.history import commit, run
 
 CASES: list[tuple[str, str, str, str, str, str]] = [
@@ -547,3 +548,26 @@ def test_an_export_is_told(tmp_path: Path) -> None:
     commit(tmp_path, {"export.yaml": EXPORT})
     _, out, _ = run(tmp_path, "diff", "HEAD~1..HEAD")
     assert "ServiceExport shop/checkout is new, it can be reached from elsewhere" in " ".join(out.split())
+
+
+SPLITS = (
+    ("split.smi-spec.io/v1alpha2", "TrafficSplit", "{service: checkout, backends: [{service: a, weight: 1}]}"),
+    ("consul.hashicorp.com/v1alpha1", "ServiceSplitter", "{splits: [{service: a, weight: 1}]}"),
+    ("multicluster.linkerd.io/v1alpha2", "Link", "{gatewayAddress: 10.0.0.1, weight: 1}"),
+)
+
+
+@pytest.mark.parametrize(("api", "kind", "spec"), SPLITS, ids=[each[1] for each in SPLITS])
+@pytest.mark.parametrize(("after", "told"), [("weight: 9", True), ("'weight': 1", False)], ids=["more", "as it was"])
+def test_what_splits_requests_is_never_said_to_answer_as_before(
+    api: str, kind: str, spec: str, after: str, told: bool, tmp_path: Path
+) -> None:
+    around = (worlds.gateway_class(), worlds.gateway(), worlds.route(), worlds.service())
+    first = worlds.manifest(api, kind, "s", "shop", f"spec: {spec}")
+    printed = diff(
+        tmp_path,
+        {"world.yaml": "\n---\n".join((*around, first))},
+        {"world.yaml": "\n---\n".join((*around, first.replace("weight: 1", after)))},
+    )
+    assert ("the effect on access is not known" in " ".join(printed.split())) == told
+    assert ("answers all requests as before" in printed) != told

@@ -217,6 +217,8 @@ class Change:
                 continue  # the host that stands for all others of this side has a name on the other one
             both = stated(before, entry).joined(stated(after, entry))
             for request in _in_common(list(ways_in(before, entry, both)), list(ways_in(after, entry, both))):
+                if request.host != entry.host and (entry.gateway, entry.port, request.host) in named:
+                    continue  # policies of this side ask for a host that is an entry of its own on the other one
                 found.append((entry, before.trace(request), after.trace(request)))
                 for path in self.paths if entry.scheme.startswith("http") else ():
                     more = request._replace(path=path)

@@ -12,6 +12,7 @@ from typing import Any
 
 from policylint.catalog.weakenings import access, table, words_of
 from policylint.compare.pairing import Sides
+from policylint.compare.sameness import same_value
 from policylint.doors import published_as, with_doors
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, mapping, sequence, text, texts, value_at
 from policylint.model.kinds import INGRESS, OPENSHIFT_ROUTE
@@ -85,7 +86,7 @@ def _notes(old: Resource, new: Resource) -> Iterator[str]:
 def _read(old: Any, new: Any, what: str, *, inside: bool) -> Iterator[str]:
     was, now = mapping(old), mapping(new)
     for name in dict.fromkeys((*was, *now)):
-        if str(was.get(name)) != str(now.get(name)) and _is_read(str(name), inside=inside):
+        if not same_value(str(was.get(name)), str(now.get(name))) and _is_read(str(name), inside=inside):
             yield f"{what.removesuffix('s')} {name}"
 
 
@@ -137,7 +138,9 @@ def _said(old: Resource, new: Resource) -> Iterator[str]:
     reading = _ingress if new.key[:2] == INGRESS else _service if new.key[:2] == _SERVICE else _gateway
     if reading is not _gateway or new.key[:2] in _GATEWAYS:
         was, now = reading(old.spec), reading(new.spec)
-        yield from (f"spec.{name}" for name in dict.fromkeys((*was, *now)) if was.get(name) != now.get(name))
+        yield from (
+            f"spec.{name}" for name in dict.fromkeys((*was, *now)) if not same_value(was.get(name), now.get(name))
+        )
 
 
 def _filters(spec: Mapping[str, Any]) -> dict[str, list[Any]]:

@@ -336,3 +336,29 @@ def test_without_a_kuadrant_nobody_knows_where_keys_are_sought() -> None:
         )
         == []
     )
+
+
+LIMIT = 'limits: {a: {rates: [{limit: 5, window: 10s}], when: [{predicate: "%s"}]}}'
+LOGIN = 'when: [{predicate: "%s"}], rules: {authentication: {k: {apiKey: {selector: {matchLabels: {a: b}}}}}}'
+
+
+@pytest.mark.parametrize(
+    ("predicate", "told"),
+    [
+        ("request.path == '/admin'", True),
+        ("request.method == 'GET' && request.path == '/admin'", True),
+        ("request.url_path == '/admin'", False),
+        ("request.path.startsWith('/admin')", False),
+        ("request.path == '/admin' || request.path.startsWith('/admin?')", False),
+        ("request.path == '/shop.Cart/Add'", False),
+        ("request.path != '/admin'", False),
+    ],
+)
+@pytest.mark.parametrize(("kind", "spec"), [("AuthPolicy", LOGIN), ("RateLimitPolicy", LIMIT)])
+@pytest.mark.parametrize("above", ["%s", "defaults: {%s}", "overrides: {%s}"])
+def test_a_path_with_a_query_is_no_path(kind: str, spec: str, above: str, predicate: str, told: bool) -> None:
+    asked = worlds.policy(
+        "kuadrant.io/v1", kind, "p", "Gateway/edge", above % spec % predicate, "infra", field="targetRef"
+    )
+    found = list(run(simulated(ISTIO, gateway(of_class="istio"), asked), select={"GWP526"}))
+    assert [each.help for each in found] == ([("fix: compare `request.url_path`",)] if told else [])

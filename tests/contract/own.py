@@ -50,6 +50,11 @@ def authorization(name: str, spec: str, namespace: str = "infra") -> str:
     return manifest("security.istio.io/v1", "AuthorizationPolicy", name, namespace, f"spec: {{{spec}}}")
 
 
+OVER_TLS = (
+    "[{name: http, port: 80, protocol: HTTPS, tls: {certificateRefs: [{name: a}]}, "
+    "allowedRoutes: {namespaces: {from: All}}}]"
+)
+REGO = "rules: {authorization: {a: {opa: {rego: 'allow { input.x }'}}}}"
 INGRESS = "{matchExpressions: [{key: 'reserved:ingress', operator: Exists}]}"
 
 
@@ -1109,6 +1114,16 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             ("goes", ((*SHOP[:4], authorization("closed", "selector: {}", "shop")), SHOP[:4])),
         )
     },
+    "a listener speaks HTTPS from now on, and a login comes": (
+        (OF_ISTIO, ISTIO_EDGE, ROUTE, SERVICE),
+        (
+            OF_ISTIO,
+            gateway(of_class="istio", listeners=OVER_TLS),
+            ROUTE,
+            SERVICE,
+            policy("kuadrant.io/v1", "AuthPolicy", "own", "HTTPRoute/checkout", REGO, "shop", field="targetRef"),
+        ),
+    ),
     "a port goes while the first policy of a mesh comes": (
         SHOP[:5],
         (*SHOP[:3], SERVICE.replace("port: 80", "port: 81"), SHOP[4], authorization("closed", "selector: {}", "shop")),

@@ -1207,8 +1207,14 @@ def _login_lost_by_comment(change: Change) -> Answers:
     # A row of a host that moves stands for two changes of requests: what opens there, and what closes here.
     # A limit turns nobody away who asks less often: of requests nothing is said where it goes.
     opening = (row for row in said.rows if row.kind in OPENING and not _is_of_objects(row, change))
-    less = [*(row for row in said.rows if row.moves or row.kind == "moved"), *opening]
+    moved = [row for row in said.rows if row.moves or row.kind == "moved" or _comes_to_another_port(row)]
+    less = [*moved, *opening]
     return {"the change": "asks for less" if less else "asks for as much"}
+
+
+def _comes_to_another_port(row: CommentRow) -> bool:
+    """Return whether a row is of a host that opens at another port or scheme of its Gateway, where more is asked."""
+    return row.kind == "stricter" and row.example is not None and row.example.change == "opened"
 
 
 def _is_of_objects(row: CommentRow, change: Change) -> bool:

@@ -36,7 +36,8 @@ class Reasons:
         of_policies, of_rules = self._policies(difference, before, after), self._rules(before, after)
         named = self._named(difference, before, after)
         by_policy = difference.purpose or before.denied != after.denied or before.withheld != after.withheld
-        order = (of_policies, named, of_rules) if by_policy else (of_rules, of_policies, named)
+        doors = self._doors(before, after)
+        order = (of_policies, named, of_rules) if by_policy else (of_rules, doors, of_policies, named)
         for candidates in (self._refused(before, after), *order, self._around(before, after)):
             found = {responsible.policy: responsible for responsible in candidates}
             if found:
@@ -114,6 +115,15 @@ class Reasons:
         elif was.route is not None and (key := self._sides.pairing.key(was.route.key)) in self._changed:
             stays = self._sides.after.world.get(key)
             yield Responsible(key, was.route.location(*was.rule_pointer) if stays is None else stays.name_location)
+
+    def _doors(self, before: RequestAnswer, after: RequestAnswer) -> Iterator[Responsible]:
+        """Yield the changed holder of the listener that takes the requests on one side alone: no policy opens one."""
+        listeners = before.trace.listener, after.trace.listener
+        if (listeners[0] is None) != (listeners[1] is None):
+            holders = {each.holder.key for each in listeners if each is not None}
+            holders |= {gateway for each in (before, after) if (gateway := each.trace.gateway) is not None}
+            keys = {self._sides.pairing.key(key) for key in holders} | holders
+            yield from (Responsible(key, self._place(key)) for key in sorted(keys & set(self._changed)))
 
     def _around(self, before: RequestAnswer, after: RequestAnswer) -> Iterator[Responsible]:
         """Yield what else changed on the way: policies, Gateways and listeners, extensions, backends, grants."""

@@ -330,10 +330,18 @@ class _Comparison:
             self._doubt(entry, unknown)
         found = [*differences(before, after), *protections(before, after, moves=self._moves)]
         for difference in found:
-            if difference.unknown:
-                self._doubt(entry, difference.unknown)
+            if why := difference.unknown or self._unseen(entry, difference):
+                self._doubt(entry, why)
             else:
                 self._gather(entry, pair, difference, new)
+
+    def _unseen(self, entry: EntryPoint, difference: Difference) -> str:
+        """Return why it is not known what opens at a Gateway that goes with the change, "" elsewhere."""
+        was = self._sides.before.world.get(self._sides.pairing.was(entry.gateway))
+        is_gone = was is not None and entry.gateway in self._sides.after.topology.unseen
+        if not is_gone or difference.purpose or difference.change != "opened":
+            return ""
+        return f"{entry.gateway} is gone, and what takes its place was not seen"
 
     def _out_of_sight(self, before: RequestAnswer, after: RequestAnswer) -> str:
         """Return what came with the change, was not seen, and may have the route that took requests; "" for nothing."""

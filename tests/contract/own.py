@@ -345,6 +345,11 @@ def at_all(world: tuple[str, ...]) -> tuple[str, ...]:
 
 
 WORLDS: dict[str, tuple[str, ...]] = {
+    "a workload behind a route has a policy of its own beside the Gateway's": (
+        *ISTIO[:5],
+        authorization("opa", f"{TARGET}, action: CUSTOM, provider: {{name: opa}}, rules: [{{}}]"),
+        authorization("health", "selector: {matchLabels: {app: checkout}}, rules: [{}]", "shop"),
+    ),
     **{f"policies at listeners {what}": at_closed(listeners) for what, listeners in CLOSED.items()},
     **{
         f"policies of {kind[1]} at listeners {what}": at_closed(listeners, of_class, kind, spec)
@@ -1114,6 +1119,47 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             ("goes", ((*SHOP[:4], authorization("closed", "selector: {}", "shop")), SHOP[:4])),
         )
     },
+    "a policy of Linkerd goes that is about another port than the Service leads to": tuple(
+        (
+            *SHOP[:3],
+            service(ports="[{name: http, port: 160}]", more="selector: {app: checkout}"),
+            deployment(annotations="linkerd.io/inject: enabled"),
+            manifest(
+                "policy.linkerd.io/v1beta3",
+                "Server",
+                "web",
+                "shop",
+                "spec: {podSelector: {matchLabels: {app: checkout}}, port: 80, proxyProtocol: HTTP/1}",
+            ),
+            manifest(
+                "policy.linkerd.io/v1beta3",
+                "HTTPRoute",
+                "api",
+                "shop",
+                "spec: {parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}], "
+                "rules: [{matches: [{path: {type: PathPrefix, value: /api}}]}]}",
+            ),
+            *own,
+        )
+        for own in (
+            (
+                manifest(
+                    "policy.linkerd.io/v1alpha1",
+                    "AuthorizationPolicy",
+                    "own",
+                    "shop",
+                    "spec: {targetRef: {group: policy.linkerd.io, kind: HTTPRoute, name: api}, "
+                    "requiredAuthenticationRefs: "
+                    "[{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: nobody}]}",
+                ),
+            ),
+            (),
+        )
+    ),
+    "a Gateway goes at which a route was not served": tuple(
+        (ENVOY_GATEWAY, *edge, ROUTE, SERVICE)
+        for edge in ((gateway(listeners="[{name: http, port: 80, protocol: HTTP}]"),), ())
+    ),
     "a listener speaks HTTPS from now on, and a login comes": (
         (OF_ISTIO, ISTIO_EDGE, ROUTE, SERVICE),
         (

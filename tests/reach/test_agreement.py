@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.policy.authorizing import PRINCIPAL
+from policylint.policy.authorizing import PRINCIPAL, SITE
 from policylint.reach import (
     EntryPoint,
     Stated,
@@ -89,6 +89,8 @@ def disagreements(simulation: Simulation, rounds: int, seed: int = 0, *, mixed: 
             box: Box = tuple(1 << atom for atom in atoms)
             if not is_possible(dimensions, box) or not _is_at(tracer, entry, dimensions, box):
                 continue
+            if {SITE, "header origin"} <= {each.name for each in dimensions}:
+                continue  # an Origin says the site, and of another one there is no request
             holding = [way for way in ways if any(_holds(own, box) for own in way.boxes)] if dimensions else ways
             request = request_in(entry, dimensions, box, grpc=bool(dimensions) and dimensions[0].name == "service")
             traced = tracer.trace(request._replace(client_certificate="client" if ways[0].certificate else ""))

@@ -300,7 +300,8 @@ def _settled(trace: Trace, hears: Callable[[str], bool]) -> Trace:
     Args:
         hears: whether proxies ask the policies of an implementation.
     """
-    by_proxies = bool(trace.admissions) and all(
+    # no proxy of pods that are seen answers where none of their policies is about the port
+    by_proxies = bool(trace.admissions or trace.beyond) and all(
         admission.decision.answer != "depends" for admission in trace.admissions
     )
     policies = []

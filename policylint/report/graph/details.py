@@ -29,6 +29,7 @@ from policylint.report.kit.display import place
 from policylint.report.kit.identity import Names
 from policylint.topology import whole
 from policylint.topology.routes import rules
+from policylint.topology.workloads import is_workload
 
 if TYPE_CHECKING:
     from policylint.report.graph import Drawing
@@ -92,6 +93,10 @@ def _layer(drawing: Drawing, *, requests: bool = True) -> Entry:
                 for box in boxes:
                     through[box].append(len(results))
                 results.append(_result(group, names, simulation, of_key))
+        for key, by in simulation.acting.owners.items():
+            if is_workload(key.group, key.kind):  # through the Service that a route leads to
+                for box in own.get((environment, whole(key)), ()):
+                    acting[box] |= {each for owner in by for each in of_key.get((environment, owner), ())}
         for key, state in simulation.policies.items():
             for box in of_key.get((environment, key), ()):
                 beaten[box] |= {rival for winner in state.by for rival in of_key.get((environment, winner), ())}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from policylint.checks.kit.locations import path
 from policylint.documents import Pointer
+from policylint.doors.peculiar import LISTING
 from policylint.implementations import Implementation, implementation
 from policylint.model import Finding, Location, Node, Related, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
@@ -35,7 +37,7 @@ class AddressRule(NamedTuple):
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     folded: dict[tuple[ResourceKey, Pointer, ResourceKey], tuple[Believed, AddressRule]] = {}
-    for believed, use in (*_at_gateways(simulation), *_beyond(simulation)):
+    for believed, use in (*_at_gateways(simulation), *_beyond(simulation), *_at_doors(simulation)):
         folded.setdefault((believed.owner.key, believed.place.pointer, use.holder), (believed, use))
     for believed, use in folded.values():
         yield _finding(believed, use)
@@ -104,6 +106,17 @@ def _beyond(simulation: Simulation) -> Iterator[tuple[Believed, AddressRule]]:
             for context in group.contexts():
                 for believed, rule in behaviour.believed_beyond(policy, context[-1].key, simulation.world):
                     yield believed, AddressRule(rule, policy.key, context[-1].key)
+
+
+def _at_doors(simulation: Simulation) -> Iterator[tuple[Believed, AddressRule]]:
+    """Yield the lists of addresses beside Gateway API, at controllers that believe what clients write."""
+    if any(simulation.world.of_kind(*kind) for kind in LISTING):
+        from policylint.doors.believing import forgeable
+
+        owners = {simulation.catalog.owner(group) for group, _ in simulation.world.kinds()} - {""}
+        own = (_behaviour(simulation, name).forgeable_lists(simulation.world) for name in sorted(owners))
+        for each in (*forgeable(simulation.world), *chain.from_iterable(own)):
+            yield each.believed, AddressRule(each.rule, each.holder.key, each.subject.key, is_limit=each.is_limit)
 
 
 def _owner(effective: Effective, pointer: Pointer) -> Resource | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from ipaddress import ip_network
 
+from policylint.catalog.content import places
 from policylint.checks.kit.mesh_policies import action, sources
 from policylint.checks.kit.routing import is_waypoint
 from policylint.doors import is_inside, proxies, with_doors
@@ -20,6 +21,7 @@ from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import container_port
 
 RULE = "GWP313"
+_OF_TOKENS = ("requestPrincipals", "notRequestPrincipals", "request.auth.", "when request.auth")
 _FEW, _MANY = 2**8, 2**24
 """Addresses of a block: fewer than pods of a cluster have between them, and more than any network outside."""
 
@@ -49,7 +51,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     yield _of_clients(denied, denied.by, denied.because, service, sender)
                 elif denied.nearest is not None:  # what lets nothing in at all is a fence, and no mistake
                     told.add(denied.by.key)
-                    yield _finding(denied, denied.by, denied.nearest, service, workload, sender)
+                    yield _finding(simulation, denied, denied.by, denied.nearest, service, workload, sender)
                 elif _is_default(simulation, denied.by) and sender.key.kind == "Gateway" and not is_waypoint(sender):
                     told.add(denied.by.key)
                     yield _by_default(denied, denied.by, service, workload, sender)
@@ -219,11 +221,42 @@ def _of_clients(denied: Decision, policy: Resource, because: Resource, service: 
     )
 
 
+def _taking_tokens(simulation: Simulation, sender: Resource) -> tuple[Resource, str] | None:
+    """Return a policy at a sender that takes the token off the requests, with the setting that would keep it."""
+    for state in simulation.policies.values():
+        contexts = (context for group in state.groups for context in group.contexts())
+        if state.kind.consumes and any(node.key == sender.key for context in contexts for node in context):
+            for taking in state.kind.consumes:
+                entries = [mapping(value) for _, value in places(state.policy.spec, taking.path, ())]
+                if taking.keeps and any(not entry.get(taking.keeps) for entry in entries):
+                    return state.policy, taking.keeps
+    return None
+
+
 def _finding(
-    denied: Decision, policy: Resource, nearest: NearestRule, service: Resource, workload: Resource, sender: Resource
+    simulation: Simulation,
+    denied: Decision,
+    policy: Resource,
+    nearest: NearestRule,
+    service: Resource,
+    workload: Resource,
+    sender: Resource,
 ) -> Finding:
+    taker = _taking_tokens(simulation, sender) if nearest.unmet.startswith(_OF_TOKENS) else None
     place = nearest.pointer if nearest.by is policy else denied.pointer
     through = f"waypoint {sender.key.path}" if is_waypoint(sender) else str(sender.key)
+    if taker is not None:
+        by, keeps = taker
+        return Finding(
+            RULE,
+            "warning",
+            f"{policy.key} rejects every request that reaches {service.key} through {through}, because of {by.key}",
+            policy.location(*place),
+            resources=(policy.key, by.key, service.key, workload.key, sender.key),
+            label=f"they arrive at {workload.key} without a token, and this asks for {nearest.unmet}",
+            related=(Related("takes it off the requests", by.name_location),),
+            help=(f"fix: set `{keeps}: true` in {by.key}, or ask for the token there alone",),
+        )
     return Finding(
         RULE,
         "warning",

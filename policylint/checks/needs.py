@@ -154,9 +154,9 @@ def of_kind(*kinds: str) -> Need:
     return lambda simulation: any(key.kind in kinds for key in simulation.policies)
 
 
-def has(kind: str) -> Need:
-    """Need an object of a kind, whatever its group, that is no policy."""
-    return lambda simulation: any(each == kind for _, each in simulation.world.kinds())
+def has(*kinds: str) -> Need:
+    """Need an object of one of some kinds, whatever its group, that is no policy."""
+    return lambda simulation: any(each in kinds for _, each in simulation.world.kinds())
 
 
 def ways_in(simulation: Simulation) -> bool:
@@ -187,7 +187,10 @@ def port_of_service(simulation: Simulation) -> bool:
 def decided_by_address(simulation: Simulation) -> bool:
     """Return whether anything may find out a client's address, or decide by it."""
     detecting = of_kind("ClientTrafficPolicy", "ListenerPolicy", "AuthorizationPolicy")
-    return detecting(simulation) or any(binding.form == "parameters" for binding in simulation.bindings)
+    from policylint.doors.peculiar import LISTING
+
+    beside = any(simulation.world.of_kind(*kind) for kind in LISTING)
+    return beside or detecting(simulation) or any(binding.form == "parameters" for binding in simulation.bindings)
 
 
 def routes_and_authentication(simulation: Simulation) -> bool:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from policylint.catalog.content import places
 from policylint.checks.kit.locations import path
 from policylint.documents import Pointer
+from policylint.doors.peculiar import LISTING
 from policylint.implementations import implementation
 from policylint.implementations.generic.headers import is_underscored
 from policylint.implementations.generic.one_table import OF_REQUESTS, at_further, further_listeners
@@ -37,6 +39,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _unread(simulation)
     yield from _underscored(simulation)
     yield from _labelled_otherwise(simulation)
+    if any(simulation.world.of_kind(*kind) for kind in LISTING):
+        yield from _against_proxies(simulation)
     yield from map(partial(_stopping, simulation), stops(simulation))
     states = [state for state in simulation.policies.values() if state.groups and not state.invalid_code]
     names = {state.kind.implementation for state in states}
@@ -93,6 +97,27 @@ def _labelled_otherwise(simulation: Simulation) -> Iterator[Finding]:
                     help=(f"fix: write them in the manifest of {namespace.key}, or leave that out",),
                     field=path((*place, field)),
                 )
+
+
+def _against_proxies(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the lists of addresses that are held against those of proxies, which its settings say are in front."""
+    owners = {simulation.catalog.owner(group) for group, _ in simulation.world.kinds()} - {""}
+    behaviours = (implementation(name, simulation.catalog.settings(name)) for name in sorted(owners))
+    for each in chain.from_iterable(one.lists_of_proxies(simulation.world) for one in behaviours):
+        whose = "every client behind these passes" if each.overlaps else "no client behind these passes"
+        proxies = f"{listing(each.networks, most=3)} are proxies"
+        yield Finding(
+            RULE,
+            "warning",
+            f"{path(each.pointer)} of {each.holder.key} is held against the addresses of proxies, not of clients",
+            each.holder.location("spec", *each.pointer),
+            resources=(each.holder.key,),
+            label=f"without `ipStrategy` who connects counts, and {proxies}: {whose}",
+            help=("fix: set `ipStrategy.depth` to the number of proxies, or `excludedIPs` to their networks",),
+            confidence="assumed",
+            ground="requests may come past these proxies, too",
+            field=path(each.pointer),
+        )
 
 
 def _is_deployed_by(application: Resource, namespace: Resource) -> bool:

@@ -12,19 +12,24 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.doors.controllers import Classes
+from policylint.doors.controllers import Classes, settings_of
 from policylint.doors.named import gone, meanings
 from policylint.doors.vendors import Vendor, vendors
 from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.load.charts import values_of
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.model.kinds import INGRESS
+from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
+from policylint.topology.workloads import WORKLOADS, pod_spec
 
 _GROUP = Pattern(r"(?<!\\)\((?!\?(?!P?<[A-Za-z]))")
 """How a group of an expression begins whose text is kept."""
 _REFERENCE = Pattern(r"\$\{?(\d)")
 _REWRITING = "rewrite-target"
+_RELEASE = Pattern(r"v?[14]\.(\d+)\.")
+"""A release 1.x of a controller, or 4.x of its chart."""
 _ABOUT_THE_OBJECT = "class"
 
 
@@ -62,6 +67,63 @@ def unseen(world: World) -> Iterator[ResourceKey]:
                 keys = meanings(about, entry.strip(), ingress.key.namespace)
                 if not any(world.get(key) is not None for key in keys):
                     yield from keys
+
+
+def risky(world: World) -> Iterator[DeadEnd]:
+    """Yield the annotations of text that controllers refuse by their settings: all that take effect are in the tree."""
+    refusals: dict[str, str] = {}
+    for ingress, vendor, certain in served(world):
+        written = [name for name in vendor.list("text") if vendor.value(ingress, name)]
+        if not certain or not vendor.risky or not written:
+            continue
+        if vendor.name not in refusals:
+            refusals[vendor.name] = _refusal(world, vendor)
+        if why := refusals[vendor.name]:
+            place: Pointer = ("metadata", "annotations", f"{vendor.prefix}{written[0]}")
+            does = f"has {vendor.prefix}{written[0]}, which {vendor.name} refuses: {why}"
+            allowed, level, needed = (text(vendor.risky.get(each)) for each in ("allowed", "level", "needed"))
+            fix = f"set {allowed}: true and {level}: {needed}, or say it without a snippet"
+            then = "the webhook refuses the Ingress; where there is none, nothing of it is served"
+            yield DeadEnd(ingress, place, does, fix, then=then)
+
+
+def _refusal(world: World, vendor: Vendor) -> str:
+    """Return why a controller refuses annotations of text; "" where it does not, or where that is not known."""
+    about = vendor.risky
+    minors = set(_minors(world, vendor))
+    settings = [(holder.key.kind, stated) for holder, stated in settings_of(world, vendor)]
+    if len(minors) != 1 or len(settings) != 1:
+        return ""
+    minor, (kind, stated) = minors.pop(), settings[0]
+    allowed = str(stated.get(text(about.get("allowed")), "")).lower() == "true"
+    if kind != "ConfigMap":
+        place = tuple(text(about.get("chart")).split("."))
+        given = values_of(world, text(mapping(vendor.config.get("chart")).get("name")))
+        allowed = allowed or any(value_at(values, place) is True or not is_whole for _, values, is_whole in given)
+    if minor >= int(about["since"]) and not allowed:
+        return f"{about['allowed']} is not set"
+    if minor >= int(about["levels"]) and stated.get(text(about.get("level"))) != about.get("needed"):
+        return f"{about['level']} is not {about.get('needed')}"
+    return ""
+
+
+def _minors(world: World, vendor: Vendor) -> Iterator[int]:
+    """Yield the minor releases of a controller, by its images and by the versions of its chart."""
+    for kind in WORKLOADS:
+        for workload in world.of_kind(*kind):
+            for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
+                name, _, tag = text(container.get("image")).partition("@")[0].rpartition(":")
+                if name.endswith(text(vendor.risky.get("image"))) and (found := _RELEASE.match(tag)):
+                    yield int(found[1])
+    for release, _, _ in values_of(world, text(mapping(vendor.config.get("chart")).get("name"))):
+        spec = release.spec
+        versions = (
+            mapping(mapping(spec.get("chart")).get("spec")).get("version"),
+            mapping(spec.get("source")).get("targetRevision"),
+        )
+        for version in versions:
+            if found := _RELEASE.match(text(version)):
+                yield int(found[1])
 
 
 def foreign(world: World) -> Iterator[tuple[Resource, list[str], Vendor, Vendor]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.catalog.content import places
-from policylint.doors.annotations import astray
+from policylint.doors.annotations import astray, risky
 from policylint.doors.contour import invalid
 from policylint.doors.nginx import contended
 from policylint.doors.traefik import TRAEFIK_SERVICE, unrouted
@@ -25,6 +25,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from _without_object(world)
     yield from astray(world)
     yield from contended(world)
+    yield from risky(world)
 
 
 def _without_service(world: World) -> Iterator[DeadEnd]:

@@ -27,6 +27,9 @@ ENTRIES = (
 )
 """Kinds whose objects make doors."""
 
+LISTING = (("networking.k8s.io", "Ingress"), ("traefik.io", "Middleware"))
+"""Kinds whose objects list addresses of clients, or count requests by them."""
+
 
 @lru_cache(maxsize=64)
 def proxies(world: World, gateway: Resource) -> tuple[Resource, ...]:

@@ -34,6 +34,11 @@ class Vendor:
         return text(self._entry.get("prefix"))
 
     @property
+    def risky(self) -> Mapping[str, Any]:
+        """What its annotations of text need in its settings, and since which release."""
+        return mapping(self._entry.get("risky"))
+
+    @property
     def arguments(self) -> Mapping[str, str]:
         """Which arguments of its containers state how its annotations begin, and which class is its own."""
         return mapping(self._entry.get("arguments"))

@@ -17,6 +17,7 @@ from policylint.topology.routes import Rule
 if TYPE_CHECKING:
     from policylint.implementations.generic.control_plane import ControlPlane
     from policylint.implementations.generic.dead_ends import DeadEnd
+    from policylint.implementations.generic.forged import ForgedRule, ProxiedList
     from policylint.matches import Match
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
@@ -323,6 +324,14 @@ class Traffic(Behaviour):
 
     def dead_ends(self, world: World) -> Iterable[DeadEnd]:  # noqa: ARG002
         """Return where objects of it that are no routes send requests that nothing answers; by default nowhere."""
+        return ()
+
+    def forgeable_lists(self, world: World) -> Iterable[ForgedRule]:  # noqa: ARG002
+        """Return lists of addresses of objects of it that are no policies, which go by what clients write."""
+        return ()
+
+    def lists_of_proxies(self, world: World) -> Iterable[ProxiedList]:  # noqa: ARG002
+        """Return lists of addresses that are held against those of proxies; by default none."""
         return ()
 
     def proxied(self, workload: Resource, world: World) -> bool | None:  # noqa: ARG002

@@ -11,6 +11,7 @@ from typing import Any
 from policylint.catalog.kinds import Catalog
 from policylint.implementations.generic import Implementation
 from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.implementations.generic.forged import ForgedRule, ProxiedList
 from policylint.implementations.generic.traffic import ServingMatch
 from policylint.implementations.traefik import routers
 from policylint.implementations.traefik.entry_points import entry_points, why_unserved
@@ -85,6 +86,18 @@ class Traefik(Implementation):
     def filter_fault(self, extension: Resource, topology: Topology) -> str:
         """Return why a Middleware cannot be built, itself or one of those that its chain names."""
         return "" if extension.key[:2] != _MIDDLEWARE else _fault(extension, topology.world, (extension.key,), set())
+
+    def forgeable_lists(self, world: World) -> Iterable[ForgedRule]:
+        """Return the Middlewares with a strategy for addresses, where an entry point believes everybody."""
+        from policylint.implementations.traefik.lists import forgeable
+
+        return forgeable(world)
+
+    def lists_of_proxies(self, world: World) -> Iterable[ProxiedList]:
+        """Return the lists without a strategy, where the entry points name proxies."""
+        from policylint.implementations.traefik.lists import against_proxies
+
+        return against_proxies(world)
 
     def dead_ends(self, world: World) -> Iterable[DeadEnd]:
         """Yield the rules of IngressRoutes with a Middleware that cannot be built: no router is made of them."""

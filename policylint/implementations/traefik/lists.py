@@ -1,0 +1,62 @@
+"""Lists of addresses of Middlewares, and limits by them: held against what clients write, or against proxies.
+
+Source: traefik v3.7 pkg/ip/strategy.go (without a strategy who connects counts) and pkg/middlewares/forwardedheaders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from policylint.documents import Pointer
+from policylint.implementations.generic.forged import ForgedRule, ProxiedList
+from policylint.implementations.traefik.forwarding import trusted
+from policylint.model import World, mapping, texts
+from policylint.model.resource import value_at
+from policylint.policy.client_addresses import LOGIN, PAST_PROXIES, Believed, Trust
+from policylint.spaces.addresses import cidr, means_everybody
+
+_MIDDLEWARE = ("traefik.io", "Middleware")
+_STRATEGIES: tuple[tuple[Pointer, bool], ...] = (
+    (("ipAllowList", "ipStrategy"), False),
+    (("ipWhiteList", "ipStrategy"), False),
+    (("rateLimit", "sourceCriterion", "ipStrategy"), True),
+    (("inFlightReq", "sourceCriterion", "ipStrategy"), True),
+)
+"""Where a Middleware says which address of X-Forwarded-For counts, and whether it counts requests by that."""
+_ENTRY_POINTS = f"trust only the proxies in front (`forwardedHeaders.trustedIPs` of the entry points), {LOGIN}"
+
+
+def forgeable(world: World) -> Iterator[ForgedRule]:
+    """Yield the Middlewares that go by addresses which clients write, where the entry points believe everybody."""
+    networks = [trusted(world, scheme) for scheme in ("http", "https")] if world.of_kind(*_MIDDLEWARE) else []
+    if not any(each and means_everybody(each) for each in networks):
+        return
+    trust = Trust((), PAST_PROXIES.replace("the Gateway", "Traefik"), certain=False, fix=_ENTRY_POINTS)
+    for middleware in world.of_kind(*_MIDDLEWARE):
+        for place, is_limit in _STRATEGIES:
+            if mapping(value_at(middleware.spec, place)):
+                at = middleware.location("spec", *place)
+                own = Believed(middleware, at, trust._replace(pointer=place))
+                yield ForgedRule(own, at, middleware, middleware, is_limit)
+
+
+def against_proxies(world: World) -> Iterator[ProxiedList]:
+    """Yield the lists of Middlewares that are held against who connects, where those are proxies: with the place, the
+    networks of the proxies, and whether the list holds them."""
+    middlewares = world.of_kind(*_MIDDLEWARE)
+    stated = [trusted(world, scheme) or () for scheme in ("http", "https")] if middlewares else []
+    networks = tuple(dict.fromkeys(each for found in stated for each in found))
+    if not networks or means_everybody(networks):
+        return
+    for middleware in middlewares:
+        for field in ("ipAllowList", "ipWhiteList"):
+            listed = mapping(middleware.spec.get(field))
+            ranges = texts(listed.get("sourceRange"))
+            if ranges and "ipStrategy" not in listed and not means_everybody(ranges):
+                yield ProxiedList(middleware, (field, "sourceRange"), networks, _overlap(ranges, networks))
+
+
+def _overlap(some: Iterable[str], others: Iterable[str]) -> bool:
+    """Return whether two lists of networks have an address in common."""
+    parsed = [[found for each in networks if (found := cidr(each)) is not None] for networks in (some, others)]
+    return any(one.low < other.high and other.low < one.high for one in parsed[0] for other in parsed[1])

@@ -104,7 +104,7 @@ def _against_proxies(simulation: Simulation) -> Iterator[Finding]:
     owners = {simulation.catalog.owner(group) for group, _ in simulation.world.kinds()} - {""}
     behaviours = (implementation(name, simulation.catalog.settings(name)) for name in sorted(owners))
     for each in chain.from_iterable(one.lists_of_proxies(simulation.world) for one in behaviours):
-        whose = "every client behind these passes" if each.overlaps else "no client behind these passes"
+        whose = "every client behind these passes"
         proxies = f"{listing(each.networks, most=3)} are proxies"
         yield Finding(
             RULE,

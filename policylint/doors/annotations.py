@@ -99,7 +99,9 @@ def _refusal(world: World, vendor: Vendor) -> str:
     if kind != "ConfigMap":
         place = tuple(text(about.get("chart")).split("."))
         given = values_of(world, text(mapping(vendor.config.get("chart")).get("name")))
-        allowed = allowed or any(value_at(values, place) is True or not is_whole for _, values, is_whole in given)
+        allowed = allowed or any(
+            str(value_at(values, place)).lower() == "true" or not is_whole for _, values, is_whole in given
+        )
     if minor >= int(about["since"]) and not allowed:
         return f"{about['allowed']} is not set"
     if minor >= int(about["levels"]) and stated.get(text(about.get("level"))) != about.get("needed"):

@@ -117,8 +117,10 @@ def test_a_middleware_by_what_clients_write(tmp_path: Path, argument: str, spec:
 @pytest.mark.parametrize(
     ("argument", "spec", "told"),
     [
-        (TRUSTED, "ipAllowList: {sourceRange: [192.0.2.0/24]}", True),
+        (TRUSTED, "ipAllowList: {sourceRange: [192.0.2.0/24]}", False),  # of who comes past the proxies
+        (TRUSTED, "ipAllowList: {sourceRange: [192.0.2.0/24, 10.0.0.0/8]}", True),
         (TRUSTED, "ipWhiteList: {sourceRange: [10.1.0.0/16]}", True),
+        ("forwardedheaders.trustedips=198.51.100.0/24", "ipAllowList: {sourceRange: [198.51.100.0/24]}", False),
         (TRUSTED, f"ipAllowList: {{sourceRange: [192.0.2.0/24], {BY_DEPTH}}}", False),
         (TRUSTED, "ipAllowList: {sourceRange: [0.0.0.0/0]}", False),
         (INSECURE, "ipAllowList: {sourceRange: [192.0.2.0/24]}", False),
@@ -166,6 +168,7 @@ def test_snippets_by_the_settings_of_the_controller(tmp_path: Path, tag: str, da
         ("4.12.0", "allowSnippetAnnotations: true", True),
         ("4.12.0", "allowSnippetAnnotations: true, config: {annotations-risk-level: Critical}", False),
         ("4.11.3", "allowSnippetAnnotations: true", False),
+        ("4.11.3", "allowSnippetAnnotations: 'true'", False),
         ("4.11.3", "replicaCount: 2", True),
         ("'>=4.0.0'", "replicaCount: 2", False),
     ],

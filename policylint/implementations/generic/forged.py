@@ -19,10 +19,9 @@ class ForgedRule(NamedTuple):
 
 
 class ProxiedList(NamedTuple):
-    """A list of addresses that is held against those of proxies, with its place below the spec, the networks of the
-    proxies, and whether it holds any of these."""
+    """A list of addresses that is held against those of proxies, with its place below the spec, and the networks of
+    proxies that it holds."""
 
     holder: Resource
     pointer: Pointer
     networks: tuple[str, ...]
-    overlaps: bool

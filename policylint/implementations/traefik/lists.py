@@ -12,6 +12,7 @@ from policylint.implementations.generic.forged import ForgedRule, ProxiedList
 from policylint.implementations.traefik.forwarding import trusted
 from policylint.model import World, mapping, texts
 from policylint.model.resource import value_at
+from policylint.network.addresses import PRIVATE
 from policylint.policy.client_addresses import LOGIN, PAST_PROXIES, Believed, Trust
 from policylint.spaces.addresses import cidr, means_everybody
 
@@ -41,8 +42,9 @@ def forgeable(world: World) -> Iterator[ForgedRule]:
 
 
 def against_proxies(world: World) -> Iterator[ProxiedList]:
-    """Yield the lists of Middlewares that are held against who connects, where those are proxies: with the place, the
-    networks of the proxies, and whether the list holds them."""
+    """Yield the lists of Middlewares that are held against who connects, and hold proxies, with the networks of these:
+    one that holds none of them keeps out what comes through these, and one of a provider's proxies lets in what comes
+    through these alone, as they may be meant to."""
     middlewares = world.of_kind(*_MIDDLEWARE)
     stated = [trusted(world, scheme) or () for scheme in ("http", "https")] if middlewares else []
     networks = tuple(dict.fromkeys(each for found in stated for each in found))
@@ -52,8 +54,10 @@ def against_proxies(world: World) -> Iterator[ProxiedList]:
         for field in ("ipAllowList", "ipWhiteList"):
             listed = mapping(middleware.spec.get(field))
             ranges = texts(listed.get("sourceRange"))
-            if ranges and "ipStrategy" not in listed and not means_everybody(ranges):
-                yield ProxiedList(middleware, (field, "sourceRange"), networks, _overlap(ranges, networks))
+            if not ranges or "ipStrategy" in listed or means_everybody(ranges):
+                continue
+            if within := tuple(each for each in networks if _overlap(ranges, (each,)) and _overlap(PRIVATE, (each,))):
+                yield ProxiedList(middleware, (field, "sourceRange"), within)
 
 
 def _overlap(some: Iterable[str], others: Iterable[str]) -> bool:

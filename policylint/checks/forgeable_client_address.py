@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from policylint.checks.kit.locations import path
 from policylint.documents import Pointer
 from policylint.doors.peculiar import LISTING
 from policylint.implementations import Implementation, implementation
+from policylint.implementations.generic.forged import ForgedRule
 from policylint.model import Finding, Location, Node, Related, Resource, ResourceKey
+from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
 from policylint.policy.client_addresses import Believed
 from policylint.policy.results import Effective
@@ -37,10 +39,11 @@ class AddressRule(NamedTuple):
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     folded: dict[tuple[ResourceKey, Pointer, ResourceKey], tuple[Believed, AddressRule]] = {}
-    for believed, use in (*_at_gateways(simulation), *_beyond(simulation), *_at_doors(simulation)):
+    for believed, use in (*_at_gateways(simulation), *_beyond(simulation)):
         folded.setdefault((believed.owner.key, believed.place.pointer, use.holder), (believed, use))
     for believed, use in folded.values():
         yield _finding(believed, use)
+    yield from _at_doors(simulation)
 
 
 def _at_gateways(simulation: Simulation) -> Iterator[tuple[Believed, AddressRule]]:
@@ -108,15 +111,22 @@ def _beyond(simulation: Simulation) -> Iterator[tuple[Believed, AddressRule]]:
                     yield believed, AddressRule(rule, policy.key, context[-1].key)
 
 
-def _at_doors(simulation: Simulation) -> Iterator[tuple[Believed, AddressRule]]:
-    """Yield the lists of addresses beside Gateway API, at controllers that believe what clients write."""
-    if any(simulation.world.of_kind(*kind) for kind in LISTING):
-        from policylint.doors.believing import forgeable
+def _at_doors(simulation: Simulation) -> Iterator[Finding]:
+    """Yield a finding for each controller beside Gateway API that believes what clients write, with a list of addresses
+    that is held against it."""
+    if not any(simulation.world.of_kind(*kind) for kind in LISTING):
+        return
+    from policylint.doors.believing import forgeable
 
-        owners = {simulation.catalog.owner(group) for group, _ in simulation.world.kinds()} - {""}
-        own = (_behaviour(simulation, name).forgeable_lists(simulation.world) for name in sorted(owners))
-        for each in (*forgeable(simulation.world), *chain.from_iterable(own)):
-            yield each.believed, AddressRule(each.rule, each.holder.key, each.subject.key, is_limit=each.is_limit)
+    owners = {simulation.catalog.owner(group) for group, _ in simulation.world.kinds()} - {""}
+    own = (_behaviour(simulation, name).forgeable_lists(simulation.world) for name in sorted(owners))
+    folded: dict[tuple[ResourceKey, Pointer], list[ForgedRule]] = {}
+    for each in (*forgeable(simulation.world), *chain.from_iterable(own)):
+        folded.setdefault((each.believed.owner.key, each.believed.place.pointer), []).append(each)
+    for rules in folded.values():
+        first, subjects = rules[0], tuple(dict.fromkeys(each.subject.key for each in rules))
+        use = AddressRule(first.rule, first.holder.key, first.subject.key, is_limit=first.is_limit)
+        yield _finding(first.believed, use, subjects[1:])
 
 
 def _owner(effective: Effective, pointer: Pointer) -> Resource | None:
@@ -134,15 +144,16 @@ def _place(effective: Effective, policy: Resource, pointer: Pointer) -> Location
     return policy.location(*prefix, *pointer)
 
 
-def _finding(believed: Believed, use: AddressRule) -> Finding:
+def _finding(believed: Believed, use: AddressRule, others: Sequence[ResourceKey] = ()) -> Finding:
     trust = believed.trust
-    verb, who = "limits" if use.is_limit else "filters", "clients" if trust.certain else "some clients"
+    verb, who = "limit" if use.is_limit else "filter", "clients" if trust.certain else "some clients"
+    does = f"{use.subject} and {count(len(others), 'other')} {verb}" if others else f"{use.subject} {verb}s"
     return Finding(
         RULE,
         "warning" if trust.certain else "note",
-        f"{use.subject} {verb} requests by client addresses that {who} can spoof",
+        f"{does} requests by client addresses that {who} can spoof",
         believed.place,
-        resources=(believed.owner.key, use.holder, use.subject),
+        resources=tuple(dict.fromkeys((believed.owner.key, use.holder, use.subject, *others[:20]))),
         label=trust.why,
         related=() if believed.owner.key == use.holder else (Related(f"{use.holder} decides by them", use.rule),),
         help=(f"fix: {trust.fix}",),

@@ -28,14 +28,13 @@ def forgeable(world: World) -> Iterator[ForgedRule]:
         field, header = text(stated.get("field")), text(stated.get("header"))
         if "unseen" in stated or ("networks" in stated and trusts_everyone(stated["networks"]) is None):
             continue
-        what = header or "X-Forwarded-For"
-        certain_of_it = bool(header) or "networks" not in stated or stated.get("recursive") is True
-        why = f"every sender is trusted to write {what}" if header else EVERYONE
-        why = why if certain_of_it else PAST_PROXIES.replace("the Gateway", vendor.name)
+        is_sure = not header and stated.get("recursive") is True
+        past = PAST_PROXIES.replace("the Gateway", vendor.name).replace("X-Forwarded-For", header or "X-Forwarded-For")
+        why = EVERYONE if is_sure else past
         fix = f"trust only the addresses of the proxies in front (`{field}`), {LOGIN}"
         place = guard.places.get((SETTING,)) or ("metadata", "annotations", f"{vendor.prefix}{field}")
         at = guard.holder.location(*place) if "networks" in stated else ingress.location(*place, key=True)
-        trust = Trust((field,), why, certain=certain_of_it, fix=fix)
+        trust = Trust((field,), why, certain=is_sure, fix=fix)
         yield ForgedRule(Believed(guard.holder, at, trust), listed[1], listed[0], ingress)
 
 

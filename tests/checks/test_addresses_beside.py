@@ -50,7 +50,7 @@ def test_a_list_of_ingress_nginx(tmp_path: Path, data: str, annotations: str, se
 @pytest.mark.parametrize(
     ("variables", "severity"),
     [
-        ({"KONG_TRUSTED_IPS": "0.0.0.0/0"}, "warning"),
+        ({"KONG_TRUSTED_IPS": "0.0.0.0/0"}, "note"),
         ({"KONG_TRUSTED_IPS": "0.0.0.0/0", "KONG_REAL_IP_HEADER": "X-Forwarded-For"}, "note"),
         ({"KONG_TRUSTED_IPS": "0.0.0.0/0", "KONG_REAL_IP_HEADER": "X-Forwarded-For", "KONG_REAL_IP_RECURSIVE": "on"},
          "warning"),
@@ -77,7 +77,14 @@ def test_a_list_of_haproxy_by_a_header(tmp_path: Path) -> None:
     lists = f"{own}/allowlist-source-range: 10.0.0.0/8, {own}/allowlist-source-header: X-Forwarded-For"
     haproxy = of_class("haproxy-ingress.github.io/controller", "haproxy")
     found = said(tmp_path, "GWP307", haproxy, WEB, ingress("web", lists, of_class="haproxy"))
-    assert [each for each, _ in found] == ["warning"]
+    assert [each for each, _ in found] == ["note"]
+
+
+def test_one_finding_for_all_lists_of_a_controller(tmp_path: Path) -> None:
+    believing = settings("use-forwarded-headers: 'true'")
+    both = (ingress("a", ALLOW, "a.example.com"), ingress("b", ALLOW, "b.example.com"))
+    ((_, message),) = said(tmp_path, "GWP307", COMMUNITY, WEB, believing, *both)
+    assert message == "Ingress shop/a and 1 other filter requests by client addresses that clients can spoof"
 
 
 def traefik(*arguments: str) -> str:

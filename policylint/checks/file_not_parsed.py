@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policylint.documents.problem import TEMPLATE_BELOW
 from policylint.model import Finding, Location, Spot
 from policylint.simulation import Simulation
 
@@ -30,10 +31,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if problem.code == "duplicate-key":
             continue
         stops = problem.file in simulation.world.stopping
-        says = "deployed and not valid YAML" if stops else "not valid YAML, so it was not checked"
+        is_template = problem.message == TEMPLATE_BELOW and not stops
+        what = "a template" if is_template else "not valid YAML"
+        says = "deployed and not valid YAML" if stops else f"{what}, so it was not checked"
         yield Finding(
             RULE,
-            "error" if stops else "warning",
+            "error" if stops else "note" if is_template else "warning",
             _SUBJECT.get(problem.code, f"document is {says}"),
             Location(Spot(problem.file, problem.line, problem.column)),
             label=problem.message,

@@ -13,7 +13,10 @@ from policylint.patterns import Pattern
 
 _ARCHIVES = frozenset({"archive", "archived", "deprecated", "disabled"})
 """With or without a dot or underscore before it, what stays out of use even where a tree has nothing else."""
-TESTS = frozenset({"conformance", "e2e", "fixtures", "test", "testdata", "tests"})
+TESTS = frozenset(
+    {"conformance", "e2e", "fixtures", "mocks", "test", "test-data", "test-fixtures", "test-resources", "test-utils"}
+    | {"test_data", "testdata", "testfiles", "tests", "testutil", "testutils"}
+)
 """What they hold is wrong on purpose as often as not: nothing of it is anybody's to mend."""
 _DOCS = frozenset({"docs", "doc"})
 EXAMPLES = frozenset({"example", "examples", "sample", "samples"})

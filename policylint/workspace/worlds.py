@@ -379,6 +379,8 @@ class ReadTree(NamedTuple):
         if self.source.named or self.source.root is None:
             return True
         lines = self.source.text(file)
+        if any(line.startswith("```") for line in lines):  # a piece of a page
+            return False
         if any(map(_OF_AN_API.match, lines)):  # its objects have kinds, too
             return any(line.startswith("apiVersion:") for line in lines)
         if file.rpartition("/")[2].startswith("values"):  # of a chart, whose routes and extra objects have kinds, too

@@ -18,7 +18,11 @@ def sure(workspace: Workspace) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "directory", ["pkg/testdata", "test/e2e/login", "conformance/base", "tests", "archive", "apps/deprecated"]
+    "directory",
+    [
+        *("pkg/testdata", "test/e2e/login", "conformance/base", "tests", "archive", "apps/deprecated"),
+        *("translator/testutils/inputs", "pkg/test_data", "internal/mocks"),
+    ],
 )
 def test_tests_are_left_out_and_counted(directory: str, tmp_path: Path) -> None:
     """What a test expects to be refused is nobody's to mend; the line of what was not seen names the directory."""
@@ -32,6 +36,21 @@ def test_a_file_of_a_test_that_cannot_be_read_is_none_of_ours(tmp_path: Path) ->
     broken = "kind: HTTPRoute\n  apiVersion: {"
     assert loud(tree(tmp_path, {**GOOD, "pkg/testdata/broken.yaml": broken})) == []
     assert [finding.rule for finding in loud(tree(tmp_path, {**GOOD, "broken.yaml": broken}))] == ["GWP910"]
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("```yaml\nkind: HTTPRoute\napiVersion: v1\n```\n", []),
+        (SERVICE + '---\nkind: Pod\nspec: {containers: [{name: a}]}\nimage: {{image "b"}}\n', ["note"]),
+        ("kind: HTTPRoute\n  apiVersion: {\n", ["warning"]),
+    ],
+)
+def test_a_piece_of_a_page_and_a_template_are_no_broken_manifests(
+    tmp_path: Path, written: str, said: list[str]
+) -> None:
+    found = tree(tmp_path, {**GOOD, "guide/piece.yaml": written.replace("name: web", "name: other")}).findings()
+    assert [each.severity for each in found if each.rule == "GWP910"] == said
 
 
 def test_tests_are_left_out_beside_examples(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ FOREIGN: Final = "${an expression of another engine}"
 """The type of an expression that a proxy understands and RE2 does not: what it matches is not known."""
 
 
+SLASHED: Final = "slashed"
+"""The field of an entry that is answered with a redirect to a path with a slash at its end: to this one."""
 Asked = frozenset[tuple[str, str, str]]
 """By name what is asked of properties: type and value."""
 

@@ -11,9 +11,11 @@ from policylint.documents import Pointer
 from policylint.doors import is_door
 from policylint.implementations import Implementation, implementation
 from policylint.implementations.generic import Traffic
+from policylint.matches import SLASHED
 from policylint.model import Node, Resource, ResourceKey, integer, mapping, sequence, text, value_at
 from policylint.model.policy_kind import Answer
 from policylint.policy.authorizing import RequestQuestion
+from policylint.policy.handling import Redirect
 from policylint.policy.units import at_path
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState, whole
@@ -61,6 +63,10 @@ class Responder:
             refusal = self._refusal(candidate, start.gateway)
             if refusal is not None:
                 return candidate, _ended(trace, message, refusal)
+            if slashed := text(candidate.match.value.get(SLASHED)):
+                asked, path = start.request, f"{slashed}{start.request.query}"
+                to = Redirect(301, asked.scheme, asked.host, asked.port, path)
+                return candidate, _ended(trace, message, Outcome(redirect=to))
             rule, place = candidate.rule.body, ("spec", "rules", candidate.rule.number)
             questions: list[RequestQuestion] = []
             extend = partial(self._extended, candidate, start, message, port, questions)

@@ -108,7 +108,19 @@ def test_a_prefix_itself_comes_before_expressions_and_what_is_below_it_after_the
 
 def test_a_prefix_with_a_slash_leaves_the_path_without_it(tmp_path: Path) -> None:
     simulation = of_rules(tmp_path, rule(prefix("/api/"), "new"), rule(expression("/ap.*"), "other"))
-    assert end(simulation, "/api") == "other"
+    assert end(simulation, "/apis") == "other"
+
+
+def test_who_asks_without_the_slash_is_sent_to_the_path_with_it(tmp_path: Path) -> None:
+    """ngx_http_core_find_static_location (auto_redirect): before all expressions, and before shorter prefixes."""
+    rules = rule(prefix("/api/"), "new"), rule(expression("/ap.*"), "other"), rule(prefix("/"), "old")
+    redirect = Tracer(of_rules(tmp_path, *rules)).trace(from_url("GET", "http://shop.example/api?a=1")).outcome.redirect
+    assert redirect is not None
+    assert (redirect.status, redirect.path) == (301, "/api/?a=1")
+
+
+def test_a_location_that_asks_for_more_adds_no_slash(tmp_path: Path) -> None:
+    assert end(of_rules(tmp_path, rule(prefix("/api/", CANARY), "new"), rule(prefix("/"), "old")), "/api") == "old"
 
 
 def test_of_two_logins_in_a_rule_nothing_is_made_though_they_are_one(tmp_path: Path) -> None:
@@ -205,6 +217,13 @@ class Asked:
         return self.told[name]
 
 
+def is_asking(value: str, found: list[Match]) -> bool:
+    """Return whether a rule for a prefix asks for more than the path: its location sends nothing on by itself."""
+    return any(
+        each.value["path"] == {"type": "PathPrefix", "value": value} and len(each.conditions) > 1 for each in found
+    )
+
+
 def location_of(path: str, found: list[Match]) -> tuple[str, str] | None:
     """Return the path and its type in whose location NGINX looks, by its own algorithm: exact ones, the longest prefix
     for later, expressions in the order of the file, then the prefix."""
@@ -213,6 +232,8 @@ def location_of(path: str, found: list[Match]) -> tuple[str, str] | None:
     exacts |= {value: (kind, value) for kind, value in named if kind == "Exact"}
     if path in exacts:
         return exacts[path]
+    if ("PathPrefix", f"{path}/") in named and not is_asking(f"{path}/", found):
+        return "PathPrefix", f"{path}/"
     below = {f"{value.rstrip('/')}/": (kind, value) for kind, value in sorted(named) if kind == "PathPrefix"}
     for value in sorted(
         (value for kind, value in named if kind == "RegularExpression"), key=lambda each: (-len(each), each)

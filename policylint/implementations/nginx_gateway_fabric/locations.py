@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from policylint.matches import FOREIGN, Match, Term, path_of
+from policylint.matches import FOREIGN, SLASHED, Match, Term, path_of
 from policylint.model import holds_variable
 from policylint.namedtuple import NamedTuple
 from policylint.regex import quoted
@@ -90,6 +90,12 @@ def apart(found: Sequence[Match]) -> Iterator[tuple[int, Match]]:
         for location in asking
     }
     for number, (location, match) in enumerate(zip(at, found, strict=True)):
+        bare = _bare(location)
+        others = {_Location("Exact", bare), _Location(PREFIX, bare)} & asking.keys()
+        if bare and not asking[location] and not others:  # ngx_http_core_find_static_location, auto_redirect
+            value = {"path": {"type": "Exact", "value": bare}, SLASHED: location.value}
+            term = Term("path", Predicate("Exact", bare), f"path {bare}")
+            yield number, match._replace(conditions=(term,), weights=(_EXACT_FIRST, *match.weights[1:]), value=value)
         rest = tuple(each for each in match.conditions if each.name != "path")
         own = next(each for each in match.conditions if each.name == "path" and not each.negated)
         itself = Predicate("Exact", location.value)
@@ -105,10 +111,15 @@ def apart(found: Sequence[Match]) -> Iterator[tuple[int, Match]]:
             yield number, match._replace(conditions=(own, *barred[location], *rest))
 
 
+def _bare(location: _Location) -> str:
+    """Return the path to which a location with a slash at its end adds it, by a redirect where it sends requests on."""
+    bare = location.value.rstrip("/")
+    return bare if location.kind == PREFIX and bare != location.value else ""
+
+
 def _slash(location: _Location) -> Iterator[Term]:
     """Yield that a prefix with a slash at its end does not take the path without it."""
-    bare = location.value.rstrip("/")
-    if location.kind == PREFIX and bare and bare != location.value:
+    if bare := _bare(location):
         yield _not(Predicate("Exact", bare), f"a path below {bare}")
 
 

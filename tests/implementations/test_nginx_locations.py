@@ -218,10 +218,9 @@ class Asked:
 
 
 def is_asking(value: str, found: list[Match]) -> bool:
-    """Return whether a rule for a prefix asks for more than the path: its location sends nothing on by itself."""
-    return any(
-        each.value["path"] == {"type": "PathPrefix", "value": value} and len(each.conditions) > 1 for each in found
-    )
+    """Return whether a script chooses in the location of a prefix, by more than the path or among several rules."""
+    here = [each for each in found if each.value["path"] == {"type": "PathPrefix", "value": value}]
+    return len(here) > 1 or any(len(each.conditions) > 1 for each in here)
 
 
 def location_of(path: str, found: list[Match]) -> tuple[str, str] | None:

@@ -9,7 +9,7 @@ tests/witness (nginx-requests).
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from policylint.matches import FOREIGN, SLASHED, Match, Term, path_of
@@ -84,7 +84,7 @@ def apart(found: Sequence[Match]) -> Iterator[tuple[int, Match]]:
         asking[location] &= any(each.name != "path" for each in match.conditions)
     expressions = [each for each in asking if each.kind == EXPRESSION]
     rivals = [other for other, is_asking in asking.items() if is_asking or other.kind == EXPRESSION]
-    starts = _Starts(asking)
+    starts, many = _Starts(asking), Counter(at)
     barred = {
         location: (*_slash(location), *(_without(location, asking, rivals, starts) if location.kind != "Exact" else ()))
         for location in asking
@@ -92,7 +92,8 @@ def apart(found: Sequence[Match]) -> Iterator[tuple[int, Match]]:
     for number, (location, match) in enumerate(zip(at, found, strict=True)):
         bare = _bare(location)
         others = {_Location("Exact", bare), _Location(PREFIX, bare)} & asking.keys()
-        if bare and not asking[location] and not others:  # ngx_http_core_find_static_location, auto_redirect
+        alone = many[location] == 1 and not asking[location]  # else a script chooses there, which adds no slash
+        if bare and alone and not others:  # ngx_http_core_find_static_location, auto_redirect
             value = {"path": {"type": "Exact", "value": bare}, SLASHED: location.value}
             term = Term("path", Predicate("Exact", bare), f"path {bare}")
             yield number, match._replace(conditions=(term,), weights=(_EXACT_FIRST, *match.weights[1:]), value=value)

@@ -1156,6 +1156,16 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             (),
         )
     ),
+    "a policy goes that answers requests itself": tuple(
+        (
+            gateway_class("any", "agentgateway.dev/agentgateway"),
+            EDGE,
+            ROUTE,
+            SERVICE,
+            policy("agentgateway.dev/v1alpha1", "AgentgatewayPolicy", "p", "HTTPRoute/checkout", spec, "shop"),
+        )
+        for spec in ("traffic: {directResponse: {status: 418}}", "traffic: {}")
+    ),
     "a Gateway goes at which a route was not served": tuple(
         (ENVOY_GATEWAY, *edge, ROUTE, SERVICE)
         for edge in ((gateway(listeners="[{name: http, port: 80, protocol: HTTP}]"),), ())

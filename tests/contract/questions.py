@@ -1280,6 +1280,9 @@ def _lets_in(before: Trace, after: Trace) -> bool:
     them from, and not to others to which a Service leads meanwhile."""
     if not before.denied or before.depends or not after.outcome.backends or after.unsettled:
         return False
+    denials = [each.decision for each in before.judged if each.decision.answer == "denied"]
+    if denials and all(each.direct for each in denials):
+        return False  # a page of maintenance keeps nobody out
     if after.depends or after.authorization == "depends":
         return False
     stopped = None if before.network is None or before.outcome.backends else before.network.stopped

@@ -153,7 +153,7 @@ def _finding(believed: Believed, use: AddressRule, others: Sequence[ResourceKey]
         "warning" if trust.certain else "note",
         f"{does} requests by client addresses that {who} can spoof",
         believed.place,
-        resources=tuple(dict.fromkeys((believed.owner.key, use.holder, use.subject, *others[:20]))),
+        resources=(believed.owner.key, use.holder, use.subject, *others[:20]),
         label=trust.why,
         related=() if believed.owner.key == use.holder else (Related(f"{use.holder} decides by them", use.rule),),
         help=(f"fix: {trust.fix}",),

@@ -259,8 +259,9 @@ def from_url(
 
 
 def arguments(request: Request) -> tuple[str, ...]:
-    """Return what `policylint trace` takes to trace a request at a Gateway, or through a mesh."""
-    port = "" if request.port in (None, _PORTS.get(request.scheme)) else f":{request.port}"
+    """Return what `policylint trace` takes to trace a request at a Gateway, or, by any port but one stated, a mesh."""
+    implied = not (request.service or request.pod) and request.port == _PORTS.get(request.scheme)
+    port = "" if implied or request.port is None else f":{request.port}"
     path = request.path if request.scheme in _PORTS else ""
     headers = (word for name, value in request.headers for word in ("-H", f"{name}: {value}"))
     method = "grpc" if request.grpc else request.method

@@ -108,7 +108,7 @@ def _against_proxies(simulation: Simulation) -> Iterator[Finding]:
         proxies = f"{listing(each.networks, most=3)} are proxies"
         yield Finding(
             RULE,
-            "warning",
+            "note",  # those who connect from there directly may be meant
             f"{path(each.pointer)} of {each.holder.key} is held against the addresses of proxies, not of clients",
             each.holder.location("spec", *each.pointer),
             resources=(each.holder.key,),

@@ -222,7 +222,7 @@ def removed_protections(
                 findings += others_named(pair)
                 findings += statements_lost(pair)
                 findings += grants_withdrawn(pair)
-                findings += definitions_gone(pair)
+                findings += definitions_gone(pair, texts)
         if "GWP620" in rules:
             from policylint.compare.connections import isolation_removed
 

@@ -12,12 +12,16 @@ from typing import Any
 from policylint.catalog.operators import products
 from policylint.catalog.weakenings import deciding
 from policylint.compare.pairing import Sides
+from policylint.compare.texts import NO_TEXTS, TextChanges
+from policylint.documents.written import written
 from policylint.doors import with_doors
 from policylint.doors.peculiar import ENTRIES
-from policylint.model import GATEWAY_GROUP, Finding, Resource, ResourceKey, World, mapping, text
+from policylint.model import GATEWAY_GROUP, Finding, Location, Resource, ResourceKey, Spot, World, mapping, text
 from policylint.model.kinds import DEFINITION
 from policylint.model.words import count
+from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import EVALUATED as NETWORK_POLICIES
+from policylint.patterns import Pattern
 from policylint.policy.content import content_references
 from policylint.render.left_over import MAKERS
 from policylint.simulation import Simulation
@@ -31,6 +35,8 @@ _CONTENTS = ("data", "stringData", "binaryData")
 _SLICE = ("discovery.k8s.io", "EndpointSlice")
 _SERVICE = ("", "Service")
 _NAMESPACE = ("", "Namespace")
+_NAMED = Pattern(r"(?m)^[ \t]+names:[ \t]*\r?\n(?:[ \t]+.*\n)*?[ \t]+kind:[ \t]*[\"']?(\w+)")
+"""Where a definition says what its objects are called."""
 _FARTHEST = 3
 """How many objects may lie between: an issuer, a certificate, its Secret, the Gateway."""
 _MEANT = {"certificateref": "secret", "cacertificateref": "configmap", "credential": "secret"}
@@ -81,27 +87,65 @@ def _is_route(key: ResourceKey) -> bool:
     return key.group == GATEWAY_GROUP and key.kind.endswith("Route")
 
 
-def definitions_gone(sides: Sides) -> Iterator[Finding]:
+class _Gone(NamedTuple):
+    """A definition that is gone, and the kind whose objects go with it."""
+
+    key: ResourceKey
+    kind: tuple[str, str]
+    location: Location
+
+
+def definitions_gone(sides: Sides, texts: TextChanges = NO_TEXTS) -> Iterator[Finding]:
     """Yield the definitions that are gone while there are objects of theirs that guard something: these go, too."""
     new = any(key[:2] in MAKERS for key in sides.pairing.added)  # what installs them otherwise
-    for key in sorted(sides.pairing.removed):
-        definition = sides.before.world.get(key) if key[:2] == DEFINITION else None
-        if definition is None:
-            continue
-        kind = text(definition.spec.get("group")), text(mapping(definition.spec.get("names")).get("kind"))
-        entry, after = deciding(*kind), sides.after
+    told: set[ResourceKey] = set()
+    for gone in (*_read(sides), *_written(sides, texts)):
+        kind, after = gone.kind, sides.after
+        entry = deciding(*kind)
         held = [each for each in after.world.of_kind(*kind) if sides.before.world.get(sides.pairing.was(each.key))]
-        if held and (after.catalog.get(*kind) is not None or kind in NETWORK_POLICIES or (entry and entry.guards)):
+        known = after.catalog.get(*kind) is not None or kind in NETWORK_POLICIES or kind[0] == GATEWAY_GROUP
+        if held and gone.key not in told and (known or (entry and entry.guards)):
+            told.add(gone.key)
             others = f" and {count(len(held) - 1, 'other object')} of its kind are" if held[1:] else " is"
             yield Finding(
                 RULE,
                 "note" if new else "warning",
-                f"{held[0].key}{others} deleted with {key}, which is gone",
-                definition.name_location,
-                resources=(held[0].key, key, *(each.key for each in held[1:20])),
+                f"{held[0].key}{others} deleted with {gone.key}, which is gone",
+                gone.location,
+                resources=(held[0].key, gone.key, *(each.key for each in held[1:20])),
                 label="with a definition all of its objects are deleted",
                 environments=(after.world.name,),
             )
+
+
+def _read(sides: Sides) -> Iterator[_Gone]:
+    """Yield the definitions that are gone, of those that were read as objects."""
+    for key in sorted(sides.pairing.removed):
+        definition = sides.before.world.get(key) if key[:2] == DEFINITION else None
+        if definition is not None:
+            kind = text(definition.spec.get("group")), text(mapping(definition.spec.get("names")).get("kind"))
+            yield _Gone(key, kind, definition.name_location)
+
+
+def _written(sides: Sides, texts: TextChanges) -> Iterator[_Gone]:
+    """Yield the definitions that are gone from files which an environment takes in: most are never read."""
+    kept = {name for _, _, after, _ in texts.beside for name, _, _ in _definitions(after)}
+    for file, before, _, is_template in texts.beside:
+        if is_template or not any(file == each for of in sides.before.world.entries.values() for each in of):
+            continue
+        for name, kind, line in _definitions(before):
+            if name not in kept and kind:
+                key, group = ResourceKey(*DEFINITION, "", name), name.partition(".")[2]
+                yield _Gone(key, (group, kind), Location(Spot(file, line, 1)))
+
+
+def _definitions(content: str) -> Iterator[tuple[str, str, int]]:
+    """Yield the definitions in a text by their names, with the kind that each defines, "" where it is not found, and
+    the line."""
+    for each in written(content) if DEFINITION[1] in content else ():
+        if (each.group, *each.kinds[:1]) == DEFINITION and each.name:
+            named = _NAMED.search(each.text)
+            yield each.name, named[1] if named else "", each.line
 
 
 def _entries(resource: Resource) -> set[str]:

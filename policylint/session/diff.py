@@ -186,7 +186,7 @@ def _sameness(finding: Finding) -> tuple[object, ...]:
 _OBJECT = Pattern(rb"(?m)^(kind|apiVersion):")
 _MOST_VALUES = 500
 _OF_OBJECTS = (".yaml", ".yml", ".tpl", ".tmpl", ".j2", ".json")
-_LONGEST_TEXT = 500_000
+_LONGEST_TEXT = 2_000_000
 
 
 class DiffSides:
@@ -265,7 +265,12 @@ class DiffSides:
         paths = sorted({each for each in (*differing, *aside) if each.endswith(_OF_OBJECTS)})
         for path in islice(paths, _MOST_VALUES):
             before, after = self._bytes(0, self.of_before(path)), self._bytes(1, path)
-            if _OBJECT.search(before) and len(before) < _LONGEST_TEXT and not is_kustomization_path(path):
+            longest = max(len(before), len(after))
+            if (
+                any(map(_OBJECT.search, (before, after)))
+                and longest < _LONGEST_TEXT
+                and not is_kustomization_path(path)
+            ):
                 is_template = path in aside
                 yield path, before.decode("utf-8", "replace"), after.decode("utf-8", "replace"), is_template
 

@@ -5,9 +5,12 @@ With nothing that depends on it, or together with what did, its going says nothi
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from policylint.compare import compare, pair_sides, removed_protections
+from tests.compare.repositories import diff
 from tests.worlds import gateway, gateway_class, labelled, manifest, route, service, simulated
 
 EG = "gateway.envoyproxy.io"
@@ -234,3 +237,38 @@ def test_policies_go_with_their_definition() -> None:
     assert [each[:5] for each in told([*kept, crd], [*kept, release])[1]] == ["note:"]
     assert told([*WORLD, *BEHIND, crd], [*WORLD, *BEHIND])[1] == []
     assert told([*kept, definition("example.com", "Widget")], kept)[1] == []
+
+
+CRD = """apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: httproutes.gateway.networking.k8s.io
+spec:
+  group: gateway.networking.k8s.io
+  names:
+    plural: httproutes
+    kind: HTTPRoute
+  scope: Namespaced
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("after", "told"),
+    [
+        pytest.param({"crds/routes.yaml": "# nothing\n"}, True, id="gone"),
+        pytest.param({"crds/routes.yaml": CRD.replace("served: true", "served: false")}, False, id="changed"),
+        pytest.param({"crds/routes.yaml": "# nothing\n", "crds/all.yaml": CRD}, False, id="in another file"),
+        pytest.param({"crds/routes.yaml": CRD.replace("routes.g", "routings.g", 1)}, True, id="called otherwise"),
+    ],
+)
+def test_routes_go_with_a_definition_that_is_never_read(tmp_path: Path, after: dict[str, str], told: bool) -> None:
+    root = {"kustomization.yaml": "resources: [crds, web.yaml]\n", "web.yaml": "---\n".join([*WORLD, *BEHIND])}
+    before = {"crds/routes.yaml": CRD}
+    sides = [
+        {**root, **crds, "crds/kustomization.yaml": f"resources: [{', '.join(path[5:] for path in crds)}]\n"}
+        for crds in (before, after)
+    ]
+    said = " ".join(diff(tmp_path, *sides).split())
+    goes = "HTTPRoute shop/checkout is deleted with CustomResourceDefinition httproutes.gateway.networking.k8s.io"
+    assert (goes in said) is told, said

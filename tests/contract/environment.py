@@ -238,6 +238,14 @@ class Change:
         return [*written, *(f"{path}x" for path in written)][:MOST_PATHS]
 
     @cached_property
+    def new_texts(self) -> set[str]:
+        """The texts that no object had before."""
+        before, after = (
+            {text for each in side.world.resources.values() for text in _texts(each.body)} for side in self.sides[:2]
+        )
+        return after - before
+
+    @cached_property
     def beside_unrelated(self) -> Change:
         """The same change of an environment with an object that has to do with nothing in it."""
         before, after = (each.beside_unrelated.simulation for each in self.environments)

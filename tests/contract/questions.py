@@ -1297,7 +1297,9 @@ def _lets_in(before: Trace, after: Trace) -> bool:
 
 def _let_in_by_traces(change: Change) -> Answers:
     """Who was turned away by a policy and now gets to the backend of a route that both sides have."""
-    for _, before, after in change.traces:
+    for entry, before, after in change.traces:
+        if entry.gateway in change.sides.after.topology.unseen:
+            continue  # of what takes the place of a Gateway that goes nothing is known
         if _lets_in(before, after) and not _only_clients_differ(change, before):
             return {"the change": "lets in who was kept out"}
     return {}
@@ -1331,6 +1333,8 @@ def _how_bad_by_traces(change: Change) -> Answers:
     for entry, was, now in change.traces:
         request = was.request
         anonymous = not (request.claims or entry.inside or any(map(request.path.startswith, change.paths)))
+        anonymous = anonymous and change.new_texts.isdisjoint(value for _, value in request.headers)
+        anonymous = anonymous and entry.gateway not in change.sides.after.topology.unseen
         if anonymous and _lets_in(was, now) and not _only_clients_differ(change, was):
             asked = [request._replace(address=address) for address in ADDRESSES]
             if sum(_lets_in(before.trace(each), after.trace(each)) for each in asked) > 1:

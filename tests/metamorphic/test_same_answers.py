@@ -80,8 +80,20 @@ def is_far(words: str) -> bool:
 Bodies = list[dict[str, Any]]
 
 
+class _Writer(yaml.SafeDumper):
+    """Quotes what Kubernetes reads as a boolean, and PyYAML as a text: a route may be called `n`."""
+
+
+def _text(writer: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    style = "'" if value in ("y", "Y", "n", "N") else None
+    return writer.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+_Writer.add_representer(str, _text)
+
+
 def in_one_file(bodies: Bodies) -> dict[str, str]:
-    return {"world.yaml": yaml.safe_dump_all(bodies, sort_keys=False)}
+    return {"world.yaml": yaml.dump_all(bodies, Dumper=_Writer, sort_keys=False)}
 
 
 def reversed_order(bodies: Bodies) -> dict[str, str]:
@@ -89,7 +101,7 @@ def reversed_order(bodies: Bodies) -> dict[str, str]:
 
 
 def keys_sorted(bodies: Bodies) -> dict[str, str]:
-    return {"world.yaml": yaml.safe_dump_all(bodies, sort_keys=True, default_flow_style=True, width=4000)}
+    return {"world.yaml": yaml.dump_all(bodies, Dumper=_Writer, sort_keys=True, default_flow_style=True, width=4000)}
 
 
 def carriage_returns(bodies: Bodies) -> dict[str, str]:
@@ -101,12 +113,15 @@ def as_json(bodies: Bodies) -> dict[str, str]:
 
 
 def as_a_list(bodies: Bodies) -> dict[str, str]:
-    return {"world.yaml": yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": bodies})}
+    return {"world.yaml": yaml.dump({"apiVersion": "v1", "kind": "List", "items": bodies}, Dumper=_Writer)}
 
 
 def a_file_each(bodies: Bodies) -> dict[str, str]:
     names = random.Random(SEED).sample(range(1000), len(bodies))
-    return {f"{'abc'[name % 3]}/{name}.yaml": yaml.safe_dump(body) for name, body in zip(names, bodies, strict=True)}
+    return {
+        f"{'abc'[name % 3]}/{name}.yaml": yaml.dump(body, Dumper=_Writer)
+        for name, body in zip(names, bodies, strict=True)
+    }
 
 
 def in_an_overlay(bodies: Bodies) -> dict[str, str]:

@@ -22,9 +22,7 @@ _OF_INGRESSES = ".ingress.kubernetes.io"
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _without_class(simulation)
-    yield from _of_other_controllers(simulation)
-    yield from _of_older_releases(simulation)
-    yield from _of_canaries(simulation)
+    yield from _at_ingresses(simulation)
     yield from _replaced(simulation)
     named = (
         (state.gateway.key, implementation_of(state, simulation.catalog)) for state in simulation.topology.gateways
@@ -79,38 +77,23 @@ def _idle(holder: Resource, written: Sequence[str], why: str, label: str, fix: s
     )
 
 
-def _of_other_controllers(simulation: Simulation) -> Iterator[Finding]:
-    """Yield the Ingresses whose annotations are all for another controller than that of their class."""
+def _at_ingresses(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the Ingresses with annotations that their controllers do not read: all are for another controller than that
+    of their class, older releases read them, or they are a canary's of which the main Ingress counts."""
     if not simulation.world.of_kind(*INGRESS):
         return
-    from policylint.doors.annotations import foreign
+    from policylint.doors.annotations import foreign, former, of_canaries
 
     for ingress, written, other, own in foreign(simulation.world):
         whose = f"{other.name} reads annotations of {other.prefix.rstrip('/')}"
         label = f"{whose}, {own.name} those of {own.prefix.rstrip('/')}"
         fix = f"write what {own.name} calls it ({own.prefix}…), or name a class of {other.name}"
         yield _idle(ingress, written, f": {own.name} serves it", label, fix)
-
-
-def _of_older_releases(simulation: Simulation) -> Iterator[Finding]:
-    """Yield the annotations of Ingresses that older releases of their controllers read, under names of that time."""
-    if not simulation.world.of_kind(*INGRESS):
-        return
-    from policylint.doors.annotations import former
-
-    for ingress, written, today, own in former(simulation.world):
+    for ingress, name, today, own in former(simulation.world):
         told = own.says_prefix
         label = f"its annotations begin with {own.prefix}" + (", as its arguments say" if told else " today")
         why = "does not read it" if told else "reads it no more"
-        yield _idle(ingress, [written], f": {own.name} {why}", label, f"write {today}")
-
-
-def _of_canaries(simulation: Simulation) -> Iterator[Finding]:
-    """Yield the canaries with annotations that the Ingress has not of which they are canaries: that one's count."""
-    if not simulation.world.of_kind(*INGRESS):
-        return
-    from policylint.doors.annotations import of_canaries
-
+        yield _idle(ingress, [name], f": {own.name} {why}", label, f"write {today}")
     for canary, written, main, own in of_canaries(simulation.world):
         label = f"{own.name} takes the settings of {main.key} for both"
         fix = f"set it on {main.key}, or leave it out"

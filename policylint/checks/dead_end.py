@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
-from policylint.implementations import implementation
+from policylint.checks.kit.present import present
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Finding, Related, mapping
 from policylint.model.kinds import WAYS_IN
@@ -39,9 +39,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 def _beside(simulation: Simulation) -> Iterator[DeadEnd]:
     """Yield the dead ends of objects beside Gateway API: of implementations, and of doors."""
-    owners = {simulation.catalog.owner(group) for group, _ in simulation.world.kinds()}
-    for name in sorted(owners - {""}):
-        yield from implementation(name, simulation.catalog.settings(name)).dead_ends(simulation.world)
+    for behaviour in present(simulation):
+        yield from behaviour.dead_ends(simulation.world)
     if not WAYS_IN.keys().isdisjoint(simulation.world.kinds()):
         from policylint.doors.dead_ends import dead_ends
 

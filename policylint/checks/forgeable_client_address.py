@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from policylint.checks.kit.locations import path
+from policylint.checks.kit.present import present
 from policylint.documents import Pointer
 from policylint.doors.peculiar import LISTING
 from policylint.implementations import Implementation, implementation
@@ -118,8 +119,7 @@ def _at_doors(simulation: Simulation) -> Iterator[Finding]:
         return
     from policylint.doors.believing import forgeable
 
-    owners = {simulation.catalog.owner(group) for group, _ in simulation.world.kinds()} - {""}
-    own = (_behaviour(simulation, name).forgeable_lists(simulation.world) for name in sorted(owners))
+    own = (behaviour.forgeable_lists(simulation.world) for behaviour in present(simulation))
     folded: dict[tuple[ResourceKey, Pointer], list[ForgedRule]] = {}
     for each in (*forgeable(simulation.world), *chain.from_iterable(own)):
         folded.setdefault((each.believed.owner.key, each.believed.place.pointer), []).append(each)

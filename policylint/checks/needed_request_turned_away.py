@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from policylint.catalog.content import places
 from policylint.checks.kit.askers import Askers, TurningAway
 from policylint.checks.kit.locations import path
+from policylint.checks.needs import IN_PLACE
 from policylint.documents import Pointer
 from policylint.doors import with_doors
 from policylint.model import Finding, Resource, ResourceKey, is_symbolic, mapping, sequence, text, texts
@@ -35,7 +36,6 @@ _CHALLENGE = "/.well-known/acme-challenge/"
 SOLVER = {"acme.cert-manager.io/http01-solver": "true"}
 """The label of the pods that cert-manager starts for challenges; its other labels are hashes."""
 _PORT = 8089
-_IN_PLACE = "acme.cert-manager.io/http01-edit-in-place"
 _NAMED_BY = (("cert-manager.io/cluster-issuer", "ClusterIssuer"), ("cert-manager.io/issuer", "Issuer"))
 _ANYWHERE = "203.0.113.77"
 """Where the servers of a certificate authority ask from, who say no addresses."""
@@ -339,7 +339,7 @@ def _in_place(simulation: Simulation) -> Iterator[Finding]:
     """
     for ingress in simulation.world.of_kind(*INGRESS):
         issuer = next((kind for name, kind in _NAMED_BY if ingress.annotations.get(name)), "")
-        if ingress.annotations.get(_IN_PLACE) not in ("true", True) or not issuer:
+        if ingress.annotations.get(IN_PLACE) not in ("true", True) or not issuer:
             continue
         if _is_by_dns(simulation, ingress):
             continue
@@ -362,7 +362,7 @@ def _in_place(simulation: Simulation) -> Iterator[Finding]:
                 "where ACME challenges are answered",
                 "",
                 resources=(ingress.key,),
-                label=f"{_IN_PLACE} has cert-manager answer those for {host} in this Ingress, where it applies",
+                label=f"{IN_PLACE} has cert-manager answer those for {host} in this Ingress, where it applies",
                 help_="fix: solve challenges by DNS, or give the paths that ask an Ingress of their own",
                 field="",
             )

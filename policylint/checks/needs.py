@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     Need = Callable[[Simulation], bool]
 
+IN_PLACE = "acme.cert-manager.io/http01-edit-in-place"
+"""The annotation by which cert-manager answers challenges in the Ingress that bears it."""
+
 
 def anything(simulation: Simulation) -> bool:  # noqa: ARG001 - what every need takes
     """Run the rule on every environment."""
@@ -102,8 +105,7 @@ def logins_and_challenges(simulation: Simulation) -> bool:
             url.partition("/")[0].partition(":")[0] in hosts for url in urls
         )
 
-    in_place = "acme.cert-manager.io/http01-edit-in-place"
-    if any(in_place in ingress.annotations for ingress in simulation.world.of_kind(*INGRESS)):
+    if any(IN_PLACE in ingress.annotations for ingress in simulation.world.of_kind(*INGRESS)):
         return True
     issuing = any(group == "cert-manager.io" for group, _ in simulation.world.kinds())
     return bool(hosts) and (issuing or any(map(vouches, simulation.policies.values())))

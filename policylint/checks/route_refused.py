@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
+from policylint.checks.kit.present import routes_served
 from policylint.checks.kit.routing import unusable_filters
 from policylint.documents import Pointer
 from policylint.implementations import implementation
@@ -62,22 +63,19 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 def _unsupported(simulation: Simulation) -> Iterator[Finding]:
     """Yield the filters that none of the controllers of a route's Gateways supports, as their catalog files say."""
-    by = {each.gateway.key: implementation_of(each, simulation.catalog) for each in simulation.topology.gateways}
-    for route in simulation.topology.routes:
-        gateways = [parent.gateway for parent in route.parents if parent.accepted and parent.gateway is not None]
-        names = {name for gateway in gateways if (name := by.get(gateway))}
-        for rule in rules(route.route) if names and all(by.get(gateway) for gateway in gateways) else ():
+    for route, gateways, names in routes_served(simulation):
+        for rule in rules(route.route):
             asked = (route.route.key.kind, rule.body)
-            found = [dict(unsupported_filters(*asked, name, simulation.catalog)) for name in sorted(names)]
+            found = [dict(unsupported_filters(*asked, name, simulation.catalog)) for name in names]
             number = next((number for number in found[0] if all(number in each for each in found)), None)
             if number is None:
                 continue
             place: Pointer = ("spec", "rules", rule.number, "filters", number)
-            status = simulation.catalog.limits(min(names)).unsupported
+            status = simulation.catalog.limits(names[0]).unsupported
             yield Finding(
                 RULE,
                 "error",
-                f"{route.route.key} has filter {found[0][number]}, which {listing(sorted(names))} does not support",
+                f"{route.route.key} has filter {found[0][number]}, which {listing(names)} does not support",
                 route.route.location(*place),
                 resources=(route.route.key, gateways[0]),
                 label=f"requests for the rule are answered with {status}",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from policylint.catalog.content import places
 from policylint.checks.kit.locations import path
+from policylint.checks.kit.present import present, routes_served
 from policylint.documents import Pointer
 from policylint.doors.peculiar import LISTING
 from policylint.implementations import implementation
@@ -101,9 +102,7 @@ def _labelled_otherwise(simulation: Simulation) -> Iterator[Finding]:
 
 def _against_proxies(simulation: Simulation) -> Iterator[Finding]:
     """Yield the lists of addresses that are held against those of proxies, which its settings say are in front."""
-    owners = {simulation.catalog.owner(group) for group, _ in simulation.world.kinds()} - {""}
-    behaviours = (implementation(name, simulation.catalog.settings(name)) for name in sorted(owners))
-    for each in chain.from_iterable(one.lists_of_proxies(simulation.world) for one in behaviours):
+    for each in chain.from_iterable(one.lists_of_proxies(simulation.world) for one in present(simulation)):
         whose = "every client behind these passes"
         proxies = f"{listing(each.networks, most=3)} are proxies"
         yield Finding(
@@ -130,13 +129,10 @@ def _is_deployed_by(application: Resource, namespace: Resource) -> bool:
 
 def _unread(simulation: Simulation) -> Iterator[Finding]:
     """Yield the fields of routes that none of those reads who serve them."""
-    by = {each.gateway.key: implementation_of(each, simulation.catalog) for each in simulation.topology.gateways}
-    for route in simulation.topology.routes:
-        gateways = [parent.gateway for parent in route.parents if parent.accepted and parent.gateway is not None]
-        names = {by.get(gateway) for gateway in gateways}
-        if not names or None in names or any(parent.mesh for parent in route.parents):
+    for route, gateways, names in routes_served(simulation):
+        if any(parent.mesh for parent in route.parents):
             continue
-        unread = [simulation.catalog.unread_fields(name) for name in names if name]
+        unread = [simulation.catalog.unread_fields(name) for name in names]
         for field, instead in unread[0].items():
             steps = tuple(field.split("."))
             found = [rule.number for rule in rules(route.route) if value_at(rule.body, steps) is not None]

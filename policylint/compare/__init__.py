@@ -178,6 +178,10 @@ def removed_protections(
         from policylint.compare.protection.values import values_weakened
 
         findings += [*commands_given(texts), *values_weakened(texts, [pair.after.world for pair in sides])]
+    if "GWP325" in rules:
+        from policylint.compare.missed import definitions_gone, unread_definitions
+
+        unread = list(unread_definitions(texts))
     for pair, environment in zip(sides, environments, strict=True):
         if of_requests:
             from policylint.compare.protection.assumed import assumed_weaker
@@ -209,7 +213,6 @@ def removed_protections(
             from policylint.compare.bypassed import logins_bypassed
             from policylint.compare.ends import ends_changed
             from policylint.compare.exchanged import others_named
-            from policylint.compare.missed import definitions_gone
             from policylint.compare.peers import peers_widened
             from policylint.compare.statements import statements_lost
             from policylint.compare.withdrawn import grants_withdrawn
@@ -222,7 +225,7 @@ def removed_protections(
                 findings += others_named(pair)
                 findings += statements_lost(pair)
                 findings += grants_withdrawn(pair)
-                findings += definitions_gone(pair, texts)
+                findings += definitions_gone(pair, unread)
         if "GWP620" in rules:
             from policylint.compare.connections import isolation_removed
 

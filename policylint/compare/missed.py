@@ -12,7 +12,7 @@ from typing import Any
 from policylint.catalog.operators import products
 from policylint.catalog.weakenings import deciding
 from policylint.compare.pairing import Sides
-from policylint.compare.texts import NO_TEXTS, TextChanges
+from policylint.compare.texts import TextChanges
 from policylint.documents.written import written
 from policylint.doors import with_doors
 from policylint.doors.peculiar import ENTRIES
@@ -87,7 +87,7 @@ def _is_route(key: ResourceKey) -> bool:
     return key.group == GATEWAY_GROUP and key.kind.endswith("Route")
 
 
-class _Gone(NamedTuple):
+class DefinitionGone(NamedTuple):
     """A definition that is gone, and the kind whose objects go with it."""
 
     key: ResourceKey
@@ -95,11 +95,16 @@ class _Gone(NamedTuple):
     location: Location
 
 
-def definitions_gone(sides: Sides, texts: TextChanges = NO_TEXTS) -> Iterator[Finding]:
-    """Yield the definitions that are gone while there are objects of theirs that guard something: these go, too."""
+def definitions_gone(sides: Sides, written_before: Iterable[DefinitionGone] = ()) -> Iterator[Finding]:
+    """Yield the definitions that are gone while there are objects of theirs that guard something: these go, too.
+
+    Args:
+        written_before: those that texts show (`unread_definitions`), whichever environment takes their files in.
+    """
     new = any(key[:2] in MAKERS for key in sides.pairing.added)  # what installs them otherwise
     told: set[ResourceKey] = set()
-    for gone in (*_read(sides), *_written(sides, texts)):
+    taken = {file for of in sides.before.world.entries.values() for file in of}
+    for gone in (*_read(sides), *(each for each in written_before if each.location.file in taken)):
         kind, after = gone.kind, sides.after
         entry = deciding(*kind)
         held = [each for each in after.world.of_kind(*kind) if sides.before.world.get(sides.pairing.was(each.key))]
@@ -118,25 +123,23 @@ def definitions_gone(sides: Sides, texts: TextChanges = NO_TEXTS) -> Iterator[Fi
             )
 
 
-def _read(sides: Sides) -> Iterator[_Gone]:
+def _read(sides: Sides) -> Iterator[DefinitionGone]:
     """Yield the definitions that are gone, of those that were read as objects."""
     for key in sorted(sides.pairing.removed):
         definition = sides.before.world.get(key) if key[:2] == DEFINITION else None
         if definition is not None:
             kind = text(definition.spec.get("group")), text(mapping(definition.spec.get("names")).get("kind"))
-            yield _Gone(key, kind, definition.name_location)
+            yield DefinitionGone(key, kind, definition.name_location)
 
 
-def _written(sides: Sides, texts: TextChanges) -> Iterator[_Gone]:
-    """Yield the definitions that are gone from files which an environment takes in: most are never read."""
+def unread_definitions(texts: TextChanges) -> Iterator[DefinitionGone]:
+    """Yield the definitions that are gone from the files that differ: most are never read as objects."""
     kept = {name for _, _, after, _ in texts.beside for name, _, _ in _definitions(after)}
     for file, before, _, is_template in texts.beside:
-        if is_template or not any(file == each for of in sides.before.world.entries.values() for each in of):
-            continue
-        for name, kind, line in _definitions(before):
+        for name, kind, line in _definitions(before) if not is_template else ():
             if name not in kept and kind:
                 key, group = ResourceKey(*DEFINITION, "", name), name.partition(".")[2]
-                yield _Gone(key, (group, kind), Location(Spot(file, line, 1)))
+                yield DefinitionGone(key, (group, kind), Location(Spot(file, line, 1)))
 
 
 def _definitions(content: str) -> Iterator[tuple[str, str, int]]:
@@ -291,4 +294,4 @@ def _means(field: str, kind: str) -> bool:
     return kind in (meant, of_field) or (kind in ("configmap", "secret") and of_field.endswith(kind))
 
 
-__all__ = ["definitions_gone", "missed_objects"]
+__all__ = ["DefinitionGone", "definitions_gone", "missed_objects", "unread_definitions"]

@@ -54,6 +54,8 @@ class Pairing:
     def moved(self) -> Mapping[ResourceKey, ResourceKey]:
         """The objects that are in another namespace, by what they are now, but for those that went with all that was in
         theirs: who reads them hangs on where they are."""
+        if not self.renamed:
+            return {}
         lived_in, lives_in = ({key.namespace for key in side.world.resources} for side in (self._before, self._after))
         return {
             new: old

@@ -5,13 +5,14 @@ Connections are compared between the pods that are there. A selector says who ma
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Literal
 
 from policylint.checks.kit.locations import path
 from policylint.compare.change import EnvironmentChange
-from policylint.compare.pairing import Pairing, Sides
+from policylint.compare.pairing import Sides
 from policylint.documents import Pointer
 from policylint.model import Finding, Resource, ResourceKey, World, is_symbolic, mapping, sequence
 from policylint.model.selectors import is_empty, matches, within
@@ -33,12 +34,15 @@ from policylint.network.rules import (
     PolicySpec,
     RuleSpec,
 )
+from policylint.simulation import Simulation
 from policylint.spaces.addresses import cidr, without
 
 RULE = "GWP325"
 _MOST_COMPARED = 20_000
 """Pairs of peers in one environment."""
 Peers = tuple[Peer, ...]
+_Stated = tuple[ResourceKey, str]
+"""A policy by its identity and what it says whom it is for."""
 
 
 def peers_widened(sides: Sides, environment: EnvironmentChange) -> Iterator[Finding]:
@@ -46,8 +50,10 @@ def peers_widened(sides: Sides, environment: EnvironmentChange) -> Iterator[Find
     if not has_policies(sides.before.world):
         return
     told = {key for each in environment.connections if each.change in ("opened", "widened") for key in each.by}
-    for opening in _openings(sides, told):
-        yield _finding(opening, sides.after.world)
+    before, after, pairing = sides
+    for opening in (*_opened(before, after, told), *_left_open(before, after, pairing.removed, told)):
+        if opening.is_likely:
+            yield _finding(opening, after.world)
 
 
 def for_unseen_pods(sides: Sides) -> Iterator[tuple[Resource, str]]:
@@ -57,11 +63,11 @@ def for_unseen_pods(sides: Sides) -> Iterator[tuple[Resource, str]]:
     """
     if not has_policies(sides.after.world) and not has_policies(sides.before.world):
         return
-    turned = Sides(sides.after, sides.before, Pairing(sides.after, sides.before))
-    for closing in _openings(turned, ()):
+    before, after, pairing = sides
+    for closing in (*_opened(after, before), *_left_open(after, before, pairing.added)):
         policy, action = closing.policy, closing.action
-        now = sides.after.world.get(sides.pairing.key(policy.key))
-        if not _may_have_unseen(sides, policy.subject):
+        now = after.world.get(pairing.key(policy.key))
+        if not closing.is_likely or not _may_have_unseen(sides, policy.subject):
             continue  # what was seen is all there is, and of that connections tell
         if action == "Isolate":
             does = f"limits {listing(closing.directions)} of pods that it did not limit before"
@@ -71,18 +77,14 @@ def for_unseen_pods(sides: Sides) -> Iterator[tuple[Resource, str]]:
             at = path(closing.pointer)
             does = f"allows fewer connections than before: {at} changes" if action == "Allow" else f"denies more: {at}"
         yield policy.resource if now is None else now, does
-    kept = _namespaces(sides.after.world.resources)
-    departed = _namespaces(sides.before.world.resources) - kept  # with all that was in them
-    for policy in sides.before.network.policies:
-        subject = policy.subject
-        if isinstance(subject, Pods) and policy.key.namespace not in departed and _may_have_unseen(sides, subject):
-            for opening in _no_longer_closed(sides.after.world, policy, subject, sides.after.network.policies):
-                now = sides.after.world.get(sides.pairing.key(policy.key))
-                does = "is gone" if now is None else "changes"
-                yield (
-                    policy.resource if now is None else now,
-                    f"{does}, and nothing else limits {listing(opening.directions)}",
-                )
+    kept = _namespaces(after.world.resources)
+    departed = _namespaces(before.world.resources) - kept  # with all that was in them
+    for opening in _left_open(before, after, pairing.removed):
+        policy = opening.policy
+        if policy.key.namespace not in departed and _may_have_unseen(sides, policy.subject):
+            now = after.world.get(pairing.key(policy.key))
+            does = f"{'is gone' if now is None else 'changes'}, and nothing else limits {listing(opening.directions)}"
+            yield policy.resource if now is None else now, does
 
 
 def _may_have_unseen(sides: Sides, subject: Peer | None) -> bool:
@@ -107,33 +109,62 @@ class _Opening(NamedTuple):
         action: what it allows, denied, or that it isolated.
         pointer: of the peers; () for one that isolated.
         directions: in which it isolated.
+        is_likely: of one that isolated, whether such pods may well be there.
     """
 
     policy: PolicySpec
     action: Action | Literal["Isolate"]
     pointer: Pointer = ()
     directions: tuple[Direction, ...] = ()
+    is_likely: bool = True
 
 
-def _openings(sides: Sides, told: Collection[ResourceKey]) -> Iterator[_Opening]:
-    """Yield what network policies open for pods that nobody saw, but those of which all is told."""
-    old, new = sides.before.network.policies, sides.after.network.policies
-    known = {(policy.key, policy.subject_text): policy for policy in old}
-    unchanged = {
-        key for key in known if any((each.key, each.subject_text) == key and each[1:] == known[key][1:] for each in new)
+def _changed(
+    before: Simulation, after: Simulation, told: Collection[ResourceKey]
+) -> tuple[list[PolicySpec], list[PolicySpec]]:
+    """Return the network policies of each side that the other one does not have as they are, but those told of."""
+    sides = before.network.policies, after.network.policies
+    stated: list[dict[_Stated, list[PolicySpec]]] = [defaultdict(list), defaultdict(list)]
+    for policies, by in zip(sides, stated, strict=True):
+        for policy in policies:
+            by[policy.key, policy.subject_text].append(policy)
+    kept = {
+        key
+        for key in stated[0].keys() & stated[1].keys()
+        if any(each[1:] == stated[0][key][-1][1:] for each in stated[1][key])
     }
-    comparison = _Comparison(sides.after.world, sides.after.network.universe.endpoints)
-    for policy in new:
-        if (policy.key, policy.subject_text) not in unchanged and policy.key not in told:
-            yield from comparison.wider(policy, old, "Allow")
-    former = [each for each in old if (each.key, each.subject_text) not in unchanged and each.key not in told]
-    lived_in, left = (
-        _namespaces(keys if former else ()) for keys in (sides.after.world.resources, sides.pairing.removed)
+    former, latter = (
+        [each for each in policies if (each.key, each.subject_text) not in kept and each.key not in told]
+        for policies in sides
     )
+    return former, latter
+
+
+def _opened(before: Simulation, after: Simulation, told: Collection[ResourceKey] = ()) -> Iterator[_Opening]:
+    """Yield the peers to whom network policies allow what they did not, or no longer deny it."""
+    comparison = _Comparison(after.world, after.network.universe.endpoints)
+    former, latter = _changed(before, after, told)
+    for policy in latter:
+        yield from comparison.wider(policy, before.network.policies, "Allow")
     for policy in former:
-        yield from comparison.wider(policy, new, "Deny")
-        if isinstance(policy.subject, Pods) and _may_be_there(sides, policy.subject, lived_in, left):
-            yield from _no_longer_closed(sides.after.world, policy, policy.subject, new)
+        yield from comparison.wider(policy, after.network.policies, "Deny")
+
+
+def _left_open(
+    before: Simulation, after: Simulation, gone: Iterable[ResourceKey], told: Collection[ResourceKey] = ()
+) -> Iterator[_Opening]:
+    """Yield the network policies that isolated pods which nothing isolates any more.
+
+    Args:
+        gone: the objects that the side before has alone.
+    """
+    former, _ = _changed(before, after, told)
+    lived_in, left = (_namespaces(keys if former else ()) for keys in (after.world.resources, gone))
+    for policy in former:
+        if isinstance(policy.subject, Pods):
+            for opening in _no_longer_closed(after.world, policy, policy.subject, after.network.policies):
+                is_likely = _may_be_there(before, after, policy.subject, lived_in, left)
+                yield opening._replace(is_likely=is_likely)
 
 
 def _namespaces(keys: Iterable[ResourceKey]) -> frozenset[str]:
@@ -163,7 +194,7 @@ def _no_longer_closed(world: World, policy: PolicySpec, subject: Pods, new: Sequ
 
 def _finding(opening: _Opening, world: World) -> Finding:
     """Return the finding of what a change opens in a world, which is that of the side after."""
-    policy, action, pointer, directions = opening
+    policy, action, pointer, directions, _ = opening
     now = world.get(policy.key)
     if action == "Isolate":
         home = policy.subject.home if isinstance(policy.subject, Pods) else None
@@ -190,7 +221,9 @@ def _finding(opening: _Opening, world: World) -> Finding:
     )
 
 
-def _may_be_there(sides: Sides, subject: Pods, lived_in: frozenset[str], left: frozenset[str]) -> bool:
+def _may_be_there(
+    before: Simulation, after: Simulation, subject: Pods, lived_in: frozenset[str], left: frozenset[str]
+) -> bool:
     """Tell whether pods of a selector may be there after a change that were not seen before.
 
     Where it selects pods that were seen, these are compared themselves; where it selects none, what makes them is not
@@ -206,9 +239,9 @@ def _may_be_there(sides: Sides, subject: Pods, lived_in: frozenset[str], left: f
         return False
     if is_empty(subject.pods):
         return True
-    if any(_selects(subject, each) for each in sides.before.network.universe.endpoints):
+    if any(_selects(subject, each) for each in before.network.universe.endpoints):
         return False
-    return home not in left and _may_have_pods(sides.after.world, subject)
+    return home not in left and _may_have_pods(after.world, subject)
 
 
 def _selects(subject: Pods, end: Endpoint) -> bool:

@@ -12,10 +12,10 @@ from policylint.documents import Pointer, read
 from policylint.doors.controllers import settings_of
 from policylint.doors.lowered import Guard
 from policylint.doors.vendors import Vendor
+from policylint.implementations.generic.containers import containers
 from policylint.load.charts import values_of
 from policylint.model import Resource, World, integer, mapping, sequence, text
 from policylint.model.resource import value_at
-from policylint.topology.workloads import pod_spec
 
 SETTING = "clientAddress"
 _ON = frozenset({"true", "on"})
@@ -72,15 +72,11 @@ def _sources(world: World, vendor: Vendor) -> Iterator[tuple[Resource, Mapping[s
         yield from settings_of(world, vendor)
         return
     prefix = text(of.get("environment"))
-    for kind in ("Deployment", "DaemonSet"):
-        for workload in world.of_kind("apps", kind):
-            for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
-                named = {
-                    text(each.get("name")): each.get("value") for each in map(mapping, sequence(container.get("env")))
-                }
-                stated = {name: value for name, value in named.items() if name.startswith(prefix)}
-                if stated:
-                    yield workload, {name.removeprefix(prefix).lower(): value for name, value in stated.items()}
+    for workload, container in containers(world):
+        named = {text(each.get("name")): each.get("value") for each in map(mapping, sequence(container.get("env")))}
+        stated = {name: value for name, value in named.items() if name.startswith(prefix)}
+        if stated:
+            yield workload, {name.removeprefix(prefix).lower(): value for name, value in stated.items()}
     chart = mapping(of.get("chart"))
     for release, values, _ in values_of(world, text(chart.get("name"))) if chart else ():
         yield release, mapping(value_at(values, tuple(text(chart.get("values")).split("."))))

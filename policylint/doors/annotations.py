@@ -7,14 +7,15 @@ and controller.go, mergeAlternativeBackends (of a canary its backend is taken al
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.controllers import Classes, settings_of
-from policylint.doors.named import gone, meanings
+from policylint.doors.named import entries, gone, meanings
 from policylint.doors.vendors import Vendor, vendors
+from policylint.implementations.generic.containers import containers
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.load.charts import values_of
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
@@ -22,7 +23,7 @@ from policylint.model.kinds import INGRESS
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.topology.workloads import WORKLOADS, pod_spec
+from policylint.topology.workloads import WORKLOADS
 
 _GROUP = Pattern(r"(?<!\\)\((?!\?(?!P?<[A-Za-z]))")
 """How a group of an expression begins whose text is kept."""
@@ -41,11 +42,15 @@ class Served(NamedTuple):
     certain: bool
 
 
-def served(world: World) -> Iterator[Served]:
-    """Yield the Ingresses with their controllers."""
-    classes = Classes(world)
-    for ingress in world.of_kind(*INGRESS):
-        yield Served(ingress, *classes.vendor(ingress, classes.name(ingress)))
+def served(world: World) -> Sequence[Served]:
+    """Return the Ingresses with their controllers."""
+    return world.once(_served)
+
+
+def _served(world: World) -> Sequence[Served]:
+    ingresses = world.of_kind(*INGRESS)
+    classes = Classes(world) if ingresses else None
+    return [Served(each, *classes.vendor(each, classes.name(each))) for each in ingresses if classes is not None]
 
 
 def astray(world: World) -> Iterator[DeadEnd]:
@@ -63,8 +68,8 @@ def unseen(world: World) -> Iterator[ResourceKey]:
     """Yield the objects that annotations of Ingresses may mean of which none was seen."""
     for ingress, vendor, _ in served(world):
         for about in (vendor.extensions, *vendor.names):
-            for entry in text(vendor.value(ingress, text(about.get("annotation")))).split(",") if about else ():
-                keys = meanings(about, entry.strip(), ingress.key.namespace)
+            for entry in entries(vendor.value(ingress, text(about.get("annotation")))) if about else ():
+                keys = meanings(about, entry, ingress.key.namespace)
                 if not any(world.get(key) is not None for key in keys):
                     yield from keys
 
@@ -111,12 +116,10 @@ def _refusal(world: World, vendor: Vendor) -> str:
 
 def _minors(world: World, vendor: Vendor) -> Iterator[int]:
     """Yield the minor releases of a controller, by its images and by the versions of its chart."""
-    for kind in WORKLOADS:
-        for workload in world.of_kind(*kind):
-            for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
-                name, _, tag = text(container.get("image")).partition("@")[0].rpartition(":")
-                if name.endswith(text(vendor.risky.get("image"))) and (found := _RELEASE.match(tag)):
-                    yield int(found[1])
+    for _, container in containers(world, WORKLOADS):
+        name, _, tag = text(container.get("image")).partition("@")[0].rpartition(":")
+        if name.endswith(text(vendor.risky.get("image"))) and (found := _RELEASE.match(tag)):
+            yield int(found[1])
     for release, _, _ in values_of(world, text(mapping(vendor.config.get("chart")).get("name"))):
         spec = release.spec
         versions = (
@@ -193,7 +196,7 @@ def _places(ingress: Resource) -> Iterator[tuple[str, str, str]]:
 def _missing(world: World, ingress: Resource, vendor: Vendor, about: Mapping[str, Any]) -> Iterator[DeadEnd]:
     annotation = f"{vendor.prefix}{text(about.get('annotation'))}"
     place: Pointer = ("metadata", "annotations", annotation)
-    for entry in filter(None, (each.strip() for each in text(ingress.annotations.get(annotation)).split(","))):
+    for entry in entries(ingress.annotations.get(annotation)):
         keys = meanings(about, entry, ingress.key.namespace)
         if any(world.get(key) is not None for key in keys):
             continue

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from policylint.doors.addresses import SETTING, believed
 from policylint.doors.annotations import served
 from policylint.doors.extensions import guards_of
+from policylint.doors.named import entries
 from policylint.doors.vendors import Vendor
 from policylint.implementations.generic.forged import ForgedRule
 from policylint.model import Location, Resource, ResourceKey, World, mapping, text
-from policylint.model.kinds import INGRESS
 from policylint.policy.client_addresses import EVERYONE, LOGIN, PAST_PROXIES, Believed, Trust, trusts_everyone
 
 
 def forgeable(world: World) -> Iterator[ForgedRule]:
     """Yield the lists of Ingresses that go by addresses which clients write."""
-    for ingress, vendor, certain in served(world) if world.of_kind(*INGRESS) else ():
+    for ingress, vendor, certain in served(world):
         listed = _list(world, ingress, vendor) if certain and vendor.addresses else None
         guard = believed(world, vendor, ingress) if listed is not None else None
         if guard is None or listed is None:
@@ -44,10 +44,10 @@ def _list(world: World, ingress: Resource, vendor: Vendor) -> tuple[Resource, Lo
         if mapping(about).get("at") in ("allow", "deny") and vendor.value(ingress, name):
             return ingress, ingress.location("metadata", "annotations", f"{vendor.prefix}{name}", key=True)
     about = vendor.extensions
-    for each in text(vendor.value(ingress, text(about.get("annotation")))).split(",") if about.get("reads") else ():
+    for each in entries(vendor.value(ingress, text(about.get("annotation")))) if about.get("reads") else ():
         kinds = ((text(about.get("kind")), ingress.key.namespace), (text(about.get("clusterKind")), ""))
         for kind, namespace in kinds:
-            named = world.get(ResourceKey(text(about.get("group")), kind, namespace, each.strip()))
+            named = world.get(ResourceKey(text(about.get("group")), kind, namespace, each))
             for guard in guards_of(named, about) if named is not None else ():
                 if named is not None and (place := guard.places.get(("allow",)) or guard.places.get(("deny",))):
                     return named, named.location(*place)

@@ -8,11 +8,12 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors.lowered import Guard
 from policylint.doors.vendors import Vendor, vendor_of, vendors
+from policylint.implementations.generic.containers import containers
 from policylint.load.charts import values_of
-from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, text, texts
 from policylint.model.kinds import INGRESS
 from policylint.model.resource import value_at
-from policylint.topology.workloads import WORKLOADS, pod_spec
+from policylint.topology.workloads import WORKLOADS
 
 CLASS = "IngressClass"
 _ANNOTATION = "kubernetes.io/ingress.class"
@@ -63,23 +64,18 @@ def _beginnings(world: World) -> dict[tuple[str, str], str]:
             if prefix and not is_symbolic(prefix):
                 called = arguments.get(of_class) or text(vendor.arguments.get("otherwise"))
                 found[vendor.name, called] = f"{prefix}/"
-    return {key: prefix for key, prefix in found.items() if not prefix.startswith(_own_prefix(key[0]))}
-
-
-def _own_prefix(name: str) -> str:
-    return next(each.prefix for each in vendors() if each.name == name)
+    own = {vendor.name: vendor.prefix for vendor in vendors()}
+    return {key: prefix for key, prefix in found.items() if not prefix.startswith(own[key[0]])}
 
 
 def _arguments(world: World, wanted: str) -> Iterator[dict[str, str]]:
     """Yield the arguments `--name=value` of containers that state one, by name."""
-    for kind in WORKLOADS:
-        for workload in world.of_kind(*kind):
-            for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
-                written = (*texts(container.get("command")), *texts(container.get("args")))
-                pairs = (each.lstrip("-").partition("=") for each in written if each.startswith("-"))
-                stated = {name: value for name, _, value in pairs}
-                if wanted in stated:
-                    yield stated
+    for _, container in containers(world, WORKLOADS):
+        written = (*texts(container.get("command")), *texts(container.get("args")))
+        pairs = (each.lstrip("-").partition("=") for each in written if each.startswith("-"))
+        stated = {name: value for name, _, value in pairs}
+        if wanted in stated:
+            yield stated
 
 
 def _of_values(world: World, vendor: Vendor) -> Iterator[dict[str, str]]:

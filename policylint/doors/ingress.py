@@ -17,7 +17,7 @@ from policylint.doors.addresses import believed
 from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
-from policylint.doors.named import meant
+from policylint.doors.named import entries, meant
 from policylint.doors.vendors import Vendor, guards
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
@@ -409,7 +409,7 @@ class _Class:
         own: list[ResourceKey] = []
         others: list[str] = []
         value = self._vendor.value(holder, text(about.get("annotation"))) if about else ""
-        for entry in filter(None, (part.strip() for part in value.split(","))):
+        for entry in entries(value):
             key = meant(self._world, about, entry, home)
             if key is None:
                 others.append(entry)

@@ -11,6 +11,11 @@ from typing import Any
 from policylint.model import ResourceKey, World, is_symbolic, text
 
 
+def entries(stated: object) -> list[str]:
+    """Return the names that an annotation lists, parted by commas."""
+    return [each for each in map(str.strip, text(stated).split(",")) if each]
+
+
 def meanings(about: Mapping[str, Any], entry: str, home: str) -> list[ResourceKey]:
     """Return the objects of which an entry of an annotation may be one; none where it is for another provider.
 

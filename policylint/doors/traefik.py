@@ -15,10 +15,10 @@ from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening,
 from policylint.doors.named import meant
 from policylint.doors.traefik_rules import Hosts, Matcher, alternatives
 from policylint.doors.vendors import guards
+from policylint.implementations.generic.containers import containers
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.topology import BackendState
-from policylint.topology.workloads import pod_spec
 
 KIND = ("traefik.io", "IngressRoute")
 TRAEFIK_SERVICE = (KIND[0], "TraefikService")
@@ -184,13 +184,11 @@ def _written(routes: Iterable[Resource]) -> Iterator[str]:
 def _allows_crossing(world: World) -> bool | None:
     """Return whether rules may name objects of other namespaces; None where no arguments of Traefik were seen."""
     asked = None
-    for kind in ("Deployment", "DaemonSet"):
-        for workload in world.of_kind("apps", kind):
-            for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
-                said = [argument.lower() for argument in texts(container.get("args"))]
-                if any(argument in (_CROSSING, f"{_CROSSING}=true") for argument in said):
-                    return True
-                asked = False if any(argument.startswith(_OF_CRDS) for argument in said) else asked
+    for _, container in containers(world):
+        said = [argument.lower() for argument in texts(container.get("args"))]
+        if any(argument in (_CROSSING, f"{_CROSSING}=true") for argument in said):
+            return True
+        asked = False if any(argument.startswith(_OF_CRDS) for argument in said) else asked
     return asked
 
 

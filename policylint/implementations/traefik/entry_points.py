@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from policylint.implementations.generic.containers import containers
 from policylint.model import World, mapping, sequence, text, texts
 from policylint.patterns import Pattern
 from policylint.topology import ListenerState
-from policylint.topology.workloads import pod_spec
 
 _PROVIDER = "--providers.kubernetesgateway"
 _FILE = "--configfile"
@@ -59,12 +59,10 @@ def arguments_of(world: World) -> Iterator[list[str]]:
 
 def _containers(world: World) -> Iterator[tuple[list[str], Collection[str]]]:
     """Yield the arguments of containers, and the names of their environment variables."""
-    for kind in ("Deployment", "DaemonSet"):
-        for workload in world.of_kind("apps", kind):
-            for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
-                written = (*texts(container.get("command")), *texts(container.get("args")))
-                variables = [text(mapping(each).get("name")) for each in sequence(container.get("env"))]
-                yield [argument.lower() for argument in written], variables
+    for _, container in containers(world):
+        written = (*texts(container.get("command")), *texts(container.get("args")))
+        variables = [text(mapping(each).get("name")) for each in sequence(container.get("env"))]
+        yield [argument.lower() for argument in written], variables
 
 
 def _configures(variable: str) -> bool:

@@ -51,8 +51,8 @@ def _doubting(side: Simulation, own: Mapping[_Led, Resolution], others: Mapping[
 
 def _settled(sides: Sides, unknown: Unknown) -> Sides:
     pairing = sides.pairing
-    before = _lacking(sides.before, pairing.added | pairing.back.keys(), sides.after.world, unknown)
-    after = _lacking(sides.after, pairing.removed | pairing.renamed.keys(), sides.before.world, unknown)
+    before = _lacking(sides.before, pairing.new, sides.after.world, unknown)
+    after = _lacking(sides.after, pairing.gone, sides.before.world, unknown)
     return Sides(before, after, pairing)
 
 

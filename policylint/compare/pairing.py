@@ -51,6 +51,11 @@ class Pairing:
         return self.added | self.back.keys()
 
     @property
+    def gone(self) -> frozenset[ResourceKey]:
+        """The identities that only the side before has: of objects that are gone, or have another name or namespace."""
+        return self.removed | self.renamed.keys()
+
+    @property
     def moved(self) -> Mapping[ResourceKey, ResourceKey]:
         """The objects that are in another namespace, by what they are now, but for those that went with all that was in
         theirs: who reads them hangs on where they are."""

@@ -557,3 +557,32 @@ def test_what_stood_in_the_tree_is_missing_once_it_is_gone_whatever_charts_may_m
     assert said(requests(worlds(tmp_path / "there", made))) == (("closed", "shop.example.com, every request"),)
     back = made._replace(before=made.after, after=made.before)
     assert [change.change for change in requests(worlds(tmp_path / "back", back)).changes] == ["opened"]
+
+
+KONG_INGRESS = manifest(
+    "networking.k8s.io/v1",
+    "Ingress",
+    "web",
+    "shop",
+    "spec: {ingressClassName: kong, rules: [{host: shop.example.com, http: {paths: [{path: /, pathType: Prefix, "
+    "backend: {service: {name: app, port: {number: 80}}}}]}}]}",
+).replace("name: web,", "annotations: {konghq.com/plugins: strip}, name: web,")
+KONG_LOGIN = manifest("configuration.konghq.com/v1", "KongPlugin", "strip", "shop", "plugin: key-auth")
+
+
+@pytest.mark.parametrize("called", [("namespace: shop", "namespace: other"), ("name: strip", "name: peel")])
+@pytest.mark.parametrize(
+    ("around", "named", "says"),
+    [
+        (TRAEFIK_ROUTE, STRIP, "closed"),
+        (TRAEFIK_INGRESS, STRIP, "closed"),
+        (THROUGH, HOST_FILTER, "closed"),
+        (KONG_INGRESS, KONG_LOGIN, "opened"),  # Kong runs its other plugins without it
+    ],
+)
+def test_what_is_called_otherwise_is_as_good_as_gone_for_what_calls_it_as_before(
+    tmp_path: Path, around: str, named: str, says: str, called: tuple[str, str]
+) -> None:
+    after = named.replace(*called)
+    made = Made("a filter moves", (around, APP, NOT_RENDERED, named), (around, APP, NOT_RENDERED, after))
+    assert says in [change.change for change in requests(worlds(tmp_path, made)).changes]

@@ -233,8 +233,7 @@ class _Comparison:
     def __init__(self, sides: Sides, tracers: tuple[Tracer, Tracer], changed: Collection[ResourceKey]) -> None:
         self._sides = sides
         self._tracers = tracers
-        gone, new = sides.pairing.removed, sides.pairing.added
-        self._answers = Answers(tracers[0], new), Answers(tracers[1], gone)
+        self._answers = Answers(tracers[0], sides.pairing.new), Answers(tracers[1], sides.pairing.gone)
         self._changed = frozenset(changed)
         self._reasons = Reasons(sides, self._changed)
         self._unstated = unsettled(sides)

@@ -7,17 +7,18 @@ templates of Gateway API or of policies is anything rendered, as the rest is not
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from policylint.documents.written import written
 from policylint.model import Resource, mapping, text
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
+from policylint.render.flux.helm_releases import WrittenRelease, written_releases
 from policylint.render.helm.asked import ChartRequest, asked
 from policylint.render.helm.charts import Charts, Installation
 from policylint.render.helm.value_places import TemplateLine
-from policylint.render.journal import Journal
-from policylint.render.provenance import fill_in_namespace, resources_of
+from policylint.render.journal import Gap, Journal
+from policylint.render.provenance import Manifest, fill_in_namespace, resources_of
 from policylint.render.tree import Tree, inside
 
 MOST = 200
@@ -39,6 +40,8 @@ class LoneChart(NamedTuple):
         holds: what it is made of, below the root and as shown.
         notes: templates and charts that are not rendered, or not any more.
         is_asked: whether something says with which values it is installed.
+        seen: the HelmRelease that does, and its source (`WrittenRelease.seen`).
+        gaps: what may be made beside what was rendered, where a release installs it.
     """
 
     directory: str
@@ -50,21 +53,42 @@ class LoneChart(NamedTuple):
     holds: set[str]
     notes: tuple[Note, ...] = ()
     is_asked: bool = False
+    seen: frozenset[tuple[str, str, str]] = frozenset()
+    gaps: tuple[Gap, ...] = ()
 
 
 def lone_charts(
     tree: Tree, groups: Collection[str], *, by_program: bool, deployed: Collection[str] = ()
 ) -> list[LoneChart]:
-    """Return the charts of a tree in which nothing says what is installed, with what they make of their own values.
+    """Return the charts of a tree in which no deployer says what is installed, with what they make: of the values of
+    the releases that stand here, else of their own.
 
     Args:
         groups: of policies and of Gateway API.
         by_program: whether the user's own helm may do it.
-        deployed: paths of what something deploys: a chart with one of these in it is not alone.
+        deployed: paths of what something deploys: a chart with one of these in it is not alone, and releases that it
+            leaves out are not applied.
     """
     charts = Charts(tree, by_program=by_program)
     alone = [directory for directory in charts.alone() if tree.is_live(f"{directory}/")]
     alone = [each for each in alone if each not in deployed and not _holds(each, deployed)]
+    released = {} if deployed else written_releases(tree, charts)
+    of_releases = [
+        _of_release(tree, directory, release) for directory, releases in released.items() for release in releases
+    ]
+    alone = [each for each in alone if each not in released]
+    return [*of_releases, *_of_own_values(tree, charts, alone, groups)]
+
+
+def _of_release(tree: Tree, directory: str, release: WrittenRelease) -> LoneChart:
+    resources = _resources(tree, release.objects)
+    paths, holds = _paths(directory, resources), _made_of(tree, directory)
+    told = (tuple(release.journal.notes), True, release.seen, tuple(release.journal.gaps))
+    return LoneChart(directory, directory, resources, paths, "", frozenset(), holds, *told)
+
+
+def _of_own_values(tree: Tree, charts: Charts, alone: Sequence[str], groups: Collection[str]) -> list[LoneChart]:
+    """Return what charts make that a script or the like installs, or nothing at all."""
     if len(alone) > MOST:
         why = f"it is one of {len(alone)} that nothing installs"
         return [LoneChart(each, each, [], {}, why, frozenset(), set()) for each in alone]
@@ -100,8 +124,7 @@ def _rendered(
     value, about = tree.values(inside(directory, "Chart.yaml"))[0]
     name = directory or text(mapping(value).get("name"))
     release = directory.rpartition("/")[2] or name
-    below = [inside(directory, each) for each in ("templates", "charts", "values.yaml", "Chart.yaml")]
-    holds = {*below, *map(tree.shown, below)}
+    holds = _made_of(tree, directory)
     makes = None if any(group == "?" for group, _ in kinds) else frozenset(kinds)
     journal = Journal()
     installation = Installation(directory, release, "default", (), about)
@@ -112,13 +135,26 @@ def _rendered(
         return LoneChart(directory, name, [], {}, journal.notes[0].message, makes, holds, _told(journal))
     if ask is not None:
         fill_in_namespace(manifests, ask.namespace, tree.cluster_scoped, about)
-    resources = [resource for manifest in manifests for resource in resources_of(manifest, tree.cluster_scoped)]
+    resources = _resources(tree, manifests)
     for resource in resources:
         if ask is None and isinstance(resource.document, TemplateLine):
             resource.document = resource.document._replace(chart=name)
-    files = {resource.document.file for resource in resources}
-    paths = {file: inside(directory, file.rpartition("/")[2]) for file in files}
+    paths = _paths(directory, resources)
     return LoneChart(directory, name, resources, paths, "", makes, holds, _told(journal), ask is not None)
+
+
+def _resources(tree: Tree, manifests: Sequence[Manifest]) -> list[Resource]:
+    return [resource for manifest in manifests for resource in resources_of(manifest, tree.cluster_scoped)]
+
+
+def _made_of(tree: Tree, directory: str) -> set[str]:
+    below = [inside(directory, each) for each in ("templates", "charts", "values.yaml", "Chart.yaml")]
+    return {*below, *map(tree.shown, below)}
+
+
+def _paths(directory: str, resources: Sequence[Resource]) -> dict[str, str]:
+    files = {resource.document.file for resource in resources}
+    return {file: inside(directory, file.rpartition("/")[2]) for file in files}
 
 
 def _told(journal: Journal) -> tuple[Note, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from policylint.catalog.operators import Product, products
@@ -42,6 +42,7 @@ def unseen(
     read: Callable[[Unread], Iterable[Document]],
     *,
     placed: bool,
+    installed: Collection[tuple[str, str, str]] = (),
 ) -> tuple[Unseen, tuple[str, ...]]:
     """Return the generators of one environment, and one sentence each for the coverage line.
 
@@ -55,11 +56,14 @@ def unseen(
         known_groups: groups of the catalog, whose objects make nothing.
         read: reads a document that was not parsed.
         placed: whether kustomizations may give documents other namespaces than they state.
+        installed: kinds, namespaces as written, and names of HelmReleases whose charts are rendered, and their sources.
     """
     generators = Unseen()
     counted = {"HelmRelease": 0, "Argo CD Application": 0, "template file": len(templates)}
     for resource in objects:
         kind, group = resource.key.kind, resource.key.group
+        if installed and (kind, text(resource.metadata.get("namespace")), resource.key.name) in installed:
+            continue
         if kind == "HelmRelease" or (kind == "HelmChart" and group == "helm.cattle.io"):
             namespace = text(resource.spec.get("targetNamespace")) or resource.key.namespace
             chart = text(value_at(resource.spec, ("chart", "spec", "chart")) or resource.spec.get("chart"))

@@ -276,7 +276,9 @@ class ReadTree(NamedTuple):
         objects = _once(objects, self.shared)
         loaded, groups = self.loaded, self._policy_groups(catalog)
         made_elsewhere, not_rendered = unseen(
-            objects, self.left_unread.by_kind, loaded.templates, groups, self.definitions.read, placed=movable
+            *(objects, self.left_unread.by_kind, loaded.templates, groups, self.definitions.read),
+            placed=movable,
+            installed=frozenset().union(*(each.seen for each in alone)),
         )
         made_elsewhere.complete = self.given.all_here(catalog)
         not_rendered += _installed_elsewhere(alone, made_elsewhere)
@@ -595,6 +597,8 @@ def _installed_elsewhere(charts: Sequence[LoneChart], generators: Unseen) -> tup
     """Add what charts may make that nothing here installs, and return sentences for the coverage line."""
     assumed = [chart for chart in charts if not (chart.why or chart.is_asked)]
     for chart in charts:
+        for gap in chart.gaps:
+            generators.add(gap.reason, gap.namespace or None, gateway_api=gap.gateway_api, source=gap.source)
         reason = f"chart {chart.name} may make it of other values than its own"
         for namespace in {resource.key.namespace for resource in chart.resources} - {""}:
             has_routes = chart.makes is None or any(group == GATEWAY_GROUP for group, _ in chart.makes)

@@ -199,16 +199,6 @@ def test_values_files_of_the_chart_stand_in_for_its_own(tmp_path: Path) -> None:
     assert "hostnames" not in route_of(rendered(tmp_path, files))
 
 
-def test_a_chart_of_another_repository_stays_unknown(tmp_path: Path) -> None:
-    source = (
-        "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: else, namespace: shop}\n"
-        "spec: {url: https://git.example.com/else}\n---\n"
-    )
-    release = source + RELEASE.replace("name: flux-system}", "name: else}").lstrip()
-    found = rendered(tmp_path, {**FLUX, "clusters/prod/shop.yaml": release})
-    assert deployed(found) == {"prod": ["Gateway infra/edge"]}
-
-
 def test_post_renderers_of_a_release_change_what_its_chart_makes(tmp_path: Path) -> None:
     patch = (
         "  postRenderers:\n  - kustomize:\n      patches:\n      - target: {kind: HTTPRoute}\n"

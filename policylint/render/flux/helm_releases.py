@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from policylint.budget import size_of
@@ -11,6 +12,7 @@ from policylint.documents import MAX_DEPTH
 from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
+from policylint.render.flux.sources import SourceAddress
 from policylint.render.helm import app_template, known_charts, published
 from policylint.render.helm.app_template.release import Release, major_of
 from policylint.render.helm.ingresses import ingresses
@@ -18,7 +20,7 @@ from policylint.render.helm.layers import Layers
 from policylint.render.helm.layers import merged as merged_values
 from policylint.render.journal import Journal
 from policylint.render.kustomize.patches import apply_patches, patches
-from policylint.render.provenance import Manifest, Provenance, entries, fill_in_namespace
+from policylint.render.provenance import Manifest, Provenance, entries, fill_in_namespace, manifests_of
 from policylint.render.tree import Tree
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 _FOR_A_RELEASE = 50
 """Steps of work that a release, or a source of its values, costs."""
+_REFERENCED = frozenset({"OCIRepository", "HelmChart", "ConfigMap", "Secret", "GitRepository", "Bucket"})
 _GROUP = "helm.toolkit.fluxcd.io"
 _OF_ROUTES = Pattern(
     r"^(?:routes?|httproutes?|grpcroutes?|gateways?|gatewayapi|parentrefs?)$"
@@ -61,16 +64,12 @@ def released(
         charts: renders charts that lie in the tree; None leaves them unknown.
         environment: the name of the one that they are installed in.
     """
-    by_name: _Known = defaultdict(list)
-    budget = tree.budget
-    for manifest in manifests:
-        if manifest.kind in ("OCIRepository", "HelmChart", "ConfigMap", "Secret", "GitRepository"):
-            by_name[manifest.kind, manifest.name].append(manifest)
+    by_name, budget = _referenced(manifests), tree.budget
     own = _own_sources(manifests, tree) if charts is not None else frozenset()
     made: list[Manifest] = []
     known = unknown = 0
     for manifest in manifests:
-        if manifest.kind != "HelmRelease" or manifest.group != _GROUP:
+        if not _is_release(manifest):
             continue
         with budget.bounded(f"what {manifest} installs", manifest.origin.child("spec")):
             budget.spend(_FOR_A_RELEASE + manifest.weight)
@@ -78,6 +77,69 @@ def released(
             made += installed.objects
             known, unknown = known + installed.is_known, unknown + (not installed.is_known)
     return made, known, unknown
+
+
+class WrittenRelease(NamedTuple):
+    """A release of a chart of the tree that no deployer of the tree applies.
+
+    Args:
+        seen: kinds, namespaces as written, and names of the release and of its source: what they bring is here.
+        objects: what its chart makes.
+        journal: what was left out on the way.
+    """
+
+    seen: frozenset[tuple[str, str, str]]
+    objects: list[Manifest]
+    journal: Journal
+
+
+def written_releases(tree: Tree, charts: Charts) -> dict[str, list[WrittenRelease]]:
+    """Return the releases that stand in a tree without a deployer, by the directories of their charts.
+
+    A release that is written twice is left out: nothing says which of the two is applied.
+    """
+    manifests = [
+        manifest
+        for path, document in tree.all_documents()
+        if tree.is_live(path)
+        for manifest in manifests_of([document])
+        if manifest.kind in _REFERENCED or manifest.kind in ("HelmRelease", "Kustomization")
+    ]
+    by_name = _referenced(manifests)
+    own = _own_sources(manifests, tree) if any(_is_synced(each) for each in manifests) else frozenset()
+    releases = [each for each in manifests if _is_release(each)]
+    times = Counter((each.namespace, each.name) for each in releases)
+    found: dict[str, list[WrittenRelease]] = defaultdict(list)
+    for manifest in releases:
+        chart = None if times[manifest.namespace, manifest.name] > 1 else _in_tree(manifest, by_name, own, charts, tree)
+        if chart is None:
+            continue
+        journal = Journal()
+        with tree.budget.bounded(f"what {manifest} installs", manifest.origin.child("spec")):
+            tree.budget.spend(_FOR_A_RELEASE + manifest.weight)
+            installed = _released(manifest, by_name, own, tree, journal, charts, "")
+            if installed.is_known:
+                about = (manifest, *(() if chart.why else by_name.get(chart.source, ())))
+                seen = frozenset((each.kind, each.namespace, each.name) for each in about)
+                found[chart.directory].append(WrittenRelease(seen, installed.objects, journal))
+    return found
+
+
+def _is_release(manifest: Manifest) -> bool:
+    return manifest.kind == "HelmRelease" and manifest.group == _GROUP
+
+
+def _is_synced(manifest: Manifest) -> bool:
+    return manifest.kind == "Kustomization" and manifest.group == "kustomize.toolkit.fluxcd.io"
+
+
+def _referenced(manifests: Iterable[Manifest]) -> _Known:
+    """Return the objects that releases may refer to, by kind and name."""
+    by_name: _Known = defaultdict(list)
+    for manifest in manifests:
+        if manifest.kind in _REFERENCED:
+            by_name[manifest.kind, manifest.name].append(manifest)
+    return by_name
 
 
 class _Installed(NamedTuple):
@@ -113,8 +175,9 @@ def _released(
     merged, origin = merged_values(values.layers, tree.budget)
     release = Release(name, namespace, merged, origin, tree.budget, own_name, major_of(own_name, chart.version))
     objects: list[Manifest] | None = None
-    if charts is not None:
-        objects = _installed(manifest, release, values, by_name, own, charts, tree, journal)
+    in_tree = None if charts is None else _in_tree(manifest, by_name, own, charts, tree)
+    if charts is not None and in_tree is not None:
+        objects = _installed(in_tree, release, values, charts, tree, journal)
     if objects is None and (own_name == app_template.CHART or app_template.looks_like(release.values)):
         objects = app_template.objects(release)
         if own_name != app_template.CHART:
@@ -140,27 +203,36 @@ def _own_sources(manifests: list[Manifest], tree: Tree) -> frozenset[tuple[str, 
     """Return the sources that are this tree: those from which Kustomizations deploy what is here."""
     sources = {("GitRepository", "flux-system")}
     for manifest in manifests:
-        if manifest.kind == "Kustomization" and manifest.group == "kustomize.toolkit.fluxcd.io":
+        if _is_synced(manifest):
             reference, path = mapping(manifest.spec.get("sourceRef")), text(manifest.spec.get("path"))
             if path and tree.placed(tree.path_of(manifest.file), path) is not None:
                 sources.add((text(reference.get("kind")), text(reference.get("name"))))
     return frozenset(sources)
 
 
-def _installed(
-    owner: Manifest,
-    release: Release,
-    values: _Values,
-    by_name: _Known,
-    own: frozenset[tuple[str, str]],
-    charts: Charts,
-    tree: Tree,
-    journal: Journal,
-) -> list[Manifest] | None:
-    """Return what helm makes of a chart of this tree for a release; None where its chart is elsewhere, or it cannot."""
-    from policylint.render.helm.charts import Installation
-    from policylint.render.helm.value_places import HelmValues
+class _InTree(NamedTuple):
+    """The chart of a release that lies in the tree.
 
+    Args:
+        directory, prefix: where it lies, and below what its path begins.
+        spec: what the release says of it.
+        place: where it says so.
+        source: kind and name of where it is fetched.
+        why: why it may be another one; "" where it is this.
+    """
+
+    directory: str
+    prefix: str
+    spec: Any
+    place: Provenance
+    source: tuple[str, str]
+    why: str
+
+
+def _in_tree(
+    owner: Manifest, by_name: _Known, own: frozenset[tuple[str, str]], charts: Charts, tree: Tree
+) -> _InTree | None:
+    """Return the chart of this tree that a release installs; None where its chart is elsewhere."""
     chart = mapping(mapping(owner.spec.get("chart")).get("spec"))
     place = owner.origin.at("spec", "chart", "spec")
     reference = mapping(owner.spec.get("chartRef"))
@@ -168,26 +240,57 @@ def _installed(
         named = by_name.get(("HelmChart", text(reference.get("name"))), [])
         chart = named[0].spec if named else {}
         place = owner.origin.at("spec", "chartRef")
-    source = mapping(chart.get("sourceRef"))
-    source_key = (text(source.get("kind")), text(source.get("name")))
-    if source_key[0] not in ("GitRepository", "OCIRepository", "Bucket"):
-        return None
-    if source_key not in own and source_key in by_name:
+    reference = mapping(chart.get("sourceRef"))
+    source = (text(reference.get("kind")), text(reference.get("name")))
+    if source[0] not in ("GitRepository", "OCIRepository", "Bucket"):
         return None
     in_tree = tree.placed(tree.path_of(owner.file), text(chart.get("chart")))
     if in_tree is None or not charts.holds(in_tree[0]):
         return None
-    directory, prefix = in_tree
-    files = [text(file).removeprefix("./") for file in sequence(chart.get("valuesFiles"))]
-    paths = [f"{prefix}/{file}" if prefix else file for file in files]
+    is_own = source in own or source not in by_name or _is_of_one_address(source, own, by_name)
+    if is_own is False:
+        return None
+    why = "" if is_own else f"{' '.join(source)} may be another repository than this"
+    return _InTree(*in_tree, chart, place, source, why)
+
+
+def _installed(
+    chart: _InTree, release: Release, values: _Values, charts: Charts, tree: Tree, journal: Journal
+) -> list[Manifest] | None:
+    """Return what helm makes of a chart of this tree for a release; None where it cannot."""
+    from policylint.render.helm.charts import Installation
+    from policylint.render.helm.value_places import HelmValues
+
+    files = [text(file).removeprefix("./") for file in sequence(chart.spec.get("valuesFiles"))]
+    paths = [f"{chart.prefix}/{file}" if chart.prefix else file for file in files]
     layers = [layer for path in paths for layer in charts.values(path)]
     layers += [HelmValues(value, origin) for value, origin in values.layers]
-    bare = bool(paths) and f"{directory}/values.yaml" not in paths
-    objects = charts.objects(
-        Installation(directory, release.name, release.namespace, tuple(layers), place.child("chart"), (), bare), journal
-    )
+    bare = bool(paths) and f"{chart.directory}/values.yaml" not in paths
+    what = (chart.directory, release.name, release.namespace, tuple(layers), chart.place.child("chart"), (), bare)
+    objects = charts.objects(Installation(*what), journal)
     fill_in_namespace(objects or (), release.namespace, tree.cluster_scoped, None)
+    for made in objects if objects and chart.why else ():
+        made.leave_open(chart.why)
     return objects
+
+
+def _is_of_one_address(source: tuple[str, str], own: Collection[tuple[str, str]], by_name: _Known) -> bool | None:
+    """Tell whether a source has the address of this tree, under another name; None where that is not seen.
+
+    Where nothing deploys the tree, what has a chart at this very place is taken for it.
+    """
+    if not own:
+        return True
+    theirs = _addresses([source], by_name)
+    ours = _addresses(own, by_name)
+    if not theirs or not ours:
+        return None
+    return any(one.may_hold(other) for one in theirs for other in ours)
+
+
+def _addresses(sources: Iterable[tuple[str, str]], by_name: _Known) -> list[SourceAddress]:
+    found = (SourceAddress.of(text(each.spec.get("url"))) for source in sources for each in by_name.get(source, ()))
+    return [address for address in found if address is not None]
 
 
 def _post_rendered(objects: list[Manifest], release: Manifest, tree: Tree, journal: Journal) -> list[Manifest]:

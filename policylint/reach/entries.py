@@ -97,12 +97,11 @@ def doors(tracer: Tracer, gateways: Iterable[ResourceKey] | None = None) -> dict
                     for hostname in (EVERY,) if stream else candidate.hostnames:
                         named.setdefault(hostname, set()).add(route.route.key)
     for key in topology.unseen:
-        if chosen is None or key in chosen:
-            named = found[key, "http", None] = {}
-            for route in topology.routes:
-                if any(parent.unseen is not None and parent.unseen.key == key for parent in route.parents):
-                    for hostname in route.hostnames:
-                        named.setdefault(hostname, set()).add(route.route.key)
+        for scheme, number in tracer.out_of_sight.doors(key) if chosen is None or key in chosen else ():
+            named = found[key, scheme, number] = {}
+            for route, _ in tracer.out_of_sight.at(key, scheme, number):
+                for hostname in route.hostnames:
+                    named.setdefault(hostname, set()).add(route.route.key)
     return found
 
 

@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from itertools import chain, islice
 
 from policylint.doors import DOOR_GUARDS, PUBLISHED, is_door, is_inside, proxies, with_doors
+from policylint.doors.out_of_sight import OutOfSight
 from policylint.implementations.generic.headers import admitted
 from policylint.model import Node, Resource, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.kinds import WAYS_IN
@@ -98,6 +99,7 @@ class Tracer:
         self.policies = Policies(simulation)
         self.admissions = Admissions(simulation)
         self.certificates = CertificateDemands(simulation)
+        self.out_of_sight = OutOfSight(self.topology)
         self.named: dict[tuple[str, ...], dict[str, ResourceKey]] = {}
         self.in_mesh: dict[ResourceKey, list[tuple[ParentState, RouteState]]] = defaultdict(list)
         self._attached: dict[Node, list[tuple[RouteState, Candidate]]] = defaultdict(list)
@@ -222,7 +224,7 @@ class Tracer:
         kind = "GRPCRoute" if request.grpc else "HTTPRoute"
         candidates: Iterable[RuleCandidate]
         if gateway is None:
-            served = [(state.route, state.hostnames) for state in self._naming_unseen(key, request.port, kind)]
+            served = [(each.route, each.hostnames) for each, _ in self.out_of_sight.naming(key, request, kind)]
             candidates = matches_at(served, request.host, self._narrowing, grpc=request.grpc)
         else:
             listener = self._selected(gateway, request).listener
@@ -252,18 +254,6 @@ class Tracer:
         if gateway is None or listener is None:
             return False
         return bool(self.certificates.at(self._holding(listener, gateway), listener))
-
-    def _naming_unseen(self, gateway: ResourceKey, port: int | None, kind: str) -> list[RouteState]:
-        """Return the routes of a kind that name a Gateway which was not seen."""
-        return [
-            state
-            for state in self.topology.routes
-            if state.route.key.kind == kind
-            and any(
-                parent.unseen is not None and parent.unseen.key == gateway and parent.port in (None, port)
-                for parent in state.parents
-            )
-        ]
 
     def path(self, listener: ListenerState) -> tuple[Node, ...]:
         """Return the nodes above a route: class, Gateway, ListenerSet, listener."""
@@ -410,13 +400,8 @@ class Tracer:
         """Return the trace of the request at a Gateway that was not seen: only the routes that name it are known."""
         request = start.request
         kind = "GRPCRoute" if request.grpc else "HTTPRoute"
-        listeners = {
-            state.route.key: parent.unseen
-            for state in self.topology.routes
-            for parent in state.parents
-            if parent.unseen is not None and parent.unseen.key == gateway and parent.port in (None, request.port)
-        }
-        served = [(state.route, state.hostnames) for state in self._naming_unseen(gateway, request.port, kind)]
+        naming = self.out_of_sight.naming(gateway, request, kind)
+        served = list({each.route.key: (each.route, each.hostnames) for each, _ in naming}.values())
         every_candidate = rule_candidates(served, request, self._narrowing, grpc=request.grpc)
         candidates = every_candidate if among is None else tried(among, request)
         fitting = ordered(candidates)
@@ -424,7 +409,12 @@ class Tracer:
             reason = f"{gateway} was not seen, and no route here decides"
             return start._replace(outcome=Outcome(unknown=True, reason=reason))
         winner = fitting[0]
-        listener = listeners[winner.route.key]
+        if other := next(self.out_of_sight.rivals(naming, request, fitting), None):
+            reason = (
+                f"{gateway} was not seen: one listener leads to {winner.route.key}, another one to {other.route.key}"
+            )
+            return start._replace(outcome=Outcome(unknown=True, reason=reason))
+        listener = next(node for each, node in reversed(naming) if each.route.key == winner.route.key)
         above = (whole(gateway), listener) if listener.section else (whole(gateway),)
         trace = self.finish(start, winner, fitting, above, request.port)
         note = f"{gateway} was not seen: its listeners, other routes and policies of its own are not known"

@@ -312,7 +312,7 @@ class _Comparison:
         for side in (before, after):
             if side.trace.rule is not None:
                 self._compared |= {side.trace.rule.key, entry.gateway}
-        if why := self._out_of_sight(before, after):
+        if why := self._out_of_sight(before, after) or self._taken_away(after):
             self._same = False
             self._doubt(entry, why)
             return
@@ -357,6 +357,21 @@ class _Comparison:
                 for place in (key.namespace, None)
                 for reason, making in world.unseen.at(place)
                 if making.kinds is None and reason not in known
+            ),
+            "",
+        )
+
+    def _taken_away(self, after: RequestAnswer) -> str:
+        """Return which backend is taken to be there although the change removes the one that was seen; "" for none."""
+        was, now, pairing = self._sides.before.world, self._sides.after.world, self._sides.pairing
+        return next(
+            (
+                f"the change removes {share.key}, and whether anything else makes it was not seen"
+                for share in after.trace.outcome.shares
+                if not share.problem
+                and share.key in self._changed
+                and share.key not in now.resources
+                and pairing.was(share.key) in was.resources
             ),
             "",
         )

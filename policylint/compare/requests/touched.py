@@ -171,15 +171,15 @@ def _place_unseen(named: dict[Door, dict[str, bool]], served: Iterable[Serving])
     Args:
         served: what each side serves there.
     """
-    for key in [door[0] for door in named if door[2] is None]:
-        seen = [door for door in named if door[0] == key and door[2] is not None and door[1] in ("http", "https")]
+    for away in [door for door in named if door[2] is None]:
+        seen = [door for door in named if door[0] == away[0] and door[2] is not None and door[1] in ("http", "https")]
         if seen:
-            patterns = named.pop((key, "http", None))
+            patterns = named.pop(away)
             for door in seen:
                 for hostname, is_hit in patterns.items():
                     named[door][hostname] = named[door].get(hostname, False) or is_hit
             for side in served:
-                names = side.pop((key, "http", None), set())
+                names = side.pop(away, set())
                 side |= {door: side.get(door, set()) | names for door in seen if names}
 
 

@@ -223,7 +223,9 @@ def _markdown(found: Found) -> Iterator[str]:
 def _head(row: Row, found: Found) -> str:
     entry = row.way.entry
     where = f", environment {row.simulation.world.name}" if found.several else ""
-    port = "not seen here" if entry.port is None else f"{entry.scheme} on port {entry.port}"
+    port = f"{entry.scheme} on port {entry.port}"
+    if entry.port is None:
+        port = "https, not seen here" if entry.scheme == "https" else "not seen here"
     if entry.inside:
         port += f", clients of namespace {entry.consumer}" if entry.consumer else ", inside the mesh"
     return f"{found.names.key(entry.gateway)}, {port}{where}"

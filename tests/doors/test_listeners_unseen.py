@@ -1,0 +1,119 @@
+"""A Gateway that stands in another repository: its listeners are told apart as far as the routes that name it show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.reach import doors, entries
+from policylint.trace import Request, Tracer
+from tests.compare.repositories import diff
+from tests.worlds import gateway, gateway_class, route, service, simulated
+
+HOST = "shop.example.com"
+REDIRECT = "filters: [{{type: RequestRedirect, requestRedirect: {{{0}}}}}]"
+TO_HTTPS = REDIRECT.format("scheme: https, statusCode: 301")
+
+
+def at(section: str = "", port: int | None = None) -> str:
+    fields = [f"sectionName: {section}"] if section else []
+    fields += [f"port: {port}"] if port else []
+    return f"[{{{', '.join(['name: edge', 'namespace: infra', *fields])}}}]"
+
+
+def rules(rule: str) -> str:
+    return f"hostnames: [{HOST}], rules: [{{{rule}}}]"
+
+
+def serving(parents: str, name: str = "shop", backend: str = "shop") -> str:
+    """Return a route that serves the host at some listener."""
+    return route(name, parents=parents, more=rules(f"backendRefs: [{{name: {backend}, port: 80}}]"))
+
+
+def redirecting(parents: str, rule: str = TO_HTTPS) -> str:
+    """Return a route that comes first by its name."""
+    return route("a-redirect", parents=parents, more=rules(rule))
+
+
+def end(*manifests: str, scheme: str, port: int | None = None) -> str:
+    """Return where a request ends."""
+    trace = Tracer(simulated(*manifests)).trace(Request(scheme=scheme, host=HOST, port=port))
+    outcome = trace.outcome
+    if outcome.unknown:
+        return outcome.reason
+    return "redirect" if outcome.redirect is not None else ", ".join(share.key.name for share in outcome.shares)
+
+
+@pytest.mark.parametrize("parents", [at(), at("https"), at("websecure")])
+def test_what_goes_on_to_https_does_not_stand_where_it_leads(parents: str) -> None:
+    world = redirecting(at("web")), serving(parents), service("shop")
+    assert (end(*world, scheme="http"), end(*world, scheme="https")) == ("redirect", "shop")
+    assert {(scheme, port) for _, scheme, port in doors(Tracer(simulated(*world)))} == {("http", None), ("https", None)}
+
+
+@pytest.mark.parametrize(
+    ("parents", "rule"),
+    [
+        (at(), TO_HTTPS),  # at all listeners, so it says nothing of any
+        (at("web"), REDIRECT.format("scheme: https, hostname: www.example.com")),  # may well stand at HTTPS
+        (at("web"), REDIRECT.format("path: {type: ReplaceFullPath, replaceFullPath: /new}")),
+    ],
+)
+def test_other_redirects_show_no_listener(parents: str, rule: str) -> None:
+    world = redirecting(parents, rule), serving(at("web")), service("shop")
+    assert {(scheme, port) for _, scheme, port in doors(Tracer(simulated(*world)))} == {("http", None)}
+    assert end(*world, scheme="https") == "redirect"
+
+
+def test_of_two_listeners_nothing_tells_which_one_takes_a_request() -> None:
+    world = serving(at("one"), "one", "one"), serving(at("two"), "two", "two"), service("one"), service("two")
+    assert "was not seen: one listener leads to HTTPRoute shop/one" in end(*world, scheme="https")
+
+
+def test_one_route_at_all_listeners_is_certain_of_what_comes_first() -> None:
+    world = serving(at(), "one", "one"), serving(at("two"), "two", "two"), service("one"), service("two")
+    assert end(*world, scheme="https") == "one"
+
+
+def test_requests_come_in_at_ports_that_routes_name() -> None:
+    world = simulated(serving(at(port=443)), service("shop"))
+    entry = list(entries(Tracer(world)))[-1]
+    assert (entry.scheme, entry.port, entry.host) == ("https", 443, HOST)
+    assert end(serving(at(port=443)), service("shop"), scheme="https", port=443) == "shop"
+
+
+@pytest.mark.parametrize("parents", [at(), at("https"), at("https", 443), at(port=443)])
+def test_what_changes_behind_a_redirect_is_told(tmp_path: Path, parents: str) -> None:
+    files = {
+        "redirect.yaml": redirecting(at("http", 80) if "port" in parents else at("http")),
+        "shop.yaml": serving(parents),
+        "service.yaml": "---".join((service("shop"), service("admin"))),
+    }
+    said = diff(tmp_path, files, {"shop.yaml": serving(parents, backend="admin")})
+    assert "~ other backend: shop.example.com" in said
+    assert "as before" not in said
+
+
+def test_a_gateway_that_comes_into_sight_has_its_own_ports(tmp_path: Path) -> None:
+    listeners = (
+        "[{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}},"
+        " {name: https, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: c}]},"
+        " allowedRoutes: {namespaces: {from: All}}}]"
+    )
+    files = {
+        "redirect.yaml": redirecting(at("http")),
+        "shop.yaml": serving(at("https")),
+        "service.yaml": service("shop"),
+    }
+    said = diff(tmp_path, files, {"gateway.yaml": "---".join((gateway_class(), gateway(listeners=listeners)))})
+    assert "closed" not in said
+
+
+def test_a_backend_that_goes_and_may_be_made_elsewhere_is_not_known(tmp_path: Path) -> None:
+    namespace = "'${NAMESPACE}'"
+    shop = route("shop", namespace, more=rules("backendRefs: [{name: shop, port: 80}]"))
+    files = {"shop.yaml": shop, "service.yaml": service("shop", namespace)}
+    said = diff(tmp_path, files, {"service.yaml": "# gone\n"})
+    assert "not known for 1 host: the change removes Service ${NAMESPACE}/shop" in said
+    assert "as before" not in said

@@ -10,6 +10,7 @@ import pytest
 from policylint.model import ResourceKey
 from policylint.model.spelling import spelled
 from policylint.reach.ways import all_ways
+from policylint.trace import Request, Tracer
 from tests import worlds
 from tests.doors.asking import answer
 from tests.worlds import manifest, service, simulated
@@ -349,15 +350,57 @@ def test_tokens_are_asked_for_at_the_pods() -> None:
 ROUTER = "{name: istio-proxy, args: [proxy, router]}"
 
 
+WRITTEN = (
+    pods()
+    .replace("sidecar.istio.io/inject: 'true'", "sidecar.istio.io/inject: 'false'")
+    .replace("{name: p}", ROUTER)
+    .replace("inject.istio.io/templates: gateway", "a: b")
+)
+OTHERWISE = pods().replace("ingressgateway", "outside")
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        pods(),
+        WRITTEN,
+        OTHERWISE,
+        OTHERWISE.replace("templates: gateway", "templates: 'sidecar, gateway'"),
+        pods().replace("inject.istio.io/templates: gateway", "a: b"),
+    ],
+)
+@pytest.mark.parametrize("namespace", ["istio-system", "edge"])
+def test_mutual_tls_of_the_mesh_is_none_of_a_gateway(workload: str, namespace: str) -> None:
+    """What listens there is what a Gateway opens (buildGatewayListeners); PeerAuthentication is of sidecars."""
+    mesh = policy("{mtls: {mode: STRICT}}", "PeerAuthentication")
+    own = policy("{mtls: {mode: STRICT}}", "PeerAuthentication", namespace, "own")
+    objects = (text.replace("istio-system", namespace) for text in (gateway(), workload, virtual()))
+    at = "outside" if "outside" in workload else "ingressgateway"
+    world = [text.replace("ingressgateway", at) for text in objects]
+    assert ends(*world, mesh, own)[0] == "web"
+
+
+def test_mutual_tls_of_the_mesh_is_that_of_sidecars() -> None:
+    web = manifest(
+        "apps/v1",
+        "Deployment",
+        "web",
+        "shop",
+        "spec: {template: {metadata: {labels: {app: web, sidecar.istio.io/inject: 'true'}}}}",
+    )
+    published = service("web", "shop", more="type: LoadBalancer, selector: {app: web}")
+    mesh = policy("{mtls: {mode: STRICT}}", "PeerAuthentication")
+    outcome = Tracer(simulated(web, published, mesh)).trace(Request(host="shop.example.com", scheme="http")).outcome
+    assert outcome.refused
+
+
 def test_pods_that_are_gateways_by_themselves_are_proxies() -> None:
-    written = pods().replace("sidecar.istio.io/inject: 'true'", "sidecar.istio.io/inject: 'false'")
-    written = written.replace("{name: p}", ROUTER).replace("inject.istio.io/templates: gateway", "a: b")
-    assert ends(gateway(), written, virtual(), policy(f"{{{SELECTED}, action: DENY, rules: [{{}}]}}"))[0] == "403"
+    assert ends(gateway(), WRITTEN, virtual(), policy(f"{{{SELECTED}, action: DENY, rules: [{{}}]}}"))[0] == "403"
     only = "{rules: [{from: [{source: {principals: [cluster.local/ns/istio-system/sa/default]}}]}]}"
     labels = "{app: web, sidecar.istio.io/inject: 'true'}"
     spec = f"spec: {{template: {{metadata: {{labels: {labels}}}, spec: {{containers: [{{name: w}}]}}}}}}"
     workload = manifest("apps/v1", "Deployment", "web", "shop", spec)
-    assert ends(gateway(), written, virtual(), workload, policy(only, namespace="shop"))[0] == "web"
+    assert ends(gateway(), WRITTEN, virtual(), workload, policy(only, namespace="shop"))[0] == "web"
 
 
 ROOT = "[{match: [{uri: {prefix: /}}], route: [{destination: {host: web}}]}"

@@ -8,6 +8,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.implementations.generic.detecting import Detection
 from policylint.implementations.istio import labels
+from policylint.implementations.istio.mesh import is_gateway
 from policylint.model import Location, Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.policy.client_addresses import (
     LOGIN,
@@ -40,7 +41,7 @@ def believed(
         return
     rule = policy.location(*pointer)
     fix = f"let nothing but these proxies reach the pods (network policies), {LOGIN}"
-    if proxy.kind == "Gateway" or _is_gateway(resource):
+    if proxy.kind == "Gateway" or is_gateway(resource):
         owner, place, proxies = counted_on(resource)
         if proxies is not None and proxies > 0:
             trust = Trust(place[1:], PAST_PROXIES, certain=False, fix=fix)
@@ -68,13 +69,6 @@ def _remote_addresses(policy: Resource) -> Pointer:
             if condition.get("key") == "remote.ip":
                 return ("spec", "rules", index, "when", number)
     return ()
-
-
-def _is_gateway(workload: Resource) -> bool:
-    """Tell whether a workload is a gateway of Istio: its proxy is no sidecar."""
-    metadata = mapping(mapping(workload.spec.get("template")).get("metadata"))
-    labels, annotations = mapping(metadata.get("labels")), mapping(metadata.get("annotations"))
-    return annotations.get("inject.istio.io/templates") == "gateway" or "gateway" in text(labels.get("istio"))
 
 
 def counted_on(resource: Resource) -> tuple[Resource, Pointer, int | None]:

@@ -54,7 +54,7 @@ class ProxyContext(NamedTuple):
         """Return the proxy's sides of requests: Gateways are CLIENT, waypoints SERVER, others both (telemetry.go)."""
         if self.proxy.waypoint:
             return ("SERVER",)
-        return ("CLIENT",) if self.proxy.gateway else ("CLIENT", "SERVER")
+        return ("CLIENT",) if self.proxy.gateway or self.proxy.router else ("CLIENT", "SERVER")
 
 
 def proxy_contexts(mesh: Mesh, kind: PolicyKind) -> Iterator[ProxyContext]:
@@ -62,7 +62,7 @@ def proxy_contexts(mesh: Mesh, kind: PolicyKind) -> Iterator[ProxyContext]:
     for proxy in mesh.proxies:
         if proxy.ambient and kind.kind not in _AT_ZTUNNEL:
             continue
-        if (proxy.gateway or proxy.place is not None) and kind.kind == labels.PEER_AUTHENTICATION:
+        if (proxy.gateway or proxy.router or proxy.place is not None) and kind.kind == labels.PEER_AUTHENTICATION:
             continue
         per_service = proxy.services if kind.kind in _PER_SERVICE else ()
         yield from (ProxyContext(proxy, service) for service in per_service)

@@ -40,6 +40,7 @@ _TEMPLATES = (
 )
 _OWNERS = frozenset({kind for _, kind in _TEMPLATES} | {"Gateway"})
 
+_GATEWAY = "gateway"
 _NEVER_INJECTED = frozenset({"kube-system", "kube-public", "kube-node-lease", "local-path-storage"})
 """Namespaces that the injector leaves alone whatever their labels say (IgnoredNamespaces, pkg/kube/inject)."""
 
@@ -65,6 +66,7 @@ class Proxy(NamedTuple):
         own: the workload's own settings, None without any.
         revision: of its control plane, or the tag that its labels name.
         place: the namespace of pods that no manifest shows, "" where it is not known; None for those of `node`.
+        router: whether its pods are a gateway by themselves: no sidecar, and nothing but what a Gateway has it open.
     """
 
     node: Node
@@ -81,6 +83,7 @@ class Proxy(NamedTuple):
     own: Attachment | None = None
     revision: str = DEFAULT_REVISION
     place: str | None = None
+    router: bool = False
 
     @property
     def namespace(self) -> str:
@@ -249,7 +252,7 @@ def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
     around = world.namespace_labels(workload.key.namespace) or {}
     annotations = mapping(metadata.get("annotations"))
     if _is_router(spec):
-        yield Proxy(node, pod_labels, annotations=annotations, revision=_revision(pod_labels, {}))
+        yield Proxy(node, pod_labels, annotations=annotations, revision=_revision(pod_labels, {}), router=True)
         return
     on_host = spec.get("hostNetwork") is True
     place = membership(pod_labels, annotations, workload.key.namespace, around, on_host=on_host)
@@ -263,7 +266,8 @@ def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
         sure = sure or workload.key.kind in ("WorkloadEntry", "WorkloadGroup") or labels.INJECTED in annotations
         own = _own_settings(workload, metadata, (*pod_place(workload), "metadata"))
         named = _revision(pod_labels, around if by_revision else {})
-        yield Proxy(node, pod_labels, sure=sure, annotations=annotations, own=own, revision=named)
+        router = is_gateway(workload)
+        yield Proxy(node, pod_labels, sure=sure, annotations=annotations, own=own, revision=named, router=router)
 
 
 def membership(
@@ -303,6 +307,17 @@ def _is_router(spec: Mapping[str, Any]) -> bool:
     """Tell whether pods are gateways by themselves, as installations write them out: nothing is injected into them."""
     containers = map(mapping, sequence(spec.get("containers")))
     return any({"proxy", "router"} <= {*texts(container.get("args"))} for container in containers)
+
+
+def is_gateway(workload: Resource) -> bool:
+    """Tell whether the pods of a workload are a gateway of Istio: written out as one, injected, or called one.
+
+    Source: manifests/charts/gateway/templates/deployment.yaml, and gateway-injection-template.yaml of istio-control.
+    """
+    metadata, spec = _pod(workload)
+    own, annotations = mapping(metadata.get("labels")), mapping(metadata.get("annotations"))
+    injected = text(annotations.get("inject.istio.io/templates")).split(",")
+    return _is_router(spec) or _GATEWAY in map(str.strip, injected) or _GATEWAY in text(own.get("istio"))
 
 
 def _inject(own: Mapping[str, Any], annotations: Mapping[str, Any]) -> str:

@@ -195,6 +195,14 @@ def decided_by_address(simulation: Simulation) -> bool:
     return beside or detecting(simulation) or any(binding.form == "parameters" for binding in simulation.bindings)
 
 
+def addresses_in_lists(simulation: Simulation) -> bool:
+    """Return whether anything may list addresses of clients: policies that authorize, Ingresses, network policies."""
+    from policylint.doors.peculiar import LISTING
+
+    beside = any(simulation.world.of_kind(*kind) for kind in LISTING)
+    return beside or bool(simulation.network_policies) or any_policy(simulation)
+
+
 def routes_and_authentication(simulation: Simulation) -> bool:
     """Need two routes, and a policy of a kind that authenticates."""
     authenticates = some_policy(lambda policy: bool(policy.kind.settings.authentication))

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 from policylint.checks.needs import (
+    addresses_in_lists,
     any_cluster_network_policy,
     any_cluster_policy,
     any_crd,
@@ -175,6 +176,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP324": RuleEntry("requests_opened", runs="on changes", where="policylint.compare.requests.findings"),
     "GWP325": RuleEntry("ends_changed", runs="on changes", where="policylint.compare.ends"),
     "GWP326": RuleEntry("release_changes", runs="on changes", where="policylint.compare.releases"),
+    "GWP327": RuleEntry("client_address_hidden", addresses_in_lists),
     "GWP401": RuleEntry("parent_not_found"),
     "GWP402": RuleEntry("parent_section_not_found", some_parent(lambda parent: parent.section_found is False)),
     "GWP403": RuleEntry("route_not_allowed", either(any_gateway, some_parent(lambda parent: bool(parent.candidates)))),

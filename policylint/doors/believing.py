@@ -20,7 +20,7 @@ from policylint.policy.client_addresses import EVERYONE, LOGIN, PAST_PROXIES, Be
 def forgeable(world: World) -> Iterator[ForgedRule]:
     """Yield the lists of Ingresses that go by addresses which clients write."""
     for ingress, vendor, certain in served(world):
-        listed = _list(world, ingress, vendor) if certain and vendor.addresses else None
+        listed = listed_at(world, ingress, vendor) if certain and vendor.addresses else None
         guard = believed(world, vendor, ingress) if listed is not None else None
         if guard is None or listed is None:
             continue
@@ -38,7 +38,7 @@ def forgeable(world: World) -> Iterator[ForgedRule]:
         yield ForgedRule(Believed(guard.holder, at, trust), listed[1], listed[0], ingress)
 
 
-def _list(world: World, ingress: Resource, vendor: Vendor) -> tuple[Resource, Location] | None:
+def listed_at(world: World, ingress: Resource, vendor: Vendor) -> tuple[Resource, Location] | None:
     """Return what holds the list of addresses of an Ingress, and where; None without one."""
     for name, about in vendor.reads.items():
         if mapping(about).get("at") in ("allow", "deny") and vendor.value(ingress, name):

@@ -34,6 +34,11 @@ class Vendor:
         return text(self._entry.get("prefix"))
 
     @property
+    def proxies(self) -> Mapping[str, Any]:
+        """Which images its proxies have, and where its chart says how connections come to them."""
+        return mapping(self._entry.get("proxies"))
+
+    @property
     def risky(self) -> Mapping[str, Any]:
         """What its annotations of text need in its settings, and since which release."""
         return mapping(self._entry.get("risky"))

@@ -193,7 +193,7 @@ class Hops:
         hidden = end.is_pod and verdict == "denied"
         if hidden and self.network.check(number, "ingress", universe.everything, ports) != "denied":
             verdict = "unknown"
-        return verdict, _uncertain(steps, _SHOWN) if verdict == "unknown" else "", steps
+        return verdict, _uncertain(steps, SHOWN) if verdict == "unknown" else "", steps
 
     def to_backend(self, source: Endpoint, backend: ResourceKey, port: int | None) -> list[Hop]:
         """Return the hops from an end to the pods behind a backend, on the ports that they have for the backend's.
@@ -340,7 +340,7 @@ class Hops:
         return both(sent, self.network.check(target, "ingress", 1 << source, inside))
 
 
-_SHOWN = "whether clients get to the proxies hangs on the address that they show"
+SHOWN = "whether clients get to the proxies hangs on the address that they show"
 _ELSEWHERE = "the proxies may run in another namespace than the usual one, and nothing here says where"
 
 

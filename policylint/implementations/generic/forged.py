@@ -19,8 +19,8 @@ class ForgedRule(NamedTuple):
 
 
 class ProxiedList(NamedTuple):
-    """A list of addresses that is held against those of proxies, with its place below the spec, and the networks of
-    proxies that it holds."""
+    """A list of addresses that is held against who connects, with its place below the spec, and networks that it holds:
+    all, or those of proxies."""
 
     holder: Resource
     pointer: Pointer

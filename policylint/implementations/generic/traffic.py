@@ -334,6 +334,10 @@ class Traffic(Behaviour):
         """Return lists of addresses that are held against those of proxies; by default none."""
         return ()
 
+    def lists_of_connecting(self, world: World) -> Iterable[ProxiedList]:  # noqa: ARG002
+        """Return lists of addresses, of objects that are no policies, that are held against who connects."""
+        return ()
+
     def proxied(self, workload: Resource, world: World) -> bool | None:  # noqa: ARG002
         """Return whether the pods of a workload have a proxy of the mesh beside them; None where it is not known."""
         return False

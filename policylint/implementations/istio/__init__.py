@@ -74,6 +74,7 @@ from policylint.topology.routes import Rule
 
 if TYPE_CHECKING:
     from policylint.catalog.kinds import Catalog
+    from policylint.documents import Pointer
     from policylint.implementations.generic.control_plane import ControlPlane
     from policylint.implementations.generic.dead_ends import DeadEnd
     from policylint.implementations.generic.detecting import Detection
@@ -240,6 +241,14 @@ class Istio(Implementation):
     def detection(self, gateway: Resource, kind: PolicyKind | None, spec: Mapping[str, Any]) -> Detection | None:  # noqa: ARG002
         """Return how many proxies a Gateway, or the mesh, says are in front."""
         return client_addresses.detection(gateway, self.settings) if kind is None else None
+
+    def address_rule(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:
+        """Return where an AuthorizationPolicy decides by the address of who connects, or of the client, alone."""
+        if kind.kind != labels.AUTHORIZATION:
+            return ()
+        fields = ("ipBlocks", "notIpBlocks"), ("remoteIpBlocks", "notRemoteIpBlocks")
+        found = (client_addresses.decided(spec, *pair) for pair in zip(fields, ("source.ip", "remote.ip"), strict=True))
+        return next(filter(None, found), ())
 
     def believed_beyond(
         self, policy: Resource, proxy: ResourceKey, world: World

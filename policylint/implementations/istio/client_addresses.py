@@ -54,7 +54,13 @@ def believed(
 
 def _remote_addresses(policy: Resource) -> Pointer:
     """Return where the first rule is that decides by the client's address alone; () without one."""
-    for index, rule in enumerate(map(mapping, sequence(policy.spec.get("rules")))):
+    found = decided(policy.spec, ("remoteIpBlocks", "notRemoteIpBlocks"), "remote.ip")
+    return ("spec", *found) if found else ()
+
+
+def decided(spec: Mapping[str, Any], fields: tuple[str, ...], key: str) -> Pointer:
+    """Return where the first rule is that decides by an address alone, in some fields of a source or by a condition."""
+    for index, rule in enumerate(map(mapping, sequence(spec.get("rules")))):
         conditions = [mapping(entry) for entry in sequence(rule.get("when"))]
         if any(text(condition.get("key")).startswith(("request.auth.", "source.p")) for condition in conditions):
             continue
@@ -62,12 +68,12 @@ def _remote_addresses(policy: Resource) -> Pointer:
             source = mapping(mapping(entry).get("source"))
             if any(source.get(name) for name in ("principals", "requestPrincipals", "serviceAccounts")):
                 continue
-            for name in ("remoteIpBlocks", "notRemoteIpBlocks"):
+            for name in fields:
                 if not all(block.endswith("/0") for block in texts(source.get(name))):
-                    return ("spec", "rules", index, "from", number, "source", name)
+                    return ("rules", index, "from", number, "source", name)
         for number, condition in enumerate(conditions):
-            if condition.get("key") == "remote.ip":
-                return ("spec", "rules", index, "when", number)
+            if condition.get("key") == key:
+                return ("rules", index, "when", number)
     return ()
 
 

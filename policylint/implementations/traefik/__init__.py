@@ -99,6 +99,12 @@ class Traefik(Implementation):
 
         return against_proxies(world)
 
+    def lists_of_connecting(self, world: World) -> Iterable[ProxiedList]:
+        """Return the lists without a strategy."""
+        from policylint.implementations.traefik.lists import by_connection
+
+        return by_connection(world)
+
     def dead_ends(self, world: World) -> Iterable[DeadEnd]:
         """Yield the rules of IngressRoutes with a Middleware that cannot be built: no router is made of them."""
         for ingress in world.of_kind(*_INGRESS_ROUTE):

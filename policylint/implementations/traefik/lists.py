@@ -50,14 +50,20 @@ def against_proxies(world: World) -> Iterator[ProxiedList]:
     networks = tuple(dict.fromkeys(each for found in stated for each in found))
     if not networks or means_everybody(networks):
         return
-    for middleware in middlewares:
+    for listed in by_connection(world):
+        ranges = listed.networks
+        within = tuple(each for each in networks if _overlap(ranges, (each,)) and _overlap(PRIVATE, (each,)))
+        if within and not means_everybody(ranges):
+            yield listed._replace(networks=within)
+
+
+def by_connection(world: World) -> Iterator[ProxiedList]:
+    """Yield the lists of Middlewares that are held against who connects, each with its networks."""
+    for middleware in world.of_kind(*_MIDDLEWARE):
         for field in ("ipAllowList", "ipWhiteList"):
             listed = mapping(middleware.spec.get(field))
-            ranges = texts(listed.get("sourceRange"))
-            if not ranges or "ipStrategy" in listed or means_everybody(ranges):
-                continue
-            if within := tuple(each for each in networks if _overlap(ranges, (each,)) and _overlap(PRIVATE, (each,))):
-                yield ProxiedList(middleware, (field, "sourceRange"), within)
+            if (ranges := texts(listed.get("sourceRange"))) and "ipStrategy" not in listed:
+                yield ProxiedList(middleware, (field, "sourceRange"), tuple(ranges))
 
 
 def _overlap(some: Iterable[str], others: Iterable[str]) -> bool:

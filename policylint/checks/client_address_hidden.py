@@ -1,0 +1,212 @@
+"""GWP327: lists of client addresses behind a Service that shows the addresses of nodes in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.checks.kit.locations import path
+from policylint.checks.kit.present import present
+from policylint.documents import Pointer
+from policylint.doors.annotations import served
+from policylint.doors.hiding import FIELD, Hiding, behind, hiding_services, is_plain, of_controller, speaks_of_proxies
+from policylint.doors.vendors import vendors
+from policylint.implementations import Implementation, implementation
+from policylint.model import Finding, Location, Related, Resource, ResourceKey, mapping, sequence, value_at
+from policylint.model.words import count, listing
+from policylint.namedtuple import NamedTuple
+from policylint.network.addresses import may_hold
+from policylint.network.hops import SHOWN
+from policylint.network.rules import Block
+from policylint.simulation import Simulation
+from policylint.spaces.addresses import cidr
+from policylint.topology import GatewayState
+from policylint.topology.ancestry import implementation_of
+
+RULE = "GWP327"
+_GROUND = "a load balancer that sends connections to the pods themselves, or returns them directly, keeps the addresses"
+
+
+class Listed(NamedTuple):
+    """Some addresses by which an object decides, with their place."""
+
+    holder: Resource
+    place: Location
+    networks: tuple[str, ...]
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    found: dict[tuple[ResourceKey, Pointer], tuple[Hiding, list[Listed]]] = {}
+    for hiding, listed in (*_behind_services(simulation), *_at_controllers(simulation), *_at_gateways(simulation)):
+        if listed.networks and not any(network.endswith("/0") for network in listed.networks):
+            found.setdefault((hiding.owner.key, hiding.place), (hiding, []))[1].append(listed)
+    for hiding, lists in found.values():
+        yield _finding(simulation, hiding, lists)
+
+
+def _behind_services(simulation: Simulation) -> Iterator[tuple[Hiding, Listed]]:
+    """Yield the lists of network policies, and of policies for workloads, for the pods behind published Services."""
+    world = simulation.world
+    hidden = hiding_services(world)
+    at_workloads: dict[ResourceKey, list[Listed]] = {}
+    for group in simulation.groups if hidden else ():
+        behaviour = _behaviour(simulation, group.kind.implementation)
+        for policy in (attachment.policy for attachment in group.effective.stack):
+            if pointer := behaviour.address_rule(group.kind, policy.spec):
+                listed = _listed(policy, ("spec", *pointer))
+                for context in group.contexts():
+                    at_workloads.setdefault(context[-1].key, []).append(listed)
+    for hiding in hidden:
+        for workload in behind(world, hiding.owner) if at_workloads else ():
+            yield from ((hiding, listed) for listed in at_workloads.get(workload.key, ()))
+        if simulation.network_policies:
+            yield from ((hiding, listed) for listed in _of_network(simulation, hiding.owner))
+
+
+def _of_network(simulation: Simulation, service: Resource) -> Iterator[Listed]:
+    """Yield the addresses by which network policies let clients in to the pods behind a Service, and nobody else."""
+    hops = simulation.hops
+    for port in map(mapping, sequence(service.spec.get("ports"))):
+        number = port.get("port")
+        for hop in hops.from_outside(service.key, number).hops if isinstance(number, int) else ():
+            if hop.because != SHOWN or hop.target.role != "workload":
+                continue
+            policies = {step.policy.key: step.policy for step in hop.ingress if step.policy is not None}
+            for policy in policies.values():
+                for rule in policy.rules:
+                    blocks = [(peer, below) for peers, below in rule.peers for peer in peers if isinstance(peer, Block)]
+                    if blocks and rule.direction == "ingress" and rule.action == "Allow":
+                        place = policy.resource.location(*rule.pointer, *blocks[0][1])
+                        yield Listed(policy.resource, place, tuple(block.cidr for block, _ in blocks))
+
+
+def _at_controllers(simulation: Simulation) -> Iterator[tuple[Hiding, Listed]]:
+    """Yield the lists of Ingresses and of what they name, where the proxies of their controller see nodes connect."""
+    from policylint.doors.addresses import believed
+    from policylint.doors.believing import listed_at
+
+    world = simulation.world
+    known: dict[str, Hiding | None] = {}
+    for ingress, vendor, certain in served(world):
+        listed = listed_at(world, ingress, vendor) if certain and vendor.proxies else None
+        if listed is None or believed(world, vendor, ingress) is not None:
+            continue
+        hiding = known.setdefault(vendor.name, of_controller(world, vendor))
+        if hiding is not None:
+            holder, place = listed
+            yield hiding, _listed(holder, place.pointer)
+    by = {vendor.name: vendor for vendor in vendors() if vendor.proxies}
+    for behaviour in present(simulation):
+        for each in behaviour.lists_of_connecting(world) if behaviour.name in by else ():
+            hiding = known.setdefault(behaviour.name, of_controller(world, by[behaviour.name]))
+            if hiding is not None:
+                yield hiding, _listed(each.holder, ("spec", *each.pointer))
+
+
+def _at_gateways(simulation: Simulation) -> Iterator[tuple[Hiding, Listed]]:
+    """Yield the lists of policies at Gateways whose Service their parameters, or the controller, make so."""
+    gateways = {
+        state.gateway.key: hiding
+        for state in simulation.topology.gateways
+        if any(group.kind.implementation for group in simulation.groups)
+        and (hiding := _of_gateway(simulation, state)) is not None
+        and not _is_told(simulation, state.gateway)
+    }
+    for group in simulation.groups if gateways else ():
+        behaviour = _behaviour(simulation, group.kind.implementation)
+        for policy in (attachment.policy for attachment in group.effective.stack):
+            if pointer := behaviour.address_rule(group.kind, policy.spec):
+                above = {node.key for node in group.nodes} | {node.key for path in group.contexts() for node in path}
+                listed = _listed(policy, ("spec", *pointer))
+                yield from ((gateways[key], listed) for key in sorted(above & gateways.keys()))
+
+
+def _of_gateway(simulation: Simulation, state: GatewayState) -> Hiding | None:
+    """Return what hides the addresses of clients from a Gateway: what its parameters say, else what its controller does
+    where nobody says anything."""
+    owners = (state.gateway.key, state.class_key)
+    named = [each for each in simulation.bindings if each.form == "parameters" and each.holder.key in owners]
+    for binding in named:
+        resource = binding.resolution.resource
+        place = _place(resource.body if resource is not None else {}, ())
+        if resource is not None and place:
+            return Hiding(resource, place, is_stated=True) if value_at(resource.body, place) == "Cluster" else None
+    about = simulation.catalog.data_plane(implementation_of(state, simulation.catalog))
+    infrastructure = mapping(state.gateway.spec.get("infrastructure"))
+    is_silent = not named and "parametersRef" not in infrastructure
+    does_hide = any(
+        (state.controller or state.class_key.name) in sequence(each.get("hidesClients")) for each in about
+    ) and is_plain(simulation.world, infrastructure)
+    if is_silent and does_hide:
+        return Hiding(state.gateway, ("spec", "gatewayClassName"), is_stated=False)
+    return None
+
+
+def _is_told(simulation: Simulation, gateway: Resource) -> bool:
+    """Return whether a Gateway, or a policy at its listeners, says where it finds the addresses of clients."""
+    state = simulation.topology.gateway(gateway.key)
+    own = _behaviour(simulation, "" if state is None else implementation_of(state, simulation.catalog) or "")
+    if own.detection(gateway, None, {}) is not None:
+        return True
+    for group in simulation.groups:
+        if any(node.key == gateway.key for node in group.nodes):
+            spec = group.effective.spec
+            said = _behaviour(simulation, group.kind.implementation).detection(gateway, group.kind, spec)
+            if said is not None or speaks_of_proxies(spec):
+                return True
+    return False
+
+
+def _behaviour(simulation: Simulation, name: str) -> Implementation:
+    return implementation(name, simulation.catalog.settings(name))
+
+
+def _place(value: object, above: Pointer) -> Pointer:
+    """Return where the field stands in an object, () where it does not."""
+    for name, inner in mapping(value).items():
+        if name == FIELD:
+            return (*above, name)
+        if found := _place(inner, (*above, name)):
+            return found
+    return ()
+
+
+def _listed(holder: Resource, pointer: Pointer) -> Listed:
+    return Listed(holder, holder.location(*pointer), tuple(_addresses(value_at(holder.body, pointer))))
+
+
+def _addresses(value: object) -> Iterator[str]:
+    """Yield the networks and addresses in a value."""
+    if isinstance(value, str):
+        yield from (part.strip() for part in value.split(",") if cidr(_network(part.strip())) is not None)
+    for inner in (*sequence(value), *mapping(value).values()):
+        yield from _addresses(inner)
+
+
+def _finding(simulation: Simulation, hiding: Hiding, lists: list[Listed]) -> Finding:
+    owner, first = hiding.owner, lists[0]
+    holders = list(dict.fromkeys(each.holder.key for each in lists))
+    nodes = simulation.hops.network.universe.facts.nodes
+    are_in = [each for listed in lists for each in listed.networks if may_hold(_network(each), (), nodes)]
+    others = f" and {count(len(holders) - 1, 'other')}" if holders[1:] else ""
+    decides = "decide" if others else "decides"
+    default = "" if hiding.is_stated else ", the default,"
+    instead = f", which {listing(list(dict.fromkeys(are_in)), most=3)} may hold" if are_in else ""
+    headers = ", or have the load balancer send PROXY headers and the proxies take them"
+    headers = "" if any(policy.key == holders[0] for policy in simulation.network_policies) else headers
+    return Finding(
+        RULE,
+        "warning",
+        f"{holders[0]}{others} {decides} by client addresses, which {owner.key} hides",
+        owner.location(*hiding.place),
+        resources=(owner.key, *holders[:20]),
+        label=f"with `{FIELD}: Cluster`{default} who connects has the address of a node{instead}",
+        related=(Related("decides by addresses of clients", first.place),),
+        help=(f"fix: set `{FIELD}: Local`{headers}",),
+        confidence="assumed",
+        ground=_GROUND,
+        field=path(hiding.place),
+    )
+
+
+def _network(address: str) -> str:
+    return address if "/" in address else f"{address}/{128 if ':' in address else 32}"

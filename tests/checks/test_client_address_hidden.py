@@ -1,0 +1,243 @@
+"""GWP327: nodes put their address in place of the client's, and something decides by that."""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.checks import client_address_hidden
+from policylint.model import Finding
+from tests.worlds import gateway, gateway_class, route, service, simulated
+
+OFFICE = "203.0.113.0/24"
+
+
+def findings(*manifests: str) -> list[Finding]:
+    return list(client_address_hidden.check(simulated(*manifests)))
+
+
+def workload(
+    name: str, namespace: str, image: str = "registry.example.com/app:1", pod: str = "", args: str = ""
+) -> str:
+    return f"""apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}, namespace: {namespace}}}
+spec:
+  selector: {{matchLabels: {{app: {name}}}}}
+  template:
+    metadata: {{labels: {{app: {name}}}}}
+    spec: {{{pod}containers: [{{name: app, image: "{image}", {args}ports: [{{containerPort: 8080}}]}}]}}
+"""
+
+
+def published(name: str, namespace: str, spec: str = "", annotations: str = "") -> str:
+    return f"""apiVersion: v1
+kind: Service
+metadata: {{name: {name}, namespace: {namespace}, annotations: {{{annotations}}}}}
+spec: {{type: LoadBalancer, {spec}selector: {{app: {name}}}, ports: [{{name: http, port: 80, targetPort: 8080}}]}}
+"""
+
+
+def office(cidr: str = OFFICE) -> str:
+    return f"""apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {{name: office, namespace: shop}}
+spec:
+  podSelector: {{matchLabels: {{app: web}}}}
+  policyTypes: [Ingress]
+  ingress: [{{from: [{{ipBlock: {{cidr: {cidr}}}}}]}}]
+"""
+
+
+WEB = workload("web", "shop")
+AUTHORIZED = """apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: office, namespace: istio-system}
+spec:
+  selector: {matchLabels: {app: ingress}}
+  action: ALLOW
+  rules: [{from: [{source: {FIELD: [203.0.113.0/24]}}]}]
+"""
+
+
+def ingress(controller: str, name: str, annotation: str) -> str:
+    return f"""apiVersion: networking.k8s.io/v1
+kind: IngressClass
+metadata: {{name: public}}
+spec: {{controller: {controller}}}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {{name: web, namespace: shop, annotations: {{{name}: "{annotation}"}}}}
+spec:
+  ingressClassName: public
+  rules:
+    - host: shop.example.com
+      http: {{paths: [{{path: /, pathType: Prefix, backend: {{service: {{name: web, port: {{number: 80}}}}}}}}]}}
+"""
+
+
+NGINX = ingress("k8s.io/ingress-nginx", "nginx.ingress.kubernetes.io/whitelist-source-range", f"{OFFICE}, 198.51.100.7")
+NGINX_RUNS = workload("nginx", "edge", "registry.k8s.io/ingress-nginx/controller:v1.12.0@sha256:aa")
+SETTINGS = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: ingress-nginx-controller, namespace: edge}
+data: DATA
+"""
+RELEASE = """apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: nginx, namespace: edge}
+spec:
+  interval: 1h
+  chart: {spec: {chart: ingress-nginx, version: 4.12.0, sourceRef: {kind: HelmRepository, name: nginx}}}
+  values: {controller: {VALUES}}
+"""
+EG = gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller")
+PROXY = """apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: EnvoyProxy
+metadata: {name: proxy, namespace: edge}
+spec: {provider: {type: Kubernetes, kubernetes: {envoyService: {externalTrafficPolicy: POLICY}}}}
+"""
+PARAMETERS = "infrastructure: {parametersRef: {group: gateway.envoyproxy.io, kind: EnvoyProxy, name: proxy}}"
+
+
+def at_gateway(group: str, kind: str, spec: str, name: str = "edge") -> str:
+    return f"""apiVersion: {group}
+kind: {kind}
+metadata: {{name: office, namespace: edge}}
+spec:
+  targetRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: {name}}}]
+  {spec}
+"""
+
+
+ADDRESSES = (
+    f"authorization: {{defaultAction: Deny, rules: [{{action: Allow, principal: {{clientCIDRs: [{OFFICE}]}}}}]}}"
+)
+
+
+def test_network_policies_see_nodes() -> None:
+    [found] = findings(WEB, published("web", "shop"), office())
+    assert found.message == "NetworkPolicy shop/office decides by client addresses, which Service shop/web hides"
+    assert found.confidence == "assumed"
+    assert "PROXY" not in found.help[0]
+
+
+@pytest.mark.parametrize(
+    ("spec", "annotations", "pod"),
+    [
+        ("externalTrafficPolicy: Local, ", "", ""),
+        ("", "service.beta.kubernetes.io/aws-load-balancer-nlb-target-type: ip", ""),
+        ("", 'service.beta.kubernetes.io/aws-load-balancer-proxy-protocol: "*"', ""),
+        ("", "", "hostNetwork: true, "),
+    ],
+)
+def test_addresses_that_are_kept(spec: str, annotations: str, pod: str) -> None:
+    assert not findings(workload("web", "shop", pod=pod), published("web", "shop", spec, annotations), office())
+
+
+def test_a_service_that_is_not_published() -> None:
+    inside = published("web", "shop").replace("LoadBalancer", "ClusterIP")
+    assert not findings(WEB, inside, office())
+
+
+def test_everybody_is_meant() -> None:
+    assert not findings(WEB, published("web", "shop"), office("0.0.0.0/0"))
+
+
+def test_cilium_returns_connections_directly() -> None:
+    cilium = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: cilium-config, namespace: kube-system}
+data: {bpf-lb-mode: dsr}
+"""
+    assert not findings(cilium, WEB, published("web", "shop"), office())
+
+
+@pytest.mark.parametrize("field", ["ipBlocks", "remoteIpBlocks", "notIpBlocks"])
+def test_policies_of_gateways_by_label(field: str) -> None:
+    pods = workload("ingress", "istio-system")
+    [found] = findings(pods, published("ingress", "istio-system"), AUTHORIZED.replace("FIELD", field))
+    assert "AuthorizationPolicy istio-system/office decides" in found.message
+    before = "annotations: {proxy.istio.io/config: '{gatewayTopology: {numTrustedProxies: 1}}'}"
+    told = pods.replace("{labels: {app: ingress}}", f"{{labels: {{app: ingress}}, {before}}}")
+    assert not findings(told, published("ingress", "istio-system"), AUTHORIZED.replace("FIELD", field))
+
+
+def test_lists_of_ingresses() -> None:
+    [found] = findings(NGINX, WEB, NGINX_RUNS, published("nginx", "edge"), SETTINGS.replace("DATA", "{}"))
+    assert found.message == "Ingress shop/web decides by client addresses, which Service edge/nginx hides"
+    for data in ('{use-proxy-protocol: "true"}', '{use-forwarded-headers: "true"}'):
+        assert not findings(NGINX, WEB, NGINX_RUNS, published("nginx", "edge"), SETTINGS.replace("DATA", data))
+
+
+@pytest.mark.parametrize(
+    ("values", "is_hidden"),
+    [
+        ("{}", True),
+        ("{service: {externalTrafficPolicy: Cluster}}", True),
+        ("{service: {externalTrafficPolicy: Local}}", False),
+        ("{hostNetwork: true}", False),
+        ("{service: {type: ClusterIP}}", False),
+        ('{config: {use-proxy-protocol: "true"}}', False),
+    ],
+)
+def test_values_of_a_chart(values: str, is_hidden: bool) -> None:
+    assert len(findings(NGINX, RELEASE.replace("{VALUES}", values))) == is_hidden
+
+
+def test_lists_of_middlewares() -> None:
+    middleware = """apiVersion: traefik.io/v1alpha1
+kind: Middleware
+metadata: {name: office, namespace: shop}
+spec: {ipAllowList: {sourceRange: [192.168.0.0/16]}}
+"""
+    runs = workload("traefik", "edge", "docker.io/traefik:v3.5.0")
+    [found] = findings(middleware, runs, published("traefik", "edge"))
+    assert "which 192.168.0.0/16 may hold" in found.label
+    told = workload(
+        "traefik", "edge", "traefik:v3.5.0", args='args: ["--entrypoints.web.proxyProtocol.trustedIPs=10.0.0.1"], '
+    )
+    assert not findings(middleware, told, published("traefik", "edge"))
+
+
+def test_parameters_of_a_gateway() -> None:
+    base = (
+        EG,
+        gateway("edge", "edge", "[{name: http, port: 80, protocol: HTTP}]", PARAMETERS, "eg"),
+        service("web", "edge"),
+    )
+    base = *base, route("web", "edge", "[{name: edge}]", more="rules: [{backendRefs: [{name: web, port: 80}]}]")
+    policy = at_gateway("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", ADDRESSES)
+    [found] = findings(*base, PROXY.replace("POLICY", "Cluster"), policy)
+    assert "which EnvoyProxy edge/proxy hides" in found.message
+    assert not findings(*base, PROXY.replace("POLICY", "Local"), policy)
+    traffic = at_gateway("gateway.envoyproxy.io/v1alpha1", "ClientTrafficPolicy", "enableProxyProtocol: true")
+    assert not findings(*base, PROXY.replace("POLICY", "Cluster"), policy, traffic)
+
+
+@pytest.mark.parametrize(
+    ("controller", "policy"),
+    [
+        ("istio.io/gateway-controller", ("security.istio.io/v1", "AuthorizationPolicy", "IP_BLOCKS")),
+        ("kgateway.dev/kgateway", ("gateway.kgateway.dev/v1alpha1", "TrafficPolicy", "ACL")),
+    ],
+)
+def test_controllers_that_leave_it_out(controller: str, policy: tuple[str, str, str]) -> None:
+    spec = {
+        "IP_BLOCKS": f"rules: [{{from: [{{source: {{ipBlocks: [{OFFICE}]}}}}]}}]",
+        "ACL": f"acl: {{defaultAction: deny, rules: [{{cidrs: [{OFFICE}], action: allow}}]}}",
+    }[policy[2]]
+    listeners = "[{name: http, port: 80, protocol: HTTP}]"
+    base = gateway_class("here", controller), service("web", "edge")
+    base = *base, route("web", "edge", "[{name: edge}]", more="rules: [{backendRefs: [{name: web, port: 80}]}]")
+    asked = at_gateway(*policy[:2], spec)
+    [found] = findings(*base, gateway("edge", "edge", listeners, of_class="here"), asked)
+    assert "which Gateway edge/edge hides" in found.message
+    kept = "infrastructure: {annotations: {service.beta.kubernetes.io/aws-load-balancer-nlb-target-type: ip}}"
+    assert not findings(*base, gateway("edge", "edge", listeners, kept, "here"), asked)
+
+
+def test_waypoints_have_no_clients_outside() -> None:
+    waypoint = gateway_class("waypoint", "istio.io/mesh-controller"), gateway("edge", "edge", of_class="waypoint")
+    asked = f"rules: [{{from: [{{source: {{ipBlocks: [{OFFICE}]}}}}]}}]"
+    assert not findings(*waypoint, at_gateway("security.istio.io/v1", "AuthorizationPolicy", asked))

@@ -195,7 +195,7 @@ def _finding(simulation: Simulation, hiding: Hiding, lists: list[Listed]) -> Fin
     headers = "" if any(policy.key == holders[0] for policy in simulation.network_policies) else headers
     return Finding(
         RULE,
-        "warning",
+        "warning" if hiding.place[-1] != "gatewayClassName" else "note",  # a Service that no manifest shows
         f"{holders[0]}{others} {decides} by client addresses, which {owner.key} hides",
         owner.location(*hiding.place),
         resources=(owner.key, *holders[:20]),

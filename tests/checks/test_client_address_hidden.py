@@ -233,6 +233,7 @@ def test_controllers_that_leave_it_out(controller: str, policy: tuple[str, str, 
     asked = at_gateway(*policy[:2], spec)
     [found] = findings(*base, gateway("edge", "edge", listeners, of_class="here"), asked)
     assert "which Gateway edge/edge hides" in found.message
+    assert found.severity == "note"
     kept = "infrastructure: {annotations: {service.beta.kubernetes.io/aws-load-balancer-nlb-target-type: ip}}"
     assert not findings(*base, gateway("edge", "edge", listeners, kept, "here"), asked)
 

@@ -20,7 +20,10 @@ from policylint.render.helm.app_template.release import (
 from policylint.render.provenance import Manifest
 
 _OF_TCP = ("", "HTTP", "HTTPS", "TCP")
-_AS_WRITTEN = ("clusterIP", "externalName", "publishNotReadyAddresses")
+_AS_WRITTEN = (
+    *("clusterIP", "externalIPs", "externalName", "externalTrafficPolicy", "loadBalancerSourceRanges"),
+    "publishNotReadyAddresses",
+)
 _HIGHEST_PORT = 65_535
 
 

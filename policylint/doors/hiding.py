@@ -13,18 +13,14 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors import is_on_node, published_as
 from policylint.doors.controllers import settings_of
-from policylint.doors.vendors import Vendor
+from policylint.doors.vendors import Vendor, keeping
 from policylint.load.charts import values_of
-from policylint.model import Resource, World, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.topology.workloads import WORKLOADS, pod_labels, pod_spec
 
 FIELD = "externalTrafficPolicy"
-_TO_PODS = ("nlb-ip", "target-type: ip", "cloud.google.com/neg", "service-type: ClusterIP")
-"""What annotations of load balancers that send connections to the pods themselves, or of none, have in them."""
-_CILIUM = (("bpf-lb-mode",), ("loadBalancer", "mode"))
-"""Where Cilium is told how nodes pass connections on: as they came with `dsr` and `hybrid`."""
 
 
 class Hiding(NamedTuple):
@@ -90,18 +86,25 @@ def _found(world: World) -> Iterator[Hiding]:
 
 
 def _passes_on(world: World) -> bool:
-    """Return whether the network plugin is told to send connections to the pods as they came."""
-    places = [
-        mapping(each.body.get("data")) for each in world.of_kind("", "ConfigMap") if each.key.name == "cilium-config"
-    ]
-    places += [values for _, values, _ in values_of(world, "cilium")]
-    return any(value_at(each, place) in ("dsr", "hybrid") for each in places for place in _CILIUM)
+    """Return whether a network plugin is told to send connections to the pods as they came."""
+    for about in map(mapping, sequence(keeping().get("plugins"))):
+        maps = (each for each in world.of_kind("", "ConfigMap") if each.key.name == about.get("map"))
+        settings = [mapping(each.body.get("data")) for each in maps]
+        settings += [values for _, values, _ in values_of(world, text(about.get("chart")))]
+        places = [tuple(place.split(".")) for place in texts(about.get("places"))]
+        if any(value_at(each, place) in texts(about.get("values")) for each in settings for place in places):
+            return True
+    return False
 
 
 def is_plain(world: World, written: object) -> bool:
     """Return whether neither the plugin nor what is written of a load balancer keeps the addresses of clients."""
     said = str(written).replace("'", "")
-    return not (any(each in said for each in _TO_PODS) or _passes_on(world) or speaks_of_proxies(written))
+    return not (
+        any(each in said for each in texts(keeping().get("annotations")))
+        or _passes_on(world)
+        or speaks_of_proxies(written)
+    )
 
 
 def speaks_of_proxies(settings: object) -> bool:

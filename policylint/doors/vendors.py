@@ -235,6 +235,11 @@ def ranges_of_services() -> tuple[str, ...]:
     return tuple(texts(_content().get("ranges")))
 
 
+def keeping() -> Mapping[str, Any]:
+    """Return what keeps the addresses of clients at Services that are published."""
+    return mapping(_content().get("keeping"))
+
+
 def streams() -> list[Mapping[str, Any]]:
     """Return the kinds whose objects take connections, each with where in them what stands."""
     return [mapping(entry) for entry in sequence(_content().get("streams"))]

@@ -11,6 +11,7 @@ from typing import Any
 
 from policylint.checks.kit.askers import Askers
 from policylint.checks.kit.locations import path
+from policylint.checks.kit.tracing import tracer_of
 from policylint.checks.kit.wording import misspelt_hosts
 from policylint.documents import Pointer
 from policylint.matches import matches
@@ -42,7 +43,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if state.kind.settings.authorization and state.groups and not state.invalid_code:
             for key in {node.key for target in state.targets for node in target.nodes if node.key.kind == "Gateway"}:
                 named.setdefault(key, []).append(state)
-    askers = Askers(Tracer(simulation, nearest=False)) if named else None
+    askers = Askers(tracer_of(simulation)) if named else None
     for gateway, states in sorted(named.items()):
         if askers is not None:
             yield from _at(askers, gateway, states)

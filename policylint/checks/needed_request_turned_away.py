@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from policylint.catalog.content import places
 from policylint.checks.kit.askers import Askers, TurningAway
 from policylint.checks.kit.locations import path
+from policylint.checks.kit.tracing import tracer_of
 from policylint.checks.needs import IN_PLACE
 from policylint.documents import Pointer
 from policylint.doors import with_doors
@@ -63,7 +64,7 @@ class _Wanting(NamedTuple):
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    tracer = Tracer(simulation, nearest=False)
+    tracer = tracer_of(simulation)
     askers = Askers(tracer)
     wanting: dict[tuple[ResourceKey, str], list[_Wanting]] = {}
     for state in simulation.policies.values():

@@ -30,14 +30,14 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     if not states:
         return
     from policylint.catalog.releases import about
+    from policylint.checks.kit.tracing import tracer_of
     from policylint.reach import entries
-    from policylint.trace import Tracer
 
     titles: dict[ResourceKey, str] = {}
     for state in states:
         name = implementation_of(state, simulation.catalog)
         titles[state.gateway.key] = "the proxy" if name is None else about(name).title
-    tracer = Tracer(simulation, nearest=False)
+    tracer = tracer_of(simulation)
     told: set[tuple[Node, Node]] = set()
     for entry in entries(tracer, titles):
         if entry.port is None or entry.scheme not in ("http", "https"):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from policylint.catalog.content import places
 from policylint.checks.kit.locations import path
+from policylint.checks.kit.tracing import tracer_of
 from policylint.matches import matches
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, is_symbolic
 from policylint.model.spelling import spelled
@@ -20,7 +21,7 @@ _PREFLIGHT = "OPTIONS"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    tracer = Tracer(simulation, nearest=False)
+    tracer = tracer_of(simulation)
     told: set[tuple[ResourceKey, Node]] = set()
     for group in simulation.groups:
         if not group.kind.preflight or not any(places(group.effective.spec, group.kind.preflight, ())):

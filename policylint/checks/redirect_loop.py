@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from policylint.checks.kit.tracing import tracer_of
 from policylint.matches import matches
 from policylint.model import Finding, Resource, ResourceKey, mapping, sequence
 from policylint.model.spelling import spelled
@@ -33,7 +34,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     gateways = {key for state, _ in redirecting.values() for key in _gateways(state)}
     if not gateways:
         return
-    tracer = Tracer(simulation, nearest=False)
+    tracer = tracer_of(simulation)
     reported: set[_Redirecting] = set()
     for entry in entries(tracer, gateways):
         if entry.port is None or entry.scheme not in ("http", "https"):

@@ -9,9 +9,11 @@ not known. GWP201 reports what a replaced policy took along.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import target_at
 from policylint.checks.kit.losses import drops
+from policylint.checks.kit.tracing import tracer_of
 from policylint.model import Finding, Node, Related, ResourceKey, mapping, sequence
 from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
@@ -19,7 +21,10 @@ from policylint.policy.asking import asked
 from policylint.policy.results import Group, PolicyState
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
-from policylint.trace import Asked, Requirements, Tracer
+from policylint.trace import Asked, Requirements
+
+if TYPE_CHECKING:
+    from policylint.reach.entries import Door, Named
 
 RULE = "GWP301"
 _MOST_CONTEXTS = 200_000
@@ -51,7 +56,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             for node in parent.attached if parent.gateway is not None else ():
                 gateways[node] = parent.gateway  # type: ignore[assignment]
                 listeners.setdefault(node, []).append(route)
-    logins = _Logins(simulation)
+    logins: _Logins | None = None
     reported: set[tuple[ResourceKey, ResourceKey]] = set()
     for node, routes in sorted(listeners.items()):
         gateway = gateways[node]
@@ -61,6 +66,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             pair = (gateway, route.route.key)
             if pair in reported or route.route.key in protection.settled:
                 continue
+            logins = logins or _Logins(simulation)
             given = [each for each in logins.of(route, gateway) if each.state != "asked"]
             if not given or any(each.state != "open" for each in given):
                 continue
@@ -85,26 +91,26 @@ class _Logins:
     """What the requests of routes are asked for, found once each."""
 
     def __init__(self, simulation: Simulation) -> None:
-        from policylint.reach import doors
-
-        self._tracer = Tracer(simulation, nearest=False)
+        self._tracer = tracer_of(simulation)
         self._requirements = Requirements(self._tracer)
-        self._doors = doors(self._tracer)
-        self._known: dict[ResourceKey, list[tuple[ResourceKey, Asked]]] = {}
+        self._doors: dict[ResourceKey, dict[Door, Named]] = {}
+        self._known: dict[tuple[ResourceKey, ResourceKey], list[Asked]] = {}
 
     def of(self, route: RouteState, gateway: ResourceKey) -> list[Asked]:
         """Return what is asked on each way to a backend of a route through a Gateway."""
         from policylint.reach import asked as asked_of
-        from policylint.reach import ways_to
+        from policylint.reach import doors, ways_to
 
         key = route.route.key
-        if key not in self._known:
-            self._known[key] = [
-                (way.entry.gateway, asked_of(self._requirements, way, "authentication"))
-                for way in ways_to(self._tracer, self._doors, key)
+        if gateway not in self._doors:
+            self._doors[gateway] = doors(self._tracer, [gateway])
+        if (gateway, key) not in self._known:
+            self._known[gateway, key] = [
+                asked_of(self._requirements, way, "authentication")
+                for way in ways_to(self._tracer, self._doors[gateway], key)
                 if way.trace.outcome.backends
             ]
-        return [login for at, login in self._known[key] if at == gateway]
+        return self._known[gateway, key]
 
 
 def _protection(simulation: Simulation) -> Protection:

@@ -24,6 +24,12 @@ _CONTENT: Final = re.compile(rb"(?:^|\r|\xc2\x85|\xe2\x80[\xa8\xa9])(?!---[ \t]*
 _DISGUISED: Final = rb"""(?:["'?!&*{\[<]|(?:kind|apiVersion)[ \t]+:|---[ \t]+[^\s#]|items:)"""
 _FIRST_DISGUISED: Final = re.compile(_DISGUISED)
 _DISGUISED_LINE: Final = re.compile(rb"\n(?! )" + _DISGUISED)  # most lines are indented
+_HEAD: Final = re.compile(  # how nearly all objects begin
+    rb"""(?:---[ \t]*\n)?(?:#[^\n"']*\n)*(apiVersion|kind): ([A-Za-z][\w./-]*)\n"""
+    rb"""(?!\1)(?:apiVersion|kind): ([A-Za-z][\w./-]*)\n"""
+)
+_IN_DOUBT: Final = re.compile(rb"\n(?! )(?:" + _DISGUISED + rb"|kind:|apiVersion:|---)")
+"""What makes one that begins so worth a closer look."""
 _LONE_RETURN: Final = re.compile(rb"\r(?!\n)")
 _OTHER_BREAKS: Final = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
 
@@ -83,6 +89,12 @@ def identity(data: bytes, chunk: Chunk) -> tuple[str, str] | None:
 
     Whoever trusts it leaves the object unparsed, so nothing may look like another kind than the one that is deployed.
     """
+    start, end = chunk.start, chunk.end
+    head = _HEAD.match(data, start, end)
+    if head is not None and data.find(b"\r", start, end) < 0 and data[start:end].isascii():
+        version, word = head.group(2, 3) if head[1] == b"apiVersion" else head.group(3, 2)
+        if word.isalnum() and not word.endswith(b"List") and _IN_DOUBT.search(data, head.end() - 1, end) is None:
+            return intern(version.decode()), intern(word.decode())  # a few words of thousands of documents
     if _is_disguised(data, chunk):
         return None
     kind = _only(data, b"\nkind:", chunk)
@@ -96,7 +108,7 @@ def identity(data: bytes, chunk: Chunk) -> tuple[str, str] | None:
     version_match = _API_VERSION.match(data, api_version, chunk.end)
     if kind_match is None or version_match is None or kind_match[2].endswith(b"List"):
         return None
-    return intern(version_match[2].decode()), intern(kind_match[2].decode())  # a few words of thousands of documents
+    return intern(version_match[2].decode()), intern(kind_match[2].decode())
 
 
 def _only(data: bytes, key: bytes, chunk: Chunk) -> int | None:

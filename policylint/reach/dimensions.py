@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from policylint.matches import Match
-from policylint.model import Node, is_symbolic
+from policylint.model import Node, ResourceKey, is_symbolic
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import CLAIM, CLIENT, PRINCIPAL, SITE
@@ -33,6 +33,7 @@ class Stated(NamedTuple):
         rules: whose matches they are.
         asked: whether what policies ask about requests is among it.
         bounded: whether policies ask more than is told apart.
+        route: whose requests alone are wanted, where matches tell them from all others; None for those of all.
     """
 
     predicates: Mapping[str, Collection[Predicate]] = {}
@@ -41,13 +42,14 @@ class Stated(NamedTuple):
     rules: frozenset[Node] = frozenset()
     asked: bool = False
     bounded: bool = False
+    route: ResourceKey | None = None
 
     def joined(self, other: Stated) -> Stated:
-        """Return what this or the other one demands."""
+        """Return what this or the other one demands, of the requests that this one is about."""
         names = dict.fromkeys((*self.predicates, *other.predicates))
         both = {name: {*self.predicates.get(name, ()), *other.predicates.get(name, ())} for name in names}
-        more = self.bounded or other.bounded
-        return Stated(both, self.grpc or other.grpc, asked=self.asked and other.asked, bounded=more)
+        asked, grpc = self.asked and other.asked, self.grpc or other.grpc
+        return Stated(both, grpc, asked=asked, bounded=self.bounded or other.bounded, route=self.route)
 
 
 def is_of_client(name: str) -> bool:
@@ -75,12 +77,12 @@ def is_grpc(dimensions: Sequence[Dimension]) -> bool:
 
 
 def of_rules(
-    candidates: Sequence[RuleCandidate | None], gained: Sequence[list[Box]]
+    candidates: Sequence[RuleCandidate | None], gained: Sequence[list[Box]], route: ResourceKey | None = None
 ) -> Iterable[list[tuple[Box, RuleCandidate | None]]]:
-    """Return what each rule gets by all of its matches: boxes, each with the match that takes it; None for no rule."""
+    """Return what each rule (of a route) gets by all of its matches: boxes, each with its match; None for no rule."""
     by_rule: dict[object, list[tuple[Box, RuleCandidate | None]]] = {}
     for candidate, own in zip(candidates, gained, strict=True):
-        if own:
+        if own and (route is None or (candidate and candidate.rule.node.key == route)):
             by_rule.setdefault(candidate and candidate.rule.node, []).extend((box, candidate) for box in own)
     return by_rule.values()
 

@@ -146,8 +146,8 @@ def ways_to(tracer: Tracer, at: Mapping[Door, Named], route: ResourceKey) -> Ite
     for door, named in at.items():
         hosts = {hostname for hostname, routes in named.items() if route in routes}
         for entry in entries_at(door, named) if hosts else ():
-            if entry.hostname in hosts:
-                yield from (way for way in ways_in(tracer, entry) if way.trace.rule and way.trace.rule.key == route)
+            ways = ways_in(tracer, entry, Stated(route=route)) if entry.hostname in hosts else ()
+            yield from (way for way in ways if way.trace.rule and way.trace.rule.key == route)
 
 
 def ways_inside(
@@ -261,7 +261,8 @@ def ways_in(
     before = tracer.contended
     whole = also if also.asked else also.joined(_asked(tracer, entry, also, nameless=nameless, blanks=blanks))
     if blanks and not entry.inside and not whole.bounded and _are_whole(blanks):
-        yield from map(_answered, blanks)
+        for way in blanks:  # nothing hung on who asks: these are the ways of requests that answer, too
+            yield way._replace(trace=way.trace._replace(request=way.trace.request._replace(blank=False)))
         return
     tracer.contended = before
     found = _ways(tracer, entry, whole, blank=False, nameless=nameless)
@@ -271,11 +272,6 @@ def ways_in(
 def _are_whole(blanks: Iterable[WayIn]) -> bool:
     """Return whether policies asked nothing about requests, so that with answers the ways would be the same ones."""
     return not any(way.trace.questions or way.trace.admissions or way.bounded for way in blanks)
-
-
-def _answered(way: WayIn) -> WayIn:
-    """Return a way of which policies asked nothing, as that of a request that answers."""
-    return way._replace(trace=way.trace._replace(request=way.trace.request._replace(blank=False)))
 
 
 def _identified(ways: Sequence[WayIn]) -> Iterator[WayIn]:
@@ -339,7 +335,8 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         doubtful = [candidate for candidate in candidates if candidate.match.doubtful]
         cells = Cells(tracer, entry, dimensions, also, nameless=nameless)
         found_here: list[WayIn] = []
-        for gains in of_rules(takers, gained):
+        alone = None if undecided or doubtful or below else also.route
+        for gains in of_rules(takers, gained, alone):
             boxes_of_rule = tuple(merged(box for box, _ in gains))
             first, winner = gains[0]
             among = None if winner is None else [*doubtful, winner]
@@ -352,7 +349,7 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
                 found_here += (
                     cell._replace(undecided=(*cell.undecided, *undecided)) for cell in cells.of(way, gains, doubtful)
                 )
-        if left:
+        if left and alone is None:
             unrouted = _whole(tracer, entry, dimensions, tuple(merged(left)), left[0])
             found_here.append(unrouted._replace(undecided=undecided) if undecided else unrouted)
         rivals = _rivals(found_here, candidates) if undecided else ()

@@ -71,6 +71,7 @@ class Simulation:
         "kept_hub",
         "kept_meshes",
         "kept_network_policies",
+        "kept_tracer",
         "order_dependent",
         "policies",
         "refused",
@@ -114,6 +115,7 @@ class Simulation:
         self.kept_network_policies: tuple[PolicySpec, ...] | None = None
         self.kept_hub: Hub | None = None
         self.kept_meshes: Meshes | None = None
+        self.kept_tracer: object = None
 
     @property
     def unevaluated(self) -> list[ObjectBinding]:
@@ -204,7 +206,7 @@ class Simulation:
     def give_back(self) -> None:
         """Drop what was only computed because somebody asked, and is computed again for whoever asks once more."""
         self.kept_acting = self.kept_doors = self.kept_hops = self.kept_hub = self.kept_meshes = None
-        self.kept_network_policies = None
+        self.kept_network_policies = self.kept_tracer = None
         self.world.give_back()
         self.topology.world.give_back()
 

@@ -16,7 +16,8 @@ from policylint.checks.kit.wording import Effort, Spellings, near
 from policylint.checks.needs import anything
 from policylint.checks.registry import RuleEntry
 from policylint.model import Finding, Location, Spot, World
-from policylint.simulation import simulate
+from policylint.simulation import Simulation, simulate
+from policylint.trace import Tracer
 from policylint.workspace import open_workspace
 from tests.checks.linting import GATEWAY, SERVICE, policy, route
 from tests.render.trees import FIXTURES
@@ -147,3 +148,24 @@ def test_near_misses_among_many_names_cost_little_and_end() -> None:
     while effort.left > 0:
         spellings.near("chekout-1234", 1)
     assert spellings.near("chekout-1234", 1) == []
+
+
+def test_rules_that_follow_requests_share_a_tracer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    following = {"GWP301": "route-without-authentication", "GWP317": "preflight-not-routed", "GWP411": "redirect-loop"}
+    made: list[str] = []
+    init = Tracer.__init__
+
+    def counted(self: Tracer, simulation: Simulation, **options: bool) -> None:
+        made.append(simulation.world.name)
+        init(self, simulation, **options)
+
+    monkeypatch.setattr(Tracer, "__init__", counted)
+    for rule, name in following.items():
+        page = (FIXTURES.parent / "rules" / f"{rule}-{name}.md").read_text(encoding="utf-8")
+        example = page.partition("```yaml bad\n")[2].partition("```")[0]
+        (tmp_path / f"{rule}.yaml").write_text(example, encoding="utf-8")
+    (simulation,) = open_workspace([str(tmp_path)]).simulations
+    assert following.keys() <= {finding.rule for finding in run(simulation)}
+    assert len(made) == 1
+    simulation.give_back()
+    assert simulation.kept_tracer is None

@@ -22,6 +22,7 @@ DOORS = frozenset(
         "Router",
         "EntryPoints",
         "HTTPProxies",
+        "VirtualServers",
         "Streams",
         "LoadBalancer",
         "NodePort",
@@ -31,7 +32,7 @@ DOORS = frozenset(
     }
 )
 """Kinds of what requests come in at beside Gateways."""
-PUBLISHED = DOORS - {"IngressClass", "Router", "EntryPoints", "HTTPProxies", "Streams"}
+PUBLISHED = DOORS - {"IngressClass", "Router", "EntryPoints", "HTTPProxies", "VirtualServers", "Streams"}
 DOOR_GUARDS = "doors"
 """The implementation that judges the guards of doors."""
 
@@ -90,6 +91,7 @@ def _opened(simulation: Simulation) -> Simulation:
     from policylint.doors.contour import contour_doors
     from policylint.doors.ingress import ingress_doors
     from policylint.doors.istio import istio_doors
+    from policylint.doors.nginx_servers import server_doors
     from policylint.doors.openshift import openshift_doors
     from policylint.doors.published import published
     from policylint.doors.streams import stream_doors
@@ -105,7 +107,7 @@ def _opened(simulation: Simulation) -> Simulation:
     read = Backends(world, grants, catalog.knows_group).of_route
     found = [*ingress_doors(world, read), *openshift_doors(world, read), *published(world, read)]
     found += [*istio_doors(world, read, simulation.policies), *traefik_doors(world, read), *contour_doors(world, read)]
-    found += stream_doors(world, read)
+    found += [*server_doors(world, read), *stream_doors(world, read)]
     opened = copy(simulation)
     opened.topology = simulation.topology.opened(
         [each.state for each in found],

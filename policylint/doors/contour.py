@@ -24,7 +24,6 @@ from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts, value_at
-from policylint.policy.results import FailingSetting
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
 from policylint.topology.secret_data import contents
@@ -485,12 +484,7 @@ def _body(proxy: Resource, route: Mapping[str, Any], *, to_https: bool) -> tuple
         return {"filters": [{"type": "RequestRedirect", "requestRedirect": moved}]}, ()
     if direct:
         status = direct.get("statusCode")
-        failing: dict[Pointer, FailingSetting] = {
-            ("answer",): FailingSetting(
-                status if isinstance(status, int) else 200, f"{proxy.key} answers by itself", proxy.key
-            )
-        }
-        return {}, (Guard(proxy, {"answer": dict(direct)}, {}, failing),)
+        return {}, (answering(proxy, status if isinstance(status, int) else 200),)
     services = [mapping(each) for each in sequence(route.get("services"))]
     references = [
         {"name": text(each.get("name")), "port": each.get("port", 80), "weight": each.get("weight", 1)}

@@ -8,6 +8,7 @@ from policylint.catalog.content import places
 from policylint.doors.annotations import astray, risky
 from policylint.doors.contour import invalid
 from policylint.doors.nginx import contended
+from policylint.doors.nginx_servers import rejected
 from policylint.doors.traefik import TRAEFIK_SERVICE, unrouted
 from policylint.doors.vendors import naming, objects_named
 from policylint.implementations.generic.dead_ends import DeadEnd
@@ -25,6 +26,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from _without_object(world)
     yield from astray(world)
     yield from contended(world)
+    yield from rejected(world)
     yield from risky(world)
 
 

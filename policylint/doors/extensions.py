@@ -17,6 +17,9 @@ from policylint.model import Resource, mapping, sequence, text, texts
 from policylint.model.resource import value_at
 from policylint.policy.results import FailingSetting
 
+_REFUSES = 400
+"""The least status that refuses a request."""
+
 
 def guards_of(extension: Resource, about: Mapping[str, Any]) -> Iterator[Guard]:
     """Yield what an object asks of all requests that it acts on, by its fields.
@@ -48,9 +51,8 @@ def _login(extension: Resource, about: Mapping[str, Any]) -> Iterator[Guard]:
 
 def answering(holder: Resource, status: int) -> Guard:
     """Return what answers all requests in place of a backend."""
-    failing: dict[Pointer, FailingSetting] = {
-        ("answer",): FailingSetting(status, f"{holder.key} answers by itself", holder.key)
-    }
+    why = f"{holder.key} answers by itself" if status >= _REFUSES else ""
+    failing: dict[Pointer, FailingSetting] = {("answer",): FailingSetting(status, why, holder.key)}
     return Guard(holder, {"answer": {"status": status}}, {}, failing)
 
 

@@ -508,6 +508,8 @@ class _Class:
         vendor = self._vendor
         for extension in self._acting(entry):
             yield from guards_of(extension, vendor.extensions)
+        if vendor.policies and (named := vendor.value(entry.ingress, vendor.policies)):
+            yield from self._of_policies(entry, named)
         answered = action(vendor, entry.ingress, entry.backend)[1]
         if answered is not None:
             yield answered
@@ -519,6 +521,19 @@ class _Class:
         if service is not None and vendor.is_of_services:
             own = self._guard(service)
             yield own.without(self._guards[entry.ingress.key].spec)
+
+    def _of_policies(self, entry: _Entry, named: str) -> tuple[Guard, ...]:
+        """Return what is asked by the Policies that an annotation names, `namespace/name` or `name`."""
+        from policylint.doors.nginx_policies import AT_INGRESSES, asked
+
+        parts = [each.strip().rpartition("/") for each in dict.fromkeys(named.split(",")) if each.strip()]
+        listed = [{"namespace": namespace, "name": name} for namespace, _, name in parts]
+        place: Pointer = ("metadata", "annotations", f"{self._vendor.prefix}{self._vendor.policies}")
+        secure = any(_covers(host, entry.host) for host in self._secured)
+        found = asked(
+            *(self._world, entry.ingress, listed, place), of_server=True, secure=secure, taken_here=AT_INGRESSES
+        )
+        return found.guards
 
     def _upgrading(self, ingress: Resource) -> Iterator[Guard]:
         """Yield what answers requests over http where https alone is taken, and nothing redirects to it."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.doors.extensions import answering
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, plain
 from policylint.doors.peculiar import OWN_GATEWAY, proxies
 from policylint.doors.vendors import guards
@@ -18,7 +19,7 @@ from policylint.model import Resource, ResourceKey, World, mapping, sequence, te
 from policylint.model.hosts import is_exported
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.policy.results import FailingSetting, PolicyState
+from policylint.policy.results import PolicyState
 from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate
 from policylint.topology import BackendState
 from policylint.topology.hostnames import covers, narrowed
@@ -469,11 +470,7 @@ def _body(
         return {"filters": [{"type": "RequestRedirect", "requestRedirect": moved}]}, ()
     if direct:
         status = direct.get("status")
-        why = f"{virtual.key} answers by itself"
-        failing: dict[Pointer, FailingSetting] = {
-            ("answer",): FailingSetting(status if isinstance(status, int) else 200, why, virtual.key)
-        }
-        return {}, (Guard(virtual, {"answer": dict(direct)}, {}, failing),)
+        return {}, (answering(virtual, status if isinstance(status, int) else 200),)
     rewrite = mapping(rule.get("rewrite"))
     host, path = text(rewrite.get("authority")), text(rewrite.get("uri"))
     if host or path:

@@ -20,6 +20,7 @@ ENTRIES = (
     ("configuration.konghq.com", "TCPIngress"),
     ("configuration.konghq.com", "UDPIngress"),
     ("k8s.nginx.org", "TransportServer"),
+    ("k8s.nginx.org", "VirtualServer"),
     ("apisix.apache.org", "ApisixRoute"),
     ("getambassador.io", "TCPMapping"),
     ("ingress.v1.haproxy.org", "TCP"),

@@ -109,6 +109,11 @@ class Vendor:
         return self._entry.get("ofServices") is True
 
     @property
+    def policies(self) -> str:
+        """Which annotation names Policies of NGINX Ingress Controller; "" where none does."""
+        return text(self._entry.get("policies"))
+
+    @property
     def actions(self) -> Mapping[str, Any]:
         """How annotations that hold actions begin, and the name of the port of a backend that means one."""
         return mapping(self._entry.get("actions"))
@@ -214,7 +219,7 @@ def guards() -> PolicyKind:
         "settings": mapping(_content().get("guards")),
         "status": "none",
     }
-    return policy_kind(entry, DOOR_GUARDS)
+    return policy_kind(entry, DOOR_GUARDS, "door")
 
 
 def protection_name(setting: str) -> str:

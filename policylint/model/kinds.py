@@ -204,7 +204,7 @@ WAYS_IN = {
     ("getambassador.io", "TCPMapping"): ("TCPMapping of Emissary", "TCPMappings of Emissary", True),
     ("ingress.v1.haproxy.org", "TCP"): ("TCP of HAProxy", "TCPs of HAProxy", True),
     ("k8s.nginx.org", "TransportServer"): ("TransportServer of NGINX", "TransportServers of NGINX", True),
-    ("k8s.nginx.org", "VirtualServer"): ("VirtualServer of NGINX", "VirtualServers of NGINX", False),
+    ("k8s.nginx.org", "VirtualServer"): ("VirtualServer of NGINX", "VirtualServers of NGINX", True),
     ("networking.istio.io", "Gateway"): ("Gateway of Istio's own", "Gateways of Istio's own", True),
     ("networking.istio.io", "VirtualService"): ("VirtualService of Istio", "VirtualServices of Istio", True),
     ("networking.k8s.io", "Ingress"): ("Ingress", "Ingresses", True),

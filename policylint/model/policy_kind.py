@@ -23,7 +23,7 @@ Strategy = Literal[
 ]
 PolicyClass = Literal["Direct", "Inherited", "Other"]
 ReferenceForm = Literal["ref", "refs", "selectors", "workload-selector", "namespace-selector", "label-selector"]
-Origin = Literal["catalog", "crd", "configuration", "shape"]
+Origin = Literal["catalog", "crd", "configuration", "shape", "door"]
 BoundBy = Literal["reference", "extension-ref", "parameters-ref", "annotation", "object", "none"]
 
 UNLIMITED = 2**31

@@ -240,7 +240,8 @@ def _comes_after_logins(met: Met) -> bool:
 def _failures(effective: Effective) -> Iterator[Decision]:
     """Yield the answers of settings that cannot do their work."""
     for place, failure in effective.failing.items():
-        yield Decision("denied" if failure.certain else "depends", place, failure.why, failure.status)
+        decision = Decision("denied" if failure.certain else "depends", place, failure.why, failure.status)
+        yield decision._replace(direct=failure.status < 400)
 
 
 def facts(request: Request, asked: list[RequestQuestion] | None = None) -> RequestFacts:

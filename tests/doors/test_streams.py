@@ -182,6 +182,6 @@ def test_every_kind_that_takes_connections_is_looked_for() -> None:
 
 
 def test_requests_that_kinds_which_nobody_reads_may_take_are_said_to_be_such() -> None:
-    server = manifest("k8s.nginx.org/v1", "VirtualServer", "v", "shop", "spec: {host: a.b}")
-    trace = Tracer(simulated(service("web"), traefik(), server)).trace(from_url("GET", "http://a.b/"))
-    assert "VirtualServers of NGINX may take it, and are not read" in trace.notes
+    mapping = manifest("getambassador.io/v3alpha1", "Mapping", "v", "shop", "spec: {hostname: a.b, prefix: /}")
+    trace = Tracer(simulated(service("web"), traefik(), mapping)).trace(from_url("GET", "http://a.b/"))
+    assert "Mappings of Emissary may take it, and are not read" in trace.notes

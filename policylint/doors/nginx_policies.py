@@ -1,0 +1,216 @@
+"""What Policies of NGINX Ingress Controller ask where a VirtualServer, or a route of one, names them.
+
+Source: nginx/kubernetes-ingress, internal/configs/policy.go (generatePolicies and what it calls),
+internal/configs/virtualserver.go (addPoliciesCfgToLocation), pkg/apis/configuration/validation/policy.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.doors.addresses import SETTING, unseen
+from policylint.doors.lowered import Guard
+from policylint.model import Resource, ResourceKey, World, mapping, text, texts, value_at
+from policylint.policy.results import FailingSetting
+
+GROUP = "k8s.nginx.org"
+KIND = (GROUP, "Policy")
+_CLOSED = 500
+"""What NGINX answers where a policy cannot be had, or not be applied."""
+_TYPES = {
+    "basicAuth": (("secret", "nginx.org/htpasswd"),),
+    "jwt": (("secret", "nginx.org/jwk"), ("trustedCertSecret", "nginx.org/ca")),
+    "ingressMTLS": (("clientCertSecret", "nginx.org/ca"),),
+    "oidc": (("clientSecret", "nginx.org/oidc"), ("trustedCertSecret", "nginx.org/ca")),
+    "apiKey": (("clientSecret", "nginx.org/apikey"),),
+    "egressMTLS": (("tlsSecret", "kubernetes.io/tls"), ("trustedCertSecret", "nginx.org/ca")),
+}
+"""Secrets that policies name, of which type each must be."""
+_SECTIONS = (*_TYPES, "accessControl", "rateLimit", "externalAuth", "waf", "cache", "cors", "hsts")
+"""What a Policy has one of."""
+AT_INGRESSES = frozenset({"accessControl", "cors", "externalAuth", "ingressMTLS", "egressMTLS", "waf"})
+"""What an Ingress takes of them (IsPolicySupportedOnIngress)."""
+_FAMILIES = (
+    frozenset({"allow", "deny"}),
+    frozenset({"basicAuth"}),
+    frozenset({"jwt"}),
+    frozenset({"login", "externalAuth"}),
+    frozenset({"oidc"}),
+    frozenset({"rateLimit"}),
+    frozenset({"firewall"}),
+    frozenset({"backendTLS"}),
+)
+"""Settings that are one directive of NGINX: a location that has it has nothing of the server's."""
+_CERTIFICATES = {"": "clientCertificate", "on": "clientCertificate", "optional": "optionalClientCertificate"}
+_SETTINGS = ("set-real-ip-from", "real-ip-header", "real-ip-recursive")
+_CONFIG_MAPS = frozenset({"nginx-config", "nginx-ingress"})
+
+
+class PolicyDemands:
+    """What is asked in one context: a server, or a location of it.
+
+    Args:
+        guards: what is asked.
+        cors: whether preflights are answered before anything is asked.
+    """
+
+    __slots__ = ("cors", "guards")
+
+    def __init__(self, guards: Sequence[Guard], *, cors: bool = False) -> None:
+        self.guards = tuple(guards)
+        self.cors = cors
+
+    @property
+    def fails(self) -> bool:
+        """Whether all requests are answered with an error, before anything else."""
+        return any(guard.failing for guard in self.guards)
+
+    def below(self, server: PolicyDemands) -> PolicyDemands:
+        """Return what is asked at a location of a server: of each directive its own, else the server's."""
+        if server.fails:
+            return server
+        named = {name for guard in self.guards for name in guard.spec}
+        replaced = {name for family in _FAMILIES if not family.isdisjoint(named) for name in family}
+        inherited = () if self.fails else tuple(guard.without(replaced) for guard in server.guards)
+        return PolicyDemands((*self.guards, *inherited), cors=self.cors or server.cors)
+
+
+def asked(
+    world: World,
+    owner: Resource,
+    references: Sequence[Any],
+    place: Pointer,
+    *,
+    of_server: bool,
+    secure: bool,
+    taken_here: Collection[str] = (),
+) -> PolicyDemands:
+    """Return what policies ask in the context that names them; the first one that cannot be applied closes it.
+
+    Args:
+        owner: the object that names them.
+        place: of the list in it.
+        of_server: whether the context is a whole server.
+        secure: whether the server has TLS.
+        taken_here: the sections that the kind of the owner takes; all without any.
+    """
+    found: list[Guard] = []
+    lists: dict[str, list[str]] = {}
+    of_lists: Resource | None = None
+    cors = False
+    taken: set[str] = set()
+    for number, reference in enumerate(map(mapping, references)):
+        key = named(owner, reference)
+        where: Pointer = (*place, number) if value_at(owner.body, (*place, number)) is not None else place
+        policy = world.get(key)
+        if policy is None:
+            resolution = world.resolve_inner(key)
+            if resolution.missing and not world.elsewhere(key):
+                return PolicyDemands([_closed(owner, where, f"{key} is missing")])
+            found.append(Guard(owner, {"unread": str(key)}, {("unread",): where}))
+            continue
+        why = fault(world, policy, of_server=of_server, secure=secure)
+        section = next((name for name in _SECTIONS if name in policy.spec), "")
+        if not why and taken_here and section not in taken_here:
+            why = f"`{section}` is not taken at an {owner.key.kind}"
+        if not why and section == "apiKey" and section in taken:
+            why = "a second policy with `apiKey` in one place is refused"
+        if why:
+            return PolicyDemands([_closed(policy, ("metadata", "name"), f"{key}: {why}")])
+        cors = cors or section == "cors"
+        if section == "accessControl":
+            of_lists = of_lists or policy
+            for name in ("allow", "deny"):
+                lists.setdefault(name, []).extend(texts(mapping(policy.spec[section]).get(name)))
+        elif section not in taken or section == "rateLimit":
+            found += _guards(policy, section)
+        taken.add(section)
+    if of_lists is not None:
+        name = (
+            "allow" if lists["allow"] else "deny"
+        )  # who is on a list of the one sort makes the others count for nothing
+        found.append(Guard(of_lists, {name: lists[name]}, {(name,): ("spec", "accessControl", name)}))
+        found += _addresses(world, of_lists)
+    return PolicyDemands(found, cors=cors)
+
+
+def named(owner: Resource, reference: Mapping[str, Any]) -> ResourceKey:
+    """Return the Policy that a reference means."""
+    return ResourceKey(*KIND, text(reference.get("namespace")) or owner.key.namespace, text(reference.get("name")))
+
+
+def fault(world: World, policy: Resource, *, of_server: bool = True, secure: bool = True) -> str:
+    """Return why a Policy closes what names it; "" where it does not, or that is not seen."""
+    held = [name for name in _SECTIONS if name in policy.spec]
+    if len(held) != 1:
+        return f"it has {' and '.join(f'`{name}`' for name in held) or 'no section'}, and must have one"
+    section = mapping(policy.spec[held[0]])
+    if held[0] == "accessControl" and len([name for name in ("allow", "deny") if name in section]) != 1:
+        return "`accessControl` must have one of `allow` and `deny`"
+    if held[0] == "ingressMTLS" and not of_server:
+        return "`ingressMTLS` is not allowed at a route"
+    if held[0] == "ingressMTLS" and not secure:
+        return "`ingressMTLS` needs TLS"
+    for field, wanted in _TYPES.get(held[0], ()):
+        if why := _fault_of_secret(world, policy, text(section.get(field)), wanted):
+            return why
+    return ""
+
+
+def _fault_of_secret(world: World, policy: Resource, name: str, wanted: str) -> str:
+    key = ResourceKey("", "Secret", policy.key.namespace, name)
+    secret = world.get(key) if name else None
+    if secret is not None:
+        written = text(secret.body.get("type"), "Opaque")
+        is_other = written != wanted and not secret.provisional
+        return f"{key} is of type {written}, and must be of type {wanted}" if is_other else ""
+    is_missing = name and world.resolve_inner(key).missing and not world.elsewhere(key)
+    return f"{key} is missing" if is_missing else ""
+
+
+def _closed(holder: Resource, place: Pointer, why: str) -> Guard:
+    failing: dict[Pointer, FailingSetting] = {("closed",): FailingSetting(_CLOSED, why, holder.key)}
+    return Guard(holder, {"closed": {"status": _CLOSED}}, {("closed",): place}, failing)
+
+
+def _guards(policy: Resource, section: str) -> Iterator[Guard]:
+    """Yield what one section of a Policy asks."""
+    stated = dict(mapping(policy.spec[section]))
+    names: dict[str, Callable[[], tuple[str, Any]]] = {
+        "basicAuth": lambda: ("basicAuth", stated),
+        "jwt": lambda: ("jwt", stated),
+        "externalAuth": lambda: ("externalAuth", stated),
+        "oidc": lambda: ("oidc", stated),
+        "apiKey": lambda: ("login", {"by": f"API key of {policy.key}"}),
+        "ingressMTLS": lambda: (_CERTIFICATES.get(text(stated.get("verifyClient")), ""), stated),
+        "rateLimit": lambda: ("" if stated.get("dryRun") is True else "rateLimit", stated),
+        "waf": lambda: ("firewall" if stated.get("enable") is True else "", stated),
+        "egressMTLS": lambda: ("backendTLS", stated),
+    }
+    setting, value = names[section]() if section in names else ("", None)
+    if setting:
+        yield Guard(policy, {setting: value}, {(setting,): ("spec", section)})
+
+
+def _addresses(world: World, policy: Resource) -> Iterator[Guard]:
+    """Yield where NGINX looks for the address of a client: as its ConfigMap says, else at who connects."""
+    maps = [each for each in world.of_kind("", "ConfigMap") if each.key.name in _CONFIG_MAPS or _states(each)]
+    stated = next((mapping(each.body.get("data")) for each in maps if _states(each)), {})
+    networks = [each.strip() for each in text(stated.get(_SETTINGS[0])).split(",") if each.strip()]
+    header = text(stated.get(_SETTINGS[1]))
+    if networks:
+        spec = {
+            "field": _SETTINGS[0],
+            "networks": networks,
+            "header": "" if header.lower() == "x-forwarded-for" else header or "X-Real-IP",
+            "recursive": text(stated.get(_SETTINGS[2])).lower() == "true",
+        }
+        yield Guard(policy, {SETTING: spec}, {})
+    elif not maps:
+        yield unseen(policy, "NGINX")
+
+
+def _states(config: Resource) -> bool:
+    return any(name in mapping(config.body.get("data")) for name in _SETTINGS[:2])

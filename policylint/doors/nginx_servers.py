@@ -1,0 +1,551 @@
+"""VirtualServers of NGINX Ingress Controller as doors: a server of NGINX each, with the locations of its routes and of
+the VirtualServerRoutes that these name.
+
+Source: nginx/kubernetes-ingress, internal/configs/virtualserver.go, internal/configs/version2/nginx.virtualserver.tmpl,
+internal/k8s/configuration.go, pkg/apis/configuration/validation/virtualserver.go; nginx.org, ngx_http_core_module,
+location.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.doors.extensions import answering
+from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of, plain, searched
+from policylint.doors.nginx_policies import GROUP, asked
+from policylint.doors.vendors import guards
+from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.matches import FOREIGN
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
+from policylint.regex import expression
+from policylint.spaces.predicates import EXPRESSION, PREFIX
+from policylint.topology import BackendState
+
+SERVER, ROUTE = (GROUP, "VirtualServer"), (GROUP, "VirtualServerRoute")
+_DOOR = ResourceKey(GROUP, "VirtualServers", "", "nginx")
+_CONTROLLER = "nginx.org/ingress-controller"
+_LISTENERS = (GROUP, "GlobalConfiguration")
+_PORTS = {"http": 80, "https": 443}
+_FIRST, _EXACT, _BEST_PREFIX, _BY_EXPRESSION, _BEGINS = 5, 4, 3, 2, 1
+"""Ranks of locations: what the server does by itself, `=`, `^~`, `~`, no modifier."""
+_MODIFIERS = ("~*", "~", "^~", "=")
+_BEFORE = 1_000
+"""Within a location: more than it may have conditions, so that preflights come first."""
+_CALLED = ("action", "splits", "route", "routeSelector")
+_FROM_HEADER = "x-forwarded-proto"
+_VARIABLES = Pattern(r"\$")
+_URL = Pattern(r"(https?|\$\{?scheme\}?)://([^/:$?]+|\$\{?host\}?)(?::(\d{1,5}))?((?:[/?$].*)?)")
+_INVALID = "NGINX Ingress Controller rejects it: its host is answered with 404, or by an older one"
+_LEFT_OUT = "NGINX Ingress Controller leaves it out: requests of the route are answered with 404"
+Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
+
+
+class LocationPath(NamedTuple):
+    """The path of a route: its modifier, "" for none, and what it is about."""
+
+    modifier: str
+    value: str
+
+    @classmethod
+    def of(cls, written: str) -> LocationPath:
+        """Read a path; blanks after its modifier say nothing."""
+        modifier = next((each for each in _MODIFIERS if written.startswith(each)), "")
+        return cls(modifier, written.removeprefix(modifier).lstrip() if modifier else written)
+
+    @property
+    def is_expression(self) -> bool:
+        """Whether it is a regular expression."""
+        return self.modifier.startswith("~")
+
+    @property
+    def sort(self) -> str:
+        """What paths of one VirtualServerRoute have in common."""
+        return "~" if self.is_expression else self.modifier
+
+
+class _Location(NamedTuple):
+    """One location: a route of a VirtualServer, or a subroute.
+
+    Args:
+        holder: the object that it stands in.
+        policies: those that count there, with their holder and place: its own, else those of the route that names the
+            object.
+        snippets: text of NGINX, with its holder and place.
+        place: among all locations, as NGINX tries regular expressions.
+        unknown: why it is not known what it is; "" where it is.
+    """
+
+    holder: Resource
+    route: Mapping[str, Any]
+    pointer: Pointer
+    path: LocationPath
+    policies: tuple[Resource, Sequence[Any], Pointer]
+    snippets: tuple[Resource, str, Pointer]
+    place: int = 0
+    unknown: str = ""
+
+
+def server_doors(world: World, backends: Backends) -> Iterator[Door]:
+    """Yield the servers of NGINX Ingress Controller, by class, where there are VirtualServers."""
+    by_class: dict[str, list[Resource]] = {}
+    stated = {text(each.spec.get("ingressClassName")) for each in world.of_kind(*SERVER)} - {""}
+    unstated = next(iter(stated)) if len(stated) == 1 else _DOOR.name
+    for each in world.of_kind(*SERVER):
+        by_class.setdefault(text(each.spec.get("ingressClassName")) or unstated, []).append(each)
+    for name, servers in sorted(by_class.items()):
+        holder = made_of(servers[0], {}, {}, _DOOR._replace(name=name))
+        rules = [rule for each in servers if not _fault(each) for rule in _Server(world, each, servers).rules()]
+        openings = [Opening(scheme, number) for scheme, number in _PORTS.items()]
+        yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING), openings)
+
+
+def rejected(world: World) -> Iterator[DeadEnd]:
+    """Yield the VirtualServers that NGINX Ingress Controller rejects, and what it leaves out of the others."""
+    for server in world.of_kind(*SERVER):
+        found = _fault(server)
+        if found is not None:
+            pointer, why = found
+            yield DeadEnd(server, pointer, f"is invalid: {why}", "take out what contradicts", then=_INVALID)
+            continue
+        for number, route in enumerate(map(mapping, sequence(server.spec.get("routes")))):
+            for child in _named(world, server, route):
+                why = _fault_of_child(world, server, route, child)
+                if why:
+                    place: Pointer = ("spec", "routes", number, "route" if "route" in route else "routeSelector")
+                    does, fix = f"names {child.key}, which is invalid there: {why}", "take out what contradicts"
+                    yield DeadEnd(server, place, does, fix, (child.key,), then=_LEFT_OUT)
+
+
+def _named(world: World, server: Resource, route: Mapping[str, Any]) -> list[Resource]:
+    """Return the VirtualServerRoutes that a route names, by name or by their labels, as far as they are here."""
+    if name := text(route.get("route")):
+        child = world.get(_key(server, name))
+        return [] if child is None else [child]
+    wanted = mapping(mapping(route.get("routeSelector")).get("matchLabels"))
+    return [each for each in world.of_kind(*ROUTE) if wanted and wanted.items() <= each.labels.items()]
+
+
+def _key(server: Resource, name: str) -> ResourceKey:
+    namespace, _, name = name.rpartition("/")
+    return ResourceKey(*ROUTE, namespace or server.key.namespace, name)
+
+
+def _fault(server: Resource) -> tuple[Pointer, str] | None:
+    """Return where and why a VirtualServer is rejected as a whole."""
+    if not text(server.spec.get("host")):
+        return ("spec",), "it has no `host`"
+    if found := _fault_of_policies(server, server.spec, ("spec",)):
+        return found
+    sorts: dict[str, str] = {}
+    for number, route in enumerate(map(mapping, sequence(server.spec.get("routes")))):
+        name = text(route.get("route"))
+        sort = LocationPath.of(text(route.get("path"))).sort
+        if name and sorts.setdefault(name, sort) != sort:
+            return ("spec", "routes", number, "path"), f"its routes name {name} by paths of two sorts"
+    return _fault_of_routes(server, "routes")
+
+
+def _fault_of_routes(holder: Resource, field: str) -> tuple[Pointer, str] | None:
+    """Return where and why the routes of an object are not taken, and with them the object."""
+    upstreams = {text(mapping(each).get("name")) for each in sequence(holder.spec.get("upstreams"))}
+    seen: set[LocationPath] = set()
+    for number, route in enumerate(map(mapping, sequence(holder.spec.get(field)))):
+        place: Pointer = ("spec", field, number)
+        path = LocationPath.of(text(route.get("path")))
+        if not path.is_expression and not path.value.startswith("/"):
+            return (*place, "path"), f"path `{text(route.get('path'))}` does not begin with /, ~, = or ^~"
+        if path in seen:
+            return (*place, "path"), f"two routes have the path {text(route.get('path'))}"
+        seen.add(path)
+        called = [name for name in _CALLED if route.get(name)]
+        listed = called if field == "routes" else [name for name in called if name in _CALLED[:2]]
+        if len(called) != 1 or called != listed:
+            of = " and ".join(f"`{name}`" for name in called) or "nothing to send requests to"
+            return place, f"a route has {of}"
+        if found := _fault_of_policies(holder, route, place):
+            return found
+        for at, stated in _decisions(route, place):
+            if found := _fault_of_decision(at, stated, upstreams):
+                return found
+        for index, match in enumerate(map(mapping, sequence(route.get("matches")))):
+            if not sequence(match.get("conditions")):
+                return (*place, "matches", index), "a match has no conditions"
+    return None
+
+
+def _fault_of_policies(holder: Resource, stated: Mapping[str, Any], place: Pointer) -> tuple[Pointer, str] | None:
+    seen: set[tuple[str, str]] = set()
+    for number, each in enumerate(map(mapping, sequence(stated.get("policies")))):
+        named = text(each.get("namespace")) or holder.key.namespace, text(each.get("name"))
+        if named in seen:
+            return (*place, "policies", number), f"it names policy {'/'.join(named)} twice"
+        seen.add(named)
+    return None
+
+
+def _decisions(route: Mapping[str, Any], place: Pointer) -> Iterator[tuple[Pointer, Mapping[str, Any]]]:
+    """Yield what of a route says where requests go, the route itself last."""
+    for index, match in enumerate(map(mapping, sequence(route.get("matches")))):
+        yield (*place, "matches", index), match
+    yield place, route
+
+
+def _fault_of_decision(
+    place: Pointer, stated: Mapping[str, Any], upstreams: Collection[str]
+) -> tuple[Pointer, str] | None:
+    splits = list(map(mapping, sequence(stated.get("splits"))))
+    actions = [((*place, "action"), stated.get("action"))] if stated.get("action") else []
+    actions += [((*place, "splits", number, "action"), each.get("action")) for number, each in enumerate(splits)]
+    for at, written in actions:
+        action = mapping(written)
+        held = [name for name in ("pass", "redirect", "return", "proxy") if action.get(name)]
+        if len(held) != 1:
+            return at, f"an action has {' and '.join(f'`{name}`' for name in held) or 'nothing to do'}"
+        name = _upstream(action)
+        if name and name not in upstreams and not is_symbolic(name):
+            return at, f"an action names upstream {name}, which `upstreams` does not have"
+    weights = [each.get("weight") for each in splits]
+    whole = [weight for weight in weights if isinstance(weight, int)]
+    if splits and (len(splits) < 2 or (len(whole) == len(weights) and sum(whole) != 100)):
+        return (*place, "splits"), "the weights of two splits or more must add up to 100"
+    return None
+
+
+def _fault_of_child(world: World, server: Resource, route: Mapping[str, Any], child: Resource) -> str:
+    """Return why a VirtualServerRoute is left out where a route names it; "" where it is not."""
+    host, own = text(server.spec.get("host")), text(child.spec.get("host"))
+    if own != host:
+        return f"its host is {own or 'empty'}, and not {host}"
+    if found := _fault_of_routes(child, "subroutes"):
+        return found[1]
+    path = LocationPath.of(text(route.get("path")))
+    paths = [LocationPath.of(text(mapping(each).get("path"))) for each in sequence(child.spec.get("subroutes"))]
+    if path.modifier == "=":
+        return "" if paths == [path] else f"it must have one subroute, of path ={path.value}"
+    if path.is_expression:
+        named = {
+            LocationPath.of(text(each.get("path")))
+            for each in map(mapping, sequence(server.spec.get("routes")))
+            if child in _named(world, server, each)
+        }
+        return "" if set(paths) == named else "its subroutes are not the paths that name it"
+    other = next((each for each in paths if each.modifier != path.modifier or not _begins(each, path)), None)
+    return "" if other is None else f"its subroute {other.modifier}{other.value} does not begin with {path.value}"
+
+
+def _begins(path: LocationPath, above: LocationPath) -> bool:
+    return path.value.startswith(above.value)
+
+
+def _upstream(action: Mapping[str, Any]) -> str:
+    """Return the upstream that an action sends requests to, "" where it answers by itself."""
+    return text(action.get("pass")) or text(mapping(action.get("proxy")).get("upstream"))
+
+
+class _Server:
+    """One VirtualServer, and all that its routes name."""
+
+    def __init__(self, world: World, server: Resource, servers: Sequence[Resource]) -> None:
+        self._world = world
+        self._server = server
+        self._host = text(server.spec.get("host"))
+        self._tls: Mapping[str, Any] = mapping(server.spec.get("tls"))
+        self._secure = bool(text(self._tls.get("secret")))
+        self._unknown = self._rival(servers)
+        listed = sequence(server.spec.get("policies"))
+        self._asked = asked(world, server, listed, ("spec", "policies"), of_server=True, secure=self._secure)
+        self._openings = list(self._opened())
+        self._locations = list(self._ordered())
+        self._expressions = any(each.path.is_expression for each in self._locations)
+
+    def rules(self) -> Iterator[DoorRule]:
+        redirected = mapping(self._tls.get("redirect"))
+        by_header = redirected.get("enable") is True and redirected.get("basedOn") == _FROM_HEADER
+        moves = redirected.get("enable") is True and not by_header
+        for opening in self._openings:
+            if by_header or (moves and opening.scheme == "http"):
+                yield self._to_https(opening, redirected.get("code"), by_header=by_header)
+            if moves and opening.scheme == "http":
+                continue
+            for location in self._locations:
+                yield from self._of(location, opening)
+            if self._asked.fails:
+                yield self._closed(opening)
+
+    def _closed(self, opening: Opening) -> DoorRule:
+        """Return what answers the requests that no location takes where a policy of the whole server fails."""
+        body = {"matches": [{"path": {"type": PREFIX, "value": "/"}}], "precedence": (0, 0, 0, 0, 0)}
+        place: Pointer = ("spec", "policies")
+        asked_for = self._asked.guards
+        return DoorRule(
+            self._server, opening, self._host, f"{self._host} closed", body, place, asked_for, self._unknown
+        )
+
+    def _to_https(self, opening: Opening, code: object, *, by_header: bool) -> DoorRule:
+        match: dict[str, Any] = {"path": {"type": PREFIX, "value": "/"}}
+        if by_header:
+            match["headers"] = [{"name": _FROM_HEADER, "value": "http"}]
+        moved = {"scheme": "https", "statusCode": code if isinstance(code, int) else 301}
+        filters = [{"type": "RequestRedirect", "requestRedirect": moved}]
+        body = {"matches": [match], "precedence": (_FIRST, 0, 0, 0, 0), "filters": filters}
+        place: Pointer = ("spec", "tls", "redirect")
+        return DoorRule(self._server, opening, self._host, f"{self._host} to https", body, place, (), self._unknown)
+
+    def _rival(self, servers: Sequence[Resource]) -> str:
+        """Return why another VirtualServer may have the host; "" where this one has it, by all that is seen."""
+        rivals = [each for each in servers if text(each.spec.get("host")).lower() == self._host.lower()]
+        first, *others = sorted(rivals, key=lambda each: each.age)
+        if not others or (first is self._server and self._server.created):
+            return ""
+        other = next(each for each in rivals if each is not self._server)
+        return f"{other.key} asks for host {self._host}, too"
+
+    def _opened(self) -> Iterator[Opening]:
+        """Yield the ports of the server: 80, and 443 where a certificate is named, or those of listeners."""
+        stated = self._server.spec.get("listener")
+        for scheme, number in _PORTS.items():
+            if scheme == "https" and not self._secure:
+                continue
+            if not isinstance(stated, dict):
+                yield Opening(scheme, number)
+            elif name := text(stated.get(scheme)):
+                yield Opening(scheme, self._port(name))
+
+    def _port(self, name: str) -> int:
+        """Return the port of a listener, 0 where nothing here states it."""
+        for each in self._world.of_kind(*_LISTENERS):
+            for listener in map(mapping, sequence(each.spec.get("listeners"))):
+                if listener.get("name") == name and isinstance(listener.get("port"), int):
+                    return int(listener["port"])
+        return 0
+
+    def _ordered(self) -> Iterator[_Location]:
+        """Yield the locations as they stand in the server: first those with matches or splits, which lead on in it."""
+        found = list(self._all())
+        ordered = sorted(found, key=lambda each: not (each.route.get("matches") or each.route.get("splits")))
+        yield from (each._replace(place=number) for number, each in enumerate(ordered))
+
+    def _all(self) -> Iterator[_Location]:
+        below: dict[ResourceKey, tuple[Resource, Mapping[str, Any], Pointer]] = {}
+        for number, route in enumerate(map(mapping, sequence(self._server.spec.get("routes")))):
+            place: Pointer = ("spec", "routes", number)
+            if not (text(route.get("route")) or route.get("routeSelector")):
+                yield self._location(self._server, route, place, None)
+            if (name := text(route.get("route"))) and (why := self._unseen(name)):
+                yield self._location(self._server, route, place, None)._replace(unknown=why)
+            for child in _named(self._world, self._server, route):
+                if not _fault_of_child(self._world, self._server, route, child):
+                    below[child.key] = (child, route, place)
+        for child, above, at in below.values():
+            for number, route in enumerate(map(mapping, sequence(child.spec.get("subroutes")))):
+                yield self._location(child, route, ("spec", "subroutes", number), (above, at))
+
+    def _unseen(self, name: str) -> str:
+        """Return why it is not known what a name of a VirtualServerRoute brings; "" where it is here, or missing."""
+        key = _key(self._server, name)
+        resolution = self._world.resolve_inner(key)
+        is_known = self._world.get(key) is not None or (resolution.missing and not self._world.elsewhere(key))
+        return "" if is_known else f"{key} was not seen"
+
+    def _location(
+        self,
+        holder: Resource,
+        route: Mapping[str, Any],
+        place: Pointer,
+        above: tuple[Mapping[str, Any], Pointer] | None,
+    ) -> _Location:
+        policies = (holder, sequence(route.get("policies")), (*place, "policies"))
+        snippets = (holder, text(route.get("location-snippets")), (*place, "location-snippets"))
+        if above is not None and not policies[1]:
+            policies = (self._server, sequence(above[0].get("policies")), (*above[1], "policies"))
+        if above is not None and not snippets[1]:
+            snippets = (self._server, text(above[0].get("location-snippets")), (*above[1], "location-snippets"))
+        return _Location(holder, route, place, LocationPath.of(text(route.get("path"))), policies, snippets)
+
+    def _of(self, location: _Location, opening: Opening) -> Iterator[DoorRule]:
+        """Yield the rules of a location at a port: each match, the rest, and preflights before them."""
+        owner, listed, place = location.policies
+        own = asked(self._world, owner, listed, place, of_server=False, secure=self._secure).below(self._asked)
+        certificates = ("clientCertificate", "optionalClientCertificate") if opening.scheme == "http" else ()
+        here = [guard.without(certificates) for guard in (*own.guards, *self._snippets(location))]
+        weights = self._weights(location.path)
+        name = f"{self._host}{text(location.route.get('path'))}"
+        unknown = self._unknown or location.unknown or self._unordered(location.path)
+        decisions = [*_decisions(location.route, location.pointer)]
+        for number, (at, stated) in enumerate(decisions):
+            match: dict[str, Any] = {"path": _taken(location.path)}
+            conditions = [mapping(each) for each in sequence(stated.get("conditions"))]
+            also = [_condition(each, opening) for each in conditions]
+            if also:
+                match["also"] = also
+            order = len(decisions) - number
+            body, answered = self._body(location, stated)
+            called = f"{name} match {number}" if also else name
+            body |= {"matches": [match], "precedence": (*weights, order, 0, 0)}
+            yield DoorRule(location.holder, opening, self._host, called, body, at, (*here, *answered), unknown)
+            if own.cors and not own.fails and _upstream(_actions(stated)[0]):
+                preflight = {**match, "method": "OPTIONS"}
+                answer = {"matches": [preflight], "precedence": (*weights, _BEFORE + order, 0, 0)}
+                preflights = (answering(location.holder, 204),)
+                yield DoorRule(
+                    location.holder, opening, self._host, f"{called} preflights", answer, at, preflights, unknown
+                )
+        yield from self._slash(location, opening, name)
+
+    def _slash(self, location: _Location, opening: Opening, name: str) -> Iterator[DoorRule]:
+        """Yield the redirect to the slash with which a prefix ends, where nothing has the path without it.
+
+        Source: nginx.org, ngx_http_core_module, location: a prefix string that ends with the slash, and proxy_pass.
+        """
+        path = location.path
+        bare = path.value.rstrip("/")
+        others = (other.path.value for other in self._locations if not other.path.is_expression)
+        if path.modifier not in ("", "^~") or not bare or bare == path.value or bare in others:
+            return
+        if self._asked.fails or sequence(location.route.get("matches")) or sequence(location.route.get("splits")):
+            return
+        there = {"path": {"type": "ReplaceFullPath", "replaceFullPath": f"{bare}/"}, "statusCode": 301}
+        body = {
+            "matches": [{"path": {"type": "Exact", "value": bare}}],
+            "precedence": (_EXACT, len(bare), 0, 0, 0),
+            "filters": [{"type": "RequestRedirect", "requestRedirect": there}],
+        }
+        called = f"{name} with its slash"
+        yield DoorRule(location.holder, opening, self._host, called, body, location.pointer, (), self._unknown)
+
+    def _weights(self, path: LocationPath) -> tuple[int, int]:
+        if path.modifier == "=":
+            return _EXACT, len(path.value)
+        if path.is_expression:
+            number = next(each.place for each in self._locations if each.path == path)
+            return _BY_EXPRESSION, len(self._locations) - number
+        return (_BEST_PREFIX if path.modifier and self._expressions else _BEGINS), len(path.value)
+
+    def _unordered(self, path: LocationPath) -> str:
+        """Return why it is not known what gets to a prefix: below one with `^~`, expressions take some again."""
+        if path.modifier or not self._expressions:
+            return ""
+        shorter = (each.path.value for each in self._locations if each.path.modifier == "^~")
+        above = next((each for each in shorter if path.value.startswith(each) and path.value != each), "")
+        return f"expressions take some of what is below ^~ {above}" if above else ""
+
+    def _snippets(self, location: _Location) -> Iterator[Guard]:
+        """Yield the text of NGINX that stands at a location and at its server, which nobody reads here."""
+        server = (self._server, text(self._server.spec.get("server-snippets")), ("spec", "server-snippets"))
+        for holder, written, place in (location.snippets, server):
+            if written:
+                yield Guard(holder, {"snippets": {str(place[-1]): written}}, {("snippets",): place})
+
+    def _body(self, location: _Location, stated: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Guard, ...]]:
+        """Return what a route or match says as a rule, and what answers in place of a backend."""
+        upstreams = {
+            text(each.get("name")): each for each in map(mapping, sequence(location.holder.spec.get("upstreams")))
+        }
+        first, *others = _actions(stated)
+        if not others and (moved := _redirect(mapping(first.get("redirect")))):
+            return {"filters": [{"type": "RequestRedirect", "requestRedirect": moved}]}, ()
+        if not others and isinstance(first.get("return"), dict):
+            code = first["return"].get("code")
+            return {}, (answering(location.holder, code if isinstance(code, int) else 200),)
+        references = []
+        unread = False
+        weights = [mapping(each).get("weight", 1) for each in sequence(stated.get("splits"))] or [1]
+        for action, weight in zip((first, *others), weights, strict=False):
+            upstream = upstreams.get(_upstream(action))
+            unread = unread or upstream is None
+            if upstream is not None:
+                references.append({**_service(upstream), "weight": weight})
+        body: dict[str, Any] = {"backendRefs": references}
+        proxied = mapping(first.get("proxy"))
+        if not others and (rewritten := text(proxied.get("rewritePath"))) and not _VARIABLES.search(rewritten):
+            kind = "ReplaceFullPath" if location.path.modifier == "=" else "ReplacePrefixMatch"
+            field = "replaceFullPath" if kind == "ReplaceFullPath" else "replacePrefixMatch"
+            if not location.path.is_expression and location.path.value.rstrip("/") == rewritten.rstrip("/"):
+                return body, ()
+            if location.path.modifier == "=" or (
+                location.path.value.endswith("/") == rewritten.endswith("/") and not location.path.is_expression
+            ):
+                body["filters"] = [{"type": "URLRewrite", "urlRewrite": {"path": {"type": kind, field: rewritten}}}]
+        place = (*location.pointer, "splits")
+        asked_for = (Guard(location.holder, {"unread": "splits"}, {("unread",): place}),) if unread else ()
+        return body, asked_for
+
+
+def _actions(stated: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the actions of a route or match: one, or those of its splits."""
+    splits = [mapping(mapping(each).get("action")) for each in sequence(stated.get("splits"))]
+    return splits or [mapping(stated.get("action"))]
+
+
+def _service(upstream: Mapping[str, Any]) -> dict[str, Any]:
+    namespace, _, name = text(upstream.get("service")).rpartition("/")
+    return {"name": name, "port": upstream.get("port", 80), **({"namespace": namespace} if namespace else {})}
+
+
+def _redirect(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where a redirect leads, as far as no variable stands there."""
+    if not stated:
+        return {}
+    code = stated.get("code")
+    moved: dict[str, Any] = {"statusCode": code if isinstance(code, int) else 301}
+    found = _URL.fullmatch(text(stated.get("url")))
+    if found is None:
+        return moved
+    scheme, host, port, path = found.groups()
+    if not scheme.startswith("$"):
+        moved["scheme"] = scheme
+    if not host.startswith("$"):
+        moved["hostname"] = host
+    if port:
+        moved["port"] = int(port)
+    if "$" not in path:
+        moved["path"] = {"type": "ReplaceFullPath", "replaceFullPath": path or "/"}
+    return moved
+
+
+def _taken(path: LocationPath) -> dict[str, str]:
+    """Return the paths that a location takes."""
+    if path.modifier == "=":
+        return {"type": "Exact", "value": path.value}
+    if path.is_expression:
+        pattern = f"{'(?i)' if path.modifier == '~*' else ''}{path.value}"
+        return {"type": FOREIGN if expression(pattern).refusal else EXPRESSION, "value": searched(pattern)}
+    return {"type": PREFIX, "value": "/"} if path.value == "/" else _text_prefix(path.value)
+
+
+def _text_prefix(value: str) -> dict[str, str]:
+    return {"type": EXPRESSION, "value": f"{plain(value)}.*"}
+
+
+def _condition(stated: Mapping[str, Any], opening: Opening) -> dict[str, Any]:
+    """Return a condition of a match: texts are compared without case, `~` begins an expression, `!` what must not be.
+
+    Source: nginx.org, ngx_http_map_module; virtualserver.go, generateValueForMatchesRouteMap.
+    """
+    value = text(stated.get("value"))
+    negated = value.startswith("!")
+    value = value.removeprefix("!")
+    pattern = f"(?i){plain(value)}"
+    if value.startswith("~"):
+        bare = value.removeprefix("~").removeprefix("*")
+        pattern = searched(f"{'(?i)' if value.startswith('~*') else ''}{bare}")
+    of, variable = "", text(stated.get("variable"))
+    if header := text(stated.get("header")):
+        of = f"header {header.lower()}"
+    elif argument := text(stated.get("argument")):
+        of = f"query {argument}"
+    elif cookie := text(stated.get("cookie")):
+        of, pattern = "header cookie", f"(?:.*; *)?{plain(cookie)}=(?:{pattern})(?: *;.*)?"
+        pattern = f"(?i){pattern.replace('(?i)', '')}" if "(?i)" in pattern else pattern
+    elif variable == "$request_method":
+        of = "method"
+    elif variable == "$scheme" and not value.startswith("~"):
+        holds = (value.lower() == opening.scheme) is not negated
+        return {"of": "path", "type": EXPRESSION, "value": ".*", **({} if holds else {"not": True})}
+    if not of or not value or expression(pattern).refusal:
+        return {"of": "path", "type": FOREIGN, "value": f"{dict(stated)}"}
+    return {"of": of, "type": EXPRESSION, "value": pattern, **({"not": True} if negated else {})}

@@ -57,7 +57,8 @@ class Campaign:
     """Inputs from a seed, tried in batches.
 
     Args:
-        attempt: tries one input; it is handed the random generator of the input.
+        attempt: tries one input; it is handed the random generator of the input. Where inputs are large it says how
+            many one child tries (`batch`), and how much CPU time each may take (`seconds`).
         place: directory of the state and the reproducers; what was tried there with the seed is not tried again.
     """
 
@@ -78,7 +79,8 @@ class Campaign:
         last = state["inputs"] + inputs if inputs is not None else None
         while (last is None or state["inputs"] < last) and (seconds is None or time.monotonic() - begin < seconds):
             first = state["inputs"]
-            number = BATCH if last is None else min(BATCH, last - first)
+            most = getattr(self.attempt, "batch", BATCH)
+            number = most if last is None else min(most, last - first)
             for failure in self._batch(first, number):
                 self._note(failure)
             state["seconds"] = round(before + time.monotonic() - begin, 1)
@@ -157,7 +159,7 @@ class Campaign:
         signal.signal(signal.SIGPROF, _too_slow)
         for at in range(first, first + number):
             self._at(at)
-            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, getattr(self.attempt, "seconds", SECONDS))
             tried = Tried(0, [])
             try:
                 tried = self.one(at)

@@ -3,8 +3,8 @@
 usage: python bench/fuzz.py WHAT [--seed 1] [--inputs N] [--minutes M] [--keep DIR] [--shared DIR] [--only N]
 
 WHAT is `tool` (all of it), `network` (what reads network policies), `reader` (the reading of YAML), `requests` (what
-every reader says of a request, a way and a change), `metamorphic` (what must be the same, or no more, after a change)
-or `editor` (the language server).
+every reader says of a request, a way and a change), `metamorphic` (what must be the same, or no more, after a change),
+`edits` (what `diff` says of edits of real trees) or `editor` (the language server).
 
 No input may make a traceback or an internal error, take 10 s of CPU time or 500 MB of memory, or end a command with an
 exit code that is not documented. State and reproducers are kept in DIR; a second run goes on where the first ended.
@@ -25,7 +25,7 @@ KEPT = Path(__file__).resolve().parent / "out" / "fuzz"
 def options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("what", choices=("tool", "network", "reader", "requests", "metamorphic", "editor"))
+    parser.add_argument("what", choices=("tool", "network", "reader", "requests", "metamorphic", "edits", "editor"))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--inputs", type=int, help="how many more to try")
     parser.add_argument("--minutes", type=float, help="how long to go on")
@@ -75,6 +75,10 @@ def _attempt(chosen: argparse.Namespace) -> Try:
         from fuzz_metamorphic import MetamorphicFuzz
 
         return MetamorphicFuzz(chosen.shared)
+    if chosen.what == "edits":
+        from fuzz_edits import EditsFuzz
+
+        return EditsFuzz(chosen.shared)
     if chosen.what == "editor":
         from fuzz_editor import EditorFuzz
 

@@ -74,6 +74,7 @@ A_FEW = [
     ("reader", "10"),
     ("requests", "20"),
     ("metamorphic", "10"),
+    ("edits", "3"),
     ("editor", "4"),
 ]
 

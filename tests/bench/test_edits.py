@@ -1,0 +1,111 @@
+"""bench/fuzz_edits.py: which edits it makes of a tree, and which silence it takes for a failure."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.worlds import gateway, gateway_class, manifest, route, service
+
+BENCH = Path(__file__).parents[2] / "bench"
+LOGIN = manifest(
+    "gateway.envoyproxy.io/v1alpha1",
+    "SecurityPolicy",
+    "login",
+    "shop",
+    """spec:
+  targetRefs:
+    - group: gateway.networking.k8s.io
+      kind: HTTPRoute
+      name: shop
+  basicAuth:
+    users: {name: users}
+""",
+)
+SHOP = route("shop", more="rules: [{backendRefs: [{name: shop, port: 80}]}]")
+CLASS = gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller")
+KUSTOMIZATION = "resources:\n  - all.yaml\n  - login.yaml # who gets in\n"
+EDITED = """
+import json, sys
+from pathlib import Path
+from random import Random
+from fuzz_edits import documents, edited
+tree = Path(sys.argv[1])
+found = list(documents(tree, frozenset({"SecurityPolicy"})))
+made = {words: texts for number in range(200) for words, texts in [edited(Random(number), tree, found[0])]}
+print(json.dumps([[list(each) for each in found], made]))
+"""
+JUDGED = """
+import json, sys
+from random import Random
+from pathlib import Path
+from campaign import Tried
+from fuzz_edits import EditsFuzz
+
+class Silent(EditsFuzz):
+    def run(self, *arguments):
+        said = super().run(*arguments)
+        if arguments[0] == "diff" and sys.argv[2] != "{}":
+            report = Path(arguments[-1].partition("=json-v1=")[2])
+            whole = json.loads(report.read_text())
+            kept = {name: whole[name] for name in ("version", "environments")}
+            report.write_text(json.dumps({**kept, "findings": [], **json.loads(sys.argv[2])}))
+        return said
+
+one = Silent(Path(sys.argv[1]))
+one.kinds = frozenset({"SecurityPolicy"})
+tried = [one(Random(number)) for number in range(3)]
+one.close()
+print(json.dumps(sorted({str(error) for each in tried for error, _ in each.failures})))
+"""
+
+
+def tree(root: Path) -> Path:
+    place = root / "trees" / "one"
+    place.mkdir(parents=True)
+    (place / "all.yaml").write_text(
+        "---".join((CLASS, gateway(of_class="eg"), SHOP, service("shop"))), encoding="utf-8"
+    )
+    (place / "login.yaml").write_text(LOGIN.lstrip(), encoding="utf-8")
+    (place / "kustomization.yaml").write_text(KUSTOMIZATION, encoding="utf-8")
+    return place
+
+
+def script(text: str, *arguments: str) -> Any:
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": f"{BENCH}{os.pathsep}{BENCH.parent}"}
+    done = subprocess.run(
+        [sys.executable, "-c", text, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_document_goes_or_says_something_else(tmp_path: Path) -> None:
+    found, made = script(EDITED, str(tree(tmp_path)))
+    assert found == [["login.yaml", 0, "SecurityPolicy"]]
+    assert made["gone"] == {"login.yaml": "", "kustomization.yaml": "resources:\n  - all.yaml\n"}
+    assert "name: shopx" in made["a target"]["login.yaml"]
+    assert "basicAuth" not in made["no basicAuth"]["login.yaml"]
+    assert made.keys() == {"gone", "a target", "no basicAuth", "no targetRefs"}
+
+
+def test_what_diff_says_of_a_login_that_goes_is_no_silence(tmp_path: Path) -> None:
+    tree(tmp_path)
+    assert script(JUDGED, str(tmp_path), "{}") == []
+
+
+def test_silence_about_a_login_that_goes_is_a_failure(tmp_path: Path) -> None:
+    tree(tmp_path)
+    failures = script(JUDGED, str(tmp_path), '{"objects": []}')
+    assert "silence, SecurityPolicy: gone: SecurityPolicy is in force no longer" in failures
+
+
+def test_a_login_that_goes_is_not_as_before(tmp_path: Path) -> None:
+    tree(tmp_path)
+    sworn = [{"environment": name, "as_before": True, "unknown": [], "changes": []} for name in ("one", "default")]
+    failures = script(JUDGED, str(tmp_path), json.dumps({"objects": [{}], "requests": sworn}))
+    assert "as before, SecurityPolicy: gone: SecurityPolicy asks no longer" in failures

@@ -47,14 +47,14 @@ def settled(
     """
     for finding in findings:
         if finding.confidence != "unknown":
-            written, variants = provisional, ""
+            written, variants, place = provisional, "", finding.location
             if finding.rule.startswith(_AMONG_OTHERS):
                 if simulation.world.rivals:
                     written = {**simulation.world.rewritten, **provisional}
                     variants = _variants(finding, simulation)
-                variants = variants or simulation.world.apart(finding.resources, _is_of_rivals(finding))
+                variants = variants or simulation.world.apart(finding.resources, _is_of_rivals(finding), place)
             elif finding.rule in _OF_FORM:
-                variants = simulation.world.apart(finding.resources, None)
+                variants = simulation.world.apart(finding.resources, None, place)
             open_key = next((key for key in finding.resources if key in written), None)
             ground = _assumed(finding, simulation) if finding.confidence == "certain" else ""
             if open_key is not None:

@@ -26,7 +26,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         ]
         for parameters in world.of_kind(group, name) if gateways else ():
             if parameters.key not in named and not _may_be_named(simulation, gateways, parameters.key):
-                yield _finding(parameters, gateways[0].gateway)
+                holders = (each for state in gateways for each in (state.gateway, state.class_resolution.resource))
+                # One that another file writes otherwise may name them there.
+                open_holders = (each for each in holders if each and (each.provisional or each.key in world.rewritten))
+                yield _finding(parameters, gateways[0].gateway, *(each.key for each in open_holders))
 
 
 def _may_be_named(simulation: Simulation, gateways: list[GatewayState], key: ResourceKey) -> bool:
@@ -42,13 +45,13 @@ def _may_be_named(simulation: Simulation, gateways: list[GatewayState], key: Res
     )
 
 
-def _finding(parameters: Resource, gateway: Resource) -> Finding:
+def _finding(parameters: Resource, gateway: Resource, *open_holders: ResourceKey) -> Finding:
     return Finding(
         RULE,
         "warning",
         f"{parameters.key} has no effect: no Gateway and no GatewayClass names it",
         parameters.name_location,
-        resources=(parameters.key, gateway.key),
+        resources=tuple(dict.fromkeys((parameters.key, gateway.key, *open_holders))),
         label="an object of this kind only affects what refers to it",
         help=("fix: name it in `infrastructure.parametersRef` of a Gateway there, or in `parametersRef` of a class",),
     )

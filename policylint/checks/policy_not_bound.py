@@ -6,11 +6,15 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.clusters import grounds
 from policylint.clusters.kinds import BINDING
+from policylint.clusters.state import Hub
 from policylint.model import Finding, ResourceKey, World
 from policylint.model.words import listing
 from policylint.simulation import Simulation
 
 RULE = "GWP705"
+_UNBOUND = ("not-bound", "disabled")
+_FEW = 2
+"""Files of Policies beside each other of which none is bound, at most, where that is an oversight."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -20,7 +24,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         sets = [policy_set.key for policy_set in hub.sets_of(key)]
         if placements[0].reason != "not-bound" or not named.isdisjoint((key, *sets)):
             continue
-        if hub.unseen_bindings(key) or _is_of_a_library(world, key):
+        if hub.unseen_bindings(key) or _is_of_a_library(world, key) or _is_of_a_collection(world, hub, key):
             continue
         confidence, ground = grounds(world, "another repository may bind it")
         label = (
@@ -38,6 +42,17 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             confidence=confidence,
             ground=ground,
         )
+
+
+def _is_of_a_collection(world: World, hub: Hub, policy: ResourceKey) -> bool:
+    """Return whether others bind it, as they do those that lie beside it: at least two in other files, and none of all
+    those is bound that have no binding in their own file."""
+    own = {each.document.file for each in world.of_kind(*BINDING)}
+    file_of = {key: world.resources[key].document.file for key in hub.policies}
+    home = file_of[policy].rpartition("/")[0]
+    beside = [key for key, file in file_of.items() if file.rpartition("/")[0] == home and file not in own]
+    are_many = len({file_of[key] for key in beside}) > _FEW
+    return are_many and policy in beside and all(hub.policies[key][0].reason in _UNBOUND for key in beside)
 
 
 def _is_of_a_library(world: World, policy: ResourceKey) -> bool:

@@ -43,7 +43,7 @@ def contended(world: World) -> Iterator[DeadEnd]:
         first, *others = sorted(rivals, key=lambda claim: claim.holder.age)
         for claim in others:
             keys = (first.holder.key, claim.holder.key)
-            if keys[0] == keys[1] or len({first.of_class, claim.of_class} - {""}) > 1 or world.apart(keys, True):
+            if keys[0] == keys[1] or len({first.of_class, claim.of_class} - {""}) > 1 or world.apart(keys, True, None):
                 continue
             known = first.holder.created and first.holder.created != claim.holder.created
             does = f"asks for host {host}, which {first.holder.key} asks for, too"

@@ -161,7 +161,7 @@ class World:
         """Why a template that nobody rendered may make an object, "" if none does; the workspace fills it in."""
         self.pods_elsewhere: Callable[[Mapping[str, Any], str], str] = lambda selector, namespace: ""  # noqa: ARG005
         """Why pods that a selector means may be in a namespace unseen, "" if none may; the workspace fills it in."""
-        self.apart: Callable[[Iterable[ResourceKey], bool | None], str] = lambda keys, are_rivals: ""  # noqa: ARG005
+        self.apart: Callable[[Iterable[ResourceKey], bool | None, Location | None], str] = lambda *asked: ""  # noqa: ARG005
         """Why some objects do not stand together, or as they are written, "" if they may; the workspace fills it in."""
         self.beside: Callable[[str, str], Sequence[Resource]] = lambda group, kind: ()  # noqa: ARG005
         """The objects of a kind that the alternatives to this one have; the workspace fills it in."""

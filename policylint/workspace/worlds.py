@@ -6,6 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from policylint.budget import Budget
@@ -18,7 +19,7 @@ from policylint.load.definitions import Definitions
 from policylint.load.left_unread import LeftUnread
 from policylint.load.objects import patch_files, resources
 from policylint.load.reading import Loaded
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World
+from policylint.model import GATEWAY_GROUP, Location, Resource, ResourceKey, World
 from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.kinds import DEFINITION
 from policylint.model.resource import Written
@@ -63,6 +64,8 @@ _DEPLOYERS = frozenset(
 """Groups of the objects that deploy others."""
 _FEW = 2
 """Directories that exclude each other, at most, where the others are not taken for ones that are tried one by one."""
+_BELOW = 4
+"""Lines below the first one of a value that are taken for its own, at most."""
 _TEMPLATED = "a template engine fills in its file"
 """Why an object is provisional whose file is a template as it stands."""
 
@@ -340,9 +343,9 @@ class ReadTree(NamedTuple):
         alternatives: Iterable[str] = (),
         others: Callable[[Sequence[ResourceKey]], str] | None = None,
         built: Collection[Collection[str]] = (),
-    ) -> Callable[[Iterable[ResourceKey], bool | None], str]:
-        """Return what tells why objects of plain files stand together at no time, or not as they are written, ""
-        where nothing says so: of rivals, of others, and of the form of one (None), before it is in a cluster.
+    ) -> Callable[[Iterable[ResourceKey], bool | None, Location | None], str]:
+        """Return what tells why objects of plain files stand together at no time, or not as they are written (at a
+        place), "" where nothing says so: of rivals, of others, and of the form of one (None), before a cluster has it.
 
         Args:
             alternatives: directories that exclude each other.
@@ -350,8 +353,8 @@ class ReadTree(NamedTuple):
             built: what deployments take in, each a set of files.
         """
         if self.source.named or self.source.root is None:
-            return lambda keys, are_rivals: ""  # noqa: ARG005
-        patching, giving = self._patching(), self._giving(objects)
+            return lambda *asked: ""  # noqa: ARG005
+        patching, giving, replacing = self._patching(), self._giving(objects), self._replacing(objects)
         tried = [each for each in alternatives if ENVIRONMENTS.isdisjoint(each.split("/")) and each != DEFAULT]
 
         @cache
@@ -360,7 +363,7 @@ class ReadTree(NamedTuple):
 
             return steps(objects, self.relative(), self.scripts())
 
-        def reason(keys: Iterable[ResourceKey], are_rivals: bool | None) -> str:
+        def reason(keys: Iterable[ResourceKey], are_rivals: bool | None, place: Location | None) -> str:
             several = tuple(dict.fromkeys(keys))
             apart = ""
             if are_rivals is not None and len(several) > 1 and objects:
@@ -371,7 +374,7 @@ class ReadTree(NamedTuple):
                 apart = apart or others(several)
             if are_rivals is not None and not apart:
                 apart = next((f"{script} patches {key}" for key in several if (script := patching(key))), "")
-            return apart or next((why for key in several if (why := giving(key))), "")
+            return apart or next((why for key in several if (why := giving(key))), "") or replacing(place)
 
         return reason
 
@@ -435,6 +438,29 @@ class ReadTree(NamedTuple):
             return f"{program} gives {key} what its file does not say" if program else ""
 
         return lambda key: why(key) if "." in key.group else ""
+
+    def _replacing(self, objects: Sequence[Resource]) -> Callable[[Location | None], str]:
+        """Return what tells which script replaces a word of what is written at a place, before it applies the file."""
+
+        @cache
+        def known() -> tuple[frozenset[str], Mapping[str, Sequence[tuple[str, str]]]]:
+            from policylint.render.words_replaced import words_replaced
+
+            return frozenset(each.document.file for each in objects), words_replaced(self.scripts())
+
+        def why(place: Location) -> str:
+            files, replaced = known()
+            path = self.relative().get(place.file, place.file)
+            words = (*replaced.get(path, ()), *replaced.get(path.rpartition("/")[0], ()))
+            if not words or place.file not in files:
+                return ""
+            line, column, *_ = place.at()
+            first, *others = self.source.text(place.file)[line - 1 : line + _BELOW] or [""]
+            below = takewhile(lambda each: len(each) - len(each.lstrip()) >= column - 1, others)
+            written = "\n".join((first, *below))
+            return next((f"{script} replaces {word!r} in {path}" for word, script in words if word in written), "")
+
+        return lambda place: "" if place is None else why(place)
 
     def _labels(self) -> Mapping[str, Mapping[str, str]]:
         """Return the labels that scripts give to namespaces."""
@@ -528,15 +554,20 @@ class ReadTree(NamedTuple):
         from policylint.workspace.releases import judged
 
         by_hand = self.by_hand if is_by_hand else tuple
-        home = self._home(world.name, world.files) if world.alternative_of else ""
+        home = self._home(world.name, world.files) if (is_by_hand and not world.plain) or world.alternative_of else ""
         return judged(world, catalog, self.given.releases, self.kustomizations, by_hand, home)
 
     def _home(self, name: str, files: Iterable[str]) -> str:
-        """Return the directory below the root that an alternative of some name is, with a slash at its end; "" where
-        its name is that of none."""
-        marked, relative = f"/{name}/", self.relative()
-        paths = (f"/{relative.get(file, '')}" for file in files)
-        return next((path[1 : path.index(marked) + len(marked)] for path in paths if marked in path), "")
+        """Return the directory below the root that an environment of some name is, with a slash at its end; "" where
+        its name is that of none. What several environments have is called after each of them (`production/labs/one`).
+        """
+        paths = [f"/{self.relative().get(file, '')}" for file in files]
+        while name:
+            marked = f"/{name}/"
+            if path := next((each for each in paths if marked in each), ""):
+                return path[1 : path.index(marked) + len(marked)]
+            name = name.partition("/")[2]
+        return ""
 
     def _homes(self, alternatives: Iterable[Environment | Alternative]) -> set[str]:
         """Return the directories that several alternatives are, "" for one that is none."""
@@ -584,7 +615,9 @@ def _beside(alternatives: Iterable[Sequence[Resource]]) -> Callable[[str, str], 
 
 def _is_by_hand(world: World) -> bool:
     """Tell whether people and scripts apply the files of a tree: no deployer is at work in it."""
-    return world.partial and (world.plain or all(group not in _DEPLOYERS for group, _ in world.kinds()))
+    return world.partial and (
+        world.plain or not world.by_deployer or all(group not in _DEPLOYERS for group, _ in world.kinds())
+    )
 
 
 def _entries(charts: Iterable[LoneChart], objects: Iterable[Resource]) -> dict[str, set[str]]:

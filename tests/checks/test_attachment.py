@@ -524,6 +524,35 @@ def test_parameters_have_to_be_named(
     assert ("GWP115" in {each.rule for each in found}) == told
 
 
+@pytest.mark.parametrize("arranged", [False, True])
+@pytest.mark.parametrize(("later", "is_told"), [("class", False), ("gateway", False), ("other", True)])
+def test_parameters_that_the_next_step_names(tmp_path: Path, later: str, is_told: bool, arranged: bool) -> None:
+    """`02-class.yaml` is the class of `01-class.yaml` once more, with its parameters."""
+    named = "parametersRef: {group: gateway.envoyproxy.io, kind: EnvoyProxy, name: mine"
+    gateway = worlds.gateway(more=f"infrastructure: {{{named}}}}}")
+    controller = "gateway.envoyproxy.io/gatewayclass-controller"
+    steps = {
+        "class": worlds.gateway_class("any", controller, f"{named}, namespace: infra}}"),
+        "gateway": gateway,
+        "other": worlds.gateway_class("other", controller),
+    }
+    files = {
+        "steps/01-class.yaml": worlds.gateway_class("any", controller),
+        "steps/02-gateway.yaml": worlds.gateway(),
+        "steps/03-proxy.yaml": worlds.manifest(
+            "gateway.envoyproxy.io/v1alpha1", "EnvoyProxy", "mine", "infra", "spec: {}"
+        ),
+        "steps/04-again.yaml": steps[later],
+    }
+    if arranged:
+        files |= {"app/kustomization.yaml": "resources: [web.yaml]\n", "app/web.yaml": worlds.service("web", "shop")}
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP115"]
+    assert [each.confidence != "unknown" for each in found] in ([is_told], [] if not is_told else [True])
+
+
 def test_parameters_that_a_class_of_a_chart_may_name(tmp_path: Path) -> None:
     made = worlds.manifest("gateway.nginx.org/v1alpha2", "NginxProxy", "mine", "infra", "spec: {}")
     found = lint(tmp_path, worlds.gateway(of_class="nginx"), made)

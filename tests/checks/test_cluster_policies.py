@@ -59,6 +59,35 @@ def test_files_that_name_no_namespace_are_a_library_one_by_one(
     assert [row[0] for row in found(tmp_path, *parts, tree=True) if row[0] == "GWP705"] == rules
 
 
+@pytest.mark.parametrize(
+    ("bound", "number", "is_told"),
+    [
+        ("", 3, False),
+        ("", 2, True),
+        ("Policy/a", 3, True),
+        ("Policy/elsewhere", 3, False),
+    ],
+)
+@pytest.mark.parametrize("beside", [False, True])
+def test_none_of_those_that_lie_side_by_side_is_bound(
+    tmp_path: Path, bound: str, number: int, is_told: bool, beside: bool
+) -> None:
+    """A collection, whatever binds others of its namespace, unless one beside them is bound; one that brings its own
+    binding is an example."""
+    place = tmp_path / "collection" if beside else tmp_path / "more"
+    (tmp_path / "collection").mkdir()
+    place.mkdir(exist_ok=True)
+    files = {tmp_path / "collection" / f"{name}.yaml": [policy(name)] for name in "abc"[:number]}
+    files[tmp_path / "collection" / "own.yaml"] = [policy("own"), binding("of-own", "place", "Policy/own")]
+    files[place / "all.yaml"] = [policy("elsewhere"), placement(), set_binding()]
+    files[place / "bind.yaml"] = [binding("more", "place", bound or "Policy/elsewhere")]
+    for file, parts in files.items():
+        file.write_text(yaml.safe_dump_all(parts), encoding="utf-8")
+    told = {each.message for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP705"}
+    last = "abc"[number - 1]
+    assert any(f"/{last} " in each for each in told) is (is_told or beside)
+
+
 def test_what_a_tree_leaves_to_others_is_not_reported_as_missing(tmp_path: Path) -> None:
     rows = found(tmp_path, policy(), binding(), tree=True)
     assert [(rule, severity, confidence) for rule, severity, confidence, _ in rows] == [("GWP701", "note", "unknown")]

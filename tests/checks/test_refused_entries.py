@@ -234,3 +234,33 @@ def test_hosts_that_nobody_has(tmp_path: Path, spec: str, about: str) -> None:
     found = said(tmp_path, "VirtualService", spec)
     assert about in found
     assert bool(found) is bool(about)
+
+
+INGRESS = """
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: web, namespace: shop}
+spec: {rules: [{host: %s}]}
+---
+"""
+VIRTUAL = """
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: own, namespace: shop}
+spec: {hosts: [web.example.com], %s}
+"""
+
+
+@pytest.mark.parametrize(("host", "is_told"), [("web.example.com", False), ("other.example.com", True)])
+@pytest.mark.parametrize("directory", ["routing", "ingress"])
+def test_what_an_ingress_sends_on_has_its_host(tmp_path: Path, directory: str, host: str, is_told: bool) -> None:
+    """Its controller may be in the mesh, and in another directory, of which this one is the next chapter."""
+    files = {
+        "routing/all.yaml": SERVICE + VIRTUAL % TO_WEB,
+        f"{directory}/ingress.yaml": INGRESS % host + (SERVICE if directory == "ingress" else ""),
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP415"]
+    assert bool(found) is is_told

@@ -189,6 +189,45 @@ def test_a_replacement_copies_a_field(tmp_path: Path) -> None:
     assert rules == [{"name": "one", "port": 80}, {"name": "two", "port": 80}]
 
 
+STATED = "sourceValue: {}, targets: [{{select: {{kind: HTTPRoute}}, fieldPaths: {}}}]"
+
+
+@pytest.mark.parametrize("in_a_file", [False, True])
+@pytest.mark.parametrize(
+    ("value", "path", "made"),
+    [
+        ("shop.example.com", "[spec.hostnames.0]", {"hostnames": ["shop.example.com"]}),
+        ("three", "['spec.rules.[name=two].name']", {"rules": [{"name": "one"}, {"name": "three"}]}),
+        ("''", "['spec.rules.[name=two].name']", {"rules": [{"name": "one"}, {"name": ""}]}),
+    ],
+)
+def test_a_replacement_may_state_its_value(
+    tmp_path: Path, value: str, path: str, made: dict[str, object], in_a_file: bool
+) -> None:
+    one = "{" + STATED.format(value, path) + "}"
+    files = {"app/more.yaml": f"- {one}\n"} if in_a_file else {}
+    own = FILES | {
+        "app/kustomization.yaml": RESOURCES + f"replacements: [{'{path: more.yaml}' if in_a_file else one}]\n"
+    }
+    if "hostnames" in made:
+        own["app/route.yaml"] = FILES["app/route.yaml"].replace("spec:\n", "spec:\n  hostnames: [a.example.com]\n")
+    built = kustomizer(tmp_path, {**own, **files}).build("app")
+    (route,) = (each for each in built.manifests if each.kind == "HTTPRoute")
+    (field,) = made
+    step = {"hostnames": (0,), "rules": (1, "name")}[field]
+    document, pointer = route.origin.locate(("spec", field, *step))
+    place = "app/more.yaml" if in_a_file else "app/kustomization.yaml"
+    assert (route.body["spec"][field], built.journal.notes) == (made[field], [])
+    assert (document.file.endswith(place), pointer[-1]) == (True, "sourceValue")
+
+
+@pytest.mark.parametrize("wrong", ["source: {kind: Service}, sourceValue: a", "sourceValue: 5"])
+def test_kustomize_refuses_a_value_beside_a_source_and_what_is_no_text(tmp_path: Path, wrong: str) -> None:
+    entry = f"replacements: [{{{wrong}, targets: [{{select: {{kind: HTTPRoute}}}}]}}]\n"
+    built = kustomizer(tmp_path, FILES | {"app/kustomization.yaml": RESOURCES + entry}).build("app")
+    assert [each.code for each in built.journal.notes] == ["replacement-not-applied"]
+
+
 def test_two_overlays_of_one_base_do_not_see_each_other(tmp_path: Path) -> None:
     overlay = KUSTOMIZATION + "namespace: {}\nresources: [../app]\n"
     files = {**FILES, "app/kustomization.yaml": RESOURCES}

@@ -176,6 +176,24 @@ def test_each_of_several_labs_is_judged_by_what_its_own_scripts_install(tmp_path
     assert sorted(each.location.file.rpartition("labs/")[2] for each in found) == ["three/route.yaml", "two/route.yaml"]
 
 
+ARRANGED = {
+    "kustomize/base/kustomization.yaml": "resources: [cm.yaml]\n",
+    "kustomize/base/cm.yaml": CONFIG,
+    "kustomize/environments/test/kustomization.yaml": "resources: [../../base]\n",
+    "kustomize/environments/prod/kustomization.yaml": "resources: [../../base]\n",
+}
+APPLICATION = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a, namespace: argocd}\nspec: {}\n"
+
+
+@pytest.mark.parametrize("beside", [{}, {"argo/app.yaml": APPLICATION}])
+def test_a_lab_beside_environments_is_judged_by_its_own_scripts(tmp_path: Path, beside: dict[str, str]) -> None:
+    """It is there in each of them (`prod/labs/one`); a stray object of a deployer does not deploy it."""
+    new = f"kubectl apply -f {STANDARD}\n"
+    labs = {"labs/one/route.yaml": OLD, "labs/two/route.yaml": OLD, "labs/one/up.sh": OLD_CRDS, "README.md": new}
+    found = [each for each in tree(tmp_path, {**ARRANGED, **labs, **beside}).findings() if each.rule == "GWP502"]
+    assert {each.location.file.rpartition("labs/")[2] for each in found} == {"two/route.yaml"}
+
+
 def test_a_crd_of_another_lab_serves_nothing_here(tmp_path: Path) -> None:
     labs = {"labs/one/route.yaml": OLD, "labs/two/route.yaml": OLD, "labs/one/up.sh": OLD_CRDS}
     found = tree(tmp_path, {**labs, "labs/two/crd.yaml": CRD % "true"}).findings()

@@ -437,3 +437,53 @@ def test_examples_in_two_directories_are_in_no_conflict(
     found = doubtful(tmp_path, {edge: EDGE, first: written % "one", second: written % "two", **more}, rule)
     assert found
     assert set(found) == {is_doubtful}
+
+
+@pytest.mark.parametrize(
+    ("script", "text", "is_doubtful"),
+    [
+        ("up.sh", 'sed "s#checkout#$ROUTE#g" lab/one.yaml | kubectl apply -f -', True),
+        ("up.sh", "sed 's/checkout/web/' < lab/one.yaml | kubectl apply -f -", True),
+        ("up.sh", "cat lab/one.yaml | sed -e 's|checkout|web|' | kubectl apply -f -", True),
+        ("README.md", "sed -i 's/checkout/web/' lab/one.yaml\nkubectl apply -f lab/", True),
+        (
+            "lab/up.sh",
+            'sed "s#one#$ONE#" one.yaml | \\\n  sed "s,name: checkout,name: web," | kubectl apply -f -',
+            True,
+        ),
+        ("up.sh", 'sed "s#checkout#$ROUTE#g" "${HERE}/lab/one.yaml" | kubectl apply -f -', True),
+        ("up.sh", "cd lab && perl -pi -e 's/checkout/web/' one.yaml && kubectl apply -f .", True),
+        ("up.sh", "sed -i 's/checkout/web/' lab/*.yaml; kubectl apply -f lab", True),
+        ("up.sh", "sed 's/shop.example.com/mine.example.com/' lab/one.yaml | kubectl apply -f -", False),
+        ("up.sh", "sed 's/checkout/web/' lab/two.yaml | kubectl apply -f -", False),
+        ("up.sh", "sed 's/che.*out/web/' lab/one.yaml | kubectl apply -f -", False),
+        ("up.sh", "sed -n '/checkout/p' lab/one.yaml; kubectl apply -f lab/one.yaml", False),
+        ("up.sh", "kubectl apply -f lab/one.yaml", False),
+    ],
+)
+def test_what_a_script_replaces_is_not_what_is_applied(
+    tmp_path: Path, script: str, text: str, is_doubtful: bool
+) -> None:
+    policy = (POLICY % ("one", "a")).replace("name: simple}", "name: checkout}")
+    files = {"lab/edge.yaml": EDGE, "lab/simple.yaml": ROUTE % "simple", "lab/one.yaml": policy, script: f"{text}\n"}
+    assert doubtful(tmp_path, files, "GWP101") == [is_doubtful]
+
+
+@pytest.mark.parametrize("word", ["red", "KEYS"])
+@pytest.mark.parametrize(("spec", "rule"), [("colour: red", "GWP501"), ("jwt: {providers: [{name: a}]}", "GWP501")])
+def test_nor_is_its_form(tmp_path: Path, word: str, spec: str, rule: str) -> None:
+    policy = (POLICY % ("one", "a")).replace("spec:\n", f"spec:\n  {spec}\n")
+    files = {**FILES, "lab/one.yaml": policy, "up.sh": f"sed 's/{word}/blue/' lab/one.yaml | kubectl apply -f -\n"}
+    assert doubtful(tmp_path, files, rule) == [word in spec]
+
+
+def test_what_a_deployer_applies_is_as_it_is_written(tmp_path: Path) -> None:
+    policy = (POLICY % ("one", "a")).replace("name: simple}", "name: checkout}")
+    sync = (
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: lab, namespace: argocd}\n"
+        "spec:\n  source: {repoURL: https://example.com/a.git, path: lab}\n"
+        "  destination: {namespace: shop, server: https://kubernetes.default.svc}\n"
+    )
+    script = "sed -i 's/checkout/web/' lab/one.yaml\nkubectl apply -f argo/\n"
+    files = {**FILES, "lab/one.yaml": policy, "argo/app.yaml": sync, "up.sh": script}
+    assert doubtful(tmp_path, files, "GWP101") == [False]

@@ -18,6 +18,7 @@ from policylint.model.hosts import names_service
 _MESH = "mesh"
 _VIRTUAL = ("networking.istio.io", "VirtualService")
 _ENTRY = ("networking.istio.io", "ServiceEntry")
+_INGRESS = ("networking.k8s.io", "Ingress")
 
 
 def unbound(world: World) -> Iterator[DeadEnd]:
@@ -42,8 +43,14 @@ def unbound(world: World) -> Iterator[DeadEnd]:
 
 def unasked(world: World) -> Iterator[DeadEnd]:
     """Yield the VirtualServices for the mesh alone whose hosts no Service or ServiceEntry is called, though they send
-    requests to Services: what is sent to these by their own names does not meet them."""
+    requests to Services: what is sent to these by their own names does not meet them.
+
+    What an Ingress of such a host sends on has that host still: proxies of its controller that are in the mesh ask for
+    it (at port 80 of any address, pilot/pkg/networking/core/route/route.go, buildSidecarVirtualHostsForVirtualService).
+    """
     entries = {host for entry in world.of_kind(*_ENTRY) for host in texts(entry.spec.get("hosts"))}
+    ingresses = (*world.of_kind(*_INGRESS), *world.beside(*_INGRESS))
+    entries |= {text(mapping(rule).get("host")) for each in ingresses for rule in sequence(each.spec.get("rules"))}
     known = [*world.of_kind("", "Service")]
     delegates = {_delegated(route, virtual) for virtual in world.of_kind(*_VIRTUAL) for route in _http(virtual)}
     for virtual in world.of_kind(*_VIRTUAL):

@@ -688,21 +688,24 @@ class _Run:
 
     def _replace(self, entry: Any, place: Provenance, targets: Targets) -> None:
         """Apply an entry of `replacements:`, or all those in the file that it names."""
-        replacements = [entry]
+        replacements = [(entry, place)]
         if text(entry.get("path")):
             path = join(self._directory, entry["path"])
-            values = [] if path is None else [value for value, _ in self._tree.values(path)]
+            values = [] if path is None else self._tree.values(path)
             if not values:
                 message = f"replacement file {entry['path']!r} does not exist"
                 self._journal.note(message, place, code="missing-file", lacking=path)
                 self._leave_open(message)
             replacements = []
-            for value in values:
-                replacements += value if isinstance(value, list) else [value]
-        for replacement in replacements:
+            for value, origin in values:
+                if isinstance(value, list):
+                    replacements += [(each, origin.child(number)) for number, each in enumerate(value)]
+                else:
+                    replacements.append((value, origin))
+        for replacement, at in replacements:
             self._budget.spend(_FOR_AN_OBJECT)
             try:
-                replace(targets, dict(mapping(replacement)), self._budget)
+                replace(targets, dict(mapping(replacement)), at, self._budget)
             except ReplacementError as error:
                 message = f"this replacement does not apply: {error}"
                 kind = text(mapping(mapping(replacement).get("source")).get("kind"))

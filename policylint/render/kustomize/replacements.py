@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.budget import Budget, size_of
@@ -34,8 +34,11 @@ class ReplacementError(Exception):
         self.certain = certain
 
 
-def replace(objects: Targets, replacement: dict[str, Any], budget: Budget) -> None:
+def replace(objects: Targets, replacement: dict[str, Any], place: Provenance, budget: Budget) -> None:
     """Apply one replacement.
+
+    Args:
+        place: where it is written, or what names its file.
 
     Raises:
         ReplacementError: its source is not there, or it makes what nests too deeply; the objects that it is for are
@@ -49,7 +52,7 @@ def replace(objects: Targets, replacement: dict[str, Any], budget: Budget) -> No
             manifest.leave_open(_UNAPPLIED.format(error))
         raise ReplacementError(str(error)) from error
     try:
-        value, origin = _source_value(objects, mapping(replacement.get("source")))
+        value, origin = _source(objects, replacement, place)
         size, height = size_of(value)
         for number, manifest, target in targets:
             identity = (manifest.kind, manifest.name)
@@ -93,6 +96,21 @@ def _selected(objects: Targets, selector: Any) -> list[tuple[int, Manifest]]:
 
 def _texts(selector: Any) -> dict[str, str]:
     return {name: value for name, value in selector.items() if isinstance(value, str)}
+
+
+def _source(objects: Targets, replacement: Mapping[str, Any], place: Provenance) -> tuple[Any, Provenance]:
+    """Return what is copied, and where it is written: a field of an object, or the text of `sourceValue`.
+
+    Source: kustomize 5.7, api/filters/replacement/replacement.go, getReplacement.
+    """
+    source, stated = replacement.get("source"), replacement.get("sourceValue")
+    if stated is None:
+        return _source_value(objects, mapping(source))
+    if source is not None:
+        raise ReplacementError("it has both `source` and `sourceValue`", certain=True)
+    if not isinstance(stated, str):
+        raise ReplacementError("its `sourceValue` is no text", certain=True)
+    return stated, place.child("sourceValue")
 
 
 def _source_value(objects: Targets, source: Any) -> tuple[Any, Provenance]:

@@ -698,10 +698,9 @@ class _Run:
                 self._leave_open(message)
             replacements = []
             for value, origin in values:
-                if isinstance(value, list):
-                    replacements += [(each, origin.child(number)) for number, each in enumerate(value)]
-                else:
-                    replacements.append((value, origin))
+                all_of = value if isinstance(value, list) else ()
+                replacements += [(each, origin.child(number)) for number, each in enumerate(all_of)]
+                replacements += [] if isinstance(value, list) else [(value, origin)]
         for replacement, at in replacements:
             self._budget.spend(_FOR_AN_OBJECT)
             try:

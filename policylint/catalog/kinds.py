@@ -19,6 +19,9 @@ from policylint.namedtuple import NamedTuple
 
 CORE = "gateway-api"
 """The implementation of Gateway API's own kinds; it stands for controllers that nobody knows, too."""
+DOOR_GUARDS = "doors"
+"""The implementation that judges the guards of doors, which are read by whoever a door is of."""
+_OF_ALL = frozenset({CORE, DOOR_GUARDS, *MESHES})
 
 Key = tuple[str, str]
 
@@ -258,9 +261,9 @@ class Catalog:
     def may_not_read(self, implementation: str | None, kind: PolicyKind) -> bool:
         """Return whether it is not known who reads policies of a kind, since an implementation is not (None).
 
-        Gateway API's own kinds are everybody's, and those of a mesh are read by its proxies.
+        Gateway API's own kinds are everybody's, those of a mesh are read by its proxies, and guards by their door.
         """
-        return implementation is None and kind.origin == "catalog" and kind.implementation not in (CORE, *MESHES)
+        return implementation is None and kind.origin == "catalog" and kind.implementation not in _OF_ALL
 
     def order(self, implementation: str) -> tuple[Phase, ...]:
         """Return the settings of an implementation's policies in the order in which they act; empty where unknown."""

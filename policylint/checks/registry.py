@@ -214,7 +214,9 @@ RULES: dict[str, RuleEntry] = {
     "GWP523": RuleEntry("deny_reaches_tcp", some_policy(lambda policy: policy.policy.spec.get("action") == "DENY")),
     "GWP524": RuleEntry("literal_wildcard", of_kind("AuthorizationPolicy")),
     "GWP525": RuleEntry("defaults_left_out", has("Application")),
-    "GWP526": RuleEntry("setting_misleads", either(any_policy, any_route, has("Application", "Middleware"))),
+    "GWP526": RuleEntry(
+        "setting_misleads", either(any_policy, any_route, has("Application", "Middleware", "TLSOption"))
+    ),
     "GWP527": RuleEntry("changes_not_synced", has("Application")),
     "GWP601": RuleEntry("subject_selects_nothing", any_network_policy),
     "GWP602": RuleEntry("equal_priority_overlap", any_cluster_network_policy),

@@ -14,7 +14,7 @@ from policylint.catalog.content import places
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.present import present, routes_served
 from policylint.documents import Pointer
-from policylint.doors.peculiar import LISTING
+from policylint.doors.peculiar import BY_HOST, LISTING
 from policylint.implementations import implementation
 from policylint.implementations.generic.headers import is_underscored
 from policylint.implementations.generic.one_table import OF_REQUESTS, at_further, further_listeners
@@ -42,6 +42,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _labelled_otherwise(simulation)
     if any(simulation.world.of_kind(*kind) for kind in LISTING):
         yield from _against_proxies(simulation)
+    if simulation.world.of_kind(*BY_HOST):
+        yield from _not_of_the_host(simulation)
     yield from map(partial(_stopping, simulation), stops(simulation))
     states = [state for state in simulation.policies.values() if state.groups and not state.invalid_code]
     names = {state.kind.implementation for state in states}
@@ -116,6 +118,39 @@ def _against_proxies(simulation: Simulation) -> Iterator[Finding]:
             confidence="assumed",
             ground="requests may come past these proxies, too",
             field=path(each.pointer),
+        )
+
+
+def _not_of_the_host(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the TLS options that are named for a host and not used there, since its routers disagree, or name none."""
+    from policylint.doors.traefik_options import overruled
+
+    for each in overruled(simulation.world):
+        claim, other = each.claim, each.other
+        option = simulation.world.get(claim.option) if claim.option is not None else None
+        lost = "asks no client for a certificate" if each.asks(simulation.world) else "is not used"
+        where = (
+            f"at host {each.host}, for which {claim.holder.key} names it" if each.host else f"for {claim.holder.key}"
+        )
+        reason = "no rule of it has a `Host`, and options are chosen by the name that a client asks for"
+        fix = "name the host in the rule"
+        if other is not None:
+            named = "the default ones" if other.option is None else f"{other.option.kind} {other.option.path}"
+            reason = f"{other.holder.key} has {named} for that host: of different ones the default is used for all"
+            fix = f"name the same options in {other.holder.key}, or give one of them a host of its own"
+        related = (
+            () if other is None else (Related("other options for the same host", other.holder.location(*other.place)),)
+        )
+        yield Finding(
+            RULE,
+            "error" if each.asks(simulation.world) else "warning",
+            f"{claim.option} {lost} {where}",
+            claim.holder.location(*claim.place),
+            resources=(claim.holder.key, *((option.key,) if option else ()), *((other.holder.key,) if other else ())),
+            label=reason,
+            related=related,
+            help=(f"fix: {fix}",),
+            field=path(claim.place),
         )
 
 

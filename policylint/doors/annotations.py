@@ -18,11 +18,12 @@ from policylint.doors.vendors import Vendor, vendors
 from policylint.implementations.generic.containers import containers
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.load.charts import values_of
-from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.kinds import INGRESS
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
+from policylint.regex import expression, quoted
 from policylint.topology.workloads import WORKLOADS
 
 _GROUP = Pattern(r"(?<!\\)\((?!\?(?!P?<[A-Za-z]))")
@@ -129,6 +130,47 @@ def _minors(world: World, vendor: Vendor) -> Iterator[int]:
         for version in versions:
             if found := _RELEASE.match(text(version)):
                 yield int(found[1])
+
+
+def holds(vendor: Vendor, ingress: Resource, meaning: Mapping[str, Any]) -> bool:
+    """Return whether the other annotations are there that an annotation needs, and none that switches it off."""
+    for name, wanted in mapping(meaning.get("when")).items():
+        values = [vendor.value(ingress, each) for each in name.split("|")]
+        if not any(value and wanted in ("", value) for value in values):
+            return False
+    return not any(vendor.value(ingress, name) in texts(off) for name, off in mapping(meaning.get("unless")).items())
+
+
+def has_form(meaning: Mapping[str, Any], value: str, ingress: Resource) -> bool:
+    """Tell whether the value of an annotation has the form without which its controller closes the location."""
+    form = text(meaning["form"]).replace("{namespace}", quoted(ingress.key.namespace))
+    return "${" in value or expression(form).is_whole(value) is not False
+
+
+def fault_of_secret(ingress: Resource, secret: str) -> str:
+    """Return why a Secret with passwords that an Ingress names cannot be had, "" where it may be."""
+    namespace, apart, _ = secret.partition("/")
+    if apart and namespace != ingress.key.namespace:
+        return f"Secret {secret} is in another namespace"
+    return "" if secret else "auth-secret is missing"
+
+
+def closed(world: World) -> Iterator[DeadEnd]:
+    """Yield the annotations by which a controller answers all requests with an error, as it cannot use them."""
+    for ingress, vendor, certain in served(world):
+        for name, meaning in vendor.reads.items() if certain else ():
+            value = vendor.value(ingress, name)
+            if not value or value == "false" or "{{" in value or not holds(vendor, ingress, mapping(meaning)):
+                continue
+            place: Pointer = ("metadata", "annotations", f"{vendor.prefix}{name}")
+            why = fault_of_secret(ingress, vendor.value(ingress, "auth-secret")) if "fails" in meaning else ""
+            if "form" in meaning and not has_form(meaning, value, ingress):
+                why = f"`{value}` has not the form that it must have"
+            if why:
+                status = meaning.get("fails", meaning.get("closes"))
+                does = f"has {vendor.prefix}{name}, which {vendor.name} cannot use: {why}"
+                then = f"every request for its hosts and paths is answered with {status}"
+                yield DeadEnd(ingress, place, does, "mend the annotation, or take it off", then=then)
 
 
 def foreign(world: World) -> Iterator[tuple[Resource, list[str], Vendor, Vendor]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.catalog.content import places
-from policylint.doors.annotations import astray, risky
+from policylint.doors.annotations import astray, closed, risky
 from policylint.doors.contour import invalid
 from policylint.doors.nginx import contended
 from policylint.doors.nginx_servers import rejected
@@ -28,6 +28,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from contended(world)
     yield from rejected(world)
     yield from risky(world)
+    yield from closed(world)
 
 
 def _without_service(world: World) -> Iterator[DeadEnd]:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from policylint.digits import whole_number
 from policylint.documents import Pointer, read
 from policylint.doors.addresses import believed
+from policylint.doors.annotations import fault_of_secret, has_form, holds
 from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
@@ -26,7 +27,7 @@ from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.policy.results import FailingSetting
-from policylint.regex import expression, quoted
+from policylint.regex import expression
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
 
@@ -587,7 +588,7 @@ class _Class:
             value = vendor.value(ingress, name)
             if "holds" in meaning and expression(meaning["holds"]).is_within(value) is not True:
                 continue
-            if not value or value == "false" or "fails" in meaning or not _holds(vendor, ingress, mapping(meaning)):
+            if not value or value == "false" or "fails" in meaning or not holds(vendor, ingress, mapping(meaning)):
                 continue
             at = tuple(text(meaning.get("at")).split("."))
             holder = spec
@@ -595,7 +596,7 @@ class _Class:
                 spec["unread"] = {name: value}
                 places["unread",] = ("metadata", "annotations", f"{vendor.prefix}{name}")
                 continue
-            if "form" in meaning and not _has_form(meaning, value, ingress):
+            if "form" in meaning and not has_form(meaning, value, ingress):
                 closed = self._closed(ingress, name, meaning["closes"], f"{name} is `{value}`")
                 spec |= closed.spec
                 places.update(closed.places)
@@ -609,13 +610,9 @@ class _Class:
         if "fails" in by_type and (kind := vendor.value(ingress, "auth-type")):
             setting = text(mapping(by_type["at"]).get(kind), "basicAuth")
             secret = vendor.value(ingress, "auth-secret")
-            namespace, apart, _ = secret.partition("/")
             spec[setting] = {"secret": secret}
             places[setting,] = ("metadata", "annotations", f"{vendor.prefix}auth-type")
-            why = "" if secret else "auth-secret is missing"
-            if apart and namespace != ingress.key.namespace:
-                why = f"Secret {secret} is in another namespace"
-            if why:
+            if why := fault_of_secret(ingress, secret):
                 failing[setting,] = FailingSetting(by_type["fails"], why, ingress.key)
         for name in vendor.list("text"):
             if value := vendor.value(ingress, name):
@@ -632,21 +629,6 @@ class _Class:
 def _service(entry: _Entry) -> str:
     """Return the name of the Service that a path leads to."""
     return text(mapping(entry.backend.get("service")).get("name"))
-
-
-def _holds(vendor: Vendor, ingress: Resource, meaning: Mapping[str, Any]) -> bool:
-    """Return whether the other annotations are there that an annotation needs, and none that switches it off."""
-    for name, wanted in mapping(meaning.get("when")).items():
-        values = [vendor.value(ingress, each) for each in name.split("|")]
-        if not any(value and wanted in ("", value) for value in values):
-            return False
-    return not any(vendor.value(ingress, name) in texts(off) for name, off in mapping(meaning.get("unless")).items())
-
-
-def _has_form(meaning: Mapping[str, Any], value: str, ingress: Resource) -> bool:
-    """Tell whether the value of an annotation has the form without which its controller closes the location."""
-    form = text(meaning["form"]).replace("{namespace}", quoted(ingress.key.namespace))
-    return "${" in value or expression(form).is_whole(value) is not False
 
 
 def _entries(ingress: Resource) -> Iterator[_Entry]:

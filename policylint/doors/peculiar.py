@@ -30,6 +30,8 @@ ENTRIES = (
 
 LISTING = (("networking.k8s.io", "Ingress"), ("traefik.io", "Middleware"))
 """Kinds whose objects list addresses of clients, or count requests by them."""
+BY_HOST = ("traefik.io", "TLSOption")
+"""A kind whose objects hold for hosts, whichever of the routes for these names them."""
 
 
 @lru_cache(maxsize=64)

@@ -13,6 +13,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.named import meant
+from policylint.doors.traefik_options import TlsOptions, demanded
 from policylint.doors.traefik_rules import Hosts, Matcher, alternatives
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.containers import containers
@@ -29,7 +30,6 @@ _CONTROLLER = "traefik.io/ingress-controller"
 _OPENINGS = {"web": Opening("http", 80), "websecure": Opening("https", 443)}
 _OF_ITS_OWN = 0
 """The port of an entry point whose port no manifest states."""
-_ASKING = frozenset({"RequireAnyClientCert", "RequireAndVerifyClientCert"})
 _SAME_PROVIDER = "@kubernetescrd"
 _OPTION = "--providers.kubernetescrd.allowCrossNamespace"
 _CROSSING = _OPTION.lower()
@@ -167,11 +167,7 @@ def _certificates(world: World, ingress: Resource) -> list[Guard]:
     options = mapping(mapping(ingress.spec.get("tls")).get("options"))
     namespace = text(options.get("namespace")) or ingress.key.namespace
     option = world.get(ResourceKey(KIND[0], "TLSOption", namespace, text(options.get("name")))) if options else None
-    wanted = "" if option is None else text(mapping(option.spec.get("clientAuth")).get("clientAuthType"))
-    if option is None or wanted not in _ASKING:
-        return []
-    there: Pointer = ("spec", "clientAuth", "clientAuthType")
-    return [Guard(option, {"clientCertificate": {"type": wanted}}, {("clientCertificate",): there})]
+    return [] if option is None else list(demanded(option))
 
 
 def _written(routes: Iterable[Resource]) -> Iterator[str]:
@@ -216,6 +212,7 @@ def _crosses(world: World, ingress: Resource, route: Mapping[str, Any]) -> str:
 
 
 def _rules(world: World, ingress: Resource, hosts: Hosts, *, crossing: bool | None) -> Iterator[DoorRule]:
+    options = world.once(TlsOptions)
     for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
         crossed = "" if crossing else _crosses(world, ingress, route)
         if crossed and crossing is False:
@@ -230,8 +227,10 @@ def _rules(world: World, ingress: Resource, hosts: Hosts, *, crossing: bool | No
             for host, match in of_hosts:
                 name = f"route-{number}.{further}" + (" of other hosts" if match != of_hosts[0][1] else "")
                 said = {**body, "matches": [match], "precedence": (rank, 0, 0, 0, 0)}
-                for opening in _openings(ingress):
-                    yield DoorRule(ingress, opening, host, name, said, pointer, asked, _may_cross(crossed))
+                for point, opening in _openings(ingress):
+                    of_host = options.guards(point, host) if opening.scheme == "https" else ()
+                    wanted = (*asked, *of_host)
+                    yield DoorRule(ingress, opening, host, name, said, pointer, wanted, _may_cross(crossed))
 
 
 def _may_cross(crossed: str) -> str:
@@ -239,13 +238,13 @@ def _may_cross(crossed: str) -> str:
     return crossed and f"it names {crossed} of another namespace, which Traefik takes only with allowCrossNamespace"
 
 
-def _openings(ingress: Resource) -> Iterator[Opening]:
-    """Yield where a route is open: a router with TLS takes https alone, one without takes http alone."""
+def _openings(ingress: Resource) -> Iterator[tuple[str, Opening]]:
+    """Yield the entry points where a route is open: a router with TLS takes https alone, one without http alone."""
     secure = isinstance(ingress.spec.get("tls"), dict)
     for name in texts(ingress.spec.get("entryPoints")) or list(_OPENINGS):
         known = _OPENINGS.get(name, Opening("https" if secure else "http", _OF_ITS_OWN))
         if known.scheme == "https" or not secure:
-            yield known
+            yield name, known
 
 
 def _middleware_kind(ingress: Resource) -> str:
@@ -279,7 +278,6 @@ def _body(
             filters.append({"type": "ExtensionRef", "extensionRef": reference})
     place: Pointer = ("spec", "routes", number, "middlewares")
     asked = [Guard(ingress, {"unread": ", ".join(elsewhere)}, {("unread",): place})] if elsewhere else []
-    asked += _certificates(world, ingress)
     references = [_reference(world, ingress, mapping(each)) for each in sequence(route.get("services"))]
     return {"filters": filters, "backendRefs": references}, tuple(asked)
 

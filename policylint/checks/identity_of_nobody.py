@@ -24,6 +24,13 @@ _EFFECTS = {
     "DENY": "it denies nothing",
     "CUSTOM": "the provider is never asked about them",
 }
+_OPPOSITE = {
+    "ALLOW": "every client is another one, and let in",
+    "DENY": "every client is another one, and denied",
+    "CUSTOM": "every client is another one, and the provider is asked about it",
+}
+_NOT = tuple(f"not{name[0].upper()}{name[1:]}" for name in _IDENTITIES)
+"""The fields that ask who a client is not, which holds for one without an identity."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -33,8 +40,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             continue
         name = state.kind.implementation
         gateways = _gateways(simulation, state, implementation(name, simulation.catalog.settings(name)))
-        for place, field, _ in _places(state.policy) if gateways else ():
-            effect = _EFFECTS[action(state.policy)]
+        for place, field, _ in (*_places(state.policy), *_excluding(state.policy)) if gateways else ():
+            effects = _OPPOSITE if field.startswith("not") else _EFFECTS
+            effect = effects[action(state.policy)]
             yield Finding(
                 RULE,
                 "warning",
@@ -231,10 +239,16 @@ def _gateways(simulation: Simulation, state: PolicyState, behaviour: Implementat
     """Return the Gateways without identities at which a policy acts; none where it acts elsewhere as well."""
     gateways: dict[ResourceKey, Resource] = {}
     for path in (path for group in state.groups for path in group.contexts()):
-        gateway = simulation.world.get(path[-1].key)
-        if gateway is None or gateway.key.kind != "Gateway" or behaviour.identifies_clients(gateway, simulation.world):
+        place = simulation.world.get(path[-1].key)
+        if place is not None and is_workload(*place.key[:2]):
+            found = behaviour.nameless(place, simulation.world)
+        else:
+            is_gateway = place is not None and place.key.kind == "Gateway"
+            found = () if place is None or not is_gateway else (place,)
+            found = () if any(behaviour.identifies_clients(each, simulation.world) for each in found) else found
+        if not found:
             return []
-        gateways.setdefault(gateway.key, gateway)
+        gateways.update((gateway.key, gateway) for gateway in found)
     return list(gateways.values())
 
 
@@ -253,3 +267,12 @@ def _places(policy: Resource) -> Iterator[tuple[Pointer, str, Mapping[str, Any]]
             if key in IDENTITY_KEYS and condition.get("values"):
                 stated = {IDENTITY_KEYS[key]: condition["values"]}
                 yield ("spec", "rules", rule_index, "when", index, "values"), key, stated
+
+
+def _excluding(policy: Resource) -> Iterator[tuple[Pointer, str, Mapping[str, Any]]]:
+    """Yield where a policy asks who a client is not, but for those that ask for clients without an identity (`*`)."""
+    for rule_index, rule in enumerate(sequence(policy.spec.get("rules"))):
+        for index, source in enumerate(sources(rule)):
+            field = next((name for name in _NOT if source.get(name)), "")
+            if field and "*" not in texts(source.get(field)) and not any(source.get(name) for name in _IDENTITIES):
+                yield ("spec", "rules", rule_index, "from", index, "source", field), field, source

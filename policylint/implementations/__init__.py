@@ -22,6 +22,7 @@ _MODULES = {
     "azure-agc": ("policylint.implementations.azure_agc", "AzureAgc"),
     "gateway-api": ("policylint.implementations.gateway_api", "GatewayApi"),
     "kgateway": ("policylint.implementations.kgateway", "Kgateway"),
+    "gke": ("policylint.implementations.gke", "Gke"),
     "gloo": ("policylint.implementations.gloo", "Gloo"),
     "linkerd": ("policylint.implementations.linkerd", "Linkerd"),
     "nginx-gateway-fabric": ("policylint.implementations.nginx_gateway_fabric", "NginxGatewayFabric"),

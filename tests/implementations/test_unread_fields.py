@@ -32,7 +32,7 @@ def told(controller: str, *fields: str, others: str = "") -> list[str]:
     return [each.field for each in run(simulation, select={"GWP526"})]
 
 
-@pytest.mark.parametrize("controller", [AGC, GKE, AWS, TRAEFIK, NGINX])
+@pytest.mark.parametrize("controller", [AGC, AWS, TRAEFIK, NGINX])
 def test_timeouts_and_retries(controller: str) -> None:
     assert told(controller, BOTH) == ["spec.rules[0].timeouts"]
     assert told(controller, f"{OF_BACKENDS}, {AGAIN}") == ["spec.rules[0].timeouts", "spec.rules[0].retry"]
@@ -49,5 +49,18 @@ def test_who_reads_them_is_passed_over() -> None:
     assert told(AGC, BOTH, others=ENVOY) == []
 
 
+def test_gke_accepts_no_route_with_timeouts() -> None:
+    """kserve/kserve#5311: Accepted False, UnsupportedValue."""
+    simulation = worlds.simulated(
+        worlds.gateway_class("any", GKE),
+        worlds.gateway(),
+        worlds.route(more=f"rules: [{{{BOTH}, backendRefs: [{{name: web, port: 80}}]}}]"),
+        worlds.service("web"),
+    )
+    [found] = run(simulation, select={"GWP416", "GWP526"})
+    assert (found.rule, "timeouts are not supported" in found.message) == ("GWP416", True)
+    assert told(GKE, AGAIN) == ["spec.rules[0].retry"]
+
+
 def test_a_route_is_told_once() -> None:
-    assert told(GKE, AGAIN, BOTH, BOTH) == ["spec.rules[0].retry", "spec.rules[1].timeouts"]
+    assert told(AGC, AGAIN, BOTH, BOTH) == ["spec.rules[0].retry", "spec.rules[1].timeouts"]

@@ -249,6 +249,10 @@ class Traffic(Behaviour):
         """Return whether the clients of a Gateway may show certificates of the mesh; by default they may."""
         return True
 
+    def nameless(self, workload: Resource, world: World) -> Sequence[Resource]:  # noqa: ARG002
+        """Return the Gateways that a workload serves, whose clients show no certificates of a mesh; by default none."""
+        return ()
+
     def fronts(self, backend: Resource, caller: Resource | None, world: World) -> Checkpoint | None:  # noqa: ARG002
         """Return the proxy that requests pass before they come to the pods of a Service or a workload; by default none.
 

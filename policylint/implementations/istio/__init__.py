@@ -40,6 +40,7 @@ from policylint.implementations.istio import targets as naming
 from policylint.implementations.istio.contexts import ProxyContexts
 from policylint.implementations.istio.mesh import Mesh, membership_of
 from policylint.implementations.istio.no_effect import idle
+from policylint.implementations.istio.own_gateways import asks_for_identities, served_by
 from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
 from policylint.implementations.istio.validation import faults
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
@@ -71,6 +72,7 @@ from policylint.topology import (
 )
 from policylint.topology.grants import Grants
 from policylint.topology.routes import Rule
+from policylint.topology.workloads import pod_labels
 
 if TYPE_CHECKING:
     from policylint.catalog.kinds import Catalog
@@ -296,6 +298,11 @@ class Istio(Implementation):
         """Return whether a Gateway is a waypoint, or one that demands certificates."""
         proxy = world.once(Mesh).proxy(gateway.key)
         return proxy is None or not admission.is_without_identities(proxy, gateway)
+
+    def nameless(self, workload: Resource, world: World) -> Sequence[Resource]:
+        """Return Istio's own Gateways that a workload serves, where none of their servers takes certificates."""
+        gateways = served_by(world, pod_labels(workload))
+        return () if any(map(asks_for_identities, gateways)) else gateways
 
     def fronts(self, backend: Resource, caller: Resource | None, world: World) -> Checkpoint | None:
         """Return the waypoint that the requests of a caller to a Service or a workload pass."""

@@ -16,6 +16,7 @@ from policylint.documents import Pointer
 from policylint.implementations.istio import labels, tokens
 from policylint.implementations.istio.calling import Sender, takes_inbound
 from policylint.implementations.istio.mesh import Mesh, Proxy
+from policylint.implementations.istio.own_gateways import asks_for_identities
 from policylint.implementations.istio.protocols import carries_connections
 from policylint.implementations.istio.tokens import Outputs
 from policylint.implementations.istio.ztunnel import HTTP, L4_CONDITIONS, for_streams
@@ -128,7 +129,7 @@ def is_without_identities(proxy: Proxy, gateway: Resource) -> bool:
     """
     if proxy.waypoint or gateway.key.kind != "Gateway" or mapping(gateway.spec.get("tls")):
         return False
-    if text(gateway.spec.get("gatewayClassName")) == labels.EAST_WEST_CLASS:
+    if text(gateway.spec.get("gatewayClassName")) == labels.EAST_WEST_CLASS or asks_for_identities(gateway):
         return False
     listeners = map(mapping, sequence(gateway.spec.get("listeners")))
     return not any(mapping(mapping(each.get("tls")).get("options")) for each in listeners)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from policylint.documents import Pointer, read
 from policylint.implementations.istio import labels
 from policylint.implementations.istio.labels import DEFAULT_REVISION
-from policylint.implementations.istio.own_gateways import unseen_gateways
+from policylint.implementations.istio.own_gateways import served_by, unseen_gateways
 from policylint.implementations.istio.waypoints import Waypoints
 from policylint.model import Node, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.selectors import Labelled
@@ -264,9 +264,11 @@ def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
         by_revision = bool(revision) and inject != "true" and around.get(labels.INJECTION) != "enabled"
         sure = place == "sidecar" and (not by_revision or _is_installed(revision, world))
         sure = sure or workload.key.kind in ("WorkloadEntry", "WorkloadGroup") or labels.INJECTED in annotations
+        serves = bool(served_by(world, pod_labels))
+        sure = sure or serves
         own = _own_settings(workload, metadata, (*pod_place(workload), "metadata"))
         named = _revision(pod_labels, around if by_revision else {})
-        router = is_gateway(workload)
+        router = serves or is_gateway(workload)
         yield Proxy(node, pod_labels, sure=sure, annotations=annotations, own=own, revision=named, router=router)
 
 

@@ -7,9 +7,10 @@ Source: istio.io/docs/reference/config/networking/gateway, «selector»; .../typ
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from policylint.model import Resource, World, mapping
+from policylint.model import Resource, World, mapping, sequence, text
 from policylint.topology.workloads import WORKLOADS, pod_labels
 
 OWN_GATEWAY = ("networking.istio.io", "Gateway")
@@ -20,6 +21,7 @@ _SELECTING = (
     ("extensions.istio.io", "WasmPlugin", "selector"),
     ("telemetry.istio.io", "Telemetry", "selector"),
 )
+_MUTUAL = frozenset({"MUTUAL", "ISTIO_MUTUAL", "OPTIONAL_MUTUAL"})
 _USUAL = ("istio", "ingress", "gateway")
 """What is in the names of namespaces in which gateways are installed; elsewhere the namespace may be the mistake."""
 
@@ -31,6 +33,18 @@ def unseen_gateways(world: World) -> Iterator[tuple[Resource, str]]:
         workloads = (workload for kind in WORKLOADS for workload in world.of_kind(*kind))
         if wanted and not any(wanted.items() <= pod_labels(workload).items() for workload in workloads):
             yield gateway, pods_namespace(world, gateway)
+
+
+def served_by(world: World, labels: Mapping[str, Any]) -> list[Resource]:
+    """Return the Gateways whose servers are those of pods with some labels, in whatever namespace."""
+    stated = ((gateway, mapping(gateway.spec.get("selector"))) for gateway in world.of_kind(*OWN_GATEWAY))
+    return [gateway for gateway, wanted in stated if wanted and wanted.items() <= labels.items()]
+
+
+def asks_for_identities(gateway: Resource) -> bool:
+    """Return whether a server of a Gateway takes certificates of clients, which may be those of a mesh."""
+    servers = map(mapping, sequence(gateway.spec.get("servers")))
+    return any(text(mapping(server.get("tls")).get("mode")) in _MUTUAL for server in servers)
 
 
 def pods_namespace(world: World, gateway: Resource) -> str:

@@ -22,7 +22,10 @@ VENDORS = re.compile(
 )
 _OUTSIDE = frozenset({"implementations", "render"})
 _DOORS = frozenset(
-    {"doors.contour", "doors.istio", "doors.nginx", "doors.openshift", "doors.peculiar", "doors.traefik"}
+    {
+        *("doors.contour", "doors.istio", "doors.nginx", "doors.nginx_policies", "doors.nginx_servers"),
+        *("doors.openshift", "doors.peculiar", "doors.traefik", "doors.traefik_options"),
+    }
 )
 """The modules of `doors/` that are about one controller's own kinds, as those of `implementations/` are."""
 _DATA = frozenset({"checks.registry", "model.kinds", "network.kinds"})

@@ -409,8 +409,9 @@ class Istio(Implementation):
         from policylint.implementations.istio.refused import refused
         from policylint.implementations.istio.subsets import dead_ends
         from policylint.implementations.istio.unbound import unasked, unbound
+        from policylint.implementations.istio.unmet_tls import unmet
 
-        return (*dead_ends(world), *unbound(world), *unasked(world), *refused(world))
+        return (*dead_ends(world), *unbound(world), *unasked(world), *refused(world), *unmet(world))
 
     def proxied(self, workload: Resource, world: World) -> bool | None:
         """Return whether a workload is in the mesh; None where nothing says so, and nothing says otherwise."""

@@ -13,6 +13,7 @@ from policylint.implementations.istio import labels
 from policylint.implementations.istio.client_tls import ClientTls, DestinationRules
 from policylint.implementations.istio.mesh import Mesh, Proxy, pod_place
 from policylint.implementations.istio.protocols import carries_connections
+from policylint.implementations.istio.unmet_tls import outside
 from policylint.implementations.istio.visibility import Sidecars, View
 from policylint.implementations.istio.waypoints import WaypointBinding
 from policylint.model import Resource, World, mapping, text
@@ -228,7 +229,7 @@ def blocked(
         return None
     view, sidecars = _view(service, proxy, port, world, root), world.once(Sidecars)
     if view.seen or view.by is None:
-        return None
+        return _unmet(service, proxy, port, world, root)
     if not sidecars.refuses_unknown(proxy.namespace, proxy.labels, root, mode):
         if view.seen is None or not proxy.sure:
             return None
@@ -239,6 +240,17 @@ def blocked(
         return Decision("depends", view.pointer, why, by=view.by)
     listens = sidecars.hears(port, proxy.namespace, proxy.labels, root)
     return Decision("denied", view.pointer, why, status=502, by=view.by, resets=not listens)
+
+
+def _unmet(service: Resource, proxy: Proxy, port: int | None, world: World, root: str) -> Decision | None:
+    """Return that the pods of a Service cannot take the certificate that a DestinationRule has a client show."""
+    shown = world.once(DestinationRules).for_client(service, port, proxy.namespace, proxy.labels, root)
+    found = outside(service, world) if shown.demands is not None and proxy.sure else None
+    if found is None:
+        return None
+    why = "it has clients show a certificate of the mesh, and the pods have no proxy to take it"
+    denied = Decision("denied", ("spec", "trafficPolicy"), why, status=503, by=shown.demands)
+    return denied.if_so("whether the pods are in the mesh") if found.doubt else denied
 
 
 def _view(service: Resource, proxy: Proxy, port: int | None, world: World, root: str) -> View:

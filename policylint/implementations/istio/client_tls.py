@@ -25,10 +25,12 @@ class ClientTls(NamedTuple):
     Args:
         identity: whether it shows a certificate of the mesh; None where that is not known.
         rule: the DestinationRule that says so, None where the mesh's own TLS holds.
+        demands: the DestinationRule that has it show one, whether the pods can take it or not.
     """
 
     identity: bool | None = True
     rule: Resource | None = None
+    demands: Resource | None = None
 
 
 class DestinationRules:
@@ -108,7 +110,17 @@ def _acting(rules: Sequence[Resource], port: int | None, pod_labels: Mapping[str
     differing = next((other for other in answers[1:] if other.identity is not answers[0].identity), None)
     if differing is not None and differing.rule is not None and not order_stated(setting[0], differing.rule):
         return ClientTls(None, differing.rule)
-    return answers[0] if answers[0].identity is not True else ClientTls()
+    if answers[0].identity is not True:
+        return answers[0]
+    return ClientTls(demands=setting[0] if _is_demanded(setting[0], port) else None)
+
+
+def _is_demanded(rule: Resource, port: int | None) -> bool:
+    """Return whether a rule has the clients of a port show a certificate of the mesh, in as many words."""
+    policy = mapping(rule.spec.get("trafficPolicy"))
+    of_ports = [mapping(each) for each in sequence(policy.get("portLevelSettings"))]
+    own = [each for each in of_ports if integer(mapping(each.get("port")).get("number")) == port and port is not None]
+    return _mode(own[0] if own else policy) == "ISTIO_MUTUAL"
 
 
 def _shows_identity(rule: Resource, port: int | None) -> bool | None:

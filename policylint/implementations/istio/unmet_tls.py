@@ -1,0 +1,87 @@
+"""Certificates of the mesh that DestinationRules have clients show to pods which have no proxy to take them.
+
+Source: istio.io/docs/ops/common-problems/network-issues, «TLS configuration mistakes»; istio/istio#33208.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.implementations.istio import labels
+from policylint.implementations.istio.mesh import Mesh
+from policylint.model import Resource, World, mapping, sequence, text
+from policylint.model.hosts import names_service
+from policylint.topology.workloads import servers_behind
+
+_RULE = ("networking.istio.io", "DestinationRule")
+_MUTUAL = "ISTIO_MUTUAL"
+_SPEAKING = frozenset({labels.INJECTION, labels.REVISION, labels.DATAPLANE_MODE})
+
+
+def unmet(world: World) -> Iterator[DeadEnd]:
+    """Yield the rules whose clients are to show certificates to pods outside the mesh."""
+    rules = world.of_kind(*_RULE)
+    services = world.of_kind("", "Service") if rules else ()
+    for rule in rules:
+        place = next(_places(rule), None)
+        host = text(rule.spec.get("host"))
+        if place is None or "*" in host:
+            continue
+        for service in services:
+            if names_service(host, rule.key.namespace, service.key) and (found := outside(service, world)):
+                does = (
+                    f"has clients show a certificate of the mesh to {service.key}, whose pods have no proxy to take it"
+                )
+                fix = "leave `tls` out: it is used by itself where pods can take it; or take them into the mesh"
+                about = (service.key, *(each.key for each in found.pods[:3]))
+                then = "the handshake fails: 503"
+                yield DeadEnd(rule, place, does, fix, about, found.doubt, then)
+
+
+class Outside:
+    """Pods that are not in the mesh; `doubt` says why they may be."""
+
+    __slots__ = ("doubt", "pods")
+
+    def __init__(self, pods: list[Resource], doubt: str = "") -> None:
+        self.pods, self.doubt = pods, doubt
+
+
+def outside(service: Resource, world: World) -> Outside | None:
+    """Return the pods behind a Service where none of them is in the mesh; None where one is, or none was seen.
+
+    A Namespace that nothing takes into the mesh, where another Namespace is, is taken at its word.
+    """
+    pods = servers_behind(world, service)
+    mesh = world.once(Mesh)
+    proxies = [mesh.proxy(each.key) for each in pods]
+    if not pods or any(proxy is not None and proxy.sure for proxy in proxies):
+        return None
+    if all(proxy is None for proxy in proxies):
+        return Outside(pods)
+    namespaces = world.of_kind("", "Namespace")
+    silent = [each for each in namespaces if each.key.name == service.key.namespace]
+    speak = any(_SPEAKING & set(map(str, each.labels)) for each in namespaces)
+    if not silent or _SPEAKING & set(map(str, silent[0].labels)) or not speak:
+        return None
+    return Outside(pods, f"Namespace {service.key.namespace} may be taken into the mesh elsewhere")
+
+
+def _places(rule: Resource) -> Iterator[Pointer]:
+    """Yield where a rule says that certificates are to be shown."""
+    bodies: list[tuple[Mapping[str, Any], Pointer]] = [(rule.spec, ("spec",))]
+    bodies += [(mapping(each), ("spec", "subsets", at)) for at, each in enumerate(sequence(rule.spec.get("subsets")))]
+    for body, above in bodies:
+        policy, place = mapping(body.get("trafficPolicy")), (*above, "trafficPolicy")
+        if _is_mutual(policy):
+            yield (*place, "tls", "mode")
+        for at, each in enumerate(map(mapping, sequence(policy.get("portLevelSettings")))):
+            if _is_mutual(each):
+                yield (*place, "portLevelSettings", at, "tls", "mode")
+
+
+def _is_mutual(policy: Mapping[str, Any]) -> bool:
+    return mapping(policy.get("tls")).get("mode") == _MUTUAL

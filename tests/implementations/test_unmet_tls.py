@@ -1,0 +1,55 @@
+"""Certificates that a DestinationRule has clients show, to pods without a proxy (istio/istio#33208)."""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.checks import run
+from policylint.trace.request import from_url
+from policylint.trace.tracing import Tracer
+from tests.worlds import labelled, manifest, simulated
+
+MUTUAL = "tls: {mode: ISTIO_MUTUAL}"
+SHOP = labelled("shop", "{istio-injection: enabled}")
+
+
+def app(name: str, namespace: str, more: str = "") -> str:
+    template = f"{{metadata: {{labels: {{app: {name}{more}}}}}, spec: {{containers: [{{name: c, image: x}}]}}}}"
+    spec = f"spec: {{selector: {{matchLabels: {{app: {name}}}}}, template: {template}}}"
+    service = manifest(
+        "v1", "Service", name, namespace, f"spec: {{selector: {{app: {name}}}, ports: [{{name: http, port: 80}}]}}"
+    )
+    return manifest("apps/v1", "Deployment", name, namespace, spec) + "---\n" + service
+
+
+def rule(policy: str, host: str = "old.legacy.svc.cluster.local", more: str = "") -> str:
+    spec = f"spec: {{host: {host}, {f'trafficPolicy: {{{policy}}}' if policy else ''}{more}}}"
+    return manifest("networking.istio.io/v1", "DestinationRule", "old", "legacy", spec)
+
+
+OUT, SILENT = labelled("legacy", "{istio-injection: disabled}"), labelled("legacy", "{team: a}")
+IN = labelled("legacy", "{istio-injection: enabled}")
+
+
+@pytest.mark.parametrize(
+    ("namespace", "pod", "stated", "confidence", "ends"),
+    [
+        (OUT, "", rule(MUTUAL), "certain", "503"),
+        (SILENT, "", rule(MUTUAL), "assumed", "depends"),
+        (IN, "", rule(MUTUAL), "", "ok"),
+        (IN, ', sidecar.istio.io/inject: "false"', rule(MUTUAL), "certain", "503"),
+        (OUT, "", rule("tls: {mode: DISABLE}"), "", "ok"),
+        (OUT, "", rule("loadBalancer: {simple: RANDOM}"), "", "ok"),
+        (OUT, "", rule(f"portLevelSettings: [{{port: {{number: 80}}, {MUTUAL}}}]"), "certain", "503"),
+        (OUT, "", rule(f"portLevelSettings: [{{port: {{number: 81}}, {MUTUAL}}}]"), "certain", "ok"),
+        (OUT, "", rule("", more=f"subsets: [{{name: a, trafficPolicy: {{{MUTUAL}}}}}]"), "certain", "ok"),
+        (OUT, "", rule(MUTUAL, "other.legacy.svc.cluster.local"), "", "ok"),
+    ],
+)
+def test_pods_without_a_proxy(namespace: str, pod: str, stated: str, confidence: str, ends: str) -> None:
+    simulation = simulated(SHOP, namespace, app("web", "shop"), app("old", "legacy", pod), stated)
+    found = [each for each in run(simulation, select={"GWP415"}) if "certificate of the mesh" in each.message]
+    assert [each.confidence for each in found] == ([confidence] if confidence else [])
+    trace = Tracer(simulation).trace(from_url("GET", "http://old.legacy:80/", (), client="Deployment/shop/web"))
+    outcome = trace.outcome
+    assert {"503": outcome.status == 503, "ok": bool(outcome.backends), "depends": bool(outcome.backends)}[ends]

@@ -11,8 +11,9 @@ from policylint.patterns import Pattern
 from policylint.simulation import Simulation
 
 RULE = "GWP521"
-_OF_ISTIO = Pattern(r"(?:tcp-)?(?:metadata-exchange|stats-filter)|stackdriver-filter")
-"""What Istio's own installation applies per version of the proxies, and replaces in an upgrade: `stats-filter-1.12`."""
+_OF_ISTIO = Pattern(r"(?:(?:tcp-)?(?:metadata-exchange|stats-filter)|stackdriver-filter)-\d[\w.]*(?:-.*)?")
+"""What Istio's own installation applies per version of the proxies, and replaces in an upgrade: `stats-filter-1.12`,
+with its revision behind it where it has one."""
 _RELATIVE = ("INSERT_AFTER", "INSERT_BEFORE", "MERGE", "REMOVE", "REPLACE")
 
 
@@ -20,13 +21,13 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for of_filter in patches(simulation):
         relative = [patch for patch in of_filter if patch.operation in _RELATIVE and not why_ignored(patch)]
         if relative and not relative[0].holder.spec.get("priority") and not _is_of_istio(relative[0].holder):
-            first = next((patch for patch in relative if patch.versioned), relative[0])
-            yield _finding(first, len(relative))
+            lasting = {(each.applies_to, each.operation): each for each in relative if not each.versioned}
+            other = (each for each in relative if each.versioned and (each.applies_to, each.operation) not in lasting)
+            yield _finding(next(other, None) or next(iter(lasting.values())), len(relative))
 
 
 def _is_of_istio(holder: Resource) -> bool:
-    name, _, version = holder.key.name.rpartition("-")
-    return _OF_ISTIO.fullmatch(name) is not None and version[:1].isdigit()
+    return _OF_ISTIO.fullmatch(holder.key.name) is not None
 
 
 def _finding(patch: ProxyPatch, count: int) -> Finding:

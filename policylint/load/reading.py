@@ -17,7 +17,9 @@ from policylint.namedtuple import NamedTuple
 from policylint.sources import Source, SourceError, SourceFile, SourceProblem
 from policylint.sources.skipping import HELM_CHART
 
-_WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod", "ReplicaSet"})
+_WORKLOADS = frozenset(
+    {"CronJob", "DaemonSet", "Deployment", "Job", "Pod", "ReplicaSet", "ReplicationController", "StatefulSet"}
+)
 _CORE = frozenset({"Namespace", "Service"}) | _WORKLOADS
 _PATCHES = ("patches", "patchesJson6902")
 _CALLING = frozenset(

@@ -11,16 +11,23 @@ from collections.abc import Callable, Collection, Iterable
 
 from policylint.patterns import Pattern
 
-_ARCHIVES = frozenset({"archive", "archived", "deprecated", "disabled"})
+_ARCHIVES = frozenset(
+    f"{mark}{name}" for mark in ("", ".", "_") for name in ("archive", "archived", "archives", "deprecated", "disabled")
+)
 """With or without a dot or underscore before it, what stays out of use even where a tree has nothing else."""
 TESTS = frozenset(
     {"conformance", "e2e", "fixtures", "mocks", "test", "test-data", "test-fixtures", "test-resources", "test-utils"}
     | {"test_data", "testdata", "testfiles", "tests", "testutil", "testutils"}
 )
 """What they hold is wrong on purpose as often as not: nothing of it is anybody's to mend."""
+_OF_A_PROGRAM = Pattern(
+    r"(?:.*_test\.(?:go|py|rs|exs)|test_.*\.py|conftest\.py|.*\.(?:test|spec)\.[cm]?[jt]sx?|.*Tests?\.(?:java|kt|cs)"
+    r"|.*_spec\.rb)"
+)
+"""What the tests of a program are called."""
 _DOCS = frozenset({"docs", "doc"})
 EXAMPLES = frozenset({"example", "examples", "sample", "samples"})
-NOT_LIVE = _ARCHIVES | TESTS | _DOCS | EXAMPLES | {"_archive", "template", "templates", "hack", "scripts"}
+NOT_LIVE = _ARCHIVES | TESTS | _DOCS | EXAMPLES | {"template", "templates", "hack", "scripts"}
 _LESSON = Pattern(r"(?i:ch|chapter|day|exercise|lab|lesson|module|part|scenario|step|unit)[-_. ]?\d{1,3}(?!\d)")
 """A directory that is tried by itself, as those beside it with other numbers are."""
 TUTORIALS = frozenset({"demo", "demos", "lab", "labs", "tutorial", "tutorials", "workshop", "workshops", "exercises"})
@@ -70,6 +77,31 @@ def is_written_about(path: str) -> bool:
     return not _DOCS.isdisjoint(path.split("/")[:-1])
 
 
+def test_of(path: str, named: Collection[str]) -> str:
+    """Return the directory of tests that a file lies in, "" where it lies in none, or in one that the user named."""
+    above = (name for name in named if name and path.startswith(f"{name}/"))
+    step = dead_step(path, max((name.count("/") + 1 for name in above), default=0), names=TESTS)
+    return "" if path in named or step is None else "/".join(path.split("/")[: step + 1])
+
+
+def of_programs(tests: Collection[str], files: Iterable[str]) -> set[str]:
+    """Return those of some directories of tests that the tests of a program read: these lie in them, or beside them.
+
+    Args:
+        files: all that there are, posix.
+    """
+    beside = {test.rpartition("/")[0] for test in tests}
+    found: set[str] = set()
+    for file in files:
+        place, _, name = file.rpartition("/")
+        if _OF_A_PROGRAM.fullmatch(name) is None:
+            continue
+        if place in beside:
+            found.update(test for test in tests if test.rpartition("/")[0] == place)
+        found.update(test for test in tests if f"{place}/".startswith(f"{test}/"))
+    return found
+
+
 class Live:
     """Tells which of some files may be deployed, to judge by the names of their directories: all of them where
     otherwise none could be, but for archives.
@@ -94,7 +126,7 @@ class Live:
         first, last = min(above), max(above)
         common = next((at for at, step in enumerate(first) if last[at : at + 1] != [step]), len(first))
         self.base = "/".join(first[:common])
-        is_archive = any(step.lstrip("._") in _ARCHIVES for step in first[:common])
+        is_archive = not _ARCHIVES.isdisjoint(first[:common])
         names = {*named, *(() if is_archive else (self.base,))}
         self._files = names.intersection(files)
         self._named = sorted(names, key=len, reverse=True)
@@ -128,7 +160,7 @@ class Live:
         directory = path.rpartition("/")[0]
         if directory not in self._known:
             entered = self._entered(directory, NOT_LIVE)
-            is_dead = bool(entered) and (not self._holds_all or entered[-1].lstrip("._") in _ARCHIVES)
+            is_dead = bool(entered) and (not self._holds_all or entered[-1] in _ARCHIVES)
             self._known[directory] = "/".join(entered) if is_dead else None
         return self._known[directory]
 

@@ -274,6 +274,7 @@ def open_workspace(
         charts=render != "helm",
         groups=partial(_third_parties, loaded),
         started=cache(partial(_started, scripts)),
+        unread=loaded.unread,
     )
     tree = ReadTree(
         *(source, loaded, definitions, LeftUnread(loaded.unread, definitions.read), groups, cluster_scoped, given),

@@ -2,18 +2,24 @@
 
 A chart that a pipeline or a person installs has templates of workloads; what they are called stands in these, or is the
 chart's own name. Where the tree has resources of `cert-manager.io`, cert-manager runs somewhere. And a repository of
-policies has few of the workloads that it speaks of.
+policies has few of the workloads that it speaks of. Others are of a kind that nothing reads (OpenKruise's CloneSet, one
+of an old API version), or in a namespace that a script fills in.
 """
 
 from __future__ import annotations
 
+import re
+from codecs import BOM_UTF8 as BOM
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import islice
 from typing import Any, Final
 
 from policylint.catalog.content import selectors_of
-from policylint.model import World, mapping
+from policylint.documents.problem import Unread
+from policylint.model import World, is_symbolic, mapping
+from policylint.model.selectors import matches
 from policylint.network.endpoints import workloads
 from policylint.patterns import Pattern
 from policylint.sources import Source, SourceError
@@ -21,7 +27,11 @@ from policylint.sources.skipping import HELM_TEMPLATE
 
 _MOST_READ: Final = 1_000
 """Templates that are looked into."""
+_MOST_UNREAD: Final = 5_000
+"""Documents of kinds that nothing reads which are looked into."""
 _MAKES_PODS: Final = Pattern(r"(?m)^kind:[ \t]*[\"']?(?:Deployment|StatefulSet|DaemonSet|ReplicaSet|CronJob|Job|Pod)\b")
+_OF_PODS: Final = Pattern(rb"(?m)^[ \t]*(?:- )?containers:|[{,][ \t]*containers:")
+"""What the description of pods has, whatever the kind that it is a part of."""
 _VALUE: Final = Pattern(r"(?m):[ \t]+[\"']?([A-Za-z0-9][\w.-]*)[\"']?[ \t]*\r?$")
 _TO_FILL_IN: Final = Pattern(r"[A-Z]{2,}(?:[_-][A-Z]{2,})+")
 _INSTANCE: Final = "app.kubernetes.io/instance"
@@ -36,6 +46,7 @@ class PodsElsewhere:
         charts: whether those of charts are among them.
         groups: the API groups of the objects of the tree.
         started: script and labels of the pods that scripts start by hand.
+        unread: the documents of kinds that nothing reads.
     """
 
     def __init__(
@@ -45,8 +56,11 @@ class PodsElsewhere:
         charts: bool,
         groups: Callable[[], Iterable[str]],
         started: Callable[[], Iterable[tuple[str, Mapping[str, str]]]],
+        unread: Iterable[Unread],
     ) -> None:
         self._source, self._charts, self._groups, self._started = source, charts, groups, started
+        self._unread = unread
+        self._of_others: list[tuple[Unread, bytes]] | None = None
         self._words: dict[str, set[str]] | None = None
         self._products: frozenset[str] | None = None
 
@@ -54,6 +68,7 @@ class PodsElsewhere:
         """Return what says why pods with the labels of a selector may be in a namespace (in some, where it is "") of an
         environment though no manifest shows them; "" where nothing that the tree speaks of would make them."""
         scattered = cache(lambda: _scattered(world))
+        to_be_placed = cache(lambda: [end for end in workloads(world) if is_symbolic(end.namespace)])
 
         def reason(selector: Mapping[str, Any], namespace: str) -> str:
             labels = {str(key): str(value) for key, value in mapping(selector.get("matchLabels")).items()}
@@ -62,10 +77,36 @@ class PodsElsewhere:
                 return ""
             if namespace in scattered():
                 return f"most pods that policies of namespace {namespace} mean are not among these manifests"
-            script = next((script for script, own in self._started() if labels.items() <= own.items()), "")
-            return f"{script} starts it" if script else self._made(wanted, {*wanted, *labels}, namespace)
+            if script := next((script for script, own in self._started() if labels.items() <= own.items()), ""):
+                return f"{script} starts it"
+            if end := next((end for end in to_be_placed() if matches(selector, end.labels)), None):
+                return f"{end.key} is for a namespace that is to be filled in"
+            return self._of_another_kind(labels) or self._made(wanted, {*wanted, *labels}, namespace)
 
         return reason
+
+    def _of_another_kind(self, labels: Mapping[str, str]) -> str:
+        """Return which object of a kind that nothing reads describes pods and has some labels in it."""
+        if self._of_others is None:
+            self._of_others = [*self._describing_pods()]
+        for document, content in self._of_others:
+            if all(_is_in(key, value, content) for key, value in labels.items()):
+                return f"{document.kind} in {document.file} may make it"
+        return ""
+
+    def _describing_pods(self) -> Iterator[tuple[Unread, bytes]]:
+        read: dict[str, bytes] = {}
+        for document in islice(self._unread, _MOST_UNREAD):
+            if document.kind == "CustomResourceDefinition":
+                continue
+            if document.file not in read:
+                try:
+                    read[document.file] = self._source.file(document.file).read().removeprefix(BOM)
+                except SourceError:
+                    read[document.file] = b""
+            content = read[document.file][document.start : document.end]
+            if _OF_PODS.search(content):
+                yield document, content
 
     def _made(self, wanted: set[str], words: set[str], namespace: str) -> str:
         """Return what in the tree may make pods with some values of labels; `words` are these and their keys."""
@@ -97,6 +138,11 @@ class PodsElsewhere:
                 words = found.setdefault(chart, {chart.rpartition("/")[2]})
                 words.update(_VALUE.findall(template))
         return found
+
+
+def _is_in(key: str, value: str, content: bytes) -> bool:
+    pair = rf"""(?m)(?:^|[\s{{,"'-]){re.escape(key)}["']?:[ \t]*["']?{re.escape(value)}(?:["'\s,}}]|$)"""
+    return re.search(pair.encode(), content) is not None
 
 
 def _scattered(world: World) -> frozenset[str]:

@@ -496,7 +496,8 @@ class ReadTree(NamedTuple):
 
         relative = {**self.relative(), **{file: path for chart in charts for file, path in chart.paths.items()}}
         paths = {file: relative[file] for file in counting if file in relative}
-        return apart(objects, paths, self.source.given, (self.source.root or "").rpartition(os.sep)[2])
+        root = (self.source.root or "").rpartition(os.sep)[2]
+        return apart(objects, paths, self.source.given, root, lambda: self.scripts().files)
 
     def _worlds(
         self, objects: list[Resource], groups: Mapping[str, list[Resource]], catalog: Catalog, *, alternatives: bool

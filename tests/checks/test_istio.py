@@ -375,6 +375,43 @@ def test_patches_of_envoy_filters(
     assert [(each.rule, each.severity) for each in found if each.rule in ("GWP520", "GWP521")] == wanted
 
 
+ENTRY = "{{applyTo: {}, match: {{{}}}, patch: {{operation: {}, value: {{name: x}}}}}}"
+
+
+@pytest.mark.parametrize(
+    ("other", "severity"),
+    [
+        (("HTTP_FILTER", "", "INSERT_AFTER"), "note"),
+        (("HTTP_FILTER", "context: GATEWAY", "INSERT_AFTER"), "note"),
+        (("NETWORK_FILTER", "", "INSERT_AFTER"), "warning"),
+        (("HTTP_FILTER", "", "INSERT_BEFORE"), "warning"),
+        (("HTTP_FILTER", VERSIONED, "INSERT_AFTER"), "warning"),
+    ],
+)
+def test_an_upgrade_takes_nothing_away_that_is_for_all_proxies_as_well(
+    tmp_path: Path, other: tuple[str, str, str], severity: str
+) -> None:
+    entries = (ENTRY.format("HTTP_FILTER", VERSIONED, "INSERT_AFTER"), ENTRY.format(*other))
+    found = lint(tmp_path, deployment(), policy("EnvoyFilter", "f", f"configPatches: [{', '.join(entries)}]"))
+    assert [each.severity for each in found if each.rule == "GWP521"] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_told"),
+    [
+        ("stats-filter-1.12", False),
+        ("metadata-exchange-1.7-1-8-5", False),
+        ("tcp-stats-filter-1.13-canary", False),
+        ("stats-filter", True),
+        ("our-stats-filter-1.12", True),
+    ],
+)
+def test_what_the_installation_brings_is_its_own(tmp_path: Path, name: str, is_told: bool) -> None:
+    entry = ENTRY.format("HTTP_FILTER", VERSIONED, "INSERT_AFTER")
+    found = lint(tmp_path, deployment(), policy("EnvoyFilter", f"'{name}'", f"configPatches: [{entry}]"))
+    assert ("GWP521" in {each.rule for each in found}) is is_told
+
+
 LOGS = "accessLogging: [{%s}]"
 
 

@@ -189,3 +189,81 @@ def test_other_pods_of_a_script_are_no_reason(tmp_path: Path, script: str, label
     )
     found = [each.rule for each in tree(tmp_path, {"policy.yaml": policy, "a.sh": script}).findings()]
     assert "GWP601" in found
+
+
+OTHER = """
+apiVersion: {version}
+kind: {kind}
+metadata: {{name: x, namespace: shop}}
+spec:
+  template:
+    metadata: {{labels: {{app: {label}}}}}
+    spec:
+      containers: [{{name: a, image: a}}]
+"""
+WEB = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: api, namespace: shop}
+spec: {template: {metadata: {labels: {app: other-api}}, spec: {containers: [{name: a, image: a}]}}}
+"""
+OTHERS = [
+    *("v1 ReplicationController", "apps.openshift.io/v1 DeploymentConfig", "apps.kruise.io/v1alpha1 CloneSet"),
+    *("extensions/v1beta1 Deployment", "serving.knative.dev/v1 Service", "apps/v1beta1 StatefulSet"),
+]
+SUBSET = """
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {selector: {app: web}, ports: [{name: http, port: 80}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec: {template: {metadata: {labels: {app: web, version: v1}}, spec: {containers: [{name: a, image: a}]}}}
+---
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: web, namespace: shop}
+spec: {hosts: [web], http: [{route: [{destination: {host: web, subset: v2}}]}]}
+---
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: {name: web, namespace: shop}
+spec: {host: web, subsets: [{name: v2, labels: {version: v2}}]}
+"""
+
+
+@pytest.mark.parametrize("label", ["web", '"web"', "other", "web-2"])
+@pytest.mark.parametrize("other", [each for each in OTHERS if "." not in each.partition("/")[0]])
+def test_workloads_of_a_kind_that_nothing_reads_may_make_them(tmp_path: Path, other: str, label: str) -> None:
+    version, kind = other.split()
+    written = OTHER.format(version=version, kind=kind, label=label)
+    found = loud(tree(tmp_path, {"policy.yaml": MESH, "other.yaml": written, "web.yaml": WEB}))
+    assert bool(found) is (label.strip('"') != "web")
+
+
+@pytest.mark.parametrize("labels", ["app: web, version: v2", "version: 'v2', app: \"web\"", "app: web, version: v3"])
+@pytest.mark.parametrize("other", OTHERS)
+def test_nor_is_a_subset_empty_of_which_such_a_workload_makes_pods(tmp_path: Path, other: str, labels: str) -> None:
+    version, kind = other.split()
+    written = OTHER.format(version=version, kind=kind, label="w").replace("app: w", labels)
+    found = loud(tree(tmp_path, {"mesh.yaml": SUBSET, "other.yaml": written}))
+    assert [each.rule for each in found] == (["GWP415"] if "v3" in labels else [])
+
+
+def test_what_describes_no_pods_makes_none(tmp_path: Path) -> None:
+    written = OTHER.format(version="v1", kind="ConfigMap", label="web").replace("containers", "panels")
+    assert loud(tree(tmp_path, {"policy.yaml": MESH, "other.yaml": written, "web.yaml": WEB}))
+
+
+@pytest.mark.parametrize(
+    ("namespace", "label", "is_told"),
+    [("${NAMESPACE}", "web", False), ("shop", "web", False), ("other", "web", True), ("${NAMESPACE}", "api", True)],
+)
+def test_pods_in_a_namespace_that_is_filled_in_may_be_here(
+    tmp_path: Path, namespace: str, label: str, is_told: bool
+) -> None:
+    workload = OTHER.format(version="apps/v1", kind="Deployment", label=label).replace("e: shop", f"e: {namespace!r}")
+    found = loud(tree(tmp_path, {"policy.yaml": MESH, "web.yaml": WEB, "all.yaml": workload}))
+    assert bool([each for each in found if each.rule == "GWP105"]) is is_told

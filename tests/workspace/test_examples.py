@@ -22,6 +22,7 @@ def sure(workspace: Workspace) -> list[str]:
     [
         *("pkg/testdata", "test/e2e/login", "conformance/base", "tests", "archive", "apps/deprecated"),
         *("translator/testutils/inputs", "pkg/test_data", "internal/mocks"),
+        *("_archived/app", "apps/.deprecated", "_disabled"),
     ],
 )
 def test_tests_are_left_out_and_counted(directory: str, tmp_path: Path) -> None:
@@ -51,6 +52,28 @@ def test_a_piece_of_a_page_and_a_template_are_no_broken_manifests(
 ) -> None:
     found = tree(tmp_path, {**GOOD, "guide/piece.yaml": written.replace("name: web", "name: other")}).findings()
     assert [each.severity for each in found if each.rule == "GWP910"] == said
+
+
+@pytest.mark.parametrize(
+    ("file", "is_read"),
+    [
+        *(("pkg/reader/reader_test.go", True), ("pkg/reader/test_reader.py", True), ("pkg/reader/a.test.ts", True)),
+        *(("pkg/reader/testdata/run_test.rs", True), ("pkg/reader/reader.go", False), ("main_test.go", False)),
+        *(("pkg/other/other_test.go", False), ("pkg/reader/test.sh", False), ("pkg/reader/LatestNews.java", False)),
+        *(("pkg/reader/ReaderTest.java", True), ("pkg/reader/reader_spec.rb", True)),
+    ],
+)
+@pytest.mark.parametrize("beside", [{}, {"docs/route.yaml": BROKEN}])
+def test_what_the_tests_of_a_program_read_is_none_of_ours(
+    tmp_path: Path, file: str, is_read: bool, beside: dict[str, str]
+) -> None:
+    """Not even where a tree has nothing else; what the user names is meant."""
+    data = {f"pkg/reader/testdata/{name}": text for name, text in {**GOOD, "route.yaml": BROKEN}.items()}
+    workspace = tree(tmp_path, {**data, **beside, file: "package reader\n"})
+    told = [each for each in loud(workspace) if "/testdata/" in each.location.file]
+    assert bool(told) is not is_read
+    assert any("nothing deploys" in said for said in workspace.coverage.not_rendered) is is_read
+    assert loud(open_workspace([str(tmp_path / "pkg/reader/testdata")]))
 
 
 def test_tests_are_left_out_beside_examples(tmp_path: Path) -> None:

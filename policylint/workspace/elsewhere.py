@@ -8,7 +8,6 @@ of an old API version), or in a namespace that a script fills in.
 
 from __future__ import annotations
 
-import re
 from codecs import BOM_UTF8 as BOM
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,6 +31,10 @@ _MOST_UNREAD: Final = 5_000
 _MAKES_PODS: Final = Pattern(r"(?m)^kind:[ \t]*[\"']?(?:Deployment|StatefulSet|DaemonSet|ReplicaSet|CronJob|Job|Pod)\b")
 _OF_PODS: Final = Pattern(rb"(?m)^[ \t]*(?:- )?containers:|[{,][ \t]*containers:")
 """What the description of pods has, whatever the kind that it is a part of."""
+_PAIR: Final = Pattern(
+    r"""\b([A-Za-z0-9][\w./-]*)["']?:[ \t]*"""
+    r"""(?:"([A-Za-z0-9][^"\n]*)"|'([A-Za-z0-9][^'\n]*)'|([A-Za-z0-9][\w.-]*))"""
+)
 _VALUE: Final = Pattern(r"(?m):[ \t]+[\"']?([A-Za-z0-9][\w.-]*)[\"']?[ \t]*\r?$")
 _TO_FILL_IN: Final = Pattern(r"[A-Z]{2,}(?:[_-][A-Z]{2,})+")
 _INSTANCE: Final = "app.kubernetes.io/instance"
@@ -60,7 +63,7 @@ class PodsElsewhere:
     ) -> None:
         self._source, self._charts, self._groups, self._started = source, charts, groups, started
         self._unread = unread
-        self._of_others: list[tuple[Unread, bytes]] | None = None
+        self._of_others: list[tuple[Unread, frozenset[tuple[str, str]]]] | None = None
         self._words: dict[str, set[str]] | None = None
         self._products: frozenset[str] | None = None
 
@@ -89,12 +92,13 @@ class PodsElsewhere:
         """Return which object of a kind that nothing reads describes pods and has some labels in it."""
         if self._of_others is None:
             self._of_others = [*self._describing_pods()]
-        for document, content in self._of_others:
-            if all(_is_in(key, value, content) for key, value in labels.items()):
+        for document, pairs in self._of_others:
+            if labels.items() <= pairs:
                 return f"{document.kind} in {document.file} may make it"
         return ""
 
-    def _describing_pods(self) -> Iterator[tuple[Unread, bytes]]:
+    def _describing_pods(self) -> Iterator[tuple[Unread, frozenset[tuple[str, str]]]]:
+        """Yield such objects with all their pairs of a key and a plain value."""
         read: dict[str, bytes] = {}
         for document in islice(self._unread, _MOST_UNREAD):
             if document.kind == "CustomResourceDefinition":
@@ -106,7 +110,8 @@ class PodsElsewhere:
                     read[document.file] = b""
             content = read[document.file][document.start : document.end]
             if _OF_PODS.search(content):
-                yield document, content
+                found = _PAIR.findall(content.decode("utf-8", "replace"))
+                yield document, frozenset((key, double or single or plain) for key, double, single, plain in found)
 
     def _made(self, wanted: set[str], words: set[str], namespace: str) -> str:
         """Return what in the tree may make pods with some values of labels; `words` are these and their keys."""
@@ -138,11 +143,6 @@ class PodsElsewhere:
                 words = found.setdefault(chart, {chart.rpartition("/")[2]})
                 words.update(_VALUE.findall(template))
         return found
-
-
-def _is_in(key: str, value: str, content: bytes) -> bool:
-    pair = rf"""(?m)(?:^|[\s{{,"'-]){re.escape(key)}["']?:[ \t]*["']?{re.escape(value)}(?:["'\s,}}]|$)"""
-    return re.search(pair.encode(), content) is not None
 
 
 def _scattered(world: World) -> frozenset[str]:

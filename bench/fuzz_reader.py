@@ -157,9 +157,9 @@ def _only_comments_are_odd(data: bytes) -> bool:
 
 
 def _fast_against_exact(data: bytes) -> None:
-    events = binding()
     if not fast.is_candidate(data):
         return
+    events = None if fast.may_have_tags(data) else binding()  # tags are told by the loops in C alone
     named: list[tuple[Any, int, int]] | None = None
     aliased = 0
     values: list[Any] | None
@@ -183,7 +183,7 @@ def _fast_against_exact(data: bytes) -> None:
         raise WrongError("the loops in C and in Python read different things")
     if values is None:
         return  # it hands on to the other
-    result = exact.load(data, text, events)
+    result = exact.load(data, text, binding())
     if result.refused is not None:
         raise WrongError("the fast loader reads what the exact one refuses")
     if _same(values) != _same([value for value, *_ in result.documents]):

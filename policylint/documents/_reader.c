@@ -10,14 +10,20 @@
 #define REMEMBERED 50000 /* as in scalars.py */
 #define REMEMBERED_LENGTH 100
 
-typedef struct { PyObject *items; int is_mapping; } Level; /* the reference is its parent's */
+typedef struct {
+    PyObject *items; /* the reference is its parent's */
+    int is_mapping;
+    PyObject *name; /* its anchor; NULL where it has none */
+    Py_ssize_t nodes, deepest; /* what the reader had counted when it was opened */
+} Level;
 
 typedef struct {
     yaml_parser_t parser;
     PyObject *scalars, *keys, *irregular, *array;
-    PyObject *anchors; /* what names stand for; NULL where places are kept */
+    PyObject *anchors; /* what names stand for: a scalar, or (container, nodes, height), () while that is open; NULL
+                          where places are kept */
     Level *levels;
-    Py_ssize_t depth, most_levels, nodes, most_nodes, aliased;
+    Py_ssize_t depth, deepest, most_levels, nodes, most_nodes, aliased;
     unsigned int *places; /* line, column, line, column, ... */
     size_t used, size;
     unsigned int largest;
@@ -71,10 +77,40 @@ static PyObject *scalar_of(yaml_event_t *event, PyObject *memo) {
     return value;
 }
 
+/* Return the anchor (or the tag) of a scalar or of a container that opens; NULL where it has none. */
+static const char *property_of(yaml_event_t *event, int is_tag) {
+    yaml_char_t *found = NULL;
+    if (event->type == YAML_SCALAR_EVENT) found = is_tag ? event->data.scalar.tag : event->data.scalar.anchor;
+    else if (event->type == YAML_MAPPING_START_EVENT)
+        found = is_tag ? event->data.mapping_start.tag : event->data.mapping_start.anchor;
+    else if (event->type == YAML_SEQUENCE_START_EVENT)
+        found = is_tag ? event->data.sequence_start.tag : event->data.sequence_start.anchor;
+    return (const char *)found;
+}
+
+/* Return the container that a name stands for, counted as often as it does; NULL where that is too much. */
+static PyObject *again(Reader *self, PyObject *known) {
+    PyObject *items;
+    Py_ssize_t nodes, height;
+    if (PyTuple_Size(known) == 0 || !PyArg_ParseTuple(known, "Onn", &items, &nodes, &height)) {
+        hand_on(self); /* it holds itself */
+        return NULL;
+    }
+    self->nodes += nodes - 1;
+    self->aliased += nodes;
+    if (self->depth + height > self->deepest) self->deepest = self->depth + height;
+    if (self->depth + height > self->most_levels || self->nodes > self->most_nodes) {
+        hand_on(self);
+        return NULL;
+    }
+    return Py_NewRef(items);
+}
+
 /* Return what an event stands for: a scalar, what an alias names, or a new container; NULL after an error. */
 static PyObject *value_of(Reader *self, yaml_event_t *event) {
     const char *anchor = NULL;
     PyObject *value = NULL;
+    int may_be_named = self->anchors != NULL && self->nodes > 1; /* but for the outermost one */
     if (event->type == YAML_SCALAR_EVENT) {
         value = scalar_of(event, self->scalars);
         anchor = (char *)event->data.scalar.anchor;
@@ -87,11 +123,12 @@ static PyObject *value_of(Reader *self, yaml_event_t *event) {
             if (!PyErr_Occurred()) hand_on(self);
             return NULL;
         }
+        if (PyTuple_Check(value)) return again(self, value);
         Py_INCREF(value);
         self->aliased++;
-    } else if (event->type == YAML_MAPPING_START_EVENT && event->data.mapping_start.anchor == NULL) {
+    } else if (event->type == YAML_MAPPING_START_EVENT && (may_be_named || property_of(event, 0) == NULL)) {
         value = PyDict_New();
-    } else if (event->type == YAML_SEQUENCE_START_EVENT && event->data.sequence_start.anchor == NULL) {
+    } else if (event->type == YAML_SEQUENCE_START_EVENT && (may_be_named || property_of(event, 0) == NULL)) {
         value = PyList_New(0);
     } else {
         hand_on(self);
@@ -103,15 +140,44 @@ static PyObject *value_of(Reader *self, yaml_event_t *event) {
     return value;
 }
 
+/* Go into a container that is read next; 0, or -1 after an error. */
+static int enter(Reader *self, PyObject *value, yaml_event_t *event) {
+    const char *anchor = property_of(event, 0);
+    if (self->depth == self->most_levels) return hand_on(self);
+    Level *level = &self->levels[++self->depth];
+    *level = (Level){value, event->type == YAML_MAPPING_START_EVENT, NULL, self->nodes, self->deepest};
+    if (anchor != NULL) {
+        PyObject *open = PyTuple_New(0);
+        level->name = PyUnicode_FromString(anchor);
+        int code = open == NULL || level->name == NULL ? -1 : PyDict_SetItem(self->anchors, level->name, open);
+        Py_XDECREF(open);
+        if (code) return -1;
+        self->deepest = self->depth;
+    } else if (self->depth > self->deepest) {
+        self->deepest = self->depth;
+    }
+    return 0;
+}
+
+/* Leave a container; if it has a name, that stands for it from now on. 0, or -1 after an error. */
+static int leave(Reader *self) {
+    Level *level = &self->levels[self->depth--];
+    if (level->name == NULL) return 0;
+    PyObject *known = Py_BuildValue("(Onn)", level->items, self->nodes - level->nodes + 1, self->deepest - self->depth);
+    int code = known == NULL ? -1 : PyDict_SetItem(self->anchors, level->name, known);
+    Py_XDECREF(known);
+    Py_CLEAR(level->name);
+    if (level->deepest > self->deepest) self->deepest = level->deepest;
+    return code;
+}
+
 /* Take one event within a document: 1 once the document is whole, 0 before that, -1 after an error. */
 static int take(Reader *self, yaml_event_t *event, PyObject **key) {
     yaml_event_type_t type = event->type;
     Level *level = &self->levels[self->depth];
-    if (type == YAML_MAPPING_END_EVENT || type == YAML_SEQUENCE_END_EVENT) {
-        self->depth--;
-        return 0;
-    }
+    if (type == YAML_MAPPING_END_EVENT || type == YAML_SEQUENCE_END_EVENT) return leave(self);
     if (type == YAML_DOCUMENT_END_EVENT) return 1;
+    if (property_of(event, 1) != NULL) return hand_on(self);
     if ((self->anchors == NULL || self->nodes == 0) && keep_place(self, event->start_mark)) return -1;
     if (level->is_mapping && *key == NULL) {
         if (type != YAML_SCALAR_EVENT || event->data.scalar.anchor != NULL) return hand_on(self);
@@ -128,10 +194,7 @@ static int take(Reader *self, yaml_event_t *event, PyObject **key) {
     int code = *key == NULL ? PyList_Append(level->items, value) : PyDict_SetItem(level->items, *key, value);
     Py_CLEAR(*key);
     Py_DECREF(value); /* its parent has it, unless there was an error */
-    if (code || !opens) return code;
-    if (++self->depth > self->most_levels) return hand_on(self);
-    self->levels[self->depth] = (Level){value, type == YAML_MAPPING_START_EVENT};
-    return 0;
+    return code || !opens ? code : enter(self, value, event);
 }
 
 /* Return a document as fast.py has it: with its places, or with the line where it starts and the number of its nodes. */
@@ -176,8 +239,8 @@ static int read_all(Reader *self, PyObject *documents) {
         } else if (event.type == YAML_DOCUMENT_START_EVENT) {
             root = PyList_New(0);
             code = root == NULL ? -1 : 0;
-            self->levels[0] = (Level){root, 0};
-            self->depth = self->nodes = 0;
+            self->levels[0] = (Level){root, 0, NULL, 0, 0};
+            self->depth = self->deepest = self->nodes = 0;
             self->used = self->largest = 0;
             if (self->anchors != NULL) PyDict_Clear(self->anchors);
         }
@@ -190,12 +253,13 @@ static int read_all(Reader *self, PyObject *documents) {
             Py_CLEAR(root);
         }
     }
+    for (; self->depth > 0; self->depth--) Py_CLEAR(self->levels[self->depth].name);
     Py_XDECREF(key);
     Py_XDECREF(root);
     return code;
 }
 
-static PyObject *load(PyObject *Py_UNUSED(module), PyObject *arguments) {
+static PyObject *read_text(PyObject *Py_UNUSED(module), PyObject *arguments) {
     Reader self;
     memset(&self, 0, sizeof self);
     PyObject *data, *documents = NULL, *found = NULL;
@@ -220,7 +284,8 @@ static PyObject *load(PyObject *Py_UNUSED(module), PyObject *arguments) {
 }
 
 static PyMethodDef methods[] = {
-    {"load", load, METH_VARARGS, "Return what fast.load returns, or fast.load_named."},
+    /* Of another name than in what was built before tags were told here, which is not to be used. */
+    {"read", read_text, METH_VARARGS, "Return what fast.load returns, or fast.load_named."},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_reader", NULL, 0, methods, NULL, NULL, NULL, NULL};

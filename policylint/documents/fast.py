@@ -1,8 +1,8 @@
 """The hot loops: libyaml events to plain data, for chunks without anything unusual, and for those that name scalars.
 
-The first one keeps packed positions. The second one takes anchors and aliases of scalars, which is what most chunks
-with anchors have, and keeps none: what stands where is read again by `exact` when it is asked for. Other anchors and
-aliases, tags, merge keys, duplicate keys, odd keys, great depth and errors are not handled here: a loop raises, and
+The first one keeps packed positions. The second one takes anchors and aliases of values, which is what most chunks
+with anchors have, and keeps none: what stands where is read again by `exact` when it is asked for. Anchors of keys,
+tags, merge keys, duplicate keys, odd keys, great depth and errors are not handled here: a loop raises, and
 `exact.load` reads the chunk again. So they stay tight loops (docs/design/performance.md §2a).
 """
 
@@ -33,12 +33,20 @@ _MARK = b"\xef\xbb\xbf"
 
 
 def is_candidate(data: bytes) -> bool:
-    """Return whether the chunk has neither tags nor exotic line breaks; False when in doubt."""
+    """Return whether the chunk has neither tags nor exotic line breaks; False when in doubt.
+
+    The loops in C tell tags themselves, and from all else that has exclamation marks (scripts, expressions of CEL).
+    """
     return (
         data[:1] != b"\xef"  # a byte order mark, perhaps: libyaml takes what follows for the beginning
-        and (b"!" not in data or (_TAG.search(data) is None and data[:1] != b"!" and _MARK not in data))
+        and (b"!" not in data or _compiled() is not None or not may_have_tags(data))
         and not has_exotic_breaks(data)
     )
+
+
+def may_have_tags(data: bytes) -> bool:
+    """Return whether the chunk may have tags, as far as a look at it tells."""
+    return b"!" in data and (_TAG.search(data) is not None or data[:1] == b"!" or _MARK in data)
 
 
 def has_anchors(data: bytes) -> bool:
@@ -79,7 +87,7 @@ def load_named(data: bytes, binding: Binding | None = None) -> tuple[list[tuple[
         binding: as for `load`.
 
     Raises:
-        IrregularError: the same; among it anchors of containers and of keys, aliases as keys.
+        IrregularError: the same; among it anchors of keys and of the outermost container, aliases as keys.
     """
     if binding is None and (compiled := _compiled()) is not None:
         return compiled(data, True)  # type: ignore[no-any-return]
@@ -94,7 +102,7 @@ def load_named(data: bytes, binding: Binding | None = None) -> tuple[list[tuple[
 def _compiled() -> Callable[[bytes, bool], Any] | None:
     """Return the loops in C, which take a text and whether it has anchors; None where they were not built."""
     try:
-        from policylint.documents._reader import load as loops
+        from policylint.documents._reader import read as loops
     except ImportError:
         return None
     return lambda data, has_names: loops(data, has_names, PLAIN, KEYS, array, IrregularError, MAX_DEPTH, MAX_NODES)
@@ -185,7 +193,7 @@ def _load(data: bytes, binding: Binding, size: str) -> list[tuple[Any, array[int
 
 
 def _load_named(data: bytes, binding: Binding) -> tuple[list[tuple[Any, int, int]], int]:
-    """Read documents whose scalars may have anchors.
+    """Read documents whose values may have anchors.
 
     Raises:
         IrregularError: something the loop does not handle.
@@ -209,19 +217,24 @@ def _load_named(data: bytes, binding: Binding) -> tuple[list[tuple[Any, int, int
         root: Any = {} if kind is mapping_start else []
         if event.anchor is not None or (kind is not mapping_start and kind is not sequence_start):
             raise IrregularError
-        line, nodes = event.start_mark.line, 1
-        named: dict[str, Any] = {}
+        line, nodes, deepest = event.start_mark.line, 1, 1
+        named: dict[str, Any] = {}  # a scalar, or (container, nodes, height), () while that is open
         container: Any = root
         append: Any = None if kind is mapping_start else root.append  # None while in a mapping
         key = ""
-        stack: list[tuple[Any, Any]] = []
+        stack: list[tuple[Any, Any, tuple[str, int, int] | None]] = []
         while True:
             event = get()
             kind = event.__class__
             if kind is mapping_end or kind is sequence_end:
                 if not stack:
                     break
-                container, append = stack.pop()
+                closed = container
+                container, append, opened = stack.pop()
+                if opened is not None:
+                    name, counted, before = opened
+                    named[name] = closed, nodes - counted + 1, deepest - len(stack) - 1
+                    deepest = max(deepest, before)
                 continue
             if append is None:
                 if kind is not scalar or event.anchor is not None:
@@ -241,21 +254,32 @@ def _load_named(data: bytes, binding: Binding) -> tuple[list[tuple[Any, int, int
                 if event.anchor not in named:
                     raise IrregularError
                 value = named[event.anchor]
+                if value.__class__ is tuple:
+                    if not value:  # it holds itself
+                        raise IrregularError
+                    value, size, height = value
+                    nodes += size - 1
+                    aliased += size - 1
+                    deepest = max(deepest, len(stack) + 1 + height)
+                    if deepest > MAX_DEPTH or nodes > MAX_NODES:
+                        raise IrregularError
                 aliased += 1
             else:
-                if event.anchor is not None or len(stack) >= MAX_DEPTH - 1:
+                if len(stack) >= MAX_DEPTH - 1:
                     raise IrregularError
                 value = {} if kind is mapping_start else []
             if append is None:
                 container[key] = value
             else:
                 append(value)
-            if kind is mapping_start:
-                stack.append((container, append))
-                container, append = value, None
-            elif kind is sequence_start:
-                stack.append((container, append))
-                container, append = value, value.append
+            if kind is mapping_start or kind is sequence_start:
+                opened = None
+                if event.anchor is not None:
+                    opened = event.anchor, nodes, deepest
+                    named[event.anchor] = ()
+                stack.append((container, append, opened))
+                container, append = value, None if kind is mapping_start else value.append
+                deepest = len(stack) + 1 if opened is not None else max(deepest, len(stack) + 1)
         if nodes > MAX_NODES:
             raise IrregularError
         documents.append((root, line, nodes))

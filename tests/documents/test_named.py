@@ -1,6 +1,9 @@
-"""Anchors and aliases of scalars have a loop of their own; it says what the careful loader says, or nothing."""
+"""Anchors and aliases of values have a loop of their own; it says what the careful loader says, or nothing."""
 
 from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,6 +11,8 @@ from hypothesis import strategies as st
 
 from policylint.documents import exact, fast, read
 from policylint.documents.events import binding
+from policylint.documents.problem import ALIAS_BOMB
+from policylint.documents.scalars import MergeKeyError
 
 TAKEN = {
     "a name, used again": "metadata: {name: &app shop}\nspec: {app: *app, more: [*app, b]}\n",
@@ -16,9 +21,17 @@ TAKEN = {
     "named twice: the last one counts": "a: &x 1\nb: *x\nc: &x 2\nd: *x\n",
     "two documents": "a: &x 1\nb: *x\n...\n---\n- &x 2\n- *x\n",
     "a list at the top": "- &x text\n- *x\n",
+    "a mapping with a name": "a: &m {b: c}\nd: *m\n",
+    "a list with a name": "a: &l [b, {c: d}]\nd: [*l, *l]\n",
+    "names within names": "a: &o {b: &i {c: [d]}, e: *i}\nf: [*o, *i]\n",
+    "nothing in it": "a: &m {}\nb: &l []\nc: [*m, *l]\n",
+    "a container, then a scalar of that name": "a: &x [b]\nc: *x\nd: &x e\nf: *x\n",
+    "a scalar, then a container of that name": "a: &x b\nc: *x\nd: &x [e]\nf: *x\n",
+    "one that holds another of its name": "a: &m {b: &m {c: d}, e: *m}\nf: *m\n",
+    "a name that nothing uses": "a: &m {b: {c: d}}\n",
 }
 HANDED_ON = {
-    "a mapping with a name": "a: &m {b: c}\nd: *m\n",
+    "a container that holds itself": "a: &m {b: *m}\n",
     "a merge key": "a: &m {b: c}\nd: {<<: *m}\n",
     "a key with a name": "&k a: b\nc: *k\n",
     "an alias as a key": "a: &k b\n*k : c\n",
@@ -30,11 +43,11 @@ HANDED_ON = {
 }
 
 
-def named(text: str) -> tuple[list[tuple[object, int, int]], int] | None:
+def named(text: str, loop: str = "Python") -> tuple[list[tuple[Any, int, int]], int] | None:
     assert fast.is_candidate(text.encode()) and fast.has_anchors(text.encode())
     try:
-        return fast.load_named(text.encode(), binding())
-    except (fast.IrregularError, binding().error):
+        return fast.load_named(text.encode(), LOOPS[loop])
+    except (fast.IrregularError, MergeKeyError, binding().error):
         return None
 
 
@@ -44,14 +57,41 @@ def careful(text: str) -> tuple[list[tuple[object, int, int]], int]:
     return [(value, place.line, size) for value, place, size in result.documents], result.aliased
 
 
+LOOPS = {"Python": binding(), **({"C": None} if fast._compiled() is not None else {})}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("text", TAKEN.values(), ids=TAKEN)
-def test_scalars_with_names(text: str) -> None:
-    assert named(text) == careful(text)
+def test_values_with_names(text: str, loop: str) -> None:
+    assert named(text, loop) == careful(text)
 
 
+@pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("text", HANDED_ON.values(), ids=HANDED_ON)
-def test_all_else_is_handed_on(text: str) -> None:
-    assert named(text) is None
+def test_all_else_is_handed_on(text: str, loop: str) -> None:
+    assert named(text, loop) is None
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_what_stands_for_a_container_is_the_container(loop: str) -> None:
+    (((value, _, _),), _) = named("a: &m {b: c}\nd: *m\n", loop) or ([], 0)
+    assert value["a"] is value["d"]
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize(("depth", "refused"), [(101, False), (102, True)])
+def test_depth_counts_through_aliases(depth: int, refused: bool, loop: str) -> None:
+    text = f"- &x {'[' * 99}{']' * 99}\n- {'[' * (depth - 1)}*x{']' * (depth - 1)}\n"
+    assert (named(text, loop) is None, bool(read(text.encode(), "f.yaml").problems)) == (refused, refused)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_nodes_count_as_often_as_they_stand(loop: str) -> None:
+    bomb = "- &a [x, x]\n" + "".join(f"- &{b} [{', '.join([f'*{a}'] * 10)}]\n" for a, b in pairwise("abcdefgh"))
+    assert named(bomb, loop) is None
+    assert [problem.code for problem in read(bomb.encode(), "f.yaml").problems] == [ALIAS_BOMB]
+    few = bomb.partition("- &e")[0]
+    assert named(few, loop) == careful(few)
 
 
 def test_places_are_those_of_what_is_written() -> None:
@@ -72,6 +112,8 @@ VALUES = st.recursive(
     LEAVES,
     lambda inner: (
         st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)} ]")
+        | st.lists(inner, max_size=3).map(lambda items: f"&y [{', '.join(items)} ]")
+        | st.lists(inner, max_size=2).map(lambda items: f"&x {{k: [{', '.join(items)} ]}}")
         | st.dictionaries(st.sampled_from("klmno"), inner, max_size=3).map(
             lambda items: f"{{{', '.join(f'{key}: {item} ' for key, item in items.items())}}}"
         )
@@ -83,6 +125,7 @@ VALUES = st.recursive(
 @given(st.lists(VALUES, min_size=1, max_size=3))
 def test_it_agrees_with_the_careful_loader(values: list[str]) -> None:
     text = "".join(f"- {value}\n" for value in ["&x start", *values])
-    found = named(text)
-    if found is not None:
-        assert found == careful(text)
+    for loop in LOOPS:
+        found = named(text, loop)
+        if found is not None:
+            assert found == careful(text)

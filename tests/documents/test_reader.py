@@ -89,10 +89,49 @@ def test_bytes_that_are_no_text() -> None:
         assert answer(data, compiled=True) == answer(data, compiled=False)
 
 
+TAGGED = (
+    "a: !x b\n",
+    "a: ! 5\n",
+    "a: !!str 5\n",
+    "!!map\na: b\n",
+    "a: !<x> [b]\n",
+    "a: [c, !x {b: c}]\n",
+    "!x a: b\n",
+    "- &n !x a\n",
+)
+UNTAGGED = (
+    "a: if [ ! -f x ]; then\n",
+    "rule: '!has(self.a) || !self.b'\n",
+    "a: |\n  x && !y\n",
+    "- a !b\n",
+    "a: &n b !c\nd: *n\n",
+)
+
+
+@pytest.mark.parametrize("text", TAGGED)
+def test_tags_are_handed_on(text: str) -> None:
+    assert fast.is_candidate(text.encode())
+    assert answer(text.encode(), compiled=True) is None
+
+
+@pytest.mark.parametrize("text", UNTAGGED)
+def test_exclamation_marks_that_are_no_tags_are_read_on(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert answer(text.encode(), compiled=True) == answer(text.encode(), compiled=False) is not None
+    whole = [document.value for document in read(text.encode(), "f.yaml").documents]
+    monkeypatch.setattr(fast, "_compiled", lambda: None)
+    assert [document.value for document in read(text.encode(), "f.yaml").documents] == whole
+
+
 def test_nothing_leaks() -> None:
     """Texts that are read and those that are handed on half-way, over and over, hold no memory."""
     texts = [b"a: {b: [1, c, 'd']}\n", b"a: [1, {b: 2}\n", b"a: {b: 1, b: 2}\n", b"a: &x 1\nb: [*x, *y]\n"]
-    texts += [b"<<: {a: 1}\n", b"a: " + b"[" * 300, b"a: &x {b: 1}\n", b"? [a]\n: b\n"]
+    texts += [b"<<: {a: 1}\n", b"a: " + b"[" * 300, b"a: &x {b: 1}\n", b"? [a]\n: b\n", b"a: &x {b: &y [c, *x]}\n"]
+    texts += [
+        b"a: &x {b: &y [c]}\nd: [*x, *y, *x]\n",
+        b"a: &x {b: &y [c, !t d]}\n",
+        b"a: &x [*x]\n",
+        b"a: &x " + b"[" * 300,
+    ]
 
     def rounds(number: int) -> int:
         for _ in range(number):

@@ -25,7 +25,7 @@ sys.path.insert(0, sys.argv[2])
 from random import Random
 from fuzz_reader import ReaderFuzz
 from policylint.documents import fast
-assert fast._compiled() is not None and sys.modules[spec.name].load is reader.load
+assert fast._compiled() is not None and sys.modules[spec.name].read is reader.read
 fast.load(b"".join(b"k%d: [v, {a: b}]\\n" % number for number in range(9000)))
 fuzz = ReaderFuzz()
 for number in range(int(sys.argv[3])):

@@ -66,7 +66,7 @@ def _apart(state: PolicyState) -> Iterator[Finding]:
         return
     yield Finding(
         RULE,
-        "note",
+        "warning",
         f"{state.key} denies all requests of the clients of rules[{who}], and those of rules[{what}] of every client",
         state.policy.location("spec", "rules", who),
         resources=(state.key,),

@@ -2,37 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from policylint.catalog.clusters import DnsPods, dns_pods
 from policylint.checks.kit.network import is_nobody, names_api_server
-from policylint.model import Finding, ResourceKey, is_symbolic, mapping, text
+from policylint.implementations.generic.containers import containers
+from policylint.model import Finding, ResourceKey, World, is_symbolic, mapping, text, texts
 from policylint.model.words import leading
 from policylint.network.ports import PortSpec
-from policylint.network.rules import ANYBODY, TOGETHER, Entity, Pods, RuleSpec
+from policylint.network.rules import ANYBODY, TOGETHER, Block, Entity, Pods, RuleSpec
 from policylint.network.state import Network
 from policylint.network.walk import Entry
 from policylint.simulation import Simulation
+from policylint.spaces.addresses import cidr
 from policylint.topology.namespaces import NAME_LABEL
+from policylint.topology.workloads import pod_spec
 
 RULE = "GWP610"
 _ELSEWHERE = "no namespace is stated, and where it lands others may open it"
+_CACHE = "k8s-dns-node-cache"
 _NAMED = (ANYBODY, Entity("names"))
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     network = simulation.network
     cut: dict[tuple[ResourceKey, bool], list[ResourceKey]] = {}
+    past: dict[ResourceKey, list[ResourceKey]] = {}
+    caches = _caches(simulation.world)
     for number, end in enumerate(network.universe.endpoints):
         if end.role != "workload" or end.host:
             continue
         entries = network.entries(number, "egress")
         isolating = [entry for entry in entries if entry.isolates and entry.certain]
-        if not isolating or not any(map(_names_others, entries)):
+        if not isolating:
             continue
         udp, tcp = (any(opens_dns(network, entry, protocol) for entry in entries) for protocol in ("UDP", "TCP"))
-        if not (udp and tcp):
-            cut.setdefault((isolating[0].policy.key, udp), []).append(end.key)
+        key = isolating[0].policy.key
+        if udp and caches and not any(_opens_address(entry, caches) for entry in entries):
+            past.setdefault(key, []).append(end.key)
+        elif not (udp and tcp) and any(map(_names_others, entries)):
+            cut.setdefault((key, udp), []).append(end.key)
     policies = {policy.key: policy for policy in network.policies}
     for (key, udp), keys in sorted(cut.items()):
         policy = policies[key]
@@ -53,6 +62,53 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             confidence="certain" if is_placed else "unknown",
             ground="" if is_placed else _ELSEWHERE,
         )
+
+    for key, keys in sorted(past.items()):
+        cache, address = next(iter(caches.items()))
+        yield Finding(
+            RULE,
+            "warning",
+            f"{key} blocks DNS for {leading(keys, 3)}: no rule opens {address}, where {cache} answers",
+            policies[key].resource.name_location,
+            resources=(key, cache, *keys[:20]),
+            label="it is on the network of the node, and rules for pods do not mean it",
+            help=(f"fix: open UDP and TCP {dns_pods()[0].port} to {address}/32 (`ipBlock`)",),
+            field="cache",
+            confidence="assumed",
+            ground="a network plugin may let pods reach what runs on their own node",
+        )
+
+
+def _caches(world: World) -> dict[ResourceKey, str]:
+    """Return the caches for names on the nodes, each with the first address on which it listens: NodeLocal DNSCache.
+
+    Source: kubernetes.io/docs/tasks/administer-cluster/nodelocaldns. Where the network plugin sends requests to caches
+    in pods of their own (CiliumLocalRedirectPolicy), they are not on the network of the node.
+    """
+    found: dict[ResourceKey, str] = {}
+    for workload, container in containers(world, (("apps", "DaemonSet"),)):
+        arguments = texts(container.get("args"))
+        at = next((arguments[number + 1] for number, each in enumerate(arguments[:-1]) if each == "-localip"), "")
+        address = at.partition(",")[0]
+        is_on_node = _CACHE in text(container.get("image")) and pod_spec(workload).get("hostNetwork") is True
+        if is_on_node and cidr(f"{address}/32") is not None:
+            found[workload.key] = address
+    return found
+
+
+def _opens_address(entry: Entry, caches: Mapping[ResourceKey, str]) -> bool:
+    """Return whether a policy opens DNS to the address of a cache, or to every address."""
+    for rule, _ in entry.rules:
+        if rule.action != "Allow" or not (rule.ports is None or any(_is_dns(port, "UDP", None) for port in rule.ports)):
+            continue
+        for peer in (peer for peers, _ in rule.peers for peer in peers):
+            if not isinstance(peer, Pods) and not isinstance(peer, Block):
+                return True
+            held = cidr(peer.cidr) if isinstance(peer, Block) else None
+            for found in map(cidr, (f"{address}/32" for address in caches.values())):
+                if found is not None and held is not None and held.low <= found.low < held.high:
+                    return True
+    return entry.policy.tier != TOGETHER
 
 
 def _names_others(entry: Entry) -> bool:

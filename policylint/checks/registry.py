@@ -184,7 +184,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP405": RuleEntry("missing_reference_grant"),
     "GWP406": RuleEntry("backend_not_found"),
     "GWP407": RuleEntry("listener_conflict", any_gateway),
-    "GWP408": RuleEntry("shadowed_route_match", any_route),
+    "GWP408": RuleEntry("shadowed_route_match", either(any_route, has("VirtualService"))),
     "GWP409": RuleEntry("gateway_class_not_found", classes_or_parameters),
     "GWP410": RuleEntry("target_port_not_found", port_of_service),
     "GWP411": RuleEntry("redirect_loop", redirecting_route),

@@ -14,6 +14,7 @@ from typing import Any
 
 from policylint.checks.kit.locations import at, path, value_at
 from policylint.documents import Pointer
+from policylint.doors.peculiar import IN_ORDER
 from policylint.matches import Match
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, World, mapping, sequence
 from policylint.namedtuple import NamedTuple
@@ -126,6 +127,27 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if rival is not None:
             yield _refused(simulation, state.route, refused[0], rival)
     yield from _streams(routes)
+    if simulation.world.of_kind(*IN_ORDER):
+        yield from _in_order(simulation)
+
+
+def _in_order(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the rules of objects beside Gateway API whose rules count in the order in which they stand."""
+    from policylint.doors.istio_order import unmet
+
+    for each in unmet(simulation.world):
+        place, by = ("spec", "http", each.number), ("spec", "http", each.by)
+        yield Finding(
+            RULE,
+            "warning",
+            f"{path(place)} of {each.holder.key} is never used: {path(by)} takes its requests",
+            each.holder.location(*place),
+            resources=(each.holder.key,),
+            label="the first rule that fits counts, and prefixes are text: `/shop` fits `/shopping`, too",
+            related=(Related("takes them", each.holder.location(*by)),),
+            help=(f"fix: put it before {path(by)}",),
+            field=path(place),
+        )
 
 
 def _is_wider(match: WrittenMatch, other: WrittenMatch) -> bool:

@@ -30,6 +30,8 @@ ENTRIES = (
 
 LISTING = (("networking.k8s.io", "Ingress"), ("traefik.io", "Middleware"))
 """Kinds whose objects list addresses of clients, or count requests by them."""
+IN_ORDER = ("networking.istio.io", "VirtualService")
+"""A kind whose objects hold rules that are asked in order."""
 BY_HOST = ("traefik.io", "TLSOption")
 """A kind whose objects hold for hosts, whichever of the routes for these names them."""
 

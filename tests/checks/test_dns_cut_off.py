@@ -151,3 +151,42 @@ def test_pods_that_may_be_elsewhere_may_serve_names(tmp_path: Path) -> None:
     egress = f"{AN_APPLICATION}], ports: [{{port: 8080}}]}}, {{to: [{named}], {ports}}}"
     (tmp_path / "all.yaml").write_text((WORKLOAD % "@").replace("@], ports: [{port: 6443}]}", egress))
     assert "GWP610" not in [each.rule for each in open_workspace([str(tmp_path)]).findings()]
+
+
+CACHE = """
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: node-local-dns, namespace: kube-system}
+spec:
+  selector: {matchLabels: {k8s-app: node-local-dns}}
+  template:
+    metadata: {labels: {k8s-app: node-local-dns}}
+    spec:
+      hostNetwork: %s
+      containers:
+        - name: node-cache
+          image: registry.k8s.io/dns/k8s-dns-node-cache:1.23.1
+          args: ["-localip", "169.254.20.10,10.96.0.10", "-conf", /etc/Corefile]
+"""
+TO_DNS = "{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: kube-system}}}"
+
+
+@pytest.mark.parametrize(
+    ("to", "on_host", "told"),
+    [
+        (f"to: [{TO_DNS}], ", "true", True),
+        (f"to: [{TO_DNS}], ", "false", False),
+        (f"to: [{TO_DNS}, {{ipBlock: {{cidr: 169.254.20.10/32}}}}], ", "true", False),
+        ("to: [{ipBlock: {cidr: 0.0.0.0/0}}], ", "true", False),
+        ("to: [{namespaceSelector: {}}], ", "true", True),
+        ("", "true", False),
+    ],
+)
+def test_a_cache_on_the_nodes(tmp_path: Path, to: str, on_host: str, told: bool) -> None:
+    """kubernetes/kubernetes#70555: with NodeLocal DNSCache the pods of the DNS are not who is asked."""
+    opened = WORKLOAD % AN_APPLICATION
+    opened = opened.replace("egress: [", f"egress: [{{{to}ports: [{{port: 53, protocol: UDP}}, {{port: 53}}]}}, ")
+    (tmp_path / "all.yaml").write_text(opened + CACHE % on_host)
+    found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP610"]
+    assert [(each.field, each.confidence) for each in found] == ([("cache", "assumed")] if told else [])

@@ -303,7 +303,7 @@ def test_a_denial_for_all_but_some_and_one_of_requests(tmp_path: Path, rules: st
     """istio/istio#39297: two items are two rules, and either of them denies."""
     found = lint(tmp_path, deployment(), authorization("deny", f"action: DENY, rules: [{rules}]"))
     said = [(each.rule, each.severity) for each in found if each.rule == "GWP210"]
-    assert said == ([("GWP210", "note")] if is_said else [])
+    assert said == ([("GWP210", "warning")] if is_said else [])
 
 
 def test_a_policy_that_decides_somewhere_is_left_alone(tmp_path: Path) -> None:

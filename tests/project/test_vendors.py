@@ -23,7 +23,14 @@ VENDORS = re.compile(
 _OUTSIDE = frozenset({"implementations", "render"})
 _DOORS = frozenset(
     {
-        *("doors.contour", "doors.istio", "doors.nginx", "doors.nginx_policies", "doors.nginx_servers"),
+        *(
+            "doors.contour",
+            "doors.istio",
+            "doors.istio_order",
+            "doors.nginx",
+            "doors.nginx_policies",
+            "doors.nginx_servers",
+        ),
         *("doors.openshift", "doors.peculiar", "doors.traefik", "doors.traefik_options"),
     }
 )

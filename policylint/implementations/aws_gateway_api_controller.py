@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.implementations.generic import Attachments, Implementation
-from policylint.model import PolicyKind, is_symbolic, mapping, text
+from policylint.model import PolicyKind, World, is_symbolic, mapping, text
 from policylint.model.embedded import json_in
 from policylint.model.ternary import every
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
@@ -33,11 +33,13 @@ class AwsGatewayApiController(Implementation):
     name = "aws-gateway-api-controller"
 
     def backends(self, route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
-        """Take backends of other namespaces without a grant: the controller asks whether they are there, and no more.
+        """Take backends of other namespaces without a grant: the controller asks whether they are there, and no more;
+        and a ServiceImport for its own, whatever group a reference has.
 
         Source: pkg/controllers/route_controller.go, validateBackedRefs @ 00115ee38.
         """
-        return tuple(map(_regardless_of_grants, super().backends(route, topology)))
+        found = (_imported(backend, topology.world) for backend in super().backends(route, topology))
+        return tuple(map(_regardless_of_grants, found))
 
     def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
         """Let one log of a sort of destination have each target: VPC Lattice refuses the other, whichever comes later.
@@ -115,6 +117,15 @@ def _invokes(statement: Mapping[str, Any]) -> bool | None:
     if any(action in _INVOKING for action in named):
         return True
     return None if actions is None or any("*" in action or "?" in action for action in named) else False
+
+
+def _imported(backend: BackendState, world: World) -> BackendState:
+    if backend.reason != "InvalidKind" or backend.wanted.kind != "ServiceImport":
+        return backend
+    wanted = backend.wanted._replace(group=_EXPORT[0])
+    found = world.resolve(wanted)
+    reason, message = ("BackendNotFound", found.reason) if found.missing else ("", "")
+    return backend._replace(wanted=wanted, resolution=found, reason=reason, message=message)
 
 
 def _regardless_of_grants(backend: BackendState) -> BackendState:

@@ -27,7 +27,7 @@ from policylint.model import (
 from policylint.model.kinds import BACKEND_KINDS, OF_PROVIDERS, ROUTE_SELECTORS, SERVICE, SERVICE_IMPORT, VIRTUAL_KINDS
 from policylint.namedtuple import NamedTuple
 from policylint.topology.grants import Grants
-from policylint.topology.references import backend_target, resolve, resolve_outer
+from policylint.topology.references import backend_target, of_core, resolve, resolve_outer
 from policylint.topology.state import BackendRole, BackendState
 
 VIRTUAL = Resolution("unknown", "the reference names a host, no object")
@@ -122,7 +122,8 @@ class Backends:
         reference: Mapping[str, Any],
         mesh_parents: Collection[ResourceKey],
     ) -> BackendState:
-        target, _, port = backend_target(reference, route.key.namespace)
+        wanted = backend_target(reference, route.key.namespace)
+        target, _, port = of_core(wanted) if mesh_parents else wanted
         if is_delegation(target):
             return self._delegation(rule, pointer, role, target)
         resolution = _virtual(target) or resolve(self._world, target)

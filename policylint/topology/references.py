@@ -47,12 +47,15 @@ def target(reference: Mapping[str, Any], namespace: str, group: str, kind: str) 
 
 
 def parent_target(reference: Mapping[str, Any], namespace: str) -> ReferenceTarget:
-    """Return the target of a parentRef: by default a Gateway in the route's namespace.
+    """Return the target of a parentRef: by default a Gateway in the route's namespace."""
+    return of_core(target(reference, namespace, GATEWAY_GROUP, "Gateway"))
 
-    `group: core` is nobody's but the Service's, as Linkerd writes it. Source: shared_types.go ParentReference;
-    linkerd2 policy-controller/k8s/api/src/policy.rs targets_kind.
+
+def of_core(wanted: ReferenceTarget) -> ReferenceTarget:
+    """Return a target, the core group of a Service by its name: `group: core` is nobody else's, as Linkerd writes it.
+
+    Source: shared_types.go ParentReference; linkerd2 policy-controller/k8s/index/src/outbound/index.rs is_service.
     """
-    wanted = target(reference, namespace, GATEWAY_GROUP, "Gateway")
     names_core = wanted.key.group.lower() == "core" and wanted.key.kind == "Service"
     return wanted._replace(key=wanted.key._replace(group="")) if names_core else wanted
 

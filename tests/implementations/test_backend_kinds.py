@@ -86,3 +86,23 @@ def test_the_status_says_so() -> None:
     (state,) = simulated(*manifests("eg", "Backend of kgateway")).topology.routes
     resolved = next(each for each in state.parents[0].conditions if each.type == "ResolvedRefs")
     assert (resolved.status, resolved.reason) == ("False", "InvalidKind")
+
+
+LATTICE = gateway_class("lattice", "application-networking.k8s.aws/gateway-api-controller")
+IMPORT = "application-networking.k8s.aws/v1alpha1"
+
+
+@pytest.mark.parametrize("group", ["", "group: application-networking.k8s.aws, ", "group: multicluster.x-k8s.io, "])
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("of_class", ["lattice", "any"])
+def test_vpc_lattice_reads_a_service_import_of_any_group(group: str, is_there: bool, of_class: str) -> None:
+    """aws-application-networking-k8s pkg/controllers/route_controller.go, validateBackedRefs: it asks for the kind."""
+    rules = f"[{{backendRefs: [{{{group}kind: ServiceImport, name: own, port: 80}}]}}]"
+    parts = [LATTICE, gateway_class(), gateway(of_class=of_class), route(more=f"rules: {rules}")]
+    if is_there:
+        parts.append(worlds.manifest(IMPORT, "ServiceImport", "own", "shop", "spec: {type: ClusterSetIP, ports: []}"))
+    (backend,) = simulated(*parts).topology.routes[0].backends
+    if of_class == "lattice" and "x-k8s" not in group:
+        assert (backend.reason, backend.resolution.found) == ("", is_there)
+    elif not group:
+        assert backend.reason == "InvalidKind"

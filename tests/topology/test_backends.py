@@ -140,3 +140,19 @@ def test_a_tree_leaves_backends_of_places_that_it_has_none_of_to_others(
 def test_files_that_are_named_are_all_there_is(tmp_path: Path) -> None:
     simulation = opened(tmp_path, gateway(), route(more=rules("{name: checkout, port: 80}")))
     assert simulation.topology.routes[0].backends[0].reason == "BackendNotFound"
+
+
+@pytest.mark.parametrize(
+    ("parents", "reason"),
+    [
+        ("[{group: core, kind: Service, name: checkout}]", ""),
+        ("[{group: '', kind: Service, name: checkout}]", ""),
+        ("[{name: edge, namespace: infra}]", "InvalidKind"),
+    ],
+)
+@pytest.mark.parametrize("group", ["core", "Core"])
+def test_a_mesh_reads_core_for_the_group_of_services(parents: str, reason: str, group: str) -> None:
+    """linkerd2 policy-controller/k8s/index/src/outbound/index.rs, is_service; Gateways of no implementation do."""
+    backend = f"[{{backendRefs: [{{group: {group}, kind: Service, name: checkout, port: 80}}]}}]"
+    found = topology(gateway(), service(), route(parents=parents, more=f"rules: {backend}")).routes[0].backends
+    assert [(each.reason, each.resolution.found) for each in found] == [(reason, not reason)]

@@ -103,6 +103,6 @@ def test_vpc_lattice_reads_a_service_import_of_any_group(group: str, is_there: b
         parts.append(worlds.manifest(IMPORT, "ServiceImport", "own", "shop", "spec: {type: ClusterSetIP, ports: []}"))
     (backend,) = simulated(*parts).topology.routes[0].backends
     if of_class == "lattice" and "x-k8s" not in group:
-        assert (backend.reason, backend.resolution.found) == ("", is_there)
+        assert (backend.reason, backend.resolution.found) == ("" if is_there else "BackendNotFound", is_there)
     elif not group:
         assert backend.reason == "InvalidKind"

@@ -105,19 +105,24 @@ def _at_controllers(simulation: Simulation) -> Iterator[tuple[Hiding, Listed]]:
 def _at_gateways(simulation: Simulation) -> Iterator[tuple[Hiding, Listed]]:
     """Yield the lists of policies at Gateways whose Service their parameters, or the controller, make so."""
     gateways = {
-        state.gateway.key: hiding
+        state.gateway.key: (hiding, state.gateway)
         for state in simulation.topology.gateways
         if any(group.kind.implementation for group in simulation.groups)
         and (hiding := _of_gateway(simulation, state)) is not None
-        and not _is_told(simulation, state.gateway)
     }
+    told: dict[ResourceKey, bool] = {}  # looked for at few of them: all policies are looked at for each
     for group in simulation.groups if gateways else ():
         behaviour = _behaviour(simulation, group.kind.implementation)
         for policy in (attachment.policy for attachment in group.effective.stack):
             if pointer := behaviour.address_rule(group.kind, policy.spec):
                 above = {node.key for node in group.nodes} | {node.key for path in group.contexts() for node in path}
                 listed = _listed(policy, ("spec", *pointer))
-                yield from ((gateways[key], listed) for key in sorted(above & gateways.keys()))
+                for key in sorted(above & gateways.keys()):
+                    hiding, gateway = gateways[key]
+                    if key not in told:
+                        told[key] = _is_told(simulation, gateway)
+                    if not told[key]:
+                        yield hiding, listed
 
 
 def _of_gateway(simulation: Simulation, state: GatewayState) -> Hiding | None:

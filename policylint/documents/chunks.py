@@ -14,23 +14,24 @@ from sys import intern
 from typing import Final
 
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 
-_KIND: Final = re.compile(rb"""kind:[ \t]+(["']?)([A-Za-z][A-Za-z0-9]*)\1[ \t]*(?:[ \t]#.*)?\r?(?:\n|\Z)""")
-_API_VERSION: Final = re.compile(
+_KIND: Final = Pattern(rb"""kind:[ \t]+(["']?)([A-Za-z][A-Za-z0-9]*)\1[ \t]*(?:[ \t]#.*)?\r?(?:\n|\Z)""")
+_API_VERSION: Final = Pattern(
     rb"""apiVersion:[ \t]+(["']?)([A-Za-z][\w./-]*|[0-9][\w.-]*/[\w./-]*)\1[ \t]*(?:[ \t]#.*)?\r?(?:\n|\Z)"""
 )
-_DIRECTIVE: Final = re.compile(rb"(?:^|\r|\xc2\x85|\xe2\x80[\xa8\xa9])%", re.MULTILINE)
+_DIRECTIVE: Final = Pattern(rb"(?:^|\r|\xc2\x85|\xe2\x80[\xa8\xa9])%", re.MULTILINE)
 _CONTENT: Final = re.compile(rb"(?:^|\r|\xc2\x85|\xe2\x80[\xa8\xa9])(?!---[ \t]*\r?$)[ \t]*[^ \t\r\n#]", re.MULTILINE)
 _DISGUISED: Final = rb"""(?:["'?!&*{\[<]|(?:kind|apiVersion)[ \t]+:|---[ \t]+[^\s#]|items:)"""
-_FIRST_DISGUISED: Final = re.compile(_DISGUISED)
-_DISGUISED_LINE: Final = re.compile(rb"\n(?! )" + _DISGUISED)  # most lines are indented
+_FIRST_DISGUISED: Final = Pattern(_DISGUISED)
+_DISGUISED_LINE: Final = Pattern(rb"\n(?! )" + _DISGUISED)  # most lines are indented
 _HEAD: Final = re.compile(  # how nearly all objects begin
     rb"""(?:---[ \t]*\n)?(?:#[^\n"']*\n)*(apiVersion|kind): ([A-Za-z][\w./-]*)\n"""
     rb"""(?!\1)(?:apiVersion|kind): ([A-Za-z][\w./-]*)\n"""
 )
 _IN_DOUBT: Final = re.compile(rb"\n(?! )(?:" + _DISGUISED + rb"|kind:|apiVersion:|---)")
 """What makes one that begins so worth a closer look."""
-_LONE_RETURN: Final = re.compile(rb"\r(?!\n)")
+_LONE_RETURN: Final = Pattern(rb"\r(?!\n)")
 _OTHER_BREAKS: Final = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
 
 

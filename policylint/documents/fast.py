@@ -8,7 +8,6 @@ tags, merge keys, duplicate keys, odd keys, great depth and errors are not handl
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Callable
 from functools import cache
@@ -18,10 +17,11 @@ from policylint.documents.events import Binding
 from policylint.documents.events import binding as default_binding
 from policylint.documents.problem import MAX_DEPTH, MAX_NODES
 from policylint.documents.scalars import KEYS, PLAIN
+from policylint.patterns import Pattern
 
 # Node properties stand at the start of a token. Each pattern starts with a literal, which is searched for fast.
-_ANCHOR: Final = re.compile(rb"&(?<=[\s\[\]{},:?-]&)[^\s&=]")
-_TAG: Final = re.compile(rb"!(?<=[\s\[\]{},:?-]!)(?<!\(\?!)[^&=]")  # but `(?!`, of expressions, is inside of a scalar
+_ANCHOR: Final = Pattern(rb"&(?<=[\s\[\]{},:?-]&)[^\s&=]")
+_TAG: Final = Pattern(rb"!(?<=[\s\[\]{},:?-]!)(?<!\(\?!)[^&=]")  # but `(?!`, of expressions, is inside of a scalar
 
 
 class IrregularError(Exception):

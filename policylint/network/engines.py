@@ -9,20 +9,20 @@ cloud.google.com, «Control communication with FQDN network policies».
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from policylint.model import Resource, text, texts
 from policylint.network.kinds import CALICO, OUTWARD, SENDING
 from policylint.network.rules import DIRECTIONS, Action, Direction, Entity, Pods, PolicySpec, RuleSpec
+from policylint.patterns import Pattern
 from policylint.topology.namespaces import NAME_LABEL
 
 _ACTIONS: tuple[Action, ...] = ("Allow", "Deny")
-_COMPARED = re.compile(r"""([\w./-]+)\s*(==|!=)\s*(?:"([^"]*)"|'([^']*)')""")
-_LISTED = re.compile(r"([\w./-]+)\s+(not\s+)?in\s*\{([^{}]*)\}")
-_HELD = re.compile(r"(!\s*)?has\(\s*([\w./-]+)\s*\)")
-_VALUE = re.compile(r"""["']([^"']*)["']""")
+_COMPARED = Pattern(r"""([\w./-]+)\s*(==|!=)\s*(?:"([^"]*)"|'([^']*)')""")
+_LISTED = Pattern(r"([\w./-]+)\s+(not\s+)?in\s*\{([^{}]*)\}")
+_HELD = Pattern(r"(!\s*)?has\(\s*([\w./-]+)\s*\)")
+_VALUE = Pattern(r"""["']([^"']*)["']""")
 _OF_NAMESPACE = "pcns."
 _OWN = "projectcalico.org/"
 

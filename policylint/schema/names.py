@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from policylint.model import Resource, is_symbolic
 from policylint.model.definitions import fault_of_definition
 from policylint.model.kinds import DEFINITION
+from policylint.patterns import Pattern
 
 if TYPE_CHECKING:
     from policylint.schema.explain import Violation
@@ -35,7 +36,7 @@ BUILT_IN = _LABELLED | {
 }
 """Kinds of Kubernetes itself that matter to requests."""
 _LONGEST, _LONGEST_LABEL = 253, 63
-_WORD = re.compile(r"(?:^|[^A-Za-z0-9])(?:[A-Z]{4,}|[A-Z]+(?:_[A-Z0-9]+)+)(?:[^A-Za-z0-9]|$)")
+_WORD = Pattern(r"(?:^|[^A-Za-z0-9])(?:[A-Z]{4,}|[A-Z]+(?:_[A-Z0-9]+)+)(?:[^A-Za-z0-9]|$)")
 """A word of capitals alone, which no name of an object has."""
 
 

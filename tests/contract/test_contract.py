@@ -9,7 +9,9 @@ from typing import TypeVar
 
 import pytest
 
+from policylint.reach import EntryPoint, Stated, WayIn, ways
 from policylint.simulation import Simulation
+from policylint.trace import Tracer
 from policylint.workspace import open_workspace
 from tests import worlds
 from tests.contract.environment import Answers, Change, Environment, contradictions
@@ -34,7 +36,33 @@ Told = tuple[str, str]
 """A question, and what its readers say."""
 _Ask = TypeVar("_Ask")
 _SAMPLE, _SEED = 25, 20261123
+_MOST_REGIONS = 2_000
 at_night = pytest.mark.skipif(not NIGHTLY, reason="POLICYLINT_NIGHTLY is not 1")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def regions_are_found_once() -> Iterator[None]:
+    """Of one environment a dozen readers ask for the regions of each entry, which are the same however often they are
+    computed: what is compared is what each reader makes of them."""
+    compute = ways._ways
+    known: dict[object, tuple[Simulation, list[WayIn], int]] = {}
+
+    def once(tracer: Tracer, entry: EntryPoint, also: Stated, **how: bool) -> Iterator[WayIn]:
+        asked = tuple((name, frozenset(predicates)) for name, predicates in also.predicates.items())
+        place = (id(tracer.simulation), entry, asked, *also[1:], *sorted(how.items()))
+        if place not in known:
+            if len(known) >= _MOST_REGIONS:
+                known.clear()
+            before = tracer.contended
+            found = list(compute(tracer, entry, also, **how))
+            known[place] = tracer.simulation, found, tracer.contended - before  # the first keeps its id its own
+        else:
+            tracer.contended += known[place][2]
+        return iter(known[place][1])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ways, "_ways", once)
+        yield
 
 
 def disagreements(simulation: Simulation) -> list[Told]:

@@ -19,6 +19,7 @@ from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
 from policylint.doors.named import entries, meant
+from policylint.doors.nginx_policies import at_ingress
 from policylint.doors.vendors import Vendor, guards
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
@@ -173,7 +174,9 @@ class _Class:
                 for opening in (_HTTP, _HTTPS):
                     name = f"{self._names[entry.ingress.key, entry.pointer]} to {root}"
                     asked = tuple(self._unencrypted(entry)) if opening is _HTTP else ()
-                    rule = self._at(entry, opening, name, "/", {**_redirected(root), "statusCode": 302})
+                    rule = self._at(
+                        entry, opening, name, "/", {**_redirected(root), "statusCode": 302, "dropsQuery": True}
+                    )
                     yield rule._replace(body={**rule.body, "precedence": (_FIRST, 0, 0, 0, 0)}, guards=asked)
 
     def _unencrypted(self, entry: _Entry) -> Iterator[Guard]:
@@ -510,7 +513,8 @@ class _Class:
         for extension in self._acting(entry):
             yield from guards_of(extension, vendor.extensions)
         if vendor.policies and (named := vendor.value(entry.ingress, vendor.policies)):
-            yield from self._of_policies(entry, named)
+            secure = any(_covers(host, entry.host) for host in self._secured)
+            yield from at_ingress(self._world, entry.ingress, named, f"{vendor.prefix}{vendor.policies}", secure=secure)
         answered = action(vendor, entry.ingress, entry.backend)[1]
         if answered is not None:
             yield answered
@@ -522,19 +526,6 @@ class _Class:
         if service is not None and vendor.is_of_services:
             own = self._guard(service)
             yield own.without(self._guards[entry.ingress.key].spec)
-
-    def _of_policies(self, entry: _Entry, named: str) -> tuple[Guard, ...]:
-        """Return what is asked by the Policies that an annotation names, `namespace/name` or `name`."""
-        from policylint.doors.nginx_policies import AT_INGRESSES, asked
-
-        parts = [each.strip().rpartition("/") for each in dict.fromkeys(named.split(",")) if each.strip()]
-        listed = [{"namespace": namespace, "name": name} for namespace, _, name in parts]
-        place: Pointer = ("metadata", "annotations", f"{self._vendor.prefix}{self._vendor.policies}")
-        secure = any(_covers(host, entry.host) for host in self._secured)
-        found = asked(
-            *(self._world, entry.ingress, listed, place), of_server=True, secure=secure, taken_here=AT_INGRESSES
-        )
-        return found.guards
 
     def _upgrading(self, ingress: Resource) -> Iterator[Guard]:
         """Yield what answers requests over http where https alone is taken, and nothing redirects to it."""
@@ -728,5 +719,6 @@ def _moved(vendor: Vendor, ingress: Resource) -> dict[str, Any] | None:
             continue
         path = {"type": "ReplaceFullPath", "replaceFullPath": parts.path or "/"}
         found = {"scheme": parts.scheme, "hostname": parts.hostname or "", "path": path, "statusCode": code}
+        found["dropsQuery"] = True  # the address is written whole
         return {**found, **({"port": port} if port else {})}
     return None

@@ -30,7 +30,7 @@ _TYPES = {
 """Secrets that policies name, of which type each must be."""
 _SECTIONS = (*_TYPES, "accessControl", "rateLimit", "externalAuth", "waf", "cache", "cors", "hsts")
 """What a Policy has one of."""
-AT_INGRESSES = frozenset({"accessControl", "cors", "externalAuth", "ingressMTLS", "egressMTLS", "waf"})
+_AT_INGRESSES = frozenset({"accessControl", "cors", "externalAuth", "ingressMTLS", "egressMTLS", "waf"})
 """What an Ingress takes of them (IsPolicySupportedOnIngress)."""
 _FAMILIES = (
     frozenset({"allow", "deny"}),
@@ -108,17 +108,19 @@ def asked(
         if policy is None:
             resolution = world.resolve_inner(key)
             if resolution.missing and not world.elsewhere(key):
-                return PolicyDemands([_closed(owner, where, f"{key} is missing")])
+                return PolicyDemands([closed(owner, where, f"{key} is missing")])
             found.append(Guard(owner, {"unread": str(key)}, {("unread",): where}))
             continue
-        why = fault(world, policy, of_server=of_server, secure=secure)
         section = next((name for name in _SECTIONS if name in policy.spec), "")
+        why = fault(policy, of_server=of_server, secure=secure)
+        if not why and section not in taken:  # a second login of one sort is left aside, whatever it names
+            why = _fault_of_secrets(world, policy, section)
         if not why and taken_here and section not in taken_here:
             why = f"`{section}` is not taken at an {owner.key.kind}"
         if not why and section == "apiKey" and section in taken:
             why = "a second policy with `apiKey` in one place is refused"
         if why:
-            return PolicyDemands([_closed(policy, ("metadata", "name"), f"{key}: {why}")])
+            return PolicyDemands([closed(policy, ("metadata", "name"), f"{key}: {why}")])
         cors = cors or section == "cors"
         if section == "accessControl":
             of_lists = of_lists or policy
@@ -136,13 +138,21 @@ def asked(
     return PolicyDemands(found, cors=cors)
 
 
+def at_ingress(world: World, ingress: Resource, named: str, annotation: str, *, secure: bool) -> tuple[Guard, ...]:
+    """Return what is asked at an Ingress by the policies that its annotation names, `namespace/name` or `name`."""
+    parts = [each.strip().rpartition("/") for each in dict.fromkeys(named.split(",")) if each.strip()]
+    listed = [{"namespace": namespace, "name": name} for namespace, _, name in parts]
+    place: Pointer = ("metadata", "annotations", annotation)
+    return asked(world, ingress, listed, place, of_server=True, secure=secure, taken_here=_AT_INGRESSES).guards
+
+
 def named(owner: Resource, reference: Mapping[str, Any]) -> ResourceKey:
     """Return the Policy that a reference means."""
     return ResourceKey(*KIND, text(reference.get("namespace")) or owner.key.namespace, text(reference.get("name")))
 
 
-def fault(world: World, policy: Resource, *, of_server: bool = True, secure: bool = True) -> str:
-    """Return why a Policy closes what names it; "" where it does not, or that is not seen."""
+def fault(policy: Resource, *, of_server: bool = True, secure: bool = True) -> str:
+    """Return why a Policy closes what names it, whatever else is there; "" where it does not."""
     held = [name for name in _SECTIONS if name in policy.spec]
     if len(held) != 1:
         return f"it has {' and '.join(f'`{name}`' for name in held) or 'no section'}, and must have one"
@@ -153,10 +163,15 @@ def fault(world: World, policy: Resource, *, of_server: bool = True, secure: boo
         return "`ingressMTLS` is not allowed at a route"
     if held[0] == "ingressMTLS" and not secure:
         return "`ingressMTLS` needs TLS"
-    for field, wanted in _TYPES.get(held[0], ()):
-        if why := _fault_of_secret(world, policy, text(section.get(field)), wanted):
-            return why
     return ""
+
+
+def _fault_of_secrets(world: World, policy: Resource, section: str) -> str:
+    stated = mapping(policy.spec.get(section))
+    faults = (
+        _fault_of_secret(world, policy, text(stated.get(field)), wanted) for field, wanted in _TYPES.get(section, ())
+    )
+    return next(filter(None, faults), "")
 
 
 def _fault_of_secret(world: World, policy: Resource, name: str, wanted: str) -> str:
@@ -170,7 +185,8 @@ def _fault_of_secret(world: World, policy: Resource, name: str, wanted: str) -> 
     return f"{key} is missing" if is_missing else ""
 
 
-def _closed(holder: Resource, place: Pointer, why: str) -> Guard:
+def closed(holder: Resource, place: Pointer, why: str) -> Guard:
+    """Return what answers all requests with an error, for a reason that stands somewhere in an object."""
     failing: dict[Pointer, FailingSetting] = {("closed",): FailingSetting(_CLOSED, why, holder.key)}
     return Guard(holder, {"closed": {"status": _CLOSED}}, {("closed",): place}, failing)
 

@@ -8,13 +8,13 @@ location.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.extensions import answering
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of, plain, searched
-from policylint.doors.nginx_policies import GROUP, asked
+from policylint.doors.nginx_policies import GROUP, asked, closed
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.matches import FOREIGN
@@ -33,13 +33,13 @@ _PORTS = {"http": 80, "https": 443}
 _FIRST, _EXACT, _BEST_PREFIX, _BY_EXPRESSION, _BEGINS = 5, 4, 3, 2, 1
 """Ranks of locations: what the server does by itself, `=`, `^~`, `~`, no modifier."""
 _MODIFIERS = ("~*", "~", "^~", "=")
-_BEFORE = 1_000
-"""Within a location: more than it may have conditions, so that preflights come first."""
 _CALLED = ("action", "splits", "route", "routeSelector")
 _FROM_HEADER = "x-forwarded-proto"
-_VARIABLES = Pattern(r"\$")
+_GROUPS = Pattern(r"\$(\d)")
 _URL = Pattern(r"(https?|\$\{?scheme\}?)://([^/:$?]+|\$\{?host\}?)(?::(\d{1,5}))?((?:[/?$].*)?)")
 _INVALID = "NGINX Ingress Controller rejects it: its host is answered with 404, or by an older one"
+_ROUND = "NGINX looks for its location again and again, until it answers with 500"
+_REFUSED = "NGINX refuses the configuration as a whole: until it is gone, no change of any object is applied"
 _LEFT_OUT = "NGINX Ingress Controller leaves it out: requests of the route are answered with 404"
 Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
 
@@ -98,9 +98,21 @@ def server_doors(world: World, backends: Backends) -> Iterator[Door]:
         by_class.setdefault(text(each.spec.get("ingressClassName")) or unstated, []).append(each)
     for name, servers in sorted(by_class.items()):
         holder = made_of(servers[0], {}, {}, _DOOR._replace(name=name))
-        rules = [rule for each in servers if not _fault(each) for rule in _Server(world, each, servers).rules()]
+        served = [each for each in servers if not _fault(each)]
+        first = [each for each in served if not _is_taken(each, served)]
+        rules = [rule for each in first for rule in _Server(world, each, first).rules()]
         openings = [Opening(scheme, number) for scheme, number in _PORTS.items()]
         yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING), openings)
+
+
+def _host(server: Resource) -> str:
+    return text(server.spec.get("host")).lower()
+
+
+def _is_taken(server: Resource, servers: Sequence[Resource]) -> bool:
+    """Return whether another VirtualServer, which is older by all that is stated, has the host."""
+    others = [each for each in servers if each is not server and _host(each) == _host(server)]
+    return any(each.created and server.created and each.created < server.created for each in others)
 
 
 def rejected(world: World) -> Iterator[DeadEnd]:
@@ -111,6 +123,15 @@ def rejected(world: World) -> Iterator[DeadEnd]:
             pointer, why = found
             yield DeadEnd(server, pointer, f"is invalid: {why}", "take out what contradicts", then=_INVALID)
             continue
+        for twice in () if _is_taken(server, world.of_kind(*SERVER)) else _Server(world, server, ()).repeated():
+            path = f"{twice.path.modifier}{twice.path.value}"
+            does = f"has a location which NGINX has already: {path} is one with the other prefix {twice.path.value}"
+            fix, at = "let one of the two go", (*twice.pointer, "path")
+            about = () if twice.holder is server else (server.key,)
+            yield DeadEnd(twice.holder, at, does, fix, about, then=_REFUSED)
+        for each, at in _Server(world, server, ()).turning_round():
+            does = f"rewrites the path of a route with matches whose own path begins with `{each.path.modifier}`"
+            yield DeadEnd(each.holder, at, does, "take a prefix or an expression for the path", then=_ROUND)
         for number, route in enumerate(map(mapping, sequence(server.spec.get("routes")))):
             for child in _named(world, server, route):
                 why = _fault_of_child(world, server, route, child)
@@ -260,6 +281,8 @@ class _Server:
         self._asked = asked(world, server, listed, ("spec", "policies"), of_server=True, secure=self._secure)
         self._openings = list(self._opened())
         self._locations = list(self._ordered())
+        if not self._unknown and any(True for _ in self.repeated()):
+            self._unknown = "NGINX refuses its configuration"
         self._expressions = any(each.path.is_expression for each in self._locations)
 
     def rules(self) -> Iterator[DoorRule]:
@@ -273,17 +296,17 @@ class _Server:
                 continue
             for location in self._locations:
                 yield from self._of(location, opening)
-            if self._asked.fails:
-                yield self._closed(opening)
+            if self._asked.fails or not self._locations:
+                yield self._rest(opening)
 
-    def _closed(self, opening: Opening) -> DoorRule:
-        """Return what answers the requests that no location takes where a policy of the whole server fails."""
+    def _rest(self, opening: Opening) -> DoorRule:
+        """Return what answers the requests that no location takes, where a policy of the whole server fails; and all of
+        a server that has none, as no other server takes them."""
         body = {"matches": [{"path": {"type": PREFIX, "value": "/"}}], "precedence": (0, 0, 0, 0, 0)}
-        place: Pointer = ("spec", "policies")
-        asked_for = self._asked.guards
-        return DoorRule(
-            self._server, opening, self._host, f"{self._host} closed", body, place, asked_for, self._unknown
-        )
+        place: Pointer = ("spec", "policies" if self._asked.fails else "host")
+        asked_for = _shown(self._asked.guards, opening)
+        asked_for += () if self._asked.fails else (answering(self._server, 404),)
+        return DoorRule(self._server, opening, self._host, f"{self._host} else", body, place, asked_for, self._unknown)
 
     def _to_https(self, opening: Opening, code: object, *, by_header: bool) -> DoorRule:
         match: dict[str, Any] = {"path": {"type": PREFIX, "value": "/"}}
@@ -296,13 +319,25 @@ class _Server:
         return DoorRule(self._server, opening, self._host, f"{self._host} to https", body, place, (), self._unknown)
 
     def _rival(self, servers: Sequence[Resource]) -> str:
-        """Return why another VirtualServer may have the host; "" where this one has it, by all that is seen."""
-        rivals = [each for each in servers if text(each.spec.get("host")).lower() == self._host.lower()]
-        first, *others = sorted(rivals, key=lambda each: each.age)
-        if not others or (first is self._server and self._server.created):
-            return ""
-        other = next(each for each in rivals if each is not self._server)
-        return f"{other.key} asks for host {self._host}, too"
+        """Return why another VirtualServer may have the host; "" where none of those that are left asks for it."""
+        others = (each for each in servers if each is not self._server and _host(each) == _host(self._server))
+        return next((f"{other.key} asks for host {self._host}, too" for other in others), "")
+
+    def turning_round(self) -> Iterator[tuple[_Location, Pointer]]:
+        """Yield the locations, and the actions in them, that NGINX looks for again and again."""
+        for each in self._locations:
+            for at, stated in _decisions(each.route, each.pointer):
+                if _turns_round(each, stated):
+                    yield each, (*at, "action", "proxy", "rewritePath")
+
+    def repeated(self) -> Iterator[_Location]:
+        """Yield the locations that NGINX takes for others: prefixes with and without `^~`, of one server."""
+        seen: set[tuple[bool, str]] = set()
+        for each in self._locations:
+            key = each.path.modifier == "=", each.path.value
+            if key in seen and not each.path.is_expression:
+                yield each
+            seen.add(key)
 
     def _opened(self) -> Iterator[Opening]:
         """Yield the ports of the server: 80, and 443 where a certificate is named, or those of listeners."""
@@ -370,26 +405,28 @@ class _Server:
         """Yield the rules of a location at a port: each match, the rest, and preflights before them."""
         owner, listed, place = location.policies
         own = asked(self._world, owner, listed, place, of_server=False, secure=self._secure).below(self._asked)
-        certificates = ("clientCertificate", "optionalClientCertificate") if opening.scheme == "http" else ()
-        here = [guard.without(certificates) for guard in (*own.guards, *self._snippets(location))]
+        here = _shown((*own.guards, *self._snippets(location)), opening)
         weights = self._weights(location.path)
         name = f"{self._host}{text(location.route.get('path'))}"
-        unknown = self._unknown or location.unknown or self._unordered(location.path)
+        unknown = self._unknown or location.unknown
+        barred = self._barred(location.path)
         decisions = [*_decisions(location.route, location.pointer)]
         for number, (at, stated) in enumerate(decisions):
             match: dict[str, Any] = {"path": _taken(location.path)}
             conditions = [mapping(each) for each in sequence(stated.get("conditions"))]
-            also = [_condition(each, opening) for each in conditions]
+            also = [*barred, *(_condition(each, opening) for each in conditions)]
             if also:
                 match["also"] = also
-            order = len(decisions) - number
+            order = 2 * (len(decisions) - number)
             body, answered = self._body(location, stated)
-            called = f"{name} match {number}" if also else name
+            if _turns_round(location, stated):
+                answered = (closed(location.holder, at, f"path `{name}` is rewritten where it has matches"),)
+            called = f"{name} match {number}" if conditions else name
             body |= {"matches": [match], "precedence": (*weights, order, 0, 0)}
             yield DoorRule(location.holder, opening, self._host, called, body, at, (*here, *answered), unknown)
-            if own.cors and not own.fails and _upstream(_actions(stated)[0]):
+            if own.cors and not own.fails and _upstream(_actions(stated)[0]) and not _breaks(location, stated):
                 preflight = {**match, "method": "OPTIONS"}
-                answer = {"matches": [preflight], "precedence": (*weights, _BEFORE + order, 0, 0)}
+                answer = {"matches": [preflight], "precedence": (*weights, order + 1, 0, 0)}
                 preflights = (answering(location.holder, 204),)
                 yield DoorRule(
                     location.holder, opening, self._host, f"{called} preflights", answer, at, preflights, unknown
@@ -425,13 +462,12 @@ class _Server:
             return _BY_EXPRESSION, len(self._locations) - number
         return (_BEST_PREFIX if path.modifier and self._expressions else _BEGINS), len(path.value)
 
-    def _unordered(self, path: LocationPath) -> str:
-        """Return why it is not known what gets to a prefix: below one with `^~`, expressions take some again."""
-        if path.modifier or not self._expressions:
-            return ""
-        shorter = (each.path.value for each in self._locations if each.path.modifier == "^~")
-        above = next((each for each in shorter if path.value.startswith(each) and path.value != each), "")
-        return f"expressions take some of what is below ^~ {above}" if above else ""
+    def _barred(self, path: LocationPath) -> list[dict[str, Any]]:
+        """Return what a prefix with `^~` leaves to longer ones without, of which expressions may take some again."""
+        if path.modifier != "^~" or not self._expressions:
+            return []
+        longer = (each.path for each in self._locations if not each.path.modifier and each.path.value != path.value)
+        return [{"of": "path", **_taken(each), "not": True} for each in longer if _begins(each, path)]
 
     def _snippets(self, location: _Location) -> Iterator[Guard]:
         """Yield the text of NGINX that stands at a location and at its server, which nobody reads here."""
@@ -460,19 +496,46 @@ class _Server:
             if upstream is not None:
                 references.append({**_service(upstream), "weight": weight})
         body: dict[str, Any] = {"backendRefs": references}
-        proxied = mapping(first.get("proxy"))
-        if not others and (rewritten := text(proxied.get("rewritePath"))) and not _VARIABLES.search(rewritten):
-            kind = "ReplaceFullPath" if location.path.modifier == "=" else "ReplacePrefixMatch"
-            field = "replaceFullPath" if kind == "ReplaceFullPath" else "replacePrefixMatch"
-            if not location.path.is_expression and location.path.value.rstrip("/") == rewritten.rstrip("/"):
-                return body, ()
-            if location.path.modifier == "=" or (
-                location.path.value.endswith("/") == rewritten.endswith("/") and not location.path.is_expression
-            ):
-                body["filters"] = [{"type": "URLRewrite", "urlRewrite": {"path": {"type": kind, field: rewritten}}}]
+        if not others and (found := _rewritten(location, text(mapping(first.get("proxy")).get("rewritePath")))):
+            body["filters"] = [{"type": "URLRewrite", "urlRewrite": {"path": found}}]
         place = (*location.pointer, "splits")
         asked_for = (Guard(location.holder, {"unread": "splits"}, {("unread",): place}),) if unread else ()
         return body, asked_for
+
+
+def _rewritten(location: _Location, target: str) -> dict[str, Any]:
+    """Return what the path of requests that a location sends on becomes; nothing where it stays.
+
+    Source: virtualserver.go, generateRewrites and generateProxyPassRewrite.
+    """
+    path = location.path
+    if not target:
+        return {}
+    if path.is_expression:
+        by = _GROUPS.sub(r"${\1}", target)
+        return {"type": "Captured", "replaceCaptured": {"pattern": path.value, "by": by}}
+    return {"type": "Captured", "replaceCaptured": {"pattern": f"{plain(path.value)}(.*)", "by": f"{target}${{1}}"}}
+
+
+def _turns_round(location: _Location, stated: Mapping[str, Any]) -> bool:
+    """Return whether a path is to be rewritten where no expression finds it: it is set again, and located again."""
+    is_within = bool(sequence(location.route.get("matches")))
+    rewrites = bool(text(mapping(_actions(stated)[0].get("proxy")).get("rewritePath")))
+    return rewrites and is_within and location.path.modifier in ("=", "^~")
+
+
+def _shown(asked_for: Iterable[Guard], opening: Opening) -> tuple[Guard, ...]:
+    """Return what is asked at a port: certificates are shown where there is TLS."""
+    certificates = ("clientCertificate", "optionalClientCertificate") if opening.scheme == "http" else ()
+    return tuple(guard.without(certificates) for guard in asked_for)
+
+
+def _breaks(location: _Location, stated: Mapping[str, Any]) -> bool:
+    """Return whether a path is rewritten by `rewrite … break`, after which NGINX looks at no method any more."""
+    target = text(mapping(_actions(stated)[0].get("proxy")).get("rewritePath"))
+    is_within = bool(sequence(location.route.get("matches")))
+    is_found = bool(_rewritten(location, target)) and not _turns_round(location, stated)
+    return is_found and (is_within or location.path.is_expression)
 
 
 def _actions(stated: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -503,7 +566,7 @@ def _redirect(stated: Mapping[str, Any]) -> dict[str, Any]:
     if port:
         moved["port"] = int(port)
     if "$" not in path:
-        moved["path"] = {"type": "ReplaceFullPath", "replaceFullPath": path or "/"}
+        moved |= {"path": {"type": "ReplaceFullPath", "replaceFullPath": path or "/"}, "dropsQuery": True}
     return moved
 
 

@@ -194,7 +194,7 @@ class Message:
             scheme=scheme,
             host=text(redirect.get("hostname")) or split_host(self.host)[0],
             port=None if redirect_port == WELL_KNOWN.get(scheme.lower()) else redirect_port,
-            path=path + self._request.query,
+            path=path if redirect.get("dropsQuery") is True else path + self._request.query,
         )
 
     def _cors(self, cors: Mapping[str, Any], place: Pointer) -> None:

@@ -222,10 +222,13 @@ POLICIES = (
     World("also what no route takes", (LOGIN, server(f"{{path: /a/, {TO_WEB}}}", f"{named('none')}, ")), {f"{HOST}/b": ("500", ""), f"{HOST}/a": ("500", "")}),
     World("whatever the route asks itself", (LOGIN, server(f"{{path: /, {TO_WEB}, {named('login')}}}", f"{named('none')}, ")), {f"{HOST}/": ("500", "")}),
     World("a policy of two sections closes it", (policy("two", "basicAuth: {secret: users}, accessControl: {allow: [10.0.0.0/8]}"), server(PLAIN, f"{named('two')}, ")), {f"{HOST}/": ("500", "")}),
+    World("but of two logins the second one is left aside, whatever it names", (LOGIN, secret("users", "nginx.org/htpasswd"), policy("wrong", "basicAuth: {secret: wrong}"), secret("wrong", "Opaque"), server(PLAIN, f"{named('login', 'wrong')}, ")), {f"{HOST}/": ("web", "basicAuth")}),
     World("and one whose Secret is of another type", (LOGIN, secret("users", "Opaque"), server(PLAIN, f"{named('login')}, ")), {f"{HOST}/": ("500", "")}),
     World("but not one whose Secret is of its own", (LOGIN, secret("users", "nginx.org/htpasswd"), server(PLAIN, f"{named('login')}, ")), {f"{HOST}/": ("web", "basicAuth")}),
     World("a policy of another namespace", (policy("login", "basicAuth: {secret: users}", "infra"), server(PLAIN, "policies: [{name: login, namespace: infra}], ")), {f"{HOST}/": ("web", "basicAuth")}),
     World("preflights are answered before anybody is asked for anything", (LOGIN, CROSS, server(PLAIN, f"{named('login', 'cross')}, ")), {f"{HOST}/": ("web", "basicAuth"), f"OPTIONS {HOST}/": ("204", "")}),
+    World("each where its own conditions hold", (CROSS, server("{path: /, matches: [{conditions: [{header: X-A, value: b}], action: {return: {code: 418, body: x}}}], action: {pass: web}}", f"{named('cross')}, ")), {f"OPTIONS {HOST}/": ("204", ""), f"OPTIONS {HOST}/ X-A: b": ("418", "")}),
+    World("but not where the path was rewritten before", (CROSS, server("{path: '~ ^/a', action: {proxy: {upstream: web, rewritePath: /b}}}, {path: /c, action: {proxy: {upstream: web, rewritePath: /b}}}", f"{named('cross')}, ")), {f"OPTIONS {HOST}/a": ("web", ""), f"OPTIONS {HOST}/c": ("204", "")}),
     World("but where nothing is sent on", (CROSS, server("{path: /, action: {return: {code: 403, body: no}}}", f"{named('cross')}, ")), {f"OPTIONS {HOST}/": ("403", "")}),
 )  # fmt: skip
 BELOW = (
@@ -312,6 +315,30 @@ def test_what_is_left_out_is_told_at_the_route() -> None:
         ("spec", "routes", 0, "route"),
         "names VirtualServerRoute shop/more, which is invalid there: its subroute /b does not begin with /a",
     )
+
+
+@pytest.mark.parametrize(
+    "manifests",
+    [
+        (server(f"{{path: /a, {TO_WEB}}}, {{path: '^~ /a', {TO_NEXT}}}"),),
+        (server(f"{{path: /a, {TO_WEB}}}, {{path: '^~ /a', route: more}}"), below(f"{{path: '^~ /a', {TO_WEB}}}")),
+    ],
+)
+def test_locations_that_nginx_takes_for_one_are_told(manifests: tuple[str, ...]) -> None:
+    (found,) = dead_ends(simulated(WEB, NEXT, *manifests).world)
+    assert found.does == "has a location which NGINX has already: ^~/a is one with the other prefix /a"
+    assert found.then.startswith("NGINX refuses the configuration as a whole")
+
+
+def test_a_path_that_nginx_looks_for_again_and_again_is_told() -> None:
+    rewriting = "action: {proxy: {upstream: web, rewritePath: /b}}"
+    matched = f"matches: [{{conditions: [{{header: X-A, value: b}}], {TO_NEXT}}}], {rewriting}"
+    simulation = simulated(
+        WEB, NEXT, LOGIN, server(f"{{path: =/a, {named('login')}, {matched}}}, {{path: =/b, {rewriting}}}")
+    )
+    (found,) = dead_ends(simulation.world)
+    assert found.pointer == ("spec", "routes", 0, "action", "proxy", "rewritePath")
+    assert (answer(simulation, f"{HOST}/a"), answer(simulation, f"{HOST}/b")) == (("500", ""), ("web", ""))
 
 
 def test_one_of_two_with_a_host_has_it() -> None:

@@ -264,11 +264,13 @@ def named(asked: Asked) -> str:
 class Nginx(Reached):
     """A running NGINX with the files that a Gateway's gets; a context manager."""
 
-    def __init__(self, files: Mapping[str, str], stubs: Stubs, place: Path) -> None:
+    def __init__(
+        self, files: Mapping[str, str], stubs: Stubs, place: Path, fixed: Mapping[str, str] | None = None
+    ) -> None:
         self._place = place
-        self.listening = ports = {port: free() for port in sorted(_ports(files))}
+        self.listening = ports = {port: free() for port in sorted(_ports({**(fixed or {}), **files}))}
         super().__init__(stubs, {("TCP", container(port)): own for port, own in ports.items()})
-        for name, text in (_fixed() | files).items():
+        for name, text in {**(_fixed() if fixed is None else fixed), **files}.items():
             own = self._moved(name)
             file = Path(own)
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -281,7 +283,9 @@ class Nginx(Reached):
 
     def _moved(self, text: str) -> str:
         """Return a text with the folders of a pod below the place."""
-        return text.replace("/etc/nginx", str(self._place)).replace("/var/run/nginx", str(self._place))
+        for folder in ("/etc/nginx", "/var/run/nginx", "/var/lib/nginx"):
+            text = text.replace(folder, str(self._place))
+        return text
 
     def _local(self, text: str, ports: Mapping[int, int]) -> str:
         """Return a configuration that listens on loopback, and speaks to stubs there."""
@@ -373,7 +377,7 @@ def _told(proxy: Nginx, asked: Asked, number: int) -> Facts:
         to = urlsplit(headers.get("location", ""))
         there = f"{to.path}?{to.query}" if to.query else to.path
         port = next((port for port, own in proxy.listening.items() if own == to.port), to.port)
-        return {f"{name} | answer": _leads(answer, to.scheme, to.hostname or "", port, there)}
+        return {f"{name} | answer": leads(answer, to.scheme, to.hostname or "", port, there)}
     facts = {f"{name} | answer": answer}
     if answer.startswith("200 "):
         facts[f"{name} | path"] = headers["x-got-path"]
@@ -388,7 +392,8 @@ def _told(proxy: Nginx, asked: Asked, number: int) -> Facts:
     return facts
 
 
-def _leads(status: str, scheme: str, host: str, port: int | None, path: str) -> str:
+def leads(status: str, scheme: str, host: str, port: int | None, path: str) -> str:
+    """Return where a redirect leads, as a fact says it."""
     return f"{status} {scheme}://{host}:{port or WELL_KNOWN.get(scheme)}{path}"
 
 
@@ -474,7 +479,7 @@ def _answers(trace: Trace, asking: Requirements, asked: Asked) -> list[str]:
     if outcome.refused:
         return ["reset"]
     if outcome.redirect is not None:
-        return [_leads(str(outcome.redirect.status), *outcome.redirect[1:])]
+        return [leads(str(outcome.redirect.status), *outcome.redirect[1:])]
     said = [f"200 {ADDRESSES.get(key.name, key.name)}" for key in outcome.backends]
     if outcome.failing:
         said.append("500")

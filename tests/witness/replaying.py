@@ -38,6 +38,7 @@ from tests.witness import (
     network,
     network_worlds,
     nginx_requests,
+    nginx_virtual_servers,
 )
 from tests.witness.envoy_gateway_wider import world
 from tests.witness.facts import Facts
@@ -60,6 +61,7 @@ PROXIES: Mapping[str, tuple[ModuleType, str]] = {
     "istio-routes": (istio_routes, "istio ./routes"),
     "kgateway-requests": (kgateway_requests, "kgateway"),
     "nginx-requests": (nginx_requests, "nginx_gateway_fabric"),
+    "nginx-virtual-servers": (nginx_virtual_servers, "nginx_ingress_controller"),
 }
 """Who asks the proxy that a controller sets up, and the program (and package) that is asked for its configuration."""
 KNOWN = Path(__file__).with_name("known.toml")

@@ -34,13 +34,18 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             attributes = http_only(rule)
             if not attributes:
                 continue
+            taking = _taking_connections(state, simulation)
+            is_met = taking is not None or is_wide(
+                policy
+            )  # what is selected is mostly HTTP; in a namespace is anything
             yield Finding(
                 RULE,
-                "warning" if is_wide(policy) else "note",  # what is selected is mostly HTTP; in a namespace is anything
+                "warning" if is_met else "note",
                 f"{state.key} denies all traffic to TCP ports: a rule has only HTTP conditions",
                 policy.location("spec", "rules", index),
                 resources=(state.key,),
                 label=f"a TCP connection has no {', '.join(attributes)}, so the rule matches every connection",
+                related=() if taking is None else (Related("it takes connections", taking.name_location),),
                 help=("fix: name the HTTP ports in the rule: `to: [{operation: {ports: [...]}}]`",),
                 field=path(("spec", "rules", index)),
             )

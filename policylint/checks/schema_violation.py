@@ -43,6 +43,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 yield _finding(broken, violation, _FORMER if is_refused else _taken(broken, violation))
     if has_policies(simulation.world):
         yield from _of_network_policies(simulation)
+        yield from _strange_in_network_policies(simulation)
     if simulation.world.of_kind(*POLICY):
         yield from _of_templates(simulation)
 
@@ -104,6 +105,35 @@ def _of_network_policies(simulation: Simulation) -> Iterator[Finding]:
                 confidence="certain" if policy.key.group == _OF_KUBERNETES else "assumed",
                 ground=f"the cluster may have another release of {policy.key.group}",
                 field=path(pointer),
+            )
+
+
+def _strange_in_network_policies(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the fields of network policies that are none where they stand, in kinds of which no schema is shipped."""
+    from policylint.catalog.network_fields import strange_fields
+
+    broken_keys = {broken.resource.key for broken in simulation.broken}
+    for policy in {each.key: each for each in simulation.network_policies}.values():  # one for each entry of `specs`
+        if policy.refused or policy.key in broken_keys:
+            continue
+        for strange in strange_fields(policy.resource):
+            name = str(strange.pointer[-1])
+            guess = near(name, strange.known)
+            fix = (
+                f"write it in {path(strange.belongs)}" if strange.belongs is not None else guess and f"write `{guess}`"
+            )
+            is_sure = policy.key.group == _OF_KUBERNETES or bool(fix)
+            yield Finding(
+                RULE,
+                "error",
+                f"{policy.key} has {path(strange.pointer)}, which is no field there: it is dropped",
+                policy.resource.location(*strange.pointer, key=True),
+                resources=(policy.key,),
+                label=f"known here: {listing(strange.known, most=6)}",
+                help=(*((f"fix: {fix}",) if fix else ()), _DROPPED),
+                confidence="certain" if is_sure else "assumed",
+                ground="" if is_sure else f"the cluster may have another release of {policy.key.group}",
+                field=path(strange.pointer),
             )
 
 

@@ -1,0 +1,63 @@
+"""Fields of network policies that their kinds do not have: schemas/network-policies.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from policylint.documents import Pointer, read
+from policylint.model import Resource, is_symbolic, mapping, text
+from policylint.model.shipped import shipped_data
+from policylint.namedtuple import NamedTuple
+
+Around = tuple[tuple[Pointer, str], ...]
+"""The objects around a value, each with its shape, the outermost first."""
+
+
+class StrangeField(NamedTuple):
+    """A field that is none where it stands.
+
+    Args:
+        pointer: of it.
+        belongs: of the object around it, at whatever distance, that has a field of its name; None without one.
+        known: the fields that may stand in its place.
+    """
+
+    pointer: Pointer
+    belongs: Pointer | None
+    known: tuple[str, ...]
+
+
+def strange_fields(policy: Resource) -> Iterator[StrangeField]:
+    """Yield the fields of a network policy that the API server drops; none for kinds of which the file says nothing."""
+    shapes = mapping(_table().get("kinds")).get(f"{policy.key.group}/{policy.key.kind}")
+    for field, shape in mapping(shapes).items():
+        yield from _strange(policy.body.get(field), text(shape), (field,), ())
+
+
+def _strange(
+    value: Any, shape: str, pointer: Pointer, around: tuple[tuple[Pointer, str], ...]
+) -> Iterator[StrangeField]:
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _strange(item, shape, (*pointer, index), around)
+        return
+    fields = mapping(mapping(_table().get("shapes")).get(shape))
+    within = (*around, (pointer, shape))
+    for name, inner in value.items() if fields and isinstance(value, dict) else ():
+        if name in fields:
+            yield from _strange(inner, text(fields[name]), (*pointer, name), within) if fields[name] else ()
+        elif not str(name).startswith("$") and not is_symbolic(str(name)):
+            yield StrangeField((*pointer, name), _holder(str(name), around), tuple(fields))
+
+
+def _holder(name: str, around: Around) -> Pointer | None:
+    """Return the nearest object around a field that has one of its name."""
+    shapes = mapping(_table().get("shapes"))
+    return next((place for place, shape in reversed(around) if name in mapping(shapes.get(shape))), None)
+
+
+@lru_cache(maxsize=1)
+def _table() -> Mapping[str, Any]:
+    return mapping(read(shipped_data("schemas", "network-policies.yaml"), "network-policies.yaml").documents[0].value)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.locations import target_at
 from policylint.checks.kit.losses import superseders
+from policylint.explain.winning import taken
 from policylint.model import Finding, Related, ResourceKey
 from policylint.model.words import listing
 from policylint.simulation import Simulation
-from policylint.simulation.winning import taken
 
 RULE = "GWP215"
 _MOST = 3

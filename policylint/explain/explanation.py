@@ -15,6 +15,7 @@ from policylint.explain.network import facts as network_facts
 from policylint.explain.reach import PolicyReach, reach
 from policylint.explain.subject import Subject
 from policylint.explain.unattached import Unattached, unattached
+from policylint.explain.winning import Taken, taken
 from policylint.model import Finding, Node, Resource, mapping, sequence, text
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
@@ -25,7 +26,6 @@ from policylint.simulation import Simulation
 from policylint.simulation.acting import leads_down
 from policylint.simulation.certificates import CertificateDemands
 from policylint.simulation.serving import served
-from policylint.simulation.winning import Taken, taken
 from policylint.topology import GatewayState, ListenerState, RouteState, whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.backends import ports

@@ -19,10 +19,16 @@ _STREAMS = ("tcp", "tls", "https", "mongo", "mysql", "redis")
 
 
 def entries_inside(tracer: Tracer, services: Collection[ResourceKey] | None = None) -> Iterator[EntryPoint]:
-    """Yield the ports of some Services, or of all, whose pods are in a mesh or may be; none where no mesh is in sight.
+    """Yield the ports of those of some Services, or of all, that are called from a mesh.
 
     Clients of a namespace with routes of its own to a Service come in by an entry of theirs.
     """
+    for service in called_inside(tracer, services):
+        yield from entries_of(tracer, service)
+
+
+def called_inside(tracer: Tracer, services: Collection[ResourceKey] | None = None) -> Iterator[Resource]:
+    """Yield those of some Services, or of all, whose pods are in a mesh or may be; none where no mesh is in sight."""
     world = tracer.simulation.world
     for service in world.of_kind("", "Service"):
         key = service.key
@@ -32,7 +38,7 @@ def entries_inside(tracer: Tracer, services: Collection[ResourceKey] | None = No
             continue
         behind = tracer.simulation.acting.workloads(key)
         if not behind or any(tracer.simulation.meshes.proxied(workload) is not False for workload in behind):
-            yield from entries_of(tracer, service)
+            yield service
 
 
 def entries_of(tracer: Tracer, service: Resource) -> Iterator[EntryPoint]:

@@ -10,6 +10,7 @@ from policylint.cel.nodes import Fuel
 from policylint.model import Location, Resource, World
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
+from policylint.schema.built_in import refused
 from policylint.schema.checker import KEYS
 from policylint.schema.known import Known, ManifestChecker, Schemas, forget_shipped, is_experimental
 from policylint.schema.names import BUILT_IN, PLACE, misnamed
@@ -86,7 +87,9 @@ def broken_objects(
             continue  # built-in kinds have no CRD
         for resource in world.of_kind(group, kind):
             known = schemas.of(resource)
-            fault = misnamed(resource) if (known or is_built_in) and not resource.provisional else None
+            fault = None
+            if (known or is_built_in) and not resource.provisional:
+                fault = misnamed(resource) or (refused(resource) if is_built_in else None)
             if fault is not None:
                 more = min(_violations(known, resource), key=len) if known else []
                 broken.append(BrokenObject(resource, known[0] if known else KUBERNETES, [fault, *more], fault))

@@ -28,6 +28,7 @@ BUILT_IN = _LABELLED | {
     ("", "ServiceAccount"),
     ("apps", "DaemonSet"),
     ("apps", "Deployment"),
+    ("apps", "ReplicaSet"),
     ("apps", "StatefulSet"),
     ("batch", "CronJob"),
     ("batch", "Job"),

@@ -19,7 +19,7 @@ from policylint.policy.declared import Reading, declared, without
 from policylint.policy.order_dependence import order_dependence
 from policylint.policy.results import Attachment, Group, OrderDependence, PolicyState
 from policylint.policy.validity import SCHEMA, edition, structural
-from policylint.schema.broken import BrokenObject, as_stored, broken_objects
+from policylint.schema.broken import KUBERNETES, BrokenObject, as_stored, broken_objects
 from policylint.schema.names import PLACE as NAME
 from policylint.simulation.dispatch import Dispatch, Evaluation
 from policylint.simulation.selected import Selected
@@ -334,7 +334,12 @@ def _of_shape(policies: Mapping[ResourceKey, PolicyState]) -> Iterator[ObjectBin
 def _is_refused(broken: BrokenObject, catalog: Catalog) -> bool:
     """Tell whether an object is in no computation: whatever it is where a CRD of the tree or its name says so; for a
     shipped schema policies alone, the cluster's may differ; what they name, as extensions, counts as it is written."""
-    if broken.refusal is None or broken.schema.origin is not None or _is_misnamed(broken):
+    if (
+        broken.refusal is None
+        or broken.schema.origin is not None
+        or broken.schema is KUBERNETES
+        or _is_misnamed(broken)
+    ):
         return broken.refusal is not None
     name = broken.resource.key[:2]
     kind = catalog.get(*name)

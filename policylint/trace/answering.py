@@ -11,6 +11,7 @@ from policylint.documents import Pointer
 from policylint.doors import is_door
 from policylint.implementations import Implementation, implementation
 from policylint.implementations.generic import Traffic
+from policylint.implementations.generic.limits import limits
 from policylint.matches import SLASHED
 from policylint.model import Node, Resource, ResourceKey, integer, mapping, sequence, text, value_at
 from policylint.model.policy_kind import Answer
@@ -102,7 +103,7 @@ class Responder:
                 trace = _ended(trace, message, Outcome(redirect=message.redirect))
                 response = shown(message.response_headers)
                 return candidate, trace._replace(response=response, mirrors=_mirrors(state, message))
-            message.steps += limits(rule, place)
+            message.steps += (Step(*each) for each in limits(rule, place))
             below = self._below(candidate, start.request)
             if below is None:
                 return candidate, self._backends(trace, candidate, state, message, port)
@@ -169,12 +170,12 @@ class Responder:
         if members is None:
             yield resource, self._named(kind.implementation)
 
-    def _backends_of(self, state: RouteState) -> dict[int, list[BackendState]]:
+    def _backends_of(self, route: Resource) -> dict[int, list[BackendState]]:
         """Return the backends of a route by rule."""
-        by_rule = self._by_rule.get(state.route.key)
+        by_rule = self._by_rule.get(route.key)
         if by_rule is None:
-            by_rule = self._by_rule[state.route.key] = {}
-            for backend in state.backends:
+            by_rule, state = self._by_rule.setdefault(route.key, {}), self._topology.route(route.key)
+            for backend in () if state is None else state.backends:
                 by_rule.setdefault(backend.rule, []).append(backend)
         return by_rule
 
@@ -182,10 +183,10 @@ class Responder:
         self, trace: Trace, candidate: RuleCandidate, state: RouteState, message: Message, port: int | None
     ) -> Trace:
         """Distribute a request over the backends, each behind its own filters."""
-        number = candidate.rule.number
-        of_rule = state._replace(backends=tuple(self._backends_of(state).get(number, ())))
         at_door = trace.gateway is not None and is_door(trace.gateway)
-        backend_shares = shares(self._world, of_rule, number, None if at_door else self._tls)
+        sharing = [(each.route, each.rule.number) for each in (candidate, *candidate.equals)]
+        named = [(route, each) for route, number in sharing for each in self._backends_of(route).get(number, ())]
+        backend_shares = shares(self._world, named, candidate.route, None if at_door else self._tls)
         maker = "" if backend_shares else generator_of(candidate.route)
         if maker:
             reason = f"no backend is written for the rule, but the chart of {maker} may add one"
@@ -398,25 +399,6 @@ def generator_of(route: Resource) -> str:
     metadata = mapping(document.get("metadata"))
     namespace = text(metadata.get("namespace")) or route.key.namespace
     return f"{kind} {namespace}/{text(metadata.get('name'))}"
-
-
-def limits(rule: Mapping[str, object], pointer: Pointer) -> Iterator[Step]:
-    """Yield the timeouts and retries of a rule in words (HTTPRouteTimeouts, HTTPRouteRetry, SessionPersistence)."""
-    timeouts = mapping(rule.get("timeouts"))
-    for name, words in (("request", "request timeout"), ("backendRequest", "timeout of each try")):
-        if name in timeouts:
-            never = "none" if str(timeouts[name]).strip("hms") == "0" else str(timeouts[name])
-            yield Step(f"{words} {never}", (*pointer, "timeouts", name))
-    retry = mapping(rule.get("retry"))
-    if retry:
-        codes = ", ".join(map(str, sequence(retry.get("codes"))))
-        attempts = f" {retry['attempts']} times" if "attempts" in retry else ""
-        backoff = f", {retry['backoff']} apart" if "backoff" in retry else ""
-        yield Step(f"retry{attempts}{f' on {codes}' if codes else ''}{backoff}", (*pointer, "retry"))
-    session = mapping(rule.get("sessionPersistence"))
-    if session:
-        name = f" {session['sessionName']}" if "sessionName" in session else ""
-        yield Step(f"keep the session by {session.get('type', 'Cookie')}{name}", (*pointer, "sessionPersistence"))
 
 
 def outcome_of(backend_shares: Sequence[Share], *, stream: bool = False) -> Outcome:

@@ -66,15 +66,21 @@ def _means(state: PolicyState, node: Node | None, port: int | None) -> bool:
     )
 
 
-def shares(world: World, route: RouteState, rule: int, tls: BackendTls | None = None) -> list[Share]:
-    """Return the backends of a rule with their shares of the requests (HTTPRouteRule.BackendRefs)."""
+def shares(
+    world: World, named: Iterable[tuple[Resource, BackendState]], own: Resource, tls: BackendTls | None = None
+) -> list[Share]:
+    """Return what a rule of a route, and others that share its requests, name as backends, each with its share.
+
+    Source: HTTPRouteRule.BackendRefs.
+    """
     backend_shares = []
-    for backend in route.backends:
-        if backend.rule == rule and backend.role == "backend" and not is_delegation(backend.wanted):
-            stated = mapping(value_at(route.route.body, backend.pointer)).get("weight", 1)
+    for route, backend in named:
+        if backend.role == "backend" and not is_delegation(backend.wanted):
+            stated = mapping(value_at(route.body, backend.pointer)).get("weight", 1)
             weight = max(integer(stated) or 0, 0)
-            fault = problem(backend) or _filter_problem(world, route.route, backend)
-            share = Share(backend.wanted, backend.port, weight, 0.0, backend.pointer, backend.section, fault)
+            fault = problem(backend) or _filter_problem(world, route, backend)
+            by = route if route.key != own.key else None
+            share = Share(backend.wanted, backend.port, weight, 0.0, backend.pointer, backend.section, fault, by)
             backend_shares.append(share if share.problem or tls is None else _secured(share, tls))
     total = sum(share.weight for share in backend_shares)
     return [share._replace(share=share.weight / total) if total else share for share in backend_shares]
@@ -82,7 +88,7 @@ def shares(world: World, route: RouteState, rule: int, tls: BackendTls | None = 
 
 def taken_for_granted(route: RouteState | None, working: Iterable[Share]) -> Iterator[str]:
     """Yield what an answer takes for granted of its backends: that they are there, and may be named."""
-    places = {share.pointer for share in working}
+    places = {share.pointer for share in working if share.route is None}
     for backend in route.backends if route is not None else ():
         if backend.pointer in places and backend.resolution.unknown:
             yield f"{backend.wanted} is taken to be there: {backend.resolution.reason}"
@@ -119,9 +125,9 @@ def mirrors(route: RouteState, pointers: Iterable[tuple[Any, ...]]) -> list[Back
     return [backend for backend in route.backends if backend.pointer in mirrored and not problem(backend)]
 
 
-def filters_of(route: Resource, share: Share) -> list[Any]:
+def filters_of(own: Resource, share: Share) -> list[Any]:
     """Return the filters of one backendRef."""
-    return sequence(mapping(value_at(route.body, share.pointer)).get("filters"))
+    return sequence(mapping(value_at((share.route or own).body, share.pointer)).get("filters"))
 
 
 def _secured(share: Share, tls: BackendTls) -> Share:

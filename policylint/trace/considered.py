@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from policylint.model import GATEWAY_GROUP, Node, ResourceKey, is_symbolic
+from policylint.model import GATEWAY_GROUP, Node, ResourceKey
 from policylint.model.words import leading
 from policylint.topology import whole
 from policylint.topology.hostnames import specificity
@@ -12,11 +12,6 @@ from policylint.trace.precedence import RuleCandidate, because, criterion
 from policylint.trace.result import Considered, Share, Trace
 
 _MOST_CONSIDERED = 8
-
-
-def is_exact(hostname: str) -> bool:
-    """Return whether a pattern names one host."""
-    return bool(hostname) and not hostname.startswith("*.") and not is_symbolic(hostname)
 
 
 def ends(shares: Iterable[Share]) -> Iterator[Node]:
@@ -63,8 +58,9 @@ def other_gateways(best: Trace, traces: Sequence[Trace]) -> list[str]:
 def others_considered(winner: RuleCandidate, fitting: Sequence[RuleCandidate]) -> tuple[Considered, ...]:
     """Return the other rules that match, each once, by precedence."""
     considered: dict[Node, Considered] = {}
+    taking = {each.rule.node for each in (winner, *winner.equals)}
     for candidate in fitting:
-        if candidate.rule.node != winner.rule.node and candidate.rule.node not in considered:
+        if candidate.rule.node not in taking and candidate.rule.node not in considered:
             reason = because(winner, candidate)
             considered[candidate.rule.node] = Considered(
                 candidate.rule.node, reason, candidate.route, candidate.pointer
@@ -76,7 +72,8 @@ def notes_on(
     winner: RuleCandidate, fitting: Sequence[RuleCandidate], evaluated: Sequence[RuleCandidate]
 ) -> Iterable[str]:
     """Yield the assumptions behind a result: an order that no manifest states, a narrower host without a match."""
-    second = next((candidate for candidate in fitting if candidate.route.key != winner.route.key), None)
+    taking = {each.route.key for each in (winner, *winner.equals)}
+    second = next((candidate for candidate in fitting if candidate.route.key not in taking), None)
     if second is not None and criterion(winner, second) == "name" and not winner.route.created:
         yield f"{second.route.key} matches as well; of equals the older route wins, and no manifest says which is"
     width = specificity(winner.hostname)

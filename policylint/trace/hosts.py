@@ -20,6 +20,11 @@ def serves(host: str, pattern: str) -> bool:
     return matches(host, pattern) or (bool(host) and is_symbolic(pattern) and may_be(host, pattern))
 
 
+def is_exact(hostname: str) -> bool:
+    """Return whether a pattern names one host."""
+    return bool(hostname) and not hostname.startswith("*.") and not is_symbolic(hostname)
+
+
 def may_be(host: str, pattern: str) -> bool:
     """Return whether some values for a pattern's variables would make it cover a host that it does not cover as is."""
     if not is_symbolic(pattern) or matches(host, pattern):

@@ -69,7 +69,8 @@ def along_route(
 ) -> Trace:
     """Return the trace of a stream that a route takes, by its first rule."""
     rule = rules(state.route)[0]
-    backend_shares = shares(tracer.simulation.world, state, rule.number, None if passed_on else tracer.tls)
+    named = ((state.route, each) for each in state.backends if each.rule == rule.number)
+    backend_shares = shares(tracer.simulation.world, named, state.route, None if passed_on else tracer.tls)
     outcome = outcome_of(backend_shares, stream=True)
     nodes = (*above, *tracer.pods_of(start), whole(state.route.key), rule.node)
     working = [share for share in backend_shares if share.share and not share.problem]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.generic.traffic import equals
 from policylint.matches import Match, Miss
 from policylint.model import Resource, sequence
 from policylint.namedtuple import NamedTuple
@@ -35,6 +36,7 @@ class RuleCandidate(NamedTuple):
         misses: the conditions that the request does not satisfy; () where it takes the request.
         ranked: the hostname that counts for precedence: this one, or that of the route from which it comes.
         place: which its proxy gives it (`Traffic.placed`); one that is negative comes before its hostname.
+        equals: those after it over whose backends its proxy balances the same requests (`Traffic.balances_equals`).
     """
 
     route: Resource
@@ -44,6 +46,7 @@ class RuleCandidate(NamedTuple):
     misses: tuple[Miss, ...]
     ranked: str
     place: int = 0
+    equals: tuple[RuleCandidate, ...] = ()
 
     @property
     def pointer(self) -> Pointer:
@@ -106,7 +109,11 @@ def together(found: Sequence[RuleCandidate], ranking: Ranking) -> list[RuleCandi
     if (placed := ranking.by.placed(found)) is not None:
         found = [found[number]._replace(place=place) for number, place in placed]
     read = ranking.by.at_host([each.match for each in found])
-    return [found[number]._replace(match=match) for number, match in read]
+    found = [found[number]._replace(match=match) for number, match in read]
+    if ranking.by.balances_equals:
+        alike = equals([(each.rule.node, each.order[:-4], each.match.conditions) for each in found])
+        found = [each._replace(equals=tuple(found[number] for number in alike[at])) for at, each in enumerate(found)]
+    return found
 
 
 def _narrowest(routes: Iterable[tuple[Resource, Sequence[str]]], host: str) -> list[tuple[Resource, Sequence[str]]]:

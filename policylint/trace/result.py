@@ -27,6 +27,7 @@ class Share(NamedTuple):
     Args:
         share: 0 to 1.
         pointer: of the backendRef below the route, () where there is none.
+        route: that names it, where it is not the one that takes the request.
     """
 
     key: ResourceKey
@@ -36,6 +37,7 @@ class Share(NamedTuple):
     pointer: Pointer = ()
     section: Node | None = None
     problem: str = ""
+    route: Resource | None = None
 
 
 class Outcome(NamedTuple):

@@ -33,14 +33,13 @@ from policylint.trace.backends import BackendTls, taken_for_granted
 from policylint.trace.considered import (
     ambiguous,
     ends,
-    is_exact,
     notes_on,
     other_gateways,
     others_considered,
     preference,
 )
 from policylint.trace.consumed import taken_off
-from policylint.trace.hosts import may_be, serves
+from policylint.trace.hosts import is_exact, may_be, serves
 from policylint.trace.listeners import Selection, select
 from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_rules
 from policylint.trace.policies import Policies, facts
@@ -239,9 +238,8 @@ class Tracer:
 
     def delegated(self, candidates: Iterable[RuleCandidate], request: Request) -> list[RuleCandidate]:
         """Return the matches of the routes that the rules of some matches delegate to, as they count below them."""
-        if not self.topology.delegations:
-            return []
-        below = chain.from_iterable(self.responder.below(candidate, request) for candidate in candidates)
+        parents = candidates if self.topology.delegations else ()
+        below = chain.from_iterable(self.responder.below(candidate, request) for candidate in parents)
         return list(islice(below, _MOST_DELEGATED))
 
     def demands_certificate(self, request: Request) -> bool:
@@ -604,9 +602,7 @@ class Tracer:
 
     def client(self, start: Trace) -> Client:
         """Return who sends a request through the mesh, or to a Gateway."""
-        if start.gateway is not None:
-            return Client(None, "")
-        return self.sender(start.request.client)
+        return Client(None, "") if start.gateway is not None else self.sender(start.request.client)
 
     def sender(self, name: str) -> Client:
         """Return who a client of the mesh is, by the name that requests give it."""

@@ -370,6 +370,35 @@ WORLDS: dict[str, tuple[str, ...]] = {
         )
     },
     **{
+        f"policies of {kind[1]} at listeners {what}, and none at their Gateway": at_closed(
+            listeners, gateway_class("any", "istio.io/gateway-controller"), kind, spec
+        )[:-2]
+        for what, listeners in NARROWER.items()
+        for kind, spec in ((LIMIT, LIMITS), (KUADRANT, OF_KUADRANT))
+    },
+    **{
+        f"rules with one match {where}, of {controller}": (
+            gateway_class("any", controller),
+            EDGE,
+            SERVICE,
+            service("other"),
+            *routes,
+        )
+        for controller in ("io.cilium/gateway-controller", "istio.io/gateway-controller")
+        for where, routes in {
+            "in one route": (
+                route(more=f"rules: [{TO_CHECKOUT[8:-1]}, {{backendRefs: [{{name: other, port: 80}}]}}]"),
+            ),
+            "in two routes": (route(more=TO_CHECKOUT), route("next", more=TO_CHECKOUT.replace("checkout", "other"))),
+            "in a route for calls": (
+                route(
+                    kind="GRPCRoute",
+                    more=f"rules: [{TO_CHECKOUT[8:-1]}, {{backendRefs: [{{name: other, port: 80}}]}}]",
+                ),
+            ),
+        }.items()
+    },
+    **{
         f"the limit of a listener in place of that of its Gateway, {what}": (
             gateway_class("any", "istio.io/gateway-controller"),
             gateway(listeners=listeners),
@@ -1119,6 +1148,15 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             ("goes", ((*SHOP[:4], authorization("closed", "selector: {}", "shop")), SHOP[:4])),
         )
     },
+    "the first policy of a mesh comes, and the port of the Service has no number any more": (
+        (*SHOP[:3], service(ports="[{name: http, port: 80}]", more="selector: {app: checkout}"), deployment()),
+        (
+            *SHOP[:3],
+            service(ports="[{name: http}]", more="selector: {app: checkout}"),
+            deployment(),
+            manifest("security.istio.io/v1", "PeerAuthentication", "own", "shop", "spec: {mtls: {mode: STRICT}}"),
+        ),
+    ),
     "a policy of Linkerd goes that is about another port than the Service leads to": tuple(
         (
             *SHOP[:3],

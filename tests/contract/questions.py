@@ -947,7 +947,13 @@ def _rules(world: Environment) -> Iterator[Node]:
 
 
 def _rules_by_reach(world: Environment) -> Answers:
+    """Rules whose backends share the requests of another one get some, too."""
     with_requests = {way.trace.rule for way in world.taken}
+    for trace in (way.trace for way in world.taken):
+        for share in trace.outcome.shares:
+            maker = share.route or trace.route
+            if maker is not None and share.share:
+                with_requests |= {rule.node for rule in rules(maker) if rule.pointer(None) == share.pointer[:3]}
     return {rule: "gets requests" if rule in with_requests else "gets none" for rule in _rules(world)}
 
 

@@ -13,13 +13,12 @@ from policylint.model.hosts import names_service
 from policylint.model.kinds import INGRESS, VIRTUAL_SERVICE
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import KINDS, has_policies
-from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_at_pods, entries_inside
-from policylint.reach.inside import entries_of
+from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_at_pods
+from policylint.reach.inside import called_inside, entries_of
 from policylint.simulation import Simulation
-from policylint.topology.hostnames import EVERY
 from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec, pod_template, services_selecting
 from policylint.trace import Tracer
-from policylint.trace.hosts import serves
+from policylint.trace.hosts import is_exact, serves
 
 _GATEWAYS = ("Gateway", "ListenerSet", "XListenerSet", "GatewayClass")
 Serving = dict[Door, set[str]]
@@ -79,13 +78,16 @@ def touched_entries(
         called = _services(tracer, side, asks=asks) if inside else ()
         services |= {key if tracer is tracers[1] else sides.pairing.key(key) for key in called}
     _place_unseen(named, served)
+    for door in served[0].keys() & served[1].keys():
+        for hostname in served[0][door] ^ served[1][door]:  # for whatever reason one side alone serves it
+            named[door][hostname] = True
     moved = moves(*served)
     for door, hostname in moved:
         named[door].setdefault(hostname, True)
     left = {(former, hostname) for (_, hostname), former in moved.items()}
     for door, patterns in named.items():
         hit = {hostname for hostname, is_hit in patterns.items() if is_hit}
-        wide = [hostname for hostname in hit if not _is_exact(hostname)]
+        wide = [hostname for hostname in hit if not is_exact(hostname)]
         for entry in entries_at(door, patterns) if hit else ():
             former = moved.get((door, entry.hostname))
             if former is not None:
@@ -117,7 +119,7 @@ def moves(before: Serving, after: Serving) -> dict[tuple[Door, str], tuple[Resou
 def _taken(door: Door, before: Serving, after: Serving) -> set[str]:
     """Return the hosts that a door has come to serve, under a wider pattern those that another door has lost to it."""
     exact = after[door] - before.get(door, set())
-    wide = [hostname for hostname in exact if not _is_exact(hostname)]
+    wide = [hostname for hostname in exact if not is_exact(hostname)]
     lost = (
         hostname
         for other, had in before.items()
@@ -148,8 +150,8 @@ def _inside(sides: Sides, tracers: tuple[Tracer, Tracer], services: Collection[R
                 for entry in entries_at_pods(tracer, tracer.simulation.world.resources[own]):
                     found[entry._replace(gateway=key, host=key.name)] = None
     # where one side alone shows that the Service is called from a mesh, its ports are looked at on both
-    called = {sides.pairing.key(entry.gateway) for entry in entries_inside(tracers[0], {was[key] for key in shared})}
-    called |= {entry.gateway for entry in entries_inside(tracers[1], shared)}
+    called = {sides.pairing.key(each.key) for each in called_inside(tracers[0], {was[key] for key in shared})}
+    called |= {each.key for each in called_inside(tracers[1], shared)}
     for key in sorted(called):
         for tracer, own in ((tracers[0], was[key]), (tracers[1], key)):
             for entry in entries_of(tracer, tracer.simulation.world.resources[own]):
@@ -159,10 +161,6 @@ def _inside(sides: Sides, tracers: tuple[Tracer, Tracer], services: Collection[R
 
 def _same(key: ResourceKey) -> ResourceKey:
     return key
-
-
-def _is_exact(hostname: str) -> bool:
-    return hostname != EVERY and "*" not in hostname and "$" not in hostname and "{" not in hostname
 
 
 def _place_unseen(named: dict[Door, dict[str, bool]], served: Iterable[Serving]) -> None:

@@ -360,3 +360,18 @@ def _marked(backend: BackendState, fault: tuple[str, str] | None) -> BackendStat
     if backend.reason or fault is None:
         return backend
     return backend._replace(reason=fault[0], message=fault[1])
+
+
+def equals(found: Sequence[tuple[Node, object, Sequence[object]]]) -> list[list[int]]:
+    """Return, for each of some matches, the numbers of those of other rules with the same requests, each rule once.
+
+    Args:
+        found: the rule of each, what it ranks by before ages and places, and its conditions.
+    """
+    places: dict[object, dict[Node, int]] = {}
+    for number, (rule, rank, conditions) in enumerate(found):
+        places.setdefault((rank, frozenset(conditions)), {}).setdefault(rule, number)
+    return [
+        [number for other, number in places[rank, frozenset(conditions)].items() if other != rule]
+        for rule, rank, conditions in found
+    ]

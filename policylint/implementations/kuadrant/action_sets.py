@@ -260,8 +260,8 @@ def _moved(group: Group, paths: set[Path]) -> Group:
     nodes = {node: keys for node, keys in group.nodes.items() if node in kept}
     for path in sorted(paths - {*own}):
         for place, node in enumerate(path):
-            above = path[: place + 1]
-            around = (each for each in group.effective.stack if place >= len(path) - 2 or each.node in above)
+            roles = {each.role for each in path[: place + 1]}  # what is attached to another listener acts at this one
+            around = (each for each in group.effective.stack if place >= len(path) - 2 or each.node.role in roles)
             if keys := frozenset(attachment.key for attachment in around):
                 nodes.setdefault(node, keys)
     return group._replace(contexts=ListedPaths(sorted({*paths, *others})), nodes=nodes)

@@ -248,17 +248,14 @@ class Content:
         return f"no policy acts here{UnseenActing(subject.simulation).on(subject.node).remark}"
 
     def _beneath(self) -> Iterator[Block]:
-        """Yield what is named and not evaluated, how the policies merge, and the chains of parents."""
+        """Yield what filters and annotations name, how the policies merge, and the chains of parents."""
         explanation = self._explanation
-        if explanation.extensions:
-            bindings = [binding for binding, _ in explanation.extensions]
-            yield Heading(extensions.heading(bindings))
-            yield Named(
-                tuple(
-                    (*extensions.row(binding, self._names), f"yields to {by.wanted.path}" if by is not None else "")
-                    for binding, by in explanation.extensions
-                )
-            )
+        beaten = {
+            id(binding): f"yields to {by.wanted.path}" for binding, by in explanation.extensions if by is not None
+        }
+        for heading, bindings in extensions.headed(binding for binding, _ in explanation.extensions):
+            yield Heading(heading)
+            yield Named(tuple((*extensions.row(each, self._names), beaten.get(id(each), "")) for each in bindings))
         kinds = {str(group.kind): group.kind for answer in explanation.answers.listed for group in answer.groups}
         merges: dict[tuple[str, str], list[str]] = {}
         for _, kind in sorted(kinds.items()):

@@ -1,22 +1,33 @@
-"""Objects that filters and annotations name and that no evaluator judges, as rows and as plain data."""
+"""Objects that filters and annotations name, as rows and as plain data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from policylint.policy.bindings import ObjectBinding
 from policylint.report.kit.display import short_place
 from policylint.report.kit.identity import Names, json_place
 
-_HEADING = "Named by filter or annotation, not evaluated"
-_WITH_TARGETS = "Named by filter or annotation, or of an unknown kind, not evaluated"
+_HEADING = "Named by filter or annotation"
+_WITH_TARGETS = "Named by filter or annotation, or of an unknown kind"
+_UNREAD = ", not evaluated"
 _WORDS = {"missing": "not there", "unknown": "not seen"}
 
 
-def heading(bindings: Iterable[ObjectBinding]) -> str:
-    """Return the heading of the rows of some bindings."""
-    return _WITH_TARGETS if any(binding.form == "target" for binding in bindings) else _HEADING
+def headed(bindings: Iterable[ObjectBinding]) -> Iterator[tuple[str, list[ObjectBinding]]]:
+    """Yield bindings under their headings: those whose objects ask for something that is known, and the others."""
+    listed = list(bindings)
+    for is_read in (True, False):
+        found = [binding for binding in listed if _is_read(binding) == is_read]
+        if found:
+            of_target = any(binding.form == "target" for binding in found)
+            yield (_WITH_TARGETS if of_target else _HEADING) + ("" if is_read else _UNREAD), found
+
+
+def _is_read(binding: ObjectBinding) -> bool:
+    """Return whether an object asks requests for something, and nothing else that is not known."""
+    return bool(binding.authenticates or binding.authorizes or binding.protects) and not binding.may_ask
 
 
 def row(binding: ObjectBinding, names: Names) -> tuple[str, str, str, str]:

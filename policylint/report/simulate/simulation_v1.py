@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from policylint.clusters import kinds as clusters
+from policylint.explain.winning import Taken, taken
 from policylint.network.kinds import has_policies
 from policylint.policy.results import Group, PolicyState
 from policylint.report.kit.identity import Names, json_losses, json_place
 from policylint.simulation import Simulation
-from policylint.simulation.winning import Taken, taken
 from policylint.topology import Condition, GatewayState, ListenerState, ParentState, RouteState
 
 VERSION = "simulation-v1"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 
+from policylint.explain.winning import Taken, taken
 from policylint.model.words import count, count_with_unseen
 from policylint.policy.results import Group, PolicyState
 from policylint.report.kit.display import Paint, one_line
 from policylint.report.kit.identity import Names, json_losses
 from policylint.simulation import Simulation
-from policylint.simulation.winning import Taken, taken
 from policylint.topology import ParentState
 
 _MOST_LOST = 6

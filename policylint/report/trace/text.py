@@ -121,9 +121,9 @@ def page(trace: Trace, names: Names, paint: Paint, room: int, login: Asked | Non
         for row in rows:
             steps.add(row)
     steps.add_all("Authorization", [_admission(admission, names) for admission in trace.admissions])
-    if trace.extensions:
-        steps.add(steps.begin(extensions.heading(trace.extensions)))
-        named = [tuple(map(one_line, extensions.row(binding, names))) for binding in trace.extensions]
+    for heading, bindings in extensions.headed(trace.extensions):
+        steps.add(steps.begin(heading))
+        named = [tuple(map(one_line, extensions.row(binding, names))) for binding in bindings]
         for line in aligned(named):
             steps.add("      " + "  ".join(line).rstrip())
     if route is not None:
@@ -133,7 +133,11 @@ def page(trace: Trace, names: Names, paint: Paint, room: int, login: Asked | Non
     shares = [share for share in trace.outcome.shares if share.weight or len(trace.outcome.shares) == 1]
     if trace.is_cut_off:  # the hops below say by what
         shares = [share._replace(problem="") for share in shares]
-    places = [short_place(route.location(*share.pointer)) if route and share.pointer else "" for share in shares]
+    naming = [share.route or route for share in shares]
+    places = [
+        short_place(by.location(*share.pointer)) if by is not None and share.pointer else ""
+        for by, share in zip(naming, shares, strict=True)
+    ]
     steps.add_all("Backend", zip((_backend(share, names) for share in shares), places, strict=True))
     if trace.network is not None and trace.network.hops:
         from policylint.report.trace.hops import rows as hop_rows

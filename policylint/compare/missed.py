@@ -35,7 +35,9 @@ _CONTENTS = ("data", "stringData", "binaryData")
 _SLICE = ("discovery.k8s.io", "EndpointSlice")
 _SERVICE = ("", "Service")
 _NAMESPACE = ("", "Namespace")
-_NAMED = Pattern(r"(?m)^[ \t]+names:[ \t]*\r?\n(?:[ \t]+.*\n)*?[ \t]+kind:[ \t]*[\"']?(\w+)")
+_NAMED = Pattern(
+    r"(?m)(?:^[ \t]+|[{,][ \t]*)names:[ \t]*(?:\{[^}]*?|\r?\n(?:[ \t]+.*\n)*?[ \t]+)\bkind:[ \t]*[\"']?(\w+)"
+)
 """Where a definition says what its objects are called."""
 _FARTHEST = 3
 """How many objects may lie between: an issuer, a certificate, its Secret, the Gateway."""
@@ -104,11 +106,12 @@ def definitions_gone(sides: Sides, written_before: Iterable[DefinitionGone] = ()
     new = any(key[:2] in MAKERS for key in sides.pairing.added)  # what installs them otherwise
     told: set[ResourceKey] = set()
     taken = {file for of in sides.before.world.entries.values() for file in of}
-    for gone in (*_read(sides), *(each for each in written_before if each.location.file in taken)):
+    for gone in (*_read(sides), *(each for each in written_before if not taken or each.location.file in taken)):
         kind, after = gone.kind, sides.after
         entry = deciding(*kind)
         held = [each for each in after.world.of_kind(*kind) if sides.before.world.get(sides.pairing.was(each.key))]
         known = after.catalog.get(*kind) is not None or kind in NETWORK_POLICIES or kind[0] == GATEWAY_GROUP
+        known = known or (bool(held) and kind in _asked_of(sides.before))
         if held and gone.key not in told and (known or (entry and entry.guards)):
             told.add(gone.key)
             others = f" and {count(len(held) - 1, 'other object')} of its kind are" if held[1:] else " is"
@@ -121,6 +124,13 @@ def definitions_gone(sides: Sides, written_before: Iterable[DefinitionGone] = ()
                 label="with a definition all of its objects are deleted",
                 environments=(after.world.name,),
             )
+
+
+def _asked_of(simulation: Simulation) -> set[tuple[str, str]]:
+    """Return the kinds of what requests come in by, of Gateways or not, and of what policies are about."""
+    targets = (target for state in simulation.policies.values() for target in state.targets)
+    nodes = (node.key[:2] for target in targets for node in target.nodes)
+    return {*nodes, *(state.route.key[:2] for state in with_doors(simulation).topology.routes)}
 
 
 def _read(sides: Sides) -> Iterator[DefinitionGone]:

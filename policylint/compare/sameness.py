@@ -35,7 +35,7 @@ def meaning(value: Any) -> Any:
     if length is not None:
         return f"{length}ms"
     if value[-1:] in _SUFFIXES and (size := number_of_bytes(value)) is not None:
-        return f"{size} bytes"
+        return size
     if networks := _addresses([each.strip() for each in value.split(",")]):
         return ",".join(networks)
     return "\n".join(line.rstrip() for line in value.rstrip().split("\n"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from policylint.documents import Pointer
 from policylint.model.keys import is_symbolic
-from policylint.model.resource import Resource, mapping, sequence
+from policylint.model.resource import Resource, mapping, sequence, text
 
 
 def fault_of_definition(definition: Resource) -> tuple[Pointer, str, str] | None:
@@ -24,4 +24,10 @@ def fault_of_definition(definition: Resource) -> tuple[Pointer, str, str] | None
     stored = sum(each.get("storage") is True for each in versions)
     if stored != 1 and all(isinstance(each.get("storage"), bool) for each in versions) and versions:
         return ("spec", "versions"), f"stores {stored or 'none'} of its versions", "`storage: true` is for one of them"
+    named = [text(each.get("name")) for each in versions]
+    if len({*named}) < len(named):
+        return ("spec", "versions"), "has two versions of one name", "each version has a name of its own"
+    bare = next((number for number, each in enumerate(versions) if "schema" not in each), None)
+    if bare is not None and definition.version == "v1":
+        return ("spec", "versions", bare), "has a version without a schema", "`schema.openAPIV3Schema` is required"
     return None

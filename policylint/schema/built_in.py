@@ -1,14 +1,15 @@
 """What every API server refuses of kinds of Kubernetes itself, whatever the release, that no name tells.
 
 Source: Kubernetes, pkg/apis/apps/validation (ValidateDeploymentSpec and its like: `selector` does not match template
-`labels`) and pkg/apis/core/validation (validateServicePort).
+`labels`; DaemonSets and their like restart always), pkg/apis/batch/validation (validateJobSpec: a Job does never) and
+pkg/apis/core/validation (validateServicePort).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from policylint.model import Resource, is_symbolic, mapping, sequence
+from policylint.model import Resource, is_symbolic, mapping, sequence, text, value_at
 from policylint.model.selectors import matches
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ _PORTS = range(1, 65_536)
 def refused(resource: Resource) -> Violation | None:
     """Return for what an API server refuses an object of a kind of Kubernetes itself, None where nothing is seen."""
     if resource.key.group == "apps" and resource.key.kind in _TEMPLATED:
-        return _misfit(resource)
+        return _misfit(resource) or _restarting(resource, ("", "Always"))
+    if resource.key[:2] in (("batch", "Job"), ("batch", "CronJob")):
+        return _restarting(resource, ("Never", "OnFailure"))
     return _without_number(resource) if resource.key[:2] == ("", "Service") else None
 
 
@@ -37,6 +40,20 @@ def _misfit(workload: Resource) -> Violation | None:
 
     says, label = "has a selector that does not fit the labels of its template", "its own pods do not have these labels"
     return Violation("rule", ("spec", "selector"), ("`selector` does not match template `labels`",), says, label)
+
+
+def _restarting(workload: Resource, allowed: tuple[str, ...]) -> Violation | None:
+    within = ("jobTemplate", "spec", "template", "spec") if workload.key.kind == "CronJob" else ("template", "spec")
+    spec = mapping(value_at(workload.spec, within))
+    policy = text(spec.get("restartPolicy"))
+    if not spec or policy in allowed or is_symbolic(policy):
+        return None
+    from policylint.schema.explain import Violation
+
+    place, wanted = ("spec", *within, "restartPolicy"), tuple(filter(None, allowed))
+    if not policy:
+        return Violation("required", place, (), "lacks a restartPolicy of its pods", f"{' or '.join(wanted)} is wanted")
+    return Violation("enum", place, wanted, f"restarts its pods {policy!r}", f"{' or '.join(wanted)} is wanted", policy)
 
 
 def _without_number(service: Resource) -> Violation | None:

@@ -272,3 +272,26 @@ def test_routes_go_with_a_definition_that_is_never_read(tmp_path: Path, after: d
     said = " ".join(diff(tmp_path, *sides).split())
     goes = "HTTPRoute shop/checkout is deleted with CustomResourceDefinition httproutes.gateway.networking.k8s.io"
     assert (goes in said) is told, said
+
+
+@pytest.mark.parametrize(("built", "plural", "kind"), [(True, "servers", "Server"), (False, "servers", "Server")])
+def test_what_policies_are_about_goes_with_its_definition(tmp_path: Path, built: bool, plural: str, kind: str) -> None:
+    """Whether a kustomization takes the file of the definition in, or nothing does: the policy asks nobody any more."""
+    group = "policy.linkerd.io"
+    crd = CRD.replace("httproutes.gateway.networking.k8s.io", f"{plural}.{group}")
+    crd = crd.replace("gateway.networking.k8s.io", group).replace("httproutes", plural).replace("HTTPRoute", kind)
+    web = [
+        manifest(f"{group}/v1beta3", "Server", "web", "shop", "spec: {podSelector: {}, port: 80}"),
+        manifest(
+            f"{group}/v1alpha1",
+            "AuthorizationPolicy",
+            "own",
+            "shop",
+            f"spec: {{targetRef: {{group: {group}, kind: Server, name: web}}, requiredAuthenticationRefs: []}}",
+        ),
+    ]
+    root = {"web.yaml": "---\n".join(web)}
+    if built:
+        root["kustomization.yaml"] = "resources: [crd.yaml, web.yaml]\n"
+    said = " ".join(diff(tmp_path, {**root, "crd.yaml": crd}, {**root, "crd.yaml": "# nothing\n"}).split())
+    assert f"Server shop/web is deleted with CustomResourceDefinition {plural}.{group}" in said, said

@@ -340,6 +340,7 @@ def test_without_a_kuadrant_nobody_knows_where_keys_are_sought() -> None:
 
 LIMIT = 'limits: {a: {rates: [{limit: 5, window: 10s}], when: [{predicate: "%s"}]}}'
 LOGIN = 'when: [{predicate: "%s"}], rules: {authentication: {k: {apiKey: {selector: {matchLabels: {a: b}}}}}}'
+OF_RULE = 'rules: {authorization: {a: {opa: {rego: "allow = false"}, when: [{predicate: "%s"}]}}}'
 
 
 @pytest.mark.parametrize(
@@ -354,7 +355,7 @@ LOGIN = 'when: [{predicate: "%s"}], rules: {authentication: {k: {apiKey: {select
         ("request.path != '/admin'", False),
     ],
 )
-@pytest.mark.parametrize(("kind", "spec"), [("AuthPolicy", LOGIN), ("RateLimitPolicy", LIMIT)])
+@pytest.mark.parametrize(("kind", "spec"), [("AuthPolicy", LOGIN), ("AuthPolicy", OF_RULE), ("RateLimitPolicy", LIMIT)])
 @pytest.mark.parametrize("above", ["%s", "defaults: {%s}", "overrides: {%s}"])
 def test_a_path_with_a_query_is_no_path(kind: str, spec: str, above: str, predicate: str, told: bool) -> None:
     asked = worlds.policy(

@@ -124,6 +124,16 @@ def test_a_definition_is_called_by_what_it_defines(tmp_path: Path, name: str, is
             "    - {name: v2, served: true, storage: true}\n    - name: v1\n",
             "stores 2 of its versions",
         ),
+        (
+            "    - name: v1\n",
+            "    - {name: v1, served: true, storage: false, schema: {}}\n    - name: v1\n",
+            "has two versions of one name",
+        ),
+        (
+            "    - name: v1\n",
+            "    - {name: v2, served: true, storage: false}\n    - name: v1\n",
+            "has a version without a schema",
+        ),
         ("storage: true", "storage: ${STORED}", ""),
     ],
 )

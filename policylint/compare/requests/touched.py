@@ -224,7 +224,8 @@ def _touched(
         or (classes and not state.class_resolution.found)  # whether it is missing hangs on the classes that are here
         or state.gateway.key.namespace in namespaces
         or any(
-            listener.holder.key in keys or not keys.isdisjoint(reference.wanted for reference in listener.references)
+            listener.holder.key in keys
+            or any(each.wanted in keys or each.wanted.namespace in namespaces for each in listener.references)
             for listener in tracer.listeners(state)
         )
     }

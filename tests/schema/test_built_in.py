@@ -61,6 +61,6 @@ def test_ports_of_a_service_have_numbers(ports: str, refused: bool) -> None:
     simulation = simulated(
         CLASS, gateway(), ROUTE, service(ports=ports, more="selector: {app: a}"), workload("Deployment", "a", "a")
     )
-    assert bool([each for each in run(simulation, select={"GWP501"})]) == refused
+    assert bool(list(run(simulation, select={"GWP501"}))) == refused
     (deployment,) = simulation.world.of_kind("apps", "Deployment")
     assert bool(services_selecting(simulation.topology.world, deployment)) != refused

@@ -19,9 +19,6 @@ from policylint.namedtuple import NamedTuple
 
 CORE = "gateway-api"
 """The implementation of Gateway API's own kinds; it stands for controllers that nobody knows, too."""
-DOOR_GUARDS = "doors"
-"""The implementation that judges the guards of doors, which are read by whoever a door is of."""
-_OF_ALL = frozenset({CORE, DOOR_GUARDS, *MESHES})
 
 Key = tuple[str, str]
 
@@ -263,7 +260,7 @@ class Catalog:
 
         Gateway API's own kinds are everybody's, those of a mesh are read by its proxies, and guards by their door.
         """
-        return implementation is None and kind.origin == "catalog" and kind.implementation not in _OF_ALL
+        return implementation is None and kind.origin == "catalog" and kind.implementation not in (CORE, *MESHES)
 
     def order(self, implementation: str) -> tuple[Phase, ...]:
         """Return the settings of an implementation's policies in the order in which they act; empty where unknown."""

@@ -11,7 +11,6 @@ from copy import copy
 from itertools import chain
 from typing import Any
 
-from policylint.catalog.kinds import DOOR_GUARDS
 from policylint.doors.peculiar import ENTRIES, OWN_GATEWAY, proxies
 from policylint.model import Resource, ResourceKey, mapping, sequence, text, texts
 from policylint.simulation import Simulation
@@ -34,6 +33,8 @@ DOORS = frozenset(
 )
 """Kinds of what requests come in at beside Gateways."""
 PUBLISHED = DOORS - {"IngressClass", "Router", "EntryPoints", "HTTPProxies", "VirtualServers", "Streams"}
+DOOR_GUARDS = "doors"
+"""The implementation that judges the guards of doors."""
 
 
 def is_door(key: ResourceKey) -> bool:

@@ -311,6 +311,10 @@ class Catalog:
         """Return whether routes for requests are served at all listeners of their proxy for requests."""
         return _says(self._files, implementation, b"\noneTable: true\n")
 
+    def serves_by_name(self, implementation: str) -> bool:
+        """Return whether each listener with TLS is served by the name that a client asks for, with HTTP/2."""
+        return _says(self._files, implementation, b"\nservesByName: true\n")
+
     def unread_fields(self, implementation: str) -> Mapping[str, str]:
         """Return the fields of rules that an implementation does not read, with what to write in their place."""
         found = (file for file in self._files if file.implementation == implementation and b"\nunread:" in file.data)

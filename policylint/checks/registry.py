@@ -197,6 +197,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP416": RuleEntry("route_refused", any_route),
     "GWP417": RuleEntry("name_without_record", any_route),
     "GWP418": RuleEntry("path_without_fallback", any_route),
+    "GWP419": RuleEntry("shared_certificate", either(any_gateway, has("Gateway", "HTTPProxy"))),
     "GWP501": RuleEntry("schema_violation", broken_objects),
     "GWP502": RuleEntry("deprecated_api_version"),
     "GWP503": RuleEntry("duplicate_resource", lambda simulation: bool(simulation.world.duplicates)),

@@ -32,6 +32,8 @@ LISTING = (("networking.k8s.io", "Ingress"), ("traefik.io", "Middleware"))
 """Kinds whose objects list addresses of clients, or count requests by them."""
 IN_ORDER = ("networking.istio.io", "VirtualService")
 """A kind whose objects hold rules that are asked in order."""
+TLS_ENDS = (OWN_GATEWAY, ("projectcontour.io", "HTTPProxy"))
+"""Kinds beside Gateway API whose objects say where TLS ends."""
 BY_HOST = ("traefik.io", "TLSOption")
 """A kind whose objects hold for hosts, whichever of the routes for these names them."""
 

@@ -24,6 +24,7 @@ _OUTSIDE = frozenset({"implementations", "render"})
 _DOORS = frozenset(
     {
         *(
+            "doors.certificates",
             "doors.contour",
             "doors.istio",
             "doors.istio_order",

@@ -1,0 +1,85 @@
+"""GWP419: clients of HTTP/2 reuse a connection for every name in its certificate (istio/istio#52853, contour#5240)."""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.checks import run
+from policylint.model import Finding
+from tests.worlds import gateway, gateway_class, manifest, simulated
+
+ISTIO, KGATEWAY, ENVOY = (
+    "istio.io/gateway-controller",
+    "kgateway.dev/kgateway",
+    "gateway.envoyproxy.io/gatewayclass-controller",
+)
+
+
+OVER_ONE = ", options: {kgateway.dev/alpn-protocols: http/1.1}"
+
+
+def told(*manifests: str) -> list[Finding]:
+    return list(run(simulated(*manifests), select={"GWP419"}))
+
+
+def own(name: str, host: str, credential: str = "c", selector: str = "{istio: ingress}", mode: str = "SIMPLE") -> str:
+    server = f"{{port: {{number: 443, name: h, protocol: HTTPS}}, hosts: ['{host}'], "
+    server += f"tls: {{mode: {mode}, credentialName: {credential}}}}}"
+    spec = f"spec: {{selector: {selector}, servers: [{server}]}}"
+    return manifest("networking.istio.io/v1", "Gateway", name, "shop", spec)
+
+
+@pytest.mark.parametrize(
+    ("second", "is_told"),
+    [
+        (own("b", "b.example.com"), True),
+        (own("b", "*.example.com"), True),
+        (own("b", "shop/b.example.com", mode="MUTUAL"), True),
+        (own("b", "a.example.com"), False),
+        (own("b", "b.example.com", "d"), False),
+        (own("b", "b.example.com", selector="{istio: other}"), False),
+        (own("b", "${HOST}"), False),
+    ],
+)
+def test_gateways_of_istio(second: str, is_told: bool) -> None:
+    found = told(own("a", "a.example.com"), second)
+    assert [each.severity for each in found] == ["warning"] * is_told
+
+
+def listeners(first: str, second: str, secret: str = "c", options: str = "") -> str:
+    entries = [
+        f"{{name: {name}, port: 443, protocol: HTTPS, hostname: '{host}', "
+        f"tls: {{certificateRefs: [{{name: {each}}}]{options}}}}}"
+        for name, host, each in (("one", first, "c"), ("two", second, secret))
+    ]
+    return gateway(listeners=f"[{', '.join(entries)}]")
+
+
+@pytest.mark.parametrize(
+    ("controller", "entries", "is_told"),
+    [
+        (ISTIO, listeners("a.example.com", "b.example.com"), True),
+        (ISTIO, listeners("example.com", "*.example.com"), True),
+        (KGATEWAY, listeners("a.example.com", "b.example.com"), True),
+        (KGATEWAY, listeners("a.example.com", "b.example.com", "d"), False),
+        (KGATEWAY, listeners("a.example.com", "b.example.com", options=OVER_ONE), False),
+        (ENVOY, listeners("a.example.com", "b.example.com"), False),
+    ],
+)  # fmt: skip
+def test_listeners(controller: str, entries: str, is_told: bool) -> None:
+    assert bool(told(gateway_class("any", controller), entries)) == is_told
+
+
+def test_contour_answers_421() -> None:
+    proxies = [
+        manifest(
+            "projectcontour.io/v1",
+            "HTTPProxy",
+            name,
+            "shop",
+            f"spec: {{virtualhost: {{fqdn: {name}.example.com, tls: {{secretName: wild}}}}, routes: []}}",
+        )
+        for name in "ab"
+    ]
+    [found] = told(*proxies)
+    assert (found.severity, "gets 421" in found.message) == ("note", True)

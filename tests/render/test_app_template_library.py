@@ -255,6 +255,16 @@ CASES: list[tuple[str, str, str, str, Any]] = [
         MAIN,
     ),
     ("classes/_job.tpl", "controllers: {main: {type: job}}", "Job plex", "selector", ABSENT),
+    *(
+        ("lib/pod/_spec.tpl", values, kind, f"{of}template.spec.restartPolicy", wanted)
+        for values, kind, of, wanted in (
+            ("controllers: {main: {type: job}}", "Job plex", "", "Never"),
+            ("controllers: {main: {type: cronjob}}", "CronJob plex", "jobTemplate.spec.", "Never"),
+            ("controllers: {main: {type: job, pod: {restartPolicy: OnFailure}}}", "Job plex", "", "OnFailure"),
+            ("defaultPodOptions: {restartPolicy: OnFailure}\n" + ONE, "Deployment plex", "", "OnFailure"),
+            (ONE, "Deployment plex", "", ABSENT),
+        )
+    ),
     (STATEFUL_SET, "controllers: {m: {type: statefulset, replicas: 0}}", "StatefulSet plex", "replicas", 0),
     (DEPLOYMENT, "controllers: {m: {replicas: null}}", "Deployment plex", "replicas", ABSENT),
     ("classes/_daemonset.tpl", "controllers: {m: {type: daemonset}}", "DaemonSet plex", "replicas", ABSENT),

@@ -29,6 +29,8 @@ _KINDS = {
     "cronjob": ("batch/v1", "CronJob"),
     "job": ("batch/v1", "Job"),
 }
+_ONCE = ("cronjob", "job")
+"""Types of controllers whose pods are started again where that is stated alone (templates/lib/pod/_spec.tpl)."""
 _SCALED = ("Deployment", "StatefulSet")
 
 
@@ -90,11 +92,11 @@ def _pod_template(
         if containers:
             spec[field] = [container for container, _ in containers]
             origins[field] = item.origin.child(field).with_items(place for _, place in containers)
-    host_network = mapping(item.values.get("pod")).get("hostNetwork")
-    if host_network is None:
-        host_network = mapping(release.values.get("defaultPodOptions")).get("hostNetwork")
-    if host_network is True:
+    if _setting(release, item, "hostNetwork") is True:
         spec["hostNetwork"] = True
+    restarts = text(_setting(release, item, "restartPolicy"))
+    if restarts or text(item.values.get("type")) in _ONCE:
+        spec["restartPolicy"] = restarts or "Never"
     account = _account(release, item, accounts)
     if account:
         spec["serviceAccountName"] = account
@@ -105,6 +107,12 @@ def _pod_template(
 
 def _propagates(release: Release) -> bool:
     return mapping(release.values.get("global")).get("propagateGlobalMetadataToPods") is True
+
+
+def _setting(release: Release, item: Item, name: str) -> Any:
+    """Return an option of a Pod that is no mapping: its own, else the default one."""
+    own = mapping(item.values.get("pod")).get(name)
+    return mapping(release.values.get("defaultPodOptions")).get(name) if own is None else own
 
 
 def _option(release: Release, item: Item, name: str) -> dict[str, Any]:

@@ -400,14 +400,13 @@ class Tracer:
         kind = "GRPCRoute" if request.grpc else "HTTPRoute"
         naming = self.out_of_sight.naming(gateway, request, kind)
         served = list({each.route.key: (each.route, each.hostnames) for each, _ in naming}.values())
-        every_candidate = rule_candidates(served, request, self._narrowing, grpc=request.grpc)
-        candidates = every_candidate if among is None else tried(among, request)
-        fitting = ordered(candidates)
+        everywhere = ordered(rule_candidates(served, request, self._narrowing, grpc=request.grpc))
+        fitting = everywhere if among is None else ordered(tried(among, request))
         if not fitting or request.scheme in ("tcp", "udp", "tls"):
             reason = f"{gateway} was not seen, and no route here decides"
             return start._replace(outcome=Outcome(unknown=True, reason=reason))
         winner = fitting[0]
-        if other := next(self.out_of_sight.rivals(naming, request, fitting), None):
+        if other := next(self.out_of_sight.rivals(naming, request, [winner, *everywhere]), None):
             reason = (
                 f"{gateway} was not seen: one listener leads to {winner.route.key}, another one to {other.route.key}"
             )

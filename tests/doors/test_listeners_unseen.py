@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.reach import doors, entries
+from policylint.reach import doors, entries, ways_in
 from policylint.trace import Request, Tracer
 from tests.compare.repositories import diff
 from tests.worlds import gateway, gateway_class, route, service, simulated
@@ -69,6 +69,12 @@ def test_other_redirects_show_no_listener(parents: str, rule: str) -> None:
 def test_of_two_listeners_nothing_tells_which_one_takes_a_request() -> None:
     world = serving(at("one"), "one", "one"), serving(at("two"), "two", "two"), service("one"), service("two")
     assert "was not seen: one listener leads to HTTPRoute shop/one" in end(*world, scheme="https")
+
+
+def test_what_is_not_known_of_one_request_is_not_known_of_all_like_it() -> None:
+    world = serving(at("one"), "one", "one"), serving(at("two"), "two", "two"), service("one"), service("two")
+    (way,) = ways_in(Tracer(simulated(*world)), next(entries(Tracer(simulated(*world)))))
+    assert way.trace.outcome.unknown
 
 
 def test_one_route_at_all_listeners_is_certain_of_what_comes_first() -> None:

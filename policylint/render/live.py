@@ -72,6 +72,11 @@ def is_out_of_use(path: str) -> bool:
     return dead_step(path, names=TESTS | _DOCS | _ARCHIVES) is not None
 
 
+def is_archive(directory: str) -> bool:
+    """Tell whether a directory is called as what is out of use for good."""
+    return directory.rpartition("/")[2] in _ARCHIVES
+
+
 def is_written_about(path: str) -> bool:
     """Tell whether a file is part of documentation: it says no more of what is deployed than a test does."""
     return not _DOCS.isdisjoint(path.split("/")[:-1])

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from policylint.model import Resource
-from policylint.render.live import Live, is_written_about, of_programs, test_of
+from policylint.render.live import Live, is_archive, is_written_about, of_programs, test_of
 from policylint.workspace.alternatives import DEFAULT
 
 LIMIT = 50
@@ -41,7 +41,7 @@ def apart(
     by_name = {file: test_of(paths.get(file, file), named) for file in files}
     if all(by_name[file] or file in tests or is_written_about(paths.get(file, file)) for file in files):
         read = of_programs({*filter(None, by_name.values())}, listed()) if any(by_name.values()) else set()
-        tests = {file: test for file, test in tests.items() if file not in files}
+        tests = {file: test for file, test in tests.items() if file not in files or is_archive(test)}
         tests.update((file, test) for file, test in by_name.items() if test in read)
     names = {file: _name(paths.get(file, file), live) for file in files - tests.keys()}
     if len(set(names.values())) > LIMIT:

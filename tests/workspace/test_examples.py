@@ -76,6 +76,16 @@ def test_what_the_tests_of_a_program_read_is_none_of_ours(
     assert loud(open_workspace([str(tmp_path / "pkg/reader/testdata")]))
 
 
+@pytest.mark.parametrize("archive", [".archive", "_archived", "archive", "apps/deprecated"])
+@pytest.mark.parametrize("beside", ["", "docs/route.yaml"])
+def test_an_archive_is_out_of_use_where_a_tree_has_nothing_else(tmp_path: Path, archive: str, beside: str) -> None:
+    files = {f"{archive}/{name}": text for name, text in {**GOOD, "route.yaml": BROKEN}.items()}
+    workspace = tree(tmp_path, {**files, "README.md": "", **({beside: BROKEN} if beside else {})})
+    assert not [each for each in loud(workspace) if f"/{archive}/" in each.location.file]
+    assert any(f"{archive}/" in said for said in workspace.coverage.not_rendered)
+    assert loud(open_workspace([str(tmp_path / archive)]))
+
+
 def test_tests_are_left_out_beside_examples(tmp_path: Path) -> None:
     files = {f"examples/basic/{name}": text for name, text in GOOD.items()}
     workspace = tree(tmp_path, {**files, "examples/basic/route.yaml": BROKEN, "internal/testdata/route.yaml": BROKEN})

@@ -90,15 +90,17 @@ def _at_controllers(simulation: Simulation) -> Iterator[tuple[Hiding, Listed]]:
         listed = listed_at(world, ingress, vendor) if certain and vendor.proxies else None
         if listed is None or believed(world, vendor, ingress) is not None:
             continue
-        hiding = known.setdefault(vendor.name, of_controller(world, vendor))
-        if hiding is not None:
+        if vendor.name not in known:
+            known[vendor.name] = of_controller(world, vendor)
+        if (hiding := known[vendor.name]) is not None:
             holder, place = listed
             yield hiding, _listed(holder, place.pointer)
     by = {vendor.name: vendor for vendor in vendors() if vendor.proxies}
     for behaviour in present(simulation):
         for each in behaviour.lists_of_connecting(world) if behaviour.name in by else ():
-            hiding = known.setdefault(behaviour.name, of_controller(world, by[behaviour.name]))
-            if hiding is not None:
+            if behaviour.name not in known:
+                known[behaviour.name] = of_controller(world, by[behaviour.name])
+            if (hiding := known[behaviour.name]) is not None:
                 yield hiding, _listed(each.holder, ("spec", *each.pointer))
 
 

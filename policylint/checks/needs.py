@@ -199,8 +199,17 @@ def addresses_in_lists(simulation: Simulation) -> bool:
     """Return whether anything may list addresses of clients: policies that authorize, Ingresses, network policies."""
     from policylint.doors.peculiar import LISTING
 
-    beside = any(simulation.world.of_kind(*kind) for kind in LISTING)
-    return beside or bool(simulation.network_policies) or any_policy(simulation)
+    if simulation.network_policies or any(simulation.world.of_kind(*kind) for kind in LISTING):
+        return True
+    from policylint.implementations import implementation
+
+    names = {group.kind.implementation for group in simulation.groups}
+    behaviours = {name: implementation(name, simulation.catalog.settings(name)) for name in names}
+    return any(
+        behaviours[group.kind.implementation].address_rule(group.kind, attachment.policy.spec)
+        for group in simulation.groups
+        for attachment in group.effective.stack
+    )
 
 
 def routes_and_authentication(simulation: Simulation) -> bool:

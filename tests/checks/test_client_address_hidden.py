@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policylint.checks import client_address_hidden
+from policylint.checks import run
 from policylint.model import Finding
 from tests.worlds import gateway, gateway_class, route, service, simulated
 
@@ -12,7 +12,7 @@ OFFICE = "203.0.113.0/24"
 
 
 def findings(*manifests: str) -> list[Finding]:
-    return list(client_address_hidden.check(simulated(*manifests)))
+    return list(run(simulated(*manifests), select={"GWP327"}))
 
 
 def workload(

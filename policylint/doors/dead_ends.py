@@ -14,7 +14,9 @@ from policylint.doors.traefik import TRAEFIK_SERVICE, unrouted
 from policylint.doors.vendors import naming, objects_named
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, text, value_at
+from policylint.model.kinds import INGRESS
 
+_CLASS = "kubernetes.io/ingress.class"
 _BY_ANNOTATION = "use-annotation"
 """The port of a Service that is the name of an action in an annotation."""
 
@@ -31,6 +33,21 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from risky(world)
     yield from closed(world)
     yield from groups_of_nobody(world)
+    yield from _of_two_classes(world)
+
+
+def _of_two_classes(world: World) -> Iterator[DeadEnd]:
+    """Yield the Ingresses whose annotation names another class than they state.
+
+    Source: Kubernetes, pkg/apis/networking/validation, ValidateIngressCreate: both must match. An update may differ.
+    """
+    for ingress in world.of_kind(*INGRESS):
+        named, stated = ingress.annotations.get(_CLASS), ingress.spec.get("ingressClassName")
+        are_told = isinstance(named, str) and isinstance(stated, str) and "" not in (named, stated)
+        if are_told and named != stated and not is_symbolic(named) and not is_symbolic(stated):
+            does = f"is of class {stated}, and of {named} by an annotation"
+            then = "the API server refuses to create it"
+            yield DeadEnd(ingress, ("metadata", "annotations", _CLASS), does, "leave the annotation out", then=then)
 
 
 def _without_service(world: World) -> Iterator[DeadEnd]:
